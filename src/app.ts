@@ -1,0 +1,178 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { type Logger, pino } from 'pino';
+import sql from 'sql-template-tag';
+import { type ConnectionTarget, connect, type Database, maybeRow, rows, type Tx } from './db/connect.ts';
+import { type EmbeddedDatabase, openEmbedded } from './db/embedded/open.ts';
+import { MigrationError, type MigrationReport, migrate } from './db/migrate.ts';
+import { createAccount, createFirstAccount, listAccounts } from './features/accounts/service.ts';
+import type { OperatorCredential } from './http/auth.ts';
+import { forgetOldReplies } from './http/idempotency.ts';
+import { createServer } from './http/server.ts';
+import type { Config } from './kernel/config.ts';
+
+const HOUSEKEEPING_MS = 3_600_000;
+const DRAIN_MS = 15_000;
+
+/** A database opened and brought to this program's schema. */
+export interface Platform {
+  readonly config: Config;
+  readonly db: Database;
+  readonly log: Logger;
+  readonly embedded: EmbeddedDatabase | undefined;
+  readonly migrations: MigrationReport;
+  /** The very first key, when this start made it, and the file it was written to. */
+  readonly firstKey: { secret: string; path: string } | undefined;
+  /** Accounts cross tenants: for the operator at the machine only. */
+  readonly accounts: {
+    list(): Promise<{ id: string; uuid: string; name: string }[]>;
+    create(name: string): Promise<{ id: string; json: string }>;
+  };
+  close(): Promise<void>;
+}
+
+export interface PlatformOptions {
+  /** `serve` owns the embedded PostgreSQL; a `command` joins a running one. */
+  readonly purpose: 'serve' | 'command';
+  readonly log?: Logger;
+  /** Another server than the settings name: tests use it. */
+  readonly target?: ConnectionTarget;
+}
+
+/** A JSON log on standard error: standard output belongs to people and to --json. */
+export function createLog(config: Config): Logger {
+  return pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
+}
+
+/**
+ * Opens the database (embedded, or DATABASE_URL), migrates it and makes the first account on an empty one. Throws
+ * EmbeddedDatabaseError or MigrationError with what to do. The caller closes the platform.
+ */
+export async function openPlatform(config: Config, options: PlatformOptions): Promise<Platform> {
+  const log = options.log ?? createLog(config);
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const embedded =
+    options.target || config.databaseUrl
+      ? undefined
+      : await openEmbedded({
+          dataDir: config.dataDir,
+          purpose: options.purpose,
+          log: (level, message, details) => log[level](details ?? {}, message),
+        });
+  const target = options.target ?? embedded?.connection ?? { connectionString: config.databaseUrl ?? '' };
+  const db = connect({
+    target,
+    poolSize: config.databasePoolSize,
+    onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
+  });
+  const close = async () => {
+    await db.close();
+    await embedded?.close();
+  };
+  try {
+    const { report, first } = await migrate(db, (tx) => firstRun(tx, config));
+    return {
+      config,
+      db,
+      log,
+      embedded,
+      migrations: report,
+      firstKey: first,
+      accounts: {
+        list: () => listAccounts(db.reader),
+        create: (name) => db.transaction((tx) => createAccount(tx, name)),
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function firstRun(tx: Tx, config: Config): Promise<{ secret: string; path: string } | undefined> {
+  await checkSecretKey(tx, config);
+  const first = await createFirstAccount(tx);
+  if (first === null) return undefined;
+  // Written before the commit: a key that was never told to anybody would be worse than a file without a key.
+  const path = join(config.dataDir, 'first-api-key');
+  writePrivate(path, `${first.secret}\n`);
+  return { secret: first.secret, path };
+}
+
+function writePrivate(path: string, text: string): void {
+  writeFileSync(path, text, { mode: 0o600 });
+  chmodSync(path, 0o600);
+}
+
+/** Every server on one database has the same secret key: its fingerprint is stored and another one is refused. */
+async function checkSecretKey(tx: Tx, config: Config): Promise<void> {
+  const fingerprint = createHash('sha256').update(`payhook secret key ${secretKeyOf(config)}`).digest('hex');
+  const stored = await maybeRow<{ value: string }>(
+    tx,
+    sql`select value from server_settings where key = 'secret_key_fingerprint'`,
+  );
+  if (stored === null) {
+    await rows(tx, sql`insert into server_settings (key, value) values ('secret_key_fingerprint', ${fingerprint})`);
+  } else if (stored.value !== fingerprint) {
+    throw new MigrationError(
+      'SECRET_KEY is not the one this database was set up with: set the same key on every server and command',
+    );
+  }
+}
+
+function secretKeyOf(config: Config): string {
+  if (config.secretKey !== undefined) return config.secretKey;
+  const path = join(config.dataDir, 'secret-key');
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  const made = randomBytes(32).toString('base64');
+  writePrivate(path, `${made}\n`);
+  return made;
+}
+
+/** A server that answers. */
+export interface RunningServer {
+  /** Where it listens, for example http://127.0.0.1:8080. */
+  readonly address: string;
+  /** Stops accepting, answers what is under way (15 s at most), then stops. */
+  close(): Promise<void>;
+}
+
+/** Serves the platform over HTTP, on a port or on a unix socket. Closing it leaves the platform open. */
+export async function serve(
+  platform: Platform,
+  options: { listen: { host: string; port: number } | { path: string }; operator?: OperatorCredential },
+): Promise<RunningServer> {
+  const { config, db, log } = platform;
+  let address = '';
+  const server = createServer({
+    db,
+    log,
+    baseUrl: () => config.baseUrl ?? address,
+    ...(options.operator ? { operator: options.operator } : {}),
+  });
+  address = await server.listen(options.listen);
+  const housekeeping = setInterval(() => {
+    forgetOldReplies(db).catch((error: unknown) => log.warn({ err: error }, 'housekeeping failed'));
+  }, HOUSEKEEPING_MS);
+  housekeeping.unref();
+  return {
+    address,
+    async close() {
+      clearInterval(housekeeping);
+      await drain(server);
+    },
+  };
+}
+
+async function drain(server: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => server.server.closeAllConnections(), DRAIN_MS);
+  await server.close();
+  clearTimeout(cut);
+}

@@ -1,0 +1,160 @@
+import type { Readable, Writable } from 'node:stream';
+import pg from 'pg';
+import copyFrom from 'pg-copy-streams';
+import type { Sql } from 'sql-template-tag';
+
+/** Runs single statements. What a GET handler gets: its connections refuse every write in PostgreSQL itself. */
+export interface Reader {
+  /** Rows of a statement: bigint for int8 and whole numerics, RFC 3339 text for instants, text for JSON. */
+  rows<Row>(query: Sql): Promise<Row[]>;
+}
+
+/** One open transaction (READ COMMITTED). Functions that write require it, so nothing is written outside one. */
+export interface Tx extends Reader {
+  readonly writes: true;
+  /** A stream into `COPY … FROM STDIN`; wait for its end before the next statement. */
+  copyIn(statement: string): Writable;
+}
+
+export interface Database {
+  readonly reader: Reader;
+  /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
+  transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  /** The bytes of `COPY (…) TO STDOUT`; destroying the stream early destroys its connection too. */
+  copyOut(statement: string): Promise<Readable>;
+  /** Waits for the connections in use, then closes all. */
+  close(): Promise<void>;
+}
+
+export type ConnectionTarget =
+  | { readonly connectionString: string }
+  | { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
+
+interface ConnectOptions {
+  readonly target: ConnectionTarget;
+  /** Connections for reading and as many for writing. */
+  readonly poolSize: number;
+  readonly onIdleError: (error: Error) => void;
+}
+
+const { builtins } = pg.types;
+
+function parseTimestamp(text: string): string {
+  // '2026-11-21 01:34:00.12+00' (TimeZone is UTC, columns are timestamptz(3)) -> '2026-11-21T01:34:00.120Z'
+  if (text === 'infinity' || text === '-infinity') return text;
+  const [day, clock = ''] = text.split(' ');
+  const [seconds = '', fraction = ''] = clock.replace(/[+-]\d\d.*$/, '').split('.');
+  return `${day}T${seconds}.${fraction.padEnd(3, '0').slice(0, 3)}Z`;
+}
+
+const PARSERS: Record<number, (text: string) => unknown> = {
+  [builtins.INT8]: BigInt,
+  [builtins.NUMERIC]: (text) => (text.includes('.') ? text : BigInt(text)),
+  [builtins.TIMESTAMPTZ]: parseTimestamp,
+  [builtins.JSON]: String,
+  [builtins.JSONB]: String,
+};
+
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    (format !== 'binary' && PARSERS[oid]) || pg.types.getTypeParser(oid as never, format as never),
+};
+
+/** Opens the pools (lazily: the first query connects). The caller closes the returned database. */
+export function connect(options: ConnectOptions): Database {
+  const open = (readOnly: boolean) => {
+    const pool = new pg.Pool({
+      ...options.target,
+      types: types as pg.CustomTypesConfig,
+      max: options.poolSize,
+      connectionTimeoutMillis: 10_000,
+      idleTimeoutMillis: 60_000,
+      application_name: 'payhook',
+      options: `-c TimeZone=UTC -c client_encoding=UTF8 -c default_transaction_read_only=${readOnly ? 'on' : 'off'}`,
+    });
+    pool.on('error', options.onIdleError);
+    return pool;
+  };
+  const readers = open(true);
+  const writers = open(false);
+
+  return {
+    reader: { rows: async <Row>(query: Sql) => (await readers.query(query)).rows as Row[] },
+    transaction: (work) => transaction(writers, work),
+    copyOut: (statement) => copyOut(readers, statement),
+    async close() {
+      await Promise.all([readers.end(), writers.end()]);
+    },
+  };
+}
+
+async function transaction<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect();
+  const tx: Tx = {
+    writes: true,
+    rows: async <Row>(query: Sql) => (await client.query(query)).rows as Row[],
+    copyIn: (statement) => client.query(copyFrom.from(statement)),
+  };
+  let broken = false;
+  try {
+    await client.query('begin');
+    const result = await work(tx);
+    // COMMIT of an aborted transaction answers ROLLBACK without an error: it must never look like success.
+    const end = await client.query('commit');
+    if (end.command !== 'COMMIT') throw new Error('the transaction was rolled back');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch(() => {
+      broken = true;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+async function copyOut(pool: pg.Pool, statement: string): Promise<Readable> {
+  const client = await pool.connect();
+  const stream = client.query(copyFrom.to(statement));
+  let ended = false;
+  stream.once('end', () => {
+    ended = true;
+  });
+  // A reader that leaves early leaves the connection inside COPY: it can only be thrown away.
+  stream.once('close', () => client.release(!ended));
+  return stream;
+}
+
+/** Rows of a statement. */
+export function rows<Row>(db: Reader, query: Sql): Promise<Row[]> {
+  return db.rows<Row>(query);
+}
+
+/** The first row of a statement, or null. */
+export async function maybeRow<Row>(db: Reader, query: Sql): Promise<Row | null> {
+  return (await db.rows<Row>(query))[0] ?? null;
+}
+
+/** The one row of a statement that always gives one. */
+export async function oneRow<Row>(db: Reader, query: Sql): Promise<Row> {
+  const row = await maybeRow<Row>(db, query);
+  if (row === null) throw new Error('a statement that always gives a row gave none');
+  return row;
+}
+
+const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08006', '08P01']);
+
+/** Whether an error means that PostgreSQL cannot be reached at the moment, not that a statement was wrong. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  if (UNAVAILABLE.has(code) || /^(ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code)) return true;
+  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
+    error.message,
+  );
+}
+
+/** The name of the violated constraint when the error is a unique violation (23505), else null. */
+export function uniqueViolation(error: unknown): string | null {
+  return error instanceof pg.DatabaseError && error.code === '23505' ? (error.constraint ?? '') : null;
+}

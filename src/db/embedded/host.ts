@@ -1,0 +1,25 @@
+import { tmpdir } from 'node:os';
+
+/** What the launcher needs to know about the machine; a test passes another one. */
+export interface Host {
+  /** Effective user id; null where the system has none. */
+  readonly uid: number | null;
+  /** Where `unshare`, `setpriv` and `sh` are looked for, as in PATH. */
+  readonly searchPath: string;
+  /** A folder for what cannot lie in the data folder (long socket paths, copies for another user). */
+  readonly tempDir: string;
+  /** The `native` folder of the PostgreSQL package; null = the one in node_modules. */
+  readonly nativeDir: string | null;
+}
+
+export type Log = (level: 'info' | 'warn', message: string, details?: Record<string, unknown>) => void;
+
+/** The machine this process runs on. Out: a Host; reads no environment variable but TMPDIR (os.tmpdir). */
+export function thisHost(): Host {
+  return {
+    uid: process.geteuid?.() ?? null,
+    searchPath: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    tempDir: tmpdir(),
+    nativeDir: null,
+  };
+}

@@ -1,0 +1,282 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { linkLibraries, locateNative, stageForOthers } from './binaries.ts';
+import { adoptCluster, clusterExists, createCluster, type Runtime } from './cluster.ts';
+import {
+  APP_DATABASE,
+  APP_ROLE,
+  connectionOf,
+  type EmbeddedConnection,
+  PORT,
+  SUPERUSER,
+  untilReady,
+} from './connect.ts';
+import { EmbeddedDatabaseError } from './errors.ts';
+import { type Host, type Log, thisHost } from './host.ts';
+import { type Exit, launchPostgres, type Postmaster } from './launch.ts';
+import { clearLeftovers } from './leftovers.ts';
+import { withStartLock } from './lock.ts';
+import {
+  announceServer,
+  liveUsers,
+  type Owner,
+  readOwner,
+  registerUser,
+  removeOwner,
+  waitingServer,
+  withdrawServer,
+  writeOwner,
+} from './owner.ts';
+import {
+  chooseSocketDir,
+  noteOutside,
+  openPlace,
+  type Place,
+  removeOutside,
+  unusableFolder,
+} from './place.ts';
+import { chooseRunAs, NOBODY } from './privileges.ts';
+import { postgresProcessesIn } from './processes.ts';
+import { serverSettings } from './settings.ts';
+
+/*
+ * Who owns PostgreSQL. All of this happens under one start lock (lock.ts), so that there is one order of events.
+ * 1. Who launched it stops it. run/owner.json names that process; an owner that died counts as none, and a
+ *    PostgreSQL it left behind is stopped before a new one is launched (the kernel has usually begun: setpriv).
+ * 2. A command joins the PostgreSQL of a living server or command and notes itself in run/users; else it launches.
+ * 3. A command that launched waits at close until nobody living is noted there: those are other commands at
+ *    work, and PostgreSQL cannot outlive the process that launched it. Only then it stops PostgreSQL.
+ * 4. A server refuses to start beside another server. While only commands own PostgreSQL it waits for them
+ *    (takeoverTimeoutMs) and announces itself in run/next.json: new commands then wait for it instead of joining.
+ * 5. A server that stops gives joined commands a few seconds and stops PostgreSQL: it has a deadline of its own.
+ */
+
+const TAKEOVER_MS = 30_000;
+const SERVER_CLOSE_MS = 5_000;
+const LOCK_MS = 30_000;
+const POLL_MS = 20;
+
+export type { EmbeddedConnection } from './connect.ts';
+
+export interface EmbeddedOptions {
+  /** The data folder (DATA_DIR); made with mode 0700 if missing. */
+  dataDir: string;
+  purpose: 'serve' | 'command';
+  log?: Log;
+  /** More settings of PostgreSQL, as for `-c`; they win over ours. */
+  settings?: Record<string, string>;
+  /** How long, in ms, to wait for other processes that start, stop or use the database; 30,000. */
+  takeoverTimeoutMs?: number;
+}
+
+export interface EmbeddedDatabase {
+  /** As the program's role: owner of its database, no superuser. */
+  connection: EmbeddedConnection;
+  /** As superuser, for `doctor` and tests. */
+  superuser: EmbeddedConnection;
+  /** Whether this process launched PostgreSQL, and not another one it joined. */
+  launched: boolean;
+  /** Resolves when a PostgreSQL we launched ends, by itself or stopped; never when it was joined. */
+  exited: Promise<{ code: number | null; signal: string | null }>;
+  /** Stops PostgreSQL if we launched it (see the rules above), else only leaves it. May be called again. */
+  close(): Promise<void>;
+}
+
+interface Request {
+  readonly host: Host;
+  readonly place: Place;
+  readonly purpose: 'serve' | 'command';
+  readonly log: Log;
+  readonly settings: Record<string, string>;
+  readonly deadline: number;
+}
+
+type Decision =
+  | { readonly kind: 'wait'; readonly forPid: number }
+  | { readonly kind: 'join'; readonly owner: Owner; readonly leave: () => void }
+  | { readonly kind: 'launched'; readonly postmaster: Postmaster; readonly socketDir: string };
+
+/**
+ * Opens the embedded PostgreSQL of a data folder: creates it on first use, launches it or joins a running one.
+ * In: see EmbeddedOptions. Out: see EmbeddedDatabase; close() must be called.
+ * Errors: EmbeddedDatabaseError, whose message says what to do.
+ */
+export function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  return openEmbeddedOn(thisHost(), options);
+}
+
+/** openEmbedded on a machine described by the caller; for tests of machines that lack something. */
+export async function openEmbeddedOn(host: Host, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const request: Request = {
+    host,
+    place: openPlace(options.dataDir),
+    purpose: options.purpose,
+    log: options.log ?? (() => undefined),
+    settings: options.settings ?? {},
+    deadline: Date.now() + (options.takeoverTimeoutMs ?? TAKEOVER_MS),
+  };
+  const { runDir } = request.place;
+  try {
+    for (;;) {
+      const decision = await withStartLock(runDir, request.deadline, () => decide(request));
+      if (decision.kind === 'launched') return launchedDatabase(request, decision);
+      if (decision.kind === 'join' && (await untilJoined(request, decision))) return joinedDatabase(decision);
+      if (Date.now() > request.deadline) throw stillInUse(request, decision);
+      await delay(POLL_MS);
+    }
+  } catch (error) {
+    throw error instanceof Error && 'syscall' in error ? unusableFolder(options.dataDir, error) : error;
+  } finally {
+    if (request.purpose === 'serve') withdrawServer(runDir);
+  }
+}
+
+async function decide(request: Request): Promise<Decision> {
+  const { place, purpose } = request;
+  const owner = readOwner(place.runDir);
+  if (purpose === 'serve') {
+    if (!owner) return launch(request);
+    if (owner.purpose === 'serve') throw serverRuns(place, owner);
+    announceServer(place.runDir);
+    return { kind: 'wait', forPid: owner.pid };
+  }
+  const server = owner?.purpose === 'serve' ? null : waitingServer(place.runDir);
+  if (server !== null) return { kind: 'wait', forPid: server };
+  return owner ? { kind: 'join', owner, leave: registerUser(place.runDir) } : launch(request);
+}
+
+async function launch(request: Request): Promise<Decision> {
+  const { host, place, log } = request;
+  const existing = clusterExists(place.pgdata);
+  await clearLeftovers(place.pgdata, place.runDir, log);
+  removeOwner(place.runDir);
+  removeOutside(place);
+  const { runtime, socketDir } = await prepareRuntime(host, place);
+  if (existing) adoptCluster(runtime, place.pgdata);
+  else {
+    log('info', 'creating the database, once', { dataDir: place.dataDir });
+    await createCluster(runtime, place.dataDir, place.pgdata);
+  }
+  const postmaster = await launchAlone(request, runtime, socketDir);
+  writeOwner(place.runDir, { purpose: request.purpose, socketDir, port: PORT });
+  return { kind: 'launched', postmaster, socketDir };
+}
+
+async function launchAlone(request: Request, runtime: Runtime, socketDir: string): Promise<Postmaster> {
+  const { place, log } = request;
+  const start = () =>
+    launchPostgres(runtime, {
+      pgdata: place.pgdata,
+      logPath: place.logPath,
+      socketDir,
+      settings: { ...serverSettings(place.dataDir), ...request.settings },
+    });
+  try {
+    return await start();
+  } catch (error) {
+    // A launcher killed within the first milliseconds leaves a PostgreSQL that is visible only now.
+    if (postgresProcessesIn(place.pgdata).length === 0) throw error;
+    await clearLeftovers(place.pgdata, place.runDir, log);
+    return start();
+  }
+}
+
+async function prepareRuntime(host: Host, place: Place): Promise<{ runtime: Runtime; socketDir: string }> {
+  const native = locateNative(host);
+  const linked = linkLibraries(native, join(place.runDir, 'lib'));
+  const runAs = await chooseRunAs(host, linked, place.runDir);
+  const switched = runAs.mode === 'switched';
+  const stage = switched ? stageForOthers(native, host.tempDir) : null;
+  const socket = chooseSocketDir(switched ? place.pgdata : place.runDir, host, switched ? NOBODY : null);
+  noteOutside(place, { socketDir: socket.outside ? socket.path : null, stage: stage?.folder ?? null });
+  return { runtime: { host, runAs, binaries: stage?.binaries ?? linked }, socketDir: socket.path };
+}
+
+async function untilJoined(request: Request, joined: { owner: Owner; leave: () => void }): Promise<boolean> {
+  const { place, deadline } = request;
+  const gone = new Error('the owner has gone');
+  const giveUp = () => (readOwner(place.runDir) === null || Date.now() > deadline ? gone : null);
+  try {
+    const state = await untilReady(connectionOf(joined.owner.socketDir, APP_ROLE, APP_DATABASE), giveUp);
+    if (state === 'ready') return true;
+  } catch (error) {
+    if (error !== gone) {
+      joined.leave();
+      throw error;
+    }
+  }
+  joined.leave();
+  return false;
+}
+
+function joinedDatabase(joined: { owner: Owner; leave: () => void }): EmbeddedDatabase {
+  return {
+    ...connections(joined.owner.socketDir),
+    launched: false,
+    exited: new Promise<Exit>(() => undefined),
+    close: async () => joined.leave(),
+  };
+}
+
+function launchedDatabase(
+  request: Request,
+  { postmaster, socketDir }: { postmaster: Postmaster; socketDir: string },
+): EmbeddedDatabase {
+  let closing: Promise<void> | null = null;
+  return {
+    ...connections(socketDir),
+    launched: true,
+    exited: postmaster.exited,
+    close() {
+      closing ??= closeLaunched(request, postmaster);
+      return closing;
+    },
+  };
+}
+
+async function closeLaunched(request: Request, postmaster: Postmaster): Promise<void> {
+  const { place, purpose, log } = request;
+  const patience = purpose === 'serve' ? Date.now() + SERVER_CLOSE_MS : Number.POSITIVE_INFINITY;
+  let told = false;
+  const stopUnlessUsed = async () => {
+    const users = liveUsers(place.runDir);
+    if (users.length > 0 && Date.now() < patience && postmaster.isRunning()) {
+      if (!told) log('info', 'waiting for other commands that use the database', { pids: users });
+      told = true;
+      return false;
+    }
+    removeOwner(place.runDir);
+    await postmaster.stop();
+    removeOutside(place);
+    return true;
+  };
+  try {
+    while (!(await withStartLock(place.runDir, Date.now() + LOCK_MS, stopUnlessUsed))) await delay(POLL_MS);
+  } catch (error) {
+    // The run folder is gone or full: what matters is that PostgreSQL stops.
+    log('warn', 'the database was closed without its lock', { reason: (error as Error).message });
+    await postmaster.stop();
+  }
+}
+
+function connections(socketDir: string): { connection: EmbeddedConnection; superuser: EmbeddedConnection } {
+  return {
+    connection: connectionOf(socketDir, APP_ROLE, APP_DATABASE),
+    superuser: connectionOf(socketDir, SUPERUSER, 'postgres'),
+  };
+}
+
+function serverRuns(place: Place, owner: Owner): EmbeddedDatabaseError {
+  return new EmbeddedDatabaseError(
+    `A Payhook server (process ${owner.pid}) already runs on ${place.dataDir}. ` +
+      `Stop it first (kill ${owner.pid}), or give this one another data folder.`,
+  );
+}
+
+function stillInUse(request: Request, decision: Decision): EmbeddedDatabaseError {
+  const pid = decision.kind === 'wait' ? decision.forPid : decision.kind === 'join' ? decision.owner.pid : 0;
+  return new EmbeddedDatabaseError(
+    `The database in ${request.place.dataDir} is still held by a payhook command (process ${pid}). ` +
+      'Wait until it is done and try again, or end it.',
+  );
+}

@@ -1,0 +1,50 @@
+import { currencyTable } from '../kernel/money.ts';
+
+function moneyFactors(): string {
+  const byDigits = new Map<number, string[]>();
+  for (const [code, digits] of currencyTable()) byDigits.set(digits, [...(byDigits.get(digits) ?? []), code]);
+  const list = (digits: number) => (byDigits.get(digits) ?? []).map((code) => `'${code}'`).join(',');
+  return `case when currency in (${list(0)}) then 1 when currency in (${list(3)}) then 0.001 else 0.01 end`;
+}
+
+/**
+ * The SQL functions of the program, created anew whenever their text changes. Small and inlinable: they run
+ * once a row in files and lists. The factors of money come from the one currency table in kernel/money.
+ */
+export const FUNCTIONS = `
+-- A UUID of version 7 from the database's clock (RFC 9562 section 5.7): ids sort by time.
+do $do$ begin
+  if exists (select from pg_proc where proname = 'uuidv7' and pronamespace = 'pg_catalog'::regnamespace) then
+    create or replace function new_id() returns uuid language sql volatile parallel safe
+      as $$ select pg_catalog.uuidv7() $$;
+  else
+    create or replace function new_id() returns uuid language sql volatile parallel safe as $$
+      select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+        placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
+        from 1 for 6), 52, 1), 53, 1), 'hex')::uuid $$;
+  end if;
+end $do$;
+
+-- The instant inside an id: when the row was created.
+create or replace function id_time(id uuid) returns timestamptz language sql immutable parallel safe as $$
+  select to_timestamp(('x0000' || substr(encode(uuid_send(id), 'hex'), 1, 12))::bit(64)::bigint / 1000.0) $$;
+
+-- The smallest id of an instant: created_at filters compare ids, so that the primary key serves them.
+create or replace function id_floor(at timestamptz) returns uuid language sql immutable parallel safe as $$
+  select (lpad(to_hex(ceil(extract(epoch from at) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid $$;
+
+create or replace function public_id(prefix text, id uuid) returns text language sql immutable parallel safe as $$
+  select prefix || '_' || encode(uuid_send(id), 'hex') $$;
+
+-- RFC 3339, UTC, milliseconds.
+create or replace function iso(at timestamptz) returns text language sql stable parallel safe as $$
+  select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;
+
+-- Minor units as a decimal string: multiplying prints the currency's digits exactly, dividing would not.
+create or replace function decimal_text(amount numeric, currency text) returns text
+  language sql immutable parallel safe as $$ select (amount * ${moneyFactors()})::text $$;
+
+-- A text cell of a file: one that a spreadsheet would run as a formula gets a leading apostrophe.
+create or replace function csv_text(cell text) returns text language sql immutable parallel safe as $$
+  select case when ascii(cell) in (61, 43, 45, 64, 9, 13) then '''' || cell else cell end $$;
+`;

@@ -1,0 +1,71 @@
+import type { Reader, Tx } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { idOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { normalizeCurrency } from '../../kernel/money.ts';
+import { createKey } from '../api-keys/service.ts';
+import { assignmentsOf } from '../changes.ts';
+import { type AccountRow, allAccounts, insertAccount, readAccount, updateAccount } from './store.ts';
+
+/** Makes an account (tenant) with its payout books. Returns its UUID and record. */
+export function createAccount(tx: Tx, name: string): Promise<{ id: string; json: Json<unknown> }> {
+  return insertAccount(tx, name);
+}
+
+/** All accounts of the platform, the oldest first. For the operator only: it crosses tenants. */
+export async function listAccounts(db: Reader): Promise<{ id: string; uuid: string; name: string }[]> {
+  return (await allAccounts(db)).map(({ id, name }: AccountRow) => ({ id: idOf('acc', id), uuid: id, name }));
+}
+
+/** On an empty database: the first account and its first key. null when there are accounts already. */
+export async function createFirstAccount(tx: Tx): Promise<{ account: string; secret: string } | null> {
+  if ((await allAccounts(tx)).length > 0) return null;
+  const { id } = await insertAccount(tx, 'Default');
+  const { secret } = await createKey(tx, id, { name: 'first key', createdBy: 'setup' });
+  return { account: id, secret };
+}
+
+/** The account's settings. */
+export async function getAccount(db: Reader, account: string): Promise<Json<unknown>> {
+  const json = await readAccount(db, account);
+  if (json === null) throw fail('resource_missing', 'no such account');
+  return json;
+}
+
+export interface AccountChanges {
+  readonly name?: string;
+  readonly default_currency?: string;
+  readonly hold_days?: number;
+  readonly minimum_payout?: Readonly<Record<string, number>>;
+}
+
+/** Changes settings; a new hold concerns new commissions only. Throws `invalid_body` for an unknown currency. */
+export async function changeAccount(tx: Tx, account: string, input: AccountChanges): Promise<Json<unknown>> {
+  const changes = assignmentsOf(
+    {
+      ...input,
+      ...(input.default_currency !== undefined
+        ? { default_currency: knownCurrency('default_currency', input.default_currency) }
+        : {}),
+      ...(input.minimum_payout !== undefined ? { minimum_payout: knownMinimums(input.minimum_payout) } : {}),
+    },
+    ['name', 'default_currency', 'hold_days', 'minimum_payout'],
+  );
+  return changes === null ? getAccount(tx, account) : updateAccount(tx, account, changes);
+}
+
+/** The normalised currency of a field. Throws `invalid_body` naming the field. */
+export function knownCurrency(field: string, code: string): string {
+  const currency = normalizeCurrency(code);
+  if (currency === null) throw fail('invalid_body', `${field} must be an ISO 4217 currency code, not ${code}`);
+  return currency;
+}
+
+/** Minimums with normalised currencies. Throws `invalid_body` for an unknown or repeated one. */
+export function knownMinimums(minimums: Readonly<Record<string, number>>): Record<string, number> {
+  const entries = Object.entries(minimums).map(([code, amount]) => [knownCurrency('minimum_payout', code), amount] as const);
+  if (new Set(entries.map(([code]) => code)).size < entries.length) {
+    throw fail('invalid_body', 'minimum_payout names a currency twice');
+  }
+  return Object.fromEntries(entries);
+}

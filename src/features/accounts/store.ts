@@ -1,0 +1,33 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+
+const record = sql`public_id('acc', a.id) as id, 'account' as object, a.name, a.default_currency, a.hold_days,
+  a.minimum_payout, iso(id_time(a.id)) as created_at, iso(a.updated_at) as updated_at`;
+
+const asJson = (source: Sql) => sql`select row_to_json(r)::text as json from (select ${record} from ${source} a) r`;
+
+export async function insertAccount(tx: Tx, name: string): Promise<{ id: string; json: string }> {
+  const { id } = await oneRow<{ id: string }>(tx, sql`insert into accounts (name) values (${name}) returning id`);
+  await rows(tx, sql`insert into payout_books (account_id) values (${id})`);
+  return { id, json: (await readAccount(tx, id)) ?? '' };
+}
+
+export async function readAccount(db: Reader, id: string): Promise<string | null> {
+  const row = await maybeRow<{ json: string }>(db, asJson(sql`(select * from accounts where id = ${id})`));
+  return row?.json ?? null;
+}
+
+export interface AccountRow {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** All accounts, the oldest first. */
+export function allAccounts(db: Reader): Promise<AccountRow[]> {
+  return rows(db, sql`select id, name from accounts order by id`);
+}
+
+export async function updateAccount(tx: Tx, id: string, assignments: Sql): Promise<string> {
+  const updated = sql`update accounts set ${assignments}, updated_at = now() where id = ${id} returning *`;
+  return (await oneRow<{ json: string }>(tx, sql`with changed as (${updated}) ${asJson(sql`changed`)}`)).json;
+}

@@ -1,0 +1,129 @@
+import { Type } from 'typebox';
+import { created, ok, page, readRoute, writeRoute } from '../../http/route.ts';
+import { numberIdOf } from '../../kernel/ids.ts';
+import { amount, currencyCode, email, listOf, minimums, nullable, strict, text, timestamp } from '../schemas.ts';
+import { importAffiliates } from './import.ts';
+import { changeAffiliate, createAffiliate, missingAffiliate } from './service.ts';
+import { affiliateList, listAffiliates, readAffiliate } from './store.ts';
+
+const payoutMethod = nullable(Type.Enum(['paypal', 'wise', 'other']));
+const status = Type.Enum(['active', 'inactive']);
+
+const fields = {
+  id: Type.Integer({ minimum: 1 }),
+  object: Type.Literal('affiliate'),
+  external_id: nullable(Type.String()),
+  email: Type.String(),
+  name_first: nullable(Type.String()),
+  name_last: nullable(Type.String()),
+  slug: nullable(Type.String()),
+  paypal_email: nullable(Type.String()),
+  payout_method: payoutMethod,
+  is_ready_for_payout: Type.Boolean({ description: "the merchant's switch" }),
+  status,
+  minimum_payout: nullable(minimums),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+const affiliate = strict(fields);
+const affiliateWithBalance = strict({
+  ...fields,
+  balance: Type.Array(
+    strict({ currency: currencyCode, pending: amount, unpaid: amount, in_payout: amount, paid: amount }),
+    { description: 'what the affiliate earned, per currency' },
+  ),
+});
+
+const optional = {
+  external_id: Type.Optional(nullable(text(255))),
+  name_first: Type.Optional(nullable(text(200))),
+  name_last: Type.Optional(nullable(text(200))),
+  slug: Type.Optional(nullable(text(200))),
+  paypal_email: Type.Optional(nullable(email)),
+  payout_method: Type.Optional(payoutMethod),
+  is_ready_for_payout: Type.Optional(Type.Boolean()),
+  status: Type.Optional(status),
+  minimum_payout: Type.Optional(nullable(minimums)),
+};
+
+export const list = readRoute({
+  operation: 'listAffiliates',
+  path: '/v2/affiliates',
+  access: 'affiliates',
+  summary: 'List affiliates',
+  list: affiliateList,
+  returns: { 200: listOf(affiliate) },
+  handle: async ({ db, account, list }) => page(await listAffiliates(db, account, list)),
+});
+
+export const create = writeRoute({
+  operation: 'createAffiliate',
+  method: 'POST',
+  path: '/v2/affiliates',
+  access: 'affiliates',
+  summary: 'Create an affiliate',
+  body: strict({ email, ...optional }),
+  returns: { 201: affiliate },
+  errors: ['duplicate_email', 'duplicate_external_id'],
+  handle: async ({ tx, account, body }) => created(await createAffiliate(tx, account, body)),
+});
+
+export const get = readRoute({
+  operation: 'getAffiliate',
+  path: '/v2/affiliates/{affiliate_id}',
+  access: 'affiliates',
+  summary: 'Get an affiliate with its balance',
+  returns: { 200: affiliateWithBalance },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => {
+    const id = numberIdOf(params.affiliate_id);
+    const json = id === null ? null : await readAffiliate(db, account, id);
+    if (json === null) throw missingAffiliate();
+    return ok(json);
+  },
+});
+
+export const change = writeRoute({
+  operation: 'changeAffiliate',
+  method: 'PATCH',
+  path: '/v2/affiliates/{affiliate_id}',
+  access: 'affiliates',
+  summary: 'Change an affiliate',
+  description: 'A new name or destination shows in the unpaid payout at once and raises its revision.',
+  body: strict({ email: Type.Optional(email), ...optional }),
+  returns: { 200: affiliate },
+  errors: ['resource_missing', 'duplicate_email', 'duplicate_external_id'],
+  handle: async ({ tx, account, params, body }) => ok(await changeAffiliate(tx, account, params.affiliate_id, body)),
+});
+
+export const importFile = writeRoute({
+  operation: 'importAffiliates',
+  method: 'POST',
+  path: '/v2/affiliates/import',
+  access: 'affiliates',
+  summary: 'Import affiliates from CSV',
+  description:
+    'Creates or updates, by external_id, else by e-mail. Columns: external_id, email (required), name_first, ' +
+    'name_last, slug, paypal_email, payout_method, is_ready_for_payout, status. A column that is not there is left ' +
+    'unchanged, an empty cell clears. One transaction: a bad line stops the import with nothing written, unless ' +
+    '`partial`; `dry_run` reports and writes nothing.',
+  query: strict({ dry_run: Type.Optional(Type.Boolean()), partial: Type.Optional(Type.Boolean()) }),
+  upload: 'text/csv',
+  returns: {
+    200: strict({
+      object: Type.Literal('affiliate_import'),
+      dry_run: Type.Boolean(),
+      lines: Type.Integer(),
+      created: Type.Integer(),
+      updated: Type.Integer(),
+      unchanged: Type.Integer(),
+      failed: Type.Integer(),
+      errors: Type.Array(strict({ line: Type.Integer(), message: Type.String() }), {
+        description: 'the first 1,000 bad lines',
+      }),
+    }),
+  },
+  errors: ['invalid_file', 'invalid_lines'],
+  handle: async ({ tx, account, upload, query }) =>
+    ok(await importAffiliates(tx, account, upload, { dryRun: query.dry_run ?? false, partial: query.partial ?? false })),
+});

@@ -1,0 +1,94 @@
+import { publish } from '../../delivery/queue.ts';
+import { type Tx, uniqueViolation } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { numberIdOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { knownMinimums } from '../accounts/service.ts';
+import { assignmentsOf } from '../changes.ts';
+import { lockBooks, reviseCurrentPayout } from '../payouts/books.ts';
+import { insertAffiliate, readAffiliateRow, updateAffiliate } from './store.ts';
+
+export interface AffiliateInput {
+  readonly external_id?: string | null;
+  readonly email?: string;
+  readonly name_first?: string | null;
+  readonly name_last?: string | null;
+  readonly slug?: string | null;
+  readonly paypal_email?: string | null;
+  readonly payout_method?: 'paypal' | 'wise' | 'other' | null;
+  readonly is_ready_for_payout?: boolean;
+  readonly status?: 'active' | 'inactive';
+  readonly minimum_payout?: Readonly<Record<string, number>> | null;
+}
+
+/** The fields a payment goes by: a payout that is not paid yet shows them as they are now. */
+export const DESTINATION_FIELDS = [
+  'email',
+  'name_first',
+  'name_last',
+  'paypal_email',
+  'payout_method',
+  'is_ready_for_payout',
+] as const;
+
+const FIELDS = [...DESTINATION_FIELDS, 'external_id', 'slug', 'status', 'minimum_payout'];
+
+/** Runs a write; its unique violations become refusals that name the field. */
+export async function refuseDuplicates<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    const constraint = uniqueViolation(error);
+    if (constraint === 'affiliates_email') {
+      throw fail('duplicate_email', 'email: another affiliate of the account has this e-mail address');
+    }
+    if (constraint === 'affiliates_external_id') {
+      throw fail('duplicate_external_id', 'external_id: another affiliate of the account has this external_id');
+    }
+    throw error;
+  }
+}
+
+function normalised(input: AffiliateInput): AffiliateInput {
+  return input.minimum_payout ? { ...input, minimum_payout: knownMinimums(input.minimum_payout) } : input;
+}
+
+/** Makes an affiliate. Throws `duplicate_email`, `duplicate_external_id`. */
+export async function createAffiliate(tx: Tx, account: string, input: AffiliateInput): Promise<Json<unknown>> {
+  const { json } = await refuseDuplicates(insertAffiliate(tx, account, normalised(input)));
+  await publish(tx, { account, type: 'affiliate.created', data: json });
+  return json;
+}
+
+/**
+ * Changes the named fields of an affiliate; null clears. A new name or destination shows in the unpaid payout at
+ * once and raises its revision. Throws `resource_missing`, `duplicate_email`, `duplicate_external_id`.
+ */
+export async function changeAffiliate(
+  tx: Tx,
+  account: string,
+  affiliateId: string,
+  input: AffiliateInput,
+): Promise<Json<unknown>> {
+  const id = numberIdOf(affiliateId);
+  if (id === null) throw missingAffiliate();
+  const changes = assignmentsOf(normalised(input), FIELDS);
+  const redirects = DESTINATION_FIELDS.some((field) => input[field] !== undefined);
+  if (redirects) await lockBooks(tx, account);
+  const before = await readAffiliateRow(tx, account, id);
+  const json = changes ? await refuseDuplicates(updateAffiliate(tx, account, id, changes)) : before;
+  if (json === null || before === null) throw missingAffiliate();
+  if (changes) await publish(tx, { account, type: 'affiliate.updated', data: json });
+  if (redirects && differs(before, json)) await reviseCurrentPayout(tx, account, id);
+  return json;
+}
+
+function differs(before: string, after: string): boolean {
+  const [a, b] = [JSON.parse(before) as Record<string, unknown>, JSON.parse(after) as Record<string, unknown>];
+  return DESTINATION_FIELDS.some((field) => a[field] !== b[field]);
+}
+
+/** The refusal of an id that is no affiliate of the account. */
+export function missingAffiliate() {
+  return fail('resource_missing', 'no such affiliate');
+}

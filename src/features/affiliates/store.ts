@@ -1,0 +1,97 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { instants, type ListDefinition, type ListQuery, listPage, oneOf, type Page } from '../../http/lists.ts';
+import { searchCondition } from './search.ts';
+
+/** The columns of the affiliate record; the alias is `a`. */
+export const record = sql`a.id, 'affiliate' as object, a.external_id, a.email, a.name_first, a.name_last, a.slug,
+  a.paypal_email, a.payout_method, a.is_ready_for_payout, a.status, a.minimum_payout,
+  iso(a.created_at) as created_at, iso(a.updated_at) as updated_at`;
+
+const asJson = (source: Sql) => sql`select row_to_json(r)::text as json from (select ${record} from ${source} a) r`;
+
+export const affiliateList: ListDefinition = {
+  id: 'a.id',
+  sort: { id: 'a.id', created_at: 'a.created_at', email: 'lower(a.email)' },
+  filters: {
+    status: oneOf(['active', 'inactive'], (status) => sql`a.status = ${status}`),
+    email: {
+      rule: 'an e-mail address',
+      schema: { type: 'string' },
+      condition: (email) => sql`lower(a.email) = lower(${email})`,
+    },
+    external_id: {
+      rule: 'a text',
+      schema: { type: 'string' },
+      condition: (externalId) => sql`a.external_id = ${externalId}`,
+    },
+    search: {
+      rule: 'at most 200 characters',
+      schema: { type: 'string', maxLength: 200 },
+      condition: (search) => (search.trim().length > 200 ? null : (searchCondition(search.trim()) ?? sql`true`)),
+    },
+    ...instants('created_at', 'a.created_at'),
+  },
+};
+
+export function listAffiliates(db: Reader, account: string, list: ListQuery): Promise<Page> {
+  return listPage(db, { list, from: sql`affiliates a`, where: sql`a.account_id = ${account}`, record });
+}
+
+/** The record with its balance per currency: pending, unpaid, in the unpaid payout, paid. */
+export async function readAffiliate(db: Reader, account: string, id: number): Promise<string | null> {
+  const balance = sql`
+    select coalesce(json_agg(b), '[]') from (
+      select c.currency,
+             coalesce(sum(c.amount) filter (where c.payout_id is null and c.available_at > now()), 0) as pending,
+             coalesce(sum(c.amount) filter (where c.payout_id is null and c.available_at <= now()), 0) as unpaid,
+             coalesce(sum(c.amount) filter (where p.status = 'unpaid'), 0) as in_payout,
+             coalesce(sum(c.amount) filter (where p.status = 'paid'), 0) as paid
+      from commissions c left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
+      where c.account_id = a.account_id and c.affiliate_id = a.id and c.voided_at is null
+      group by c.currency order by c.currency) b`;
+  const row = await maybeRow<{ json: string }>(
+    db,
+    sql`select row_to_json(r)::text as json from (
+          select ${record}, (${balance}) as balance from affiliates a
+          where a.account_id = ${account} and a.id = ${id}) r`,
+  );
+  return row?.json ?? null;
+}
+
+export async function insertAffiliate(tx: Tx, account: string, input: object): Promise<{ id: bigint; json: string }> {
+  return oneRow(
+    tx,
+    sql`with made as (
+          insert into affiliates (account_id, external_id, email, name_first, name_last, slug, paypal_email,
+            payout_method, is_ready_for_payout, status, minimum_payout)
+          select ${account}, external_id, email, name_first, name_last, slug, paypal_email, payout_method,
+            coalesce(is_ready_for_payout, true), coalesce(status, 'active'), minimum_payout
+          from json_populate_record(null::affiliates, ${JSON.stringify(input)}) given returning *)
+        select made.id, j.json from made, lateral (${asJson(sql`made`)}) j`,
+  );
+}
+
+export async function updateAffiliate(tx: Tx, account: string, id: number, assignments: Sql): Promise<string | null> {
+  const updated = sql`update affiliates set ${assignments}, updated_at = now()
+                      where account_id = ${account} and id = ${id} returning *`;
+  const row = await maybeRow<{ json: string }>(tx, sql`with changed as (${updated}) ${asJson(sql`changed`)}`);
+  return row?.json ?? null;
+}
+
+/** The record without its balance. */
+export async function readAffiliateRow(db: Reader, account: string, id: number): Promise<string | null> {
+  const source = sql`(select * from affiliates where account_id = ${account} and id = ${id})`;
+  return (await maybeRow<{ json: string }>(db, asJson(source)))?.json ?? null;
+}
+
+/** Which of these ids are no affiliates of the account, in the order given. */
+export async function missingAffiliates(db: Reader, account: string, ids: readonly number[]): Promise<bigint[]> {
+  const missing = await rows<{ id: bigint }>(
+    db,
+    sql`select id from unnest(${ids}::int8[]) with ordinality as given (id, position)
+        where not exists (select from affiliates a where a.account_id = ${account} and a.id = given.id)
+        order by position`,
+  );
+  return missing.map((row) => row.id);
+}

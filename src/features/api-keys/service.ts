@@ -1,0 +1,52 @@
+import type { Database, Reader, Tx } from '../../db/connect.ts';
+import { uniqueViolation } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { uuidOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { hashSecret, newSecret } from '../../kernel/secrets.ts';
+import { findByHash, insertKey, revokeKey, touch } from './store.ts';
+
+/**
+ * Makes an API key with full access to the account (UUID). The secret is in the answer and nowhere else: only its
+ * hash is stored. Throws `duplicate_name` when a live key of the account has the name.
+ */
+export async function createKey(
+  tx: Tx,
+  account: string,
+  input: { name: string; createdBy: string },
+): Promise<{ json: Json<unknown>; secret: string }> {
+  const secret = newSecret('ph_');
+  const hint = `${secret.slice(0, 6)}…${secret.slice(-4)}`;
+  try {
+    const record = await insertKey(tx, { account, ...input, hash: hashSecret(secret), hint });
+    return { json: `${record.slice(0, -1)},"key":"${secret}"}`, secret };
+  } catch (error) {
+    if (uniqueViolation(error) !== 'api_keys_name') throw error;
+    throw fail('duplicate_name', `name: a key named ${input.name} exists; revoke it or choose another name`);
+  }
+}
+
+/** Revokes a key at once, everywhere. Throws `resource_missing`, also for one that was revoked before. */
+export async function removeKey(tx: Tx, account: string, id: string): Promise<void> {
+  const uuid = uuidOf('key', id);
+  if (uuid === null || !(await revokeKey(tx, account, uuid))) {
+    throw fail('resource_missing', 'no such live API key');
+  }
+}
+
+/** The live key with this hash (SHA-256 of the secret), or null. */
+export function findKey(db: Reader, hash: Buffer): Promise<{ id: string; account: string } | null> {
+  return findByHash(db, hash);
+}
+
+const TOUCH_EVERY_MS = 60_000;
+const touched = new Map<string, number>();
+
+/** Notes that a key was used: beside the request, never inside it, at most once a minute per key and process. */
+export function touchKey(db: Database, id: string): void {
+  const now = performance.now();
+  const last = touched.get(id);
+  if (last !== undefined && now - last < TOUCH_EVERY_MS) return;
+  touched.set(id, now);
+  db.transaction((tx) => touch(tx, id)).catch(() => touched.delete(id));
+}

@@ -1,0 +1,217 @@
+import { publish } from '../../delivery/queue.ts';
+import type { Reader, Tx } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { uuidOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { MAX_AMOUNT, multiplyRounded, normalizeCurrency } from '../../kernel/money.ts';
+import { formatInstant, parseInstant } from '../../kernel/time.ts';
+import { getAccount } from '../accounts/service.ts';
+import {
+  contradictions,
+  insertCommissions,
+  itemSource,
+  readCommission,
+  recordsOf,
+  storedIds,
+  sumsOf,
+  unknownReferences,
+} from './store.ts';
+
+export interface CommissionInput {
+  readonly external_id: string;
+  readonly affiliate_id: number;
+  readonly program_id?: number | null;
+  readonly type?: 'sale' | 'recurring' | 'bonus';
+  readonly amount?: number;
+  readonly currency?: string;
+  readonly sale_amount?: number | null;
+  readonly rate_bps?: number | null;
+  readonly order_id?: string | null;
+  readonly customer_email?: string | null;
+  readonly product_id?: string | null;
+  readonly product_name?: string | null;
+  readonly description?: string | null;
+  readonly occurred_at?: string;
+  readonly metadata?: Readonly<Record<string, string>> | null;
+}
+
+/** An input that broke a rule: the reason it is refused with and the message naming the field. */
+interface Refusal {
+  readonly reason: 'invalid_body' | 'invalid_amount' | 'unknown_affiliate' | 'unknown_program' | 'duplicate_external_id';
+  readonly message: string;
+}
+
+interface Line {
+  readonly line: number;
+  readonly [column: string]: unknown;
+}
+
+/** Commission in minor units from a sale and a rate in basis points, rounded half up; integers throughout. */
+export function commissionOf(saleAmount: bigint, rateBps: bigint): bigint {
+  return multiplyRounded(saleAmount, rateBps, 10_000n);
+}
+
+/** The account's default currency: what a commission without one is in. */
+export async function defaultCurrency(db: Reader, account: string): Promise<string> {
+  return (JSON.parse(await getAccount(db, account)) as { default_currency: string }).default_currency;
+}
+
+function readInput(input: CommissionInput, line: number, fallback: string): Line | Refusal {
+  const currency = normalizeCurrency(input.currency ?? fallback);
+  if (currency === null) {
+    return { reason: 'invalid_body', message: `currency must be an ISO 4217 currency code, not ${input.currency}` };
+  }
+  const amount = amountOf(input);
+  if (typeof amount === 'string') return { reason: 'invalid_amount', message: amount };
+  const occurred = input.occurred_at === undefined ? null : parseInstant(input.occurred_at);
+  if (occurred === null && input.occurred_at !== undefined) {
+    return { reason: 'invalid_body', message: 'occurred_at must be an RFC 3339 instant such as 2026-09-15T08:30:00Z' };
+  }
+  return {
+    ...input,
+    line,
+    currency,
+    type: input.type ?? 'sale',
+    amount: Number(amount),
+    occurred_at: occurred === null ? null : formatInstant(occurred),
+  };
+}
+
+function amountOf(input: CommissionInput): bigint | string {
+  let amount: bigint;
+  if (input.amount !== undefined) amount = BigInt(input.amount);
+  else if (typeof input.sale_amount === 'number' && typeof input.rate_bps === 'number') {
+    amount = commissionOf(BigInt(input.sale_amount), BigInt(input.rate_bps));
+  } else return 'amount is required, or sale_amount with rate_bps';
+  if (amount < 1n || amount > MAX_AMOUNT) return `amount must be from 1 to ${MAX_AMOUNT} minor units, it is ${amount}`;
+  return amount;
+}
+
+/**
+ * Takes one commission in. The same input again gives the stored record with `isNew` false. Throws
+ * `duplicate_external_id` for other input, `unknown_affiliate`, `unknown_program`, `invalid_amount`.
+ */
+export async function createCommission(
+  tx: Tx,
+  account: string,
+  input: CommissionInput,
+): Promise<{ json: Json<unknown>; isNew: boolean }> {
+  const line = readInput(input, 0, await defaultCurrency(tx, account));
+  if ('reason' in line) throw fail(line.reason as Refusal['reason'], String(line.message));
+  const source = itemSource([line]);
+  const [unknown] = await unknownReferences(tx, account, source);
+  if (unknown) {
+    const refusal = unknownReference(unknown.what, input);
+    throw fail(refusal.reason, refusal.message);
+  }
+  const isNew = (await insertCommissions(tx, account, source)) === 1;
+  if (!isNew && (await contradictions(tx, account, source)).length > 0) {
+    throw fail('duplicate_external_id', contradiction(input.external_id));
+  }
+  const json = (await recordsOf(tx, account, source))[0]?.json ?? '';
+  if (isNew) await publish(tx, { account, type: 'commission.created', data: json });
+  return { json, isNew };
+}
+
+function unknownReference(what: 'affiliate' | 'program', input: CommissionInput): Refusal {
+  return what === 'affiliate'
+    ? { reason: 'unknown_affiliate', message: `affiliate_id ${input.affiliate_id} does not exist` }
+    : { reason: 'unknown_program', message: `program_id ${input.program_id} does not exist` };
+}
+
+function contradiction(externalId: string): string {
+  return `external_id ${externalId} exists with other content; a commission that came in does not change`;
+}
+
+/**
+ * Takes up to 1,000 commissions in: all or nothing, or with `partial` each by itself. The answer has one item per
+ * input in its order: `{index, status, commission}` or `{index, status, error}`. Throws `invalid_items` naming the
+ * bad ones unless `partial`.
+ */
+export async function createBatch(
+  tx: Tx,
+  account: string,
+  inputs: readonly CommissionInput[],
+  partial: boolean,
+): Promise<Json<unknown>> {
+  const fallback = await defaultCurrency(tx, account);
+  const refusals = new Map<number, Refusal>();
+  let good: Line[] = [];
+  inputs.forEach((input, index) => {
+    const line = readInput(input, index, fallback);
+    if ('reason' in line) refusals.set(index, line as Refusal);
+    else good.push(line);
+  });
+  const drop = (found: readonly { line: number; refusal: Refusal }[]) => {
+    for (const { line, refusal } of found) refusals.set(line, refusal);
+    good = good.filter(({ line }) => !refusals.has(line));
+  };
+  const inputAt = (line: number) => inputs[line] as CommissionInput;
+  const unknown = await unknownReferences(tx, account, itemSource(good));
+  drop(unknown.map(({ line, what }) => ({ line, refusal: unknownReference(what, inputAt(line)) })));
+  if (!partial) refuseItems(refusals, inputs.length);
+
+  const before = await storedIds(tx, account, itemSource(good));
+  const created = await insertCommissions(tx, account, itemSource(good));
+  const other = await contradictions(tx, account, itemSource(good));
+  drop(
+    other.map((line) => ({
+      line,
+      refusal: { reason: 'duplicate_external_id', message: contradiction(inputAt(line).external_id) },
+    })),
+  );
+  if (!partial) refuseItems(refusals, inputs.length);
+  if (created > 0) {
+    const totals = await sumsOf(tx, itemSource(firstOfEach(good.filter((line) => !before.has(String(line.external_id))))));
+    await publish(tx, {
+      account,
+      type: 'commissions.imported',
+      data: `{"object":"commission_import","source":"batch","created":${created},"totals":${totals}}`,
+    });
+  }
+  return batchAnswer(inputs, await recordsOf(tx, account, itemSource(good)), refusals, before);
+}
+
+function firstOfEach(lines: readonly Line[]): Line[] {
+  const byId = new Map<unknown, Line>();
+  for (const line of lines) if (!byId.has(line.external_id)) byId.set(line.external_id, line);
+  return [...byId.values()];
+}
+
+function refuseItems(refusals: ReadonlyMap<number, Refusal>, count: number): void {
+  if (refusals.size === 0) return;
+  const list = [...refusals].sort(([a], [b]) => a - b);
+  const shown = list.slice(0, 20).map(([index, { message }]) => `commissions[${index}]: ${message}`);
+  const rest = list.length > 20 ? `; and ${list.length - 20} more` : '';
+  throw fail('invalid_items', `${list.length} of ${count} items are bad, nothing was written: ${shown.join('; ')}${rest}`);
+}
+
+function batchAnswer(
+  inputs: readonly CommissionInput[],
+  stored: readonly { line: number; json: string }[],
+  refusals: ReadonlyMap<number, Refusal>,
+  before: ReadonlySet<string>,
+): string {
+  const records = new Map(stored.map(({ line, json }) => [line, json]));
+  const seen = new Set(before);
+  const items = inputs.map((input, index) => {
+    const refusal = refusals.get(index);
+    if (refusal) {
+      const { status, code, message } = fail(refusal.reason, refusal.message);
+      const error = JSON.stringify({ code, reason: refusal.reason, message });
+      return `{"index":${index},"status":${status},"error":${error}}`;
+    }
+    const status = seen.has(input.external_id) ? 200 : 201;
+    seen.add(input.external_id);
+    return `{"index":${index},"status":${status},"commission":${records.get(index)}}`;
+  });
+  return `{"object":"commission_batch","items":[${items.join(',')}]}`;
+}
+
+/** One commission. Throws `resource_missing`. */
+export async function getCommission(db: Reader, account: string, id: string): Promise<Json<unknown>> {
+  const uuid = uuidOf('com', id);
+  const json = uuid === null ? null : await readCommission(db, account, uuid);
+  if (json === null) throw fail('resource_missing', 'no such commission');
+  return json;
+}

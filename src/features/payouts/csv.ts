@@ -1,0 +1,102 @@
+import { Transform } from 'node:stream';
+import sql, { type Sql } from 'sql-template-tag';
+import { maybeRow, type Reader } from '../../db/connect.ts';
+
+/** What is known of a payout before its file is streamed. */
+export interface FileHead {
+  readonly id: string;
+  readonly number: bigint;
+  readonly revision: number;
+  /** The day of the cut-off, `YYYY-MM-DD`: the same for ever. */
+  readonly day: string;
+}
+
+/** The payout that a condition over `p` finds, as the head of its file, or null. */
+export function fileHead(db: Reader, account: string, which: Sql): Promise<FileHead | null> {
+  return maybeRow(
+    db,
+    sql`select id, number, revision, to_char(as_of at time zone 'UTC', 'YYYY-MM-DD') as day from payouts p
+        where account_id = ${account} and ${which}`,
+  );
+}
+
+const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
+  ['payout_id', `public_id('po', p.id)`],
+  ['payout_status', 'p.status'],
+  ['commission_id', `public_id('com', c.id)`],
+  ['external_id', 'csv_text(c.external_id)'],
+  ['occurred_at', 'iso(c.occurred_at)'],
+  ['type', 'c.type'],
+  ['status', 'p.status'],
+  ['is_paid', `case when p.status = 'paid' then 'true' else 'false' end`],
+  ['affiliate_id', 'c.affiliate_id'],
+  ...['name_first', 'name_last', 'email', 'paypal_email'].map(
+    (name) => [name, `csv_text(case when p.status = 'paid' then l.${name} else a.${name} end)`] as const,
+  ),
+  ['program_id', 'c.program_id'],
+  ['order_id', 'csv_text(c.order_id)'],
+  ['product_id', 'csv_text(c.product_id)'],
+  ['product_name', 'csv_text(c.product_name)'],
+  ['customer_email', 'csv_text(c.customer_email)'],
+  ['sale_amount', 'decimal_text(c.sale_amount, c.currency)'],
+  ['amount', 'decimal_text(c.amount, c.currency)'],
+  ['currency', 'upper(c.currency)'],
+  ['description', 'csv_text(c.description)'],
+  ['paid_at', 'iso(p.paid_at)'],
+];
+
+const UUID = /^[0-9a-f-]{36}$/;
+
+function literal(uuid: string): string {
+  if (!UUID.test(uuid)) throw new Error('not a UUID');
+  return `'${uuid}'::uuid`;
+}
+
+/**
+ * The COPY of a payout's commissions: of an unpaid payout all, of a paid one those that were paid, since the others
+ * are released and in it no more. COPY takes no parameters: the two UUIDs stand in it as checked literals.
+ */
+export function commissionsCopy(account: string, payout: string): string {
+  const columns = COLUMNS.map(([name, expression]) => `${expression} as ${name}`).join(', ');
+  return `copy (
+    select ${columns}
+    from commissions c
+    join payouts p on p.account_id = c.account_id and p.id = c.payout_id
+    join payout_lines l on l.account_id = c.account_id and l.payout_id = c.payout_id and l.affiliate_id = c.affiliate_id
+    join affiliates a on a.account_id = c.account_id and a.id = c.affiliate_id
+    where c.account_id = ${literal(account)} and c.payout_id = ${literal(payout)}
+    order by c.affiliate_id, c.currency, c.occurred_at, c.id
+  ) to stdout with (format csv, header)`;
+}
+
+const QUOTE = 0x22;
+const LINE_FEED = 0x0a;
+
+/** Ends lines with CRLF as RFC 4180 says; a line feed inside quotes is text and stays. */
+export function crlf(): Transform {
+  let quoted = false;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const parts: Buffer[] = [];
+      let start = 0;
+      let position = 0;
+      while (position < chunk.length) {
+        const end = chunk.indexOf(LINE_FEED, position);
+        const until = end === -1 ? chunk.length : end;
+        for (let at = chunk.indexOf(QUOTE, position); at !== -1 && at < until; at = chunk.indexOf(QUOTE, at + 1)) {
+          quoted = !quoted;
+        }
+        if (end === -1) break;
+        if (!quoted) {
+          parts.push(chunk.subarray(start, end), CRLF);
+          start = end + 1;
+        }
+        position = end + 1;
+      }
+      parts.push(chunk.subarray(start));
+      done(null, Buffer.concat(parts));
+    },
+  });
+}
+
+const CRLF = Buffer.from('\r\n');

@@ -1,0 +1,258 @@
+import sql, { join, raw, type Sql } from 'sql-template-tag';
+import { fail } from '../../kernel/errors.ts';
+import { normalizeCurrency } from '../../kernel/money.ts';
+import { formatInstant, parseInstantOrDay } from '../../kernel/time.ts';
+
+type Operator = 'eq' | 'ne' | 'in' | 'nin' | 'gt' | 'gte' | 'lt' | 'lte';
+type Value = string | number | boolean;
+
+/** Filters as stored and shown: every field with its operators spelled out. */
+export type NormalFilters = Readonly<Record<string, Readonly<Partial<Record<Operator, Value | readonly Value[]>>>>>;
+
+/**
+ * Report filters as conditions. Those on the affiliate (alias `a`) and `commissionBound` (alias `c`) also bind
+ * debts; `commissionOther` do not, so that no date or product shuts a debt out; `total` is over a group's `amount`.
+ */
+export interface PayoutFilters {
+  readonly normal: NormalFilters | null;
+  readonly affiliate: readonly Sql[];
+  readonly commissionBound: readonly Sql[];
+  readonly commissionOther: readonly Sql[];
+  readonly total: readonly Sql[];
+  /** Inactive affiliates are only taken when the filters speak of the status. */
+  readonly namesAffiliateStatus: boolean;
+  readonly affiliateIds: readonly number[];
+  readonly programIds: readonly number[];
+}
+
+interface Field {
+  readonly column: string;
+  readonly kind: 'affiliate' | 'commissionBound' | 'commissionOther' | 'total';
+  readonly type: string;
+  readonly operators: readonly Operator[];
+  readonly rule: string;
+  /** The value as stored, or null when it breaks the rule. */
+  read(value: unknown): Value | null;
+}
+
+const MEMBERSHIP = ['eq', 'ne', 'in', 'nin'] as const;
+const ORDER = ['gt', 'gte', 'lt', 'lte'] as const;
+const MAX_CONDITIONS = 50;
+const MAX_VALUES = 1000;
+
+const readId = (value: unknown) =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null;
+const readText = (value: unknown) =>
+  typeof value === 'string' && value.length > 0 && value.length <= 255 ? value : null;
+const readWord = (words: readonly string[]) => (value: unknown) =>
+  typeof value === 'string' && words.includes(value) ? value : null;
+
+function word(kind: Field['kind'], column: string, words: readonly string[]): Field {
+  return { kind, column, type: 'text', operators: MEMBERSHIP, rule: `one of ${words.join(', ')}`, read: readWord(words) };
+}
+
+const id = { type: 'int8', operators: MEMBERSHIP, rule: 'a positive integer', read: readId } as const;
+const text = { type: 'text', operators: MEMBERSHIP, rule: 'a text of 1 to 255 characters', read: readText } as const;
+
+const FIELDS: Readonly<Record<string, Field>> = {
+  affiliate_id: { kind: 'affiliate', column: 'a.id', ...id },
+  program_id: { kind: 'commissionBound', column: 'c.program_id', ...id },
+  product_id: { kind: 'commissionOther', column: 'c.product_id', ...text },
+  order_id: { kind: 'commissionOther', column: 'c.order_id', ...text },
+  payout_method: word('affiliate', 'a.payout_method', ['paypal', 'wise', 'other']),
+  affiliate_status: word('affiliate', 'a.status', ['active', 'inactive']),
+  type: word('commissionOther', 'c.type', ['sale', 'recurring', 'bonus', 'adjustment', 'clawback']),
+  is_ready_for_payout: {
+    kind: 'affiliate',
+    column: 'a.is_ready_for_payout',
+    type: 'boolean',
+    operators: ['eq'],
+    rule: 'true or false',
+    read: (value) => (typeof value === 'boolean' ? value : null),
+  },
+  currency: {
+    kind: 'commissionBound',
+    column: 'c.currency',
+    type: 'text',
+    operators: ['eq', 'in'],
+    rule: 'an ISO 4217 currency code',
+    read: (value) => (typeof value === 'string' ? normalizeCurrency(value) : null),
+  },
+  total: {
+    kind: 'total',
+    column: 'amount',
+    type: 'numeric',
+    operators: ['eq', ...ORDER],
+    rule: 'an integer of minor units',
+    read: (value) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : null),
+  },
+  occurred_at: {
+    kind: 'commissionOther',
+    column: 'c.occurred_at',
+    type: 'timestamptz',
+    operators: ORDER,
+    rule: 'an RFC 3339 instant or a day YYYY-MM-DD',
+    read: (value) => (typeof value === 'string' && parseInstantOrDay(value) !== null ? value : null),
+  },
+};
+
+/** The filter fields with their operators, for the description. */
+export const FILTER_FIELDS: readonly { name: string; operators: readonly string[]; rule: string }[] = Object.entries(
+  FIELDS,
+).map(([name, { operators, rule }]) => ({ name, operators, rule }));
+
+/**
+ * Reads the `filters` of create and preview. null, `{}` and `[]` (PHP's empty object) are no filters. Throws
+ * `unknown_filter`, `unknown_operator`, `invalid_filter` or `too_many_filters`, naming the field.
+ */
+export function readFilters(input: unknown): PayoutFilters {
+  const normal: Record<string, Record<string, Value | Value[]>> = {};
+  if (!isObject(input) && input !== null && input !== undefined && !(Array.isArray(input) && input.length === 0)) {
+    throw fail('invalid_filter', 'filters must be a JSON object or null');
+  }
+  for (const [name, condition] of Object.entries(isObject(input) ? input : {})) {
+    if (name === 'status') checkStatus(condition);
+    else normal[name] = readCondition(name, condition);
+  }
+  checkSize(normal);
+  checkSpans(normal);
+  if (normal.total && !normal.currency) {
+    throw fail('invalid_filter', 'filters.total needs a filters.currency beside it: minor units of which currency?');
+  }
+  return {
+    normal: Object.keys(normal).length === 0 ? null : normal,
+    affiliate: conditionsOf(normal, 'affiliate'),
+    commissionBound: conditionsOf(normal, 'commissionBound'),
+    commissionOther: conditionsOf(normal, 'commissionOther'),
+    total: conditionsOf(normal, 'total'),
+    namesAffiliateStatus: normal.affiliate_status !== undefined,
+    affiliateIds: idsOf(normal.affiliate_id),
+    programIds: idsOf(normal.program_id),
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+// A report filter that clients send along; it says what create does anyway.
+function checkStatus(condition: unknown): void {
+  const values = isObject(condition) && Object.keys(condition).length === 1 ? condition.eq : condition;
+  if (values !== 'unpaid') throw fail('invalid_filter', 'filters.status can only be "unpaid": a payout takes nothing else');
+}
+
+function readCondition(name: string, condition: unknown): Record<string, Value | Value[]> {
+  const field = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+  if (!field) {
+    throw fail('unknown_filter', `unknown filter ${name.slice(0, 100)}; known are ${Object.keys(FIELDS).join(', ')}`);
+  }
+  if (Array.isArray(condition)) return readOperators(name, field, { in: condition });
+  if (isObject(condition)) return readOperators(name, field, condition);
+  return readOperators(name, field, { eq: condition });
+}
+
+function readOperators(name: string, field: Field, operators: Record<string, unknown>) {
+  const entries = Object.entries(operators);
+  if (entries.length === 0) throw fail('invalid_filter', `filters.${name} has no operator`);
+  return Object.fromEntries(
+    entries.map(([operator, value]) => {
+      if (!field.operators.includes(operator as Operator)) {
+        const known = field.operators.join(', ');
+        throw fail('unknown_operator', `filters.${name} has no operator ${operator.slice(0, 50)}; it has ${known}`);
+      }
+      const path = `filters.${name}.${operator}`;
+      return [operator, isList(operator) ? readList(path, field, value) : readValue(path, field, value)];
+    }),
+  );
+}
+
+const isList = (operator: string) => operator === 'in' || operator === 'nin';
+
+function readList(path: string, field: Field, value: unknown): Value[] {
+  if (!Array.isArray(value) || value.length === 0) throw fail('invalid_filter', `${path} must be a list with at least one value`);
+  if (value.length > MAX_VALUES) throw fail('too_many_filters', `${path} has more than ${MAX_VALUES} values`);
+  return value.map((item) => readValue(path, field, item));
+}
+
+function readValue(path: string, field: Field, value: unknown): Value {
+  const read = field.read(value);
+  if (read === null) throw fail('invalid_filter', `${path} must be ${field.rule}, not ${shorten(value)}`);
+  return read;
+}
+
+function shorten(value: unknown): string {
+  const shown = JSON.stringify(value) ?? 'nothing';
+  return shown.length > 80 ? `${shown.slice(0, 80)}…` : shown;
+}
+
+function checkSize(normal: NormalFilters): void {
+  const conditions = Object.values(normal).flatMap((operators) => Object.values(operators));
+  const values = conditions.flat();
+  if (conditions.length > MAX_CONDITIONS) throw fail('too_many_filters', `more than ${MAX_CONDITIONS} conditions`);
+  if (values.length > MAX_VALUES) throw fail('too_many_filters', `more than ${MAX_VALUES} values in all filters`);
+}
+
+/** A span that no value can be in is a typo, not a wish for an empty payout. */
+function checkSpans(normal: NormalFilters): void {
+  for (const name of ['total', 'occurred_at']) {
+    const { gt, gte, lt, lte } = normal[name] ?? {};
+    const lower = gte ?? gt;
+    const upper = lte ?? lt;
+    if (lower === undefined || upper === undefined) continue;
+    const [from, until] = name === 'total' ? [Number(lower), Number(upper)] : [fromOf(lower, gte), untilOf(upper, lte)];
+    const open = gte === undefined || lte === undefined;
+    const empty = name === 'total' && open ? from >= until : from > until;
+    if (empty) throw fail('invalid_filter', `filters.${name}: the lower bound ${lower} is above the upper bound ${upper}`);
+  }
+}
+
+const spanOf = (value: unknown) => parseInstantOrDay(String(value)) ?? { from: 0, until: 0 };
+const fromOf = (value: unknown, gte: unknown) => (gte === undefined ? spanOf(value).until : spanOf(value).from);
+const untilOf = (value: unknown, lte: unknown) => (lte === undefined ? spanOf(value).from : spanOf(value).until) - 1;
+
+function conditionsOf(normal: NormalFilters, kind: Field['kind']): Sql[] {
+  return Object.entries(normal).flatMap(([name, operators]) => {
+    const field = FIELDS[name];
+    if (field?.kind !== kind) return [];
+    return Object.entries(operators).map(([operator, value]) =>
+      name === 'occurred_at' ? timeCondition(field, operator, String(value)) : condition(field, operator, value),
+    );
+  });
+}
+
+const SYMBOLS: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
+
+// `ne` and `nin` also match what is not there: a commission without a program is not in program 5.
+function condition(field: Field, operator: string, value: unknown): Sql {
+  const column = raw(field.column);
+  const type = raw(field.type);
+  switch (operator) {
+    case 'eq':
+      return sql`${column} = ${value}::${type}`;
+    case 'ne':
+      return sql`${column} is distinct from ${value}::${type}`;
+    case 'in':
+      return sql`${column} = any(${value}::${type}[])`;
+    case 'nin':
+      return sql`(${column} is null or ${column} <> all(${value}::${type}[]))`;
+    default:
+      return sql`${column} ${raw(SYMBOLS[operator] ?? '=')} ${value}::${type}`;
+  }
+}
+
+/** A day is that UTC day whole: `lte` includes it, `gt` begins after it. */
+function timeCondition(field: Field, operator: string, value: string): Sql {
+  const { from, until } = spanOf(value);
+  const edge = operator === 'gte' || operator === 'lt' ? from : until;
+  const symbol = operator === 'gte' || operator === 'gt' ? '>=' : '<';
+  return sql`${raw(field.column)} ${raw(symbol)} ${formatInstant(edge)}::timestamptz`;
+}
+
+function idsOf(operators: NormalFilters[string] | undefined): number[] {
+  return Object.values(operators ?? {}).flat().map(Number);
+}
+
+/** Conditions joined by `and`; none is `true`. */
+export function all(conditions: readonly Sql[]): Sql {
+  return conditions.length === 0 ? sql`true` : join(conditions, ' and ');
+}

@@ -1,0 +1,55 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { searchCondition } from '../affiliates/search.ts';
+import { all, type PayoutFilters } from './filters.ts';
+
+export interface Selection {
+  /** UUID of the account. */
+  readonly account: string;
+  readonly filters: PayoutFilters;
+  /** Trimmed; empty = none. */
+  readonly search: string;
+  readonly ignoreMinimum: boolean;
+  /** The cut-off instant. */
+  readonly asOf: string;
+}
+
+/** What a commission must be to count in its group: eligible in itself and matched, or a debt of who is matched. */
+function rowCondition({ account, filters }: Selection): Sql {
+  return sql`c.account_id = ${account} and c.payout_id is null and c.voided_at is null
+    and ${all(filters.commissionBound)} and (c.amount < 0 or ${all(filters.commissionOther)})`;
+}
+
+/** The rows a create takes of the groups it decided on; the same condition that the groups were summed by. */
+export function claimCondition(selection: Selection): Sql {
+  return sql`${rowCondition(selection)} and c.available_at <= ${selection.asOf}::timestamptz`;
+}
+
+/**
+ * The query of groups: one row per affiliate, currency and reason `(affiliate_id, currency, amount,
+ * commission_count, reason)`; reason null = paid by this selection. The order of rules is the product's: filters,
+ * debts, net, `total`, minimum. Preview and create read the same query, so they cannot differ.
+ */
+export function decidedGroups(selection: Selection): Sql {
+  const { account, filters, search, ignoreMinimum, asOf } = selection;
+  const affiliates = all([...filters.affiliate, ...[searchCondition(search) ?? []].flat()]);
+  const inactive = filters.namesAffiliateStatus ? sql`false` : sql`a.status = 'inactive'`;
+  return sql`
+    select g.affiliate_id, g.currency, g.amount, g.commission_count,
+           case when g.set_aside is not null then g.set_aside
+                when g.amount <= 0 then 'negative_balance'
+                when not ${ignoreMinimum}::boolean and g.amount < coalesce(
+                  (f.minimum_payout ->> g.currency)::int8, (o.minimum_payout ->> g.currency)::int8, 0)
+                then 'below_minimum' end as reason
+    from (
+      select c.affiliate_id, c.currency,
+             case when ${inactive} then 'affiliate_inactive'
+                  when c.available_at > ${asOf}::timestamptz then 'on_hold' end as set_aside,
+             sum(c.amount) as amount, count(*) as commission_count
+      from commissions c join affiliates a on a.account_id = c.account_id and a.id = c.affiliate_id
+      where ${rowCondition(selection)} and ${affiliates}
+      group by 1, 2, 3
+      having bool_or(${all(filters.commissionOther)})) g
+    join affiliates f on f.account_id = ${account} and f.id = g.affiliate_id
+    join accounts o on o.id = ${account}
+    where g.set_aside is not null or g.amount <= 0 or ${all(filters.total)}`;
+}

@@ -1,0 +1,63 @@
+import sql, { raw, type Sql } from 'sql-template-tag';
+import { maybeRow, oneRow, type Reader } from '../../db/connect.ts';
+
+/** The columns of a payout in lists and events, over `payouts p`: without its long lists. */
+export const summary = sql`public_id('po', p.id) as id, 'affiliate_payout' as object, p.number, p.status, p.filters,
+  p.search, iso(p.as_of) as as_of,
+  case when jsonb_array_length(p.totals) = 1 then p.totals #> '{0,currency}' end as currency,
+  case when jsonb_array_length(p.totals) = 1 then p.totals #> '{0,amount}' end as amount,
+  p.totals, p.affiliate_count, p.commission_count, p.revision, p.created_by, iso(id_time(p.id)) as created_at,
+  iso(p.updated_at) as updated_at, iso(p.paid_at) as paid_at, p.paid_by`;
+
+/** Lines longer than this are not part of the payout's record, never a part of them. */
+const MAX_LINES = 1000;
+
+/** A field of the affiliate until the payout is paid, then what was copied to the line. */
+const frozen = (name: string): Sql => raw(`case when p.status = 'paid' then l.${name} else a.${name} end`);
+const fullName = (alias: string): Sql =>
+  raw(`nullif(trim(concat_ws(' ', ${alias}.name_first, ${alias}.name_last)), '')`);
+
+/** The columns of a line, over `payouts p`, `payout_lines l` and `lineJoins`. */
+export const lineRecord = sql`l.affiliate_id,
+  case when p.status = 'paid' then ${fullName('l')} else ${fullName('a')} end as name, ${frozen('email')} as email,
+  ${frozen('paypal_email')} as paypal_email, ${frozen('payout_method')} as payout_method,
+  ${frozen('is_ready_for_payout')} as is_ready_for_payout, l.is_paid, t.commission_count, t.totals,
+  l.payment_reference, case when l.returned_at is null then 0 else t.single end as returned_amount`;
+
+export const lineJoins = sql`join affiliates a on a.account_id = l.account_id and a.id = l.affiliate_id
+  cross join lateral (
+    select sum(s.commission_count)::int8 as commission_count,
+           case when count(*) = 1 then sum(s.amount) end as single,
+           json_agg(json_build_object('currency', s.currency, 'amount', s.amount,
+             'commission_count', s.commission_count) order by s.currency) as totals
+    from payout_line_totals s
+    where s.account_id = l.account_id and s.payout_id = l.payout_id and s.affiliate_id = l.affiliate_id) t`;
+
+const lines = sql`case when p.affiliate_count <= ${MAX_LINES} then (
+  select coalesce(json_agg(r), '[]') from (
+    select ${lineRecord} from payout_lines l ${lineJoins}
+    where l.account_id = p.account_id and l.payout_id = p.id order by l.affiliate_id) r) end`;
+
+/** The record as lists and events show it. */
+export async function payoutSummary(db: Reader, account: string, id: string): Promise<string> {
+  const { json } = await oneRow<{ json: string }>(
+    db,
+    sql`select row_to_json(r)::text as json from (
+          select ${summary} from payouts p where p.account_id = ${account} and p.id = ${id}) r`,
+  );
+  return json;
+}
+
+/** The whole record of the payout a condition over `p` finds, with its UUID and revision; null when there is none. */
+export function payoutRecord(
+  db: Reader,
+  account: string,
+  which: Sql,
+): Promise<{ id: string; revision: number; json: string } | null> {
+  return maybeRow(
+    db,
+    sql`select p.id, p.revision, (select row_to_json(r)::text from (
+          select ${summary}, ${lines} as affiliates, p.excluded) r) as json
+        from payouts p where p.account_id = ${account} and ${which}`,
+  );
+}

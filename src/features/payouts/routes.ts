@@ -1,0 +1,315 @@
+import { Type } from 'typebox';
+import sql from 'sql-template-tag';
+import { created, file, noContent, ok, page, readRoute, writeRoute } from '../../http/route.ts';
+import { commissionList, listCommissions } from '../commissions/store.ts';
+import { commission } from '../commissions/schema.ts';
+import { amount, currencyCode, listOf, nullable, numberId, strict, timestamp } from '../schemas.ts';
+import { FILTER_FIELDS } from './filters.ts';
+import {
+  completePayout,
+  createPayout,
+  downloadPayout,
+  etagOf,
+  getPayout,
+  type PayoutRecord,
+  payoutUuid,
+  previewPayout,
+  removePayout,
+} from './service.ts';
+import { exclusionList, lineList, listExclusions, listLines, listPayouts, payoutList } from './store.ts';
+
+const LONG_LIST_LIMIT = 16 << 20;
+
+const total = strict({
+  currency: currencyCode,
+  amount,
+  commission_count: Type.Integer(),
+  affiliate_count: Type.Integer(),
+  paid_amount: amount,
+  paid_count: Type.Integer(),
+  released_amount: amount,
+  released_count: Type.Integer(),
+});
+
+const line = strict({
+  affiliate_id: Type.Integer(),
+  name: nullable(Type.String()),
+  email: nullable(Type.String()),
+  paypal_email: nullable(Type.String()),
+  payout_method: nullable(Type.Enum(['paypal', 'wise', 'other'])),
+  is_ready_for_payout: Type.Boolean(),
+  is_paid: nullable(Type.Boolean({ description: 'null until the payout is completed' })),
+  commission_count: Type.Integer(),
+  totals: Type.Array(strict({ currency: currencyCode, amount, commission_count: Type.Integer() })),
+  payment_reference: nullable(Type.String()),
+  returned_amount: nullable(
+    Type.Integer({ description: 'what came back, minor units; null when the line has several currencies' }),
+  ),
+});
+
+const reason = Type.Enum(['below_minimum', 'negative_balance', 'on_hold', 'affiliate_inactive']);
+const exclusion = strict({
+  affiliate_id: Type.Integer(),
+  currency: currencyCode,
+  reason,
+  amount,
+  commission_count: Type.Integer(),
+});
+const excluded = Type.Array(
+  strict({
+    reason,
+    affiliate_count: Type.Integer(),
+    totals: Type.Array(
+      strict({ currency: currencyCode, amount, commission_count: Type.Integer(), affiliate_count: Type.Integer() }),
+    ),
+  }),
+  { description: 'who was left out, a row per reason' },
+);
+
+const fields = {
+  id: Type.String({ examples: ['po_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+  object: Type.Literal('affiliate_payout'),
+  number: Type.Integer({ description: 'rising per account, gaps possible' }),
+  status: Type.Enum(['unpaid', 'paid']),
+  filters: nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'as normalised and applied' })),
+  search: nullable(Type.String()),
+  as_of: timestamp,
+  currency: nullable(currencyCode),
+  amount: nullable(amount),
+  totals: Type.Array(total, { description: 'one per currency; amount = paid + released once completed' }),
+  affiliate_count: Type.Integer(),
+  commission_count: Type.Integer(),
+  revision: Type.Integer({ description: 'the ETag; rises with every change' }),
+  created_by: Type.String(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  paid_at: nullable(timestamp),
+  paid_by: nullable(Type.String()),
+};
+const summary = strict(fields);
+const lists = {
+  affiliates: nullable(Type.Array(line, { description: 'all lines, or null when there are more than 1,000' })),
+  excluded,
+};
+const payout = strict({ ...fields, ...lists });
+const completed = strict({ ...fields, ...lists, unlisted_affiliate_count: Type.Integer() });
+const preview = strict({
+  ...fields,
+  ...lists,
+  id: Type.Null(),
+  number: Type.Null(),
+  revision: Type.Null(),
+  created_by: Type.Null(),
+  created_at: Type.Null(),
+  updated_at: Type.Null(),
+  current_payout_id: nullable(Type.String()),
+});
+
+const filterHelp = FILTER_FIELDS.map(
+  ({ name, operators, rule }) => `\`${name}\` (${operators.join(', ')}): ${rule}`,
+).join('; ');
+const selection = strict({
+  filters: Type.Optional(
+    Type.Unsafe<unknown>({
+      description:
+        'Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators; ' +
+        `all must hold. ${filterHelp}.`,
+      examples: [null, { currency: 'usd', occurred_at: { lt: '2026-10-01' } }],
+    }),
+  ),
+  search: Type.Optional(
+    Type.String({ maxLength: 200, description: 'every word must be part of a name, e-mail or slug of the affiliate' }),
+  ),
+  ignore_minimum: Type.Optional(Type.Boolean({ description: 'pays also what is below the minimums' })),
+});
+
+const reply = ({ json, revision }: PayoutRecord) => ok(json, { etag: etagOf(revision) });
+const path = '/v2/affiliates/payouts';
+const one = '/v2/affiliates/payouts/{payout_id}';
+const filterErrors = [
+  'unknown_filter',
+  'unknown_operator',
+  'invalid_filter',
+  'too_many_filters',
+  'unknown_affiliate',
+  'unknown_program',
+] as const;
+const missing = ['resource_missing', 'no_current_payout'] as const;
+
+export const list = readRoute({
+  operation: 'listPayouts',
+  path,
+  access: 'affiliates',
+  summary: 'List affiliate payouts',
+  list: payoutList,
+  returns: { 200: listOf(summary) },
+  handle: async ({ db, account, list }) => page(await listPayouts(db, account, list)),
+});
+
+export const create = writeRoute({
+  operation: 'createPayout',
+  method: 'POST',
+  path,
+  access: 'affiliates',
+  summary: 'Create a payout',
+  description:
+    'Takes all unpaid commissions that match the filters and are off hold. An account has at most one unpaid payout.',
+  body: selection,
+  bodyOptional: true,
+  returns: { 201: payout },
+  errors: [...filterErrors, 'current_payout_exists', 'nothing_to_pay', 'amount_too_large'],
+  handle: async ({ tx, account, principal, body }) => {
+    const { json, revision } = await createPayout(tx, account, principal.id, body);
+    return created(json, { etag: etagOf(revision) });
+  },
+});
+
+export const previewOne = writeRoute({
+  operation: 'previewPayout',
+  method: 'POST',
+  path: '/v2/affiliates/payouts/preview',
+  access: 'affiliates',
+  summary: 'Preview a payout',
+  description: 'Exactly what create would do now, without doing it: also the "what do we owe" report.',
+  body: selection,
+  bodyOptional: true,
+  returns: { 200: preview },
+  errors: [...filterErrors, 'amount_too_large'],
+  handle: async ({ tx, account, body }) => ok(await previewPayout(tx, account, body)),
+});
+
+export const getCurrent = readRoute({
+  operation: 'getCurrentPayout',
+  path: '/v2/affiliates/payouts/current',
+  access: 'affiliates',
+  summary: 'Get the current unpaid payout',
+  returns: { 200: payout },
+  errors: ['no_current_payout'],
+  handle: async ({ db, account }) => reply(await getPayout(db, account, 'current')),
+});
+
+export const get = readRoute({
+  operation: 'getPayout',
+  path: one,
+  access: 'affiliates',
+  summary: 'Get a payout by id',
+  description: '`current` in place of the id reads the unpaid payout, here and in the paths below.',
+  returns: { 200: payout },
+  errors: missing,
+  handle: async ({ db, account, params }) => reply(await getPayout(db, account, params.payout_id)),
+});
+
+export const complete = writeRoute({
+  operation: 'completePayout',
+  method: 'PUT',
+  path: one,
+  access: 'affiliates',
+  summary: 'Complete a payout',
+  description:
+    'Marks which affiliates were paid. Listed and true: paid, for ever. Listed and false, or not listed: their ' +
+    'commissions are released and owed again.',
+  body: strict({
+    commissions: Type.Array(
+      strict({
+        affiliate_id: numberId,
+        is_paid: Type.Boolean(),
+        payment_reference: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 255 }))),
+      }),
+      { minItems: 1 },
+    ),
+    require_all: Type.Optional(Type.Boolean({ description: 'refuse unless every line is listed' })),
+  }),
+  bodyLimit: LONG_LIST_LIMIT,
+  ifMatch: true,
+  returns: { 200: completed },
+  errors: [
+    'resource_missing',
+    'current_is_read_only',
+    'payout_is_paid',
+    'payout_changed',
+    'invalid_if_match',
+    'duplicate_entry',
+    'affiliate_not_in_payout',
+    'affiliates_missing',
+  ],
+  handle: async ({ tx, account, principal, params, body, ifMatch }) =>
+    reply(
+      await completePayout(tx, account, principal.id, params.payout_id, {
+        commissions: body.commissions,
+        requireAll: body.require_all ?? false,
+        ifMatch,
+      }),
+    ),
+});
+
+export const remove = writeRoute({
+  operation: 'deletePayout',
+  method: 'DELETE',
+  path: one,
+  access: 'affiliates',
+  summary: 'Delete a payout',
+  description: 'Only an unpaid one; its commissions are released.',
+  ifMatch: true,
+  returns: { 204: null },
+  errors: ['resource_missing', 'current_is_read_only', 'payout_is_paid', 'payout_changed', 'invalid_if_match'],
+  handle: async ({ tx, account, params, ifMatch }) => {
+    await removePayout(tx, account, params.payout_id, ifMatch);
+    return noContent();
+  },
+});
+
+export const download = readRoute({
+  operation: 'downloadPayout',
+  path: `${one}/download`,
+  access: 'affiliates',
+  summary: 'Download payout CSV',
+  description: 'One row per commission: of an unpaid payout all, of a paid one those that were paid.',
+  returns: { 200: 'text/csv' },
+  errors: missing,
+  handle: async ({ db, copyOut, account, params }) => {
+    const { stream, name, etag } = await downloadPayout(db, copyOut, account, params.payout_id);
+    return file(stream, {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${name}"`,
+      etag,
+    });
+  },
+});
+
+export const affiliates = readRoute({
+  operation: 'listPayoutAffiliates',
+  path: `${one}/affiliates`,
+  access: 'affiliates',
+  summary: 'List the lines of a payout',
+  list: lineList,
+  returns: { 200: listOf(line) },
+  errors: missing,
+  handle: async ({ db, account, params, list }) =>
+    page(await listLines(db, account, await payoutUuid(db, account, params.payout_id), list)),
+});
+
+export const commissions = readRoute({
+  operation: 'listPayoutCommissions',
+  path: `${one}/commissions`,
+  access: 'affiliates',
+  summary: 'List the commissions of a payout',
+  list: commissionList,
+  returns: { 200: listOf(commission) },
+  errors: missing,
+  handle: async ({ db, account, params, list }) => {
+    const payout = await payoutUuid(db, account, params.payout_id);
+    return page(await listCommissions(db, account, list, sql`c.payout_id = ${payout}`));
+  },
+});
+
+export const exclusions = readRoute({
+  operation: 'listPayoutExclusions',
+  path: `${one}/excluded`,
+  access: 'affiliates',
+  summary: 'List who was left out of a payout',
+  list: exclusionList,
+  returns: { 200: listOf(exclusion) },
+  errors: missing,
+  handle: async ({ db, account, params, list }) =>
+    page(await listExclusions(db, account, await payoutUuid(db, account, params.payout_id), list)),
+});

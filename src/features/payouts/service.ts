@@ -1,0 +1,277 @@
+import type { Readable } from 'node:stream';
+import sql, { type Sql } from 'sql-template-tag';
+import { publish } from '../../delivery/queue.ts';
+import { type Reader, type Tx, uniqueViolation } from '../../db/connect.ts';
+import { fail, nameSome } from '../../kernel/errors.ts';
+import { idOf, uuidOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { MAX_JSON_INTEGER } from '../../kernel/money.ts';
+import { missingAffiliates } from '../affiliates/store.ts';
+import { missingPrograms } from '../programs/store.ts';
+import { lockBooks } from './books.ts';
+import { commissionsCopy, crlf, fileHead } from './csv.ts';
+import { type PayoutFilters, readFilters } from './filters.ts';
+import type { Selection } from './plan.ts';
+import { payoutRecord, payoutSummary } from './records.ts';
+import {
+  claim,
+  clock,
+  compareEntries,
+  currentPayout,
+  deletePayout,
+  type Entries,
+  exclusionCounts,
+  insertPayout,
+  type LockedPayout,
+  lockPayout,
+  markPaid,
+  previewRecord,
+  refreshTotals,
+  settleLines,
+} from './store.ts';
+
+export interface SelectionInput {
+  readonly filters?: unknown;
+  readonly search?: string;
+  readonly ignore_minimum?: boolean;
+}
+
+/** A payout's record with its UUID and revision, which is its ETag. */
+export interface PayoutRecord {
+  readonly id: string;
+  readonly revision: number;
+  readonly json: Json<unknown>;
+}
+
+/** Checks the shape of a selection before anything is asked of the database. */
+function readSelection(input: SelectionInput): Omit<Selection, 'account' | 'asOf'> {
+  return {
+    filters: readFilters(input.filters),
+    search: (input.search ?? '').trim(),
+    ignoreMinimum: input.ignore_minimum ?? false,
+  };
+}
+
+/** A typo must not mean "nobody". Throws `unknown_affiliate`, `unknown_program`. */
+async function checkReferences(db: Reader, account: string, filters: PayoutFilters): Promise<void> {
+  const affiliates = await missingAffiliates(db, account, filters.affiliateIds);
+  if (affiliates.length > 0) {
+    throw fail('unknown_affiliate', `filters.affiliate_id: no such affiliate: ${nameSome(affiliates)}`);
+  }
+  const programs = await missingPrograms(db, account, filters.programIds);
+  if (programs.length > 0) {
+    throw fail('unknown_program', `filters.program_id: no such program: ${nameSome(programs)}`);
+  }
+}
+
+/**
+ * Makes the account's unpaid payout of all that is owed and matches. Throws `current_payout_exists` (with its
+ * Location), `nothing_to_pay`, the reasons of filters, `unknown_affiliate`, `unknown_program`, `amount_too_large`.
+ */
+export async function createPayout(
+  tx: Tx,
+  account: string,
+  actor: string,
+  input: SelectionInput,
+): Promise<PayoutRecord> {
+  const shape = readSelection(input);
+  await lockBooks(tx, account);
+  await refuseSecond(tx, account);
+  await checkReferences(tx, account, shape.filters);
+  const selection: Selection = { ...shape, account, asOf: await clock(tx) };
+  const payout = await insertOnly(insertPayout(tx, selection, actor));
+  await claim(tx, selection, payout.id);
+  const { largest, lines } = await refreshTotals(tx, account, payout.id);
+  if (lines === 0n) throw await nothingToPay(tx, account, payout.id);
+  refuseInexact(largest);
+  await publish(tx, { account, type: 'payout.created', data: await payoutSummary(tx, account, payout.id) });
+  return found(await payoutRecord(tx, account, sql`p.id = ${payout.id}`));
+}
+
+async function refuseSecond(tx: Tx, account: string): Promise<void> {
+  const current = await currentPayout(tx, account);
+  if (current === null) return;
+  const id = idOf('po', current);
+  throw fail('current_payout_exists', `payout ${id} is unpaid: complete or delete it before making another`, {
+    location: `/v2/affiliates/payouts/${id}`,
+  });
+}
+
+// The books make this impossible; the index behind it is the guarantee.
+async function insertOnly<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (uniqueViolation(error) !== 'payouts_one_unpaid') throw error;
+    throw fail('current_payout_exists', 'another payout is unpaid: complete or delete it before making another');
+  }
+}
+
+async function nothingToPay(tx: Tx, account: string, payout: string) {
+  const excluded = await exclusionCounts(tx, account, payout);
+  const why = excluded.map(
+    ({ reason, affiliates, commissions }) => `${reason}: ${affiliates} affiliates with ${commissions} commissions`,
+  );
+  const left = why.length > 0 ? `left out: ${why.join(', ')}` : 'no unpaid commission matches';
+  return fail('nothing_to_pay', `nothing to pay; ${left}`);
+}
+
+function refuseInexact(largest: bigint): void {
+  if (largest <= MAX_JSON_INTEGER) return;
+  throw fail('amount_too_large', `a total of ${largest} minor units is above ${MAX_JSON_INTEGER}: use filters to split`);
+}
+
+/** What create would do now, without doing it: the same shape with `id` null and `current_payout_id`. */
+export async function previewPayout(db: Reader, account: string, input: SelectionInput): Promise<Json<unknown>> {
+  const shape = readSelection(input);
+  await checkReferences(db, account, shape.filters);
+  const { json, largest } = await previewRecord(db, { ...shape, account, asOf: await clock(db) });
+  refuseInexact(largest);
+  return json;
+}
+
+/** The condition over `p` that an id in a path means; `current` is the unpaid one. Throws `resource_missing`. */
+function which(id: string): Sql {
+  if (id === 'current') return sql`p.status = 'unpaid'`;
+  const uuid = uuidOf('po', id);
+  if (uuid === null) throw missing(id);
+  return sql`p.id = ${uuid}`;
+}
+
+function missing(id: string) {
+  return id === 'current'
+    ? fail('no_current_payout', 'there is no unpaid payout at the moment')
+    : fail('resource_missing', 'no such payout');
+}
+
+function found(record: PayoutRecord | null, id = ''): PayoutRecord {
+  if (record === null) throw missing(id);
+  return record;
+}
+
+/** A payout by id, or the unpaid one by `current`. Throws `resource_missing`, `no_current_payout`. */
+export async function getPayout(db: Reader, account: string, id: string): Promise<PayoutRecord> {
+  return found(await payoutRecord(db, account, which(id)), id);
+}
+
+/** The UUID of the payout an id in a path means, for its lists. Throws as `getPayout`. */
+export async function payoutUuid(db: Reader, account: string, id: string): Promise<string> {
+  const head = await fileHead(db, account, which(id));
+  if (head === null) throw missing(id);
+  return head.id;
+}
+
+/** The payout to change, with the books and itself locked. Throws `current_is_read_only`, `resource_missing`. */
+async function lock(tx: Tx, account: string, id: string): Promise<LockedPayout & { id: string }> {
+  if (id === 'current') throw fail('current_is_read_only', '`current` only reads: use the id of the payout');
+  const uuid = uuidOf('po', id);
+  if (uuid === null) throw missing(id);
+  await lockBooks(tx, account);
+  const payout = await lockPayout(tx, account, uuid);
+  if (payout === null) throw missing(id);
+  return { ...payout, id: uuid };
+}
+
+/** Throws `payout_changed` unless If-Match names the revision; `*` and an absent header match any. */
+function checkRevision(payout: LockedPayout, ifMatch: string | undefined): void {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return;
+  const tags = ifMatch.split(',').map((tag) => /^(?:W\/)?"([^"]*)"$/.exec(tag.trim())?.[1]);
+  if (tags.includes(undefined)) throw fail('invalid_if_match', 'If-Match must be an ETag such as "3"');
+  if (tags.includes(String(payout.revision))) return;
+  throw fail(
+    'payout_changed',
+    `the payout is at revision ${payout.revision} now, totals ${payout.totals}: look at it again before you go on`,
+    { etag: etagOf(payout.revision) },
+  );
+}
+
+/** The ETag of a revision. */
+export function etagOf(revision: number): string {
+  return `"${revision}"`;
+}
+
+export interface CommissionEntry {
+  readonly affiliate_id: number;
+  readonly is_paid: boolean;
+  readonly payment_reference?: string | null;
+}
+
+/**
+ * Completes a payout: listed and true is paid, everything else is released and owed again. Throws
+ * `payout_is_paid`, `payout_changed`, `duplicate_entry`, `affiliate_not_in_payout`, `affiliates_missing`.
+ */
+export async function completePayout(
+  tx: Tx,
+  account: string,
+  actor: string,
+  id: string,
+  input: { commissions: readonly CommissionEntry[]; requireAll: boolean; ifMatch: string | undefined },
+): Promise<PayoutRecord> {
+  const payout = await lock(tx, account, id);
+  if (payout.status === 'paid') throw fail('payout_is_paid', 'the payout is paid already');
+  checkRevision(payout, input.ifMatch);
+  const entries: Entries = {
+    affiliateIds: input.commissions.map((entry) => entry.affiliate_id),
+    isPaid: input.commissions.map((entry) => entry.is_paid),
+    references: input.commissions.map((entry) => entry.payment_reference ?? null),
+  };
+  const unlisted = await checkEntries(tx, account, payout.id, entries, input.requireAll);
+  await settleLines(tx, account, payout.id, entries);
+  await markPaid(tx, account, payout.id, actor);
+  await refreshTotals(tx, account, payout.id);
+  await publish(tx, { account, type: 'payout.paid', data: await payoutSummary(tx, account, payout.id) });
+  const record = found(await payoutRecord(tx, account, sql`p.id = ${payout.id}`));
+  return { ...record, json: `${record.json.slice(0, -1)},"unlisted_affiliate_count":${unlisted}}` };
+}
+
+async function checkEntries(tx: Tx, account: string, payout: string, entries: Entries, requireAll: boolean) {
+  const seen = new Set<number>();
+  const twice = new Set<number>();
+  for (const affiliate of entries.affiliateIds) (seen.has(affiliate) ? twice : seen).add(affiliate);
+  if (twice.size > 0) throw fail('duplicate_entry', `commissions: affiliates listed twice: ${nameSome([...twice])}`);
+  const { strangers, unlisted } = await compareEntries(tx, account, payout, entries);
+  if (strangers.count > 0n) {
+    const names = nameSome(strangers.first ?? [], Number(strangers.count));
+    throw fail('affiliate_not_in_payout', `commissions: not in this payout: affiliates ${names}`);
+  }
+  if (requireAll && unlisted.count > 0n) {
+    const names = nameSome(unlisted.first ?? [], Number(unlisted.count));
+    throw fail('affiliates_missing', `require_all: not listed in commissions: affiliates ${names}`);
+  }
+  return unlisted.count;
+}
+
+/** Removes an unpaid payout and releases its commissions. Throws `payout_is_paid`, `payout_changed`. */
+export async function removePayout(
+  tx: Tx,
+  account: string,
+  id: string,
+  ifMatch: string | undefined,
+): Promise<void> {
+  const payout = await lock(tx, account, id);
+  if (payout.status === 'paid') throw fail('payout_is_paid', 'the payout is paid; what is paid never changes');
+  checkRevision(payout, ifMatch);
+  const data = await payoutSummary(tx, account, payout.id);
+  await deletePayout(tx, account, payout.id);
+  await publish(tx, { account, type: 'payout.deleted', data });
+}
+
+/** The commissions of a payout as CSV: its stream, name and ETag. One snapshot, constant memory. */
+export async function downloadPayout(
+  db: Reader,
+  copyOut: (statement: string) => Promise<Readable>,
+  account: string,
+  id: string,
+): Promise<{ stream: Readable; name: string; etag: string }> {
+  const head = await fileHead(db, account, which(id));
+  if (head === null) throw missing(id);
+  const source = await copyOut(commissionsCopy(account, head.id));
+  const stream = crlf();
+  source.once('error', (error) => stream.destroy(error));
+  stream.once('close', () => source.destroy());
+  return {
+    stream: source.pipe(stream),
+    name: `payout-${head.number}-r${head.revision}-${head.day}.csv`,
+    etag: etagOf(head.revision),
+  };
+}

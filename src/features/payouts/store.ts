@@ -1,0 +1,325 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import {
+  exactly,
+  idInstants,
+  instants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  numberId,
+  oneOf,
+  type Page,
+} from '../../http/lists.ts';
+import { claimCondition, decidedGroups, type Selection } from './plan.ts';
+import { lineJoins, lineRecord, summary } from './records.ts';
+
+export const payoutList: ListDefinition = {
+  id: 'p.id',
+  sort: {
+    id: 'p.id',
+    created_at: 'p.id',
+    updated_at: 'p.updated_at',
+    paid_at: 'p.paid_at',
+    number: 'p.number',
+    affiliate_count: 'p.affiliate_count',
+    commission_count: 'p.commission_count',
+    status: 'p.status',
+  },
+  filters: {
+    status: oneOf(['unpaid', 'paid'], (status) => sql`p.status = ${status}`),
+    affiliate_id: numberId(
+      (id) => sql`exists (select from payout_lines l
+        where l.account_id = p.account_id and l.payout_id = p.id and l.affiliate_id = ${id})`,
+    ),
+    ...idInstants('created_at', 'p.id'),
+    ...instants('paid_at', 'p.paid_at'),
+  },
+};
+
+export function listPayouts(db: Reader, account: string, list: ListQuery): Promise<Page> {
+  return listPage(db, { list, from: sql`payouts p`, where: sql`p.account_id = ${account}`, record: summary });
+}
+
+export const lineList: ListDefinition = {
+  id: 'l.affiliate_id',
+  defaultSort: 'id',
+  sort: { id: 'l.affiliate_id', affiliate_id: 'l.affiliate_id', is_paid: 'l.is_paid' },
+  filters: {
+    affiliate_id: numberId((id) => sql`l.affiliate_id = ${id}`),
+    is_paid: oneOf(['true', 'false'], (isPaid) => sql`l.is_paid = ${isPaid}::boolean`),
+    payment_reference: exactly('l.payment_reference'),
+  },
+};
+
+export function listLines(db: Reader, account: string, payout: string, list: ListQuery): Promise<Page> {
+  return listPage(db, {
+    list,
+    from: sql`payout_lines l join payouts p on p.account_id = l.account_id and p.id = l.payout_id`,
+    where: sql`l.account_id = ${account} and l.payout_id = ${payout}`,
+    record: lineRecord,
+    join: lineJoins,
+  });
+}
+
+const REASONS = ['below_minimum', 'negative_balance', 'on_hold', 'affiliate_inactive'];
+
+const exclusionId = '(x.affiliate_id, x.currency, x.reason)';
+
+export const exclusionList: ListDefinition = {
+  id: exclusionId,
+  defaultSort: 'id',
+  sort: { id: exclusionId, affiliate_id: 'x.affiliate_id', amount: 'x.amount' },
+  filters: {
+    reason: oneOf(REASONS, (reason) => sql`x.reason = ${reason}`),
+    affiliate_id: numberId((id) => sql`x.affiliate_id = ${id}`),
+  },
+};
+
+export function listExclusions(db: Reader, account: string, payout: string, list: ListQuery): Promise<Page> {
+  return listPage(db, {
+    list,
+    from: sql`payout_exclusions x`,
+    where: sql`x.account_id = ${account} and x.payout_id = ${payout}`,
+    record: sql`x.affiliate_id, x.currency, x.reason, x.amount, x.commission_count`,
+  });
+}
+
+/** The UUID of the unpaid payout, or null. */
+export async function currentPayout(db: Reader, account: string): Promise<string | null> {
+  const row = await maybeRow<{ id: string }>(
+    db,
+    sql`select id from payouts where account_id = ${account} and status = 'unpaid'`,
+  );
+  return row?.id ?? null;
+}
+
+/** The database's clock: the cut-off of a selection. */
+export async function clock(db: Reader): Promise<string> {
+  return (await oneRow<{ at: string }>(db, sql`select clock_timestamp()::timestamptz(3) as at`)).at;
+}
+
+/** An empty payout with the next number. Violates `payouts_one_unpaid` when there is an unpaid one. */
+export async function insertPayout(
+  tx: Tx,
+  selection: Selection,
+  createdBy: string,
+): Promise<{ id: string; number: bigint }> {
+  const { account, filters, search, asOf } = selection;
+  return oneRow(
+    tx,
+    sql`with book as (
+          update payout_books set next_number = next_number + 1 where account_id = ${account}
+          returning next_number - 1 as number)
+        insert into payouts (account_id, number, filters, search, as_of, created_by)
+        select ${account}, number, ${filters.normal && JSON.stringify(filters.normal)}::jsonb,
+               ${search === '' ? null : search}, ${asOf}, ${createdBy} from book
+        returning id, number`,
+  );
+}
+
+/**
+ * Decides and claims in one statement, so that the rules are judged and the rows taken on one snapshot: commissions
+ * that come in meanwhile are in neither. Lines are summed from the rows really claimed.
+ */
+export async function claim(tx: Tx, selection: Selection, payout: string): Promise<void> {
+  const { account } = selection;
+  // The groups are the small side of the join: walking the big one in heap order is several times faster than by index.
+  await rows(tx, sql`set local enable_nestloop = off`);
+  await rows(
+    tx,
+    sql`with decided as materialized (${decidedGroups(selection)}),
+        claimed as (
+          update commissions c set payout_id = ${payout}, updated_at = now() from decided d
+          where d.reason is null and c.affiliate_id = d.affiliate_id and c.currency = d.currency
+            and ${claimCondition(selection)}
+          returning c.affiliate_id, c.currency, c.amount),
+        sums as (
+          select affiliate_id, currency, sum(amount)::int8 as amount, count(*) as commission_count
+          from claimed group by 1, 2),
+        line as (
+          insert into payout_lines (account_id, payout_id, affiliate_id)
+          select distinct ${account}::uuid, ${payout}::uuid, affiliate_id from sums),
+        line_total as (
+          insert into payout_line_totals (account_id, payout_id, affiliate_id, currency, amount, commission_count)
+          select ${account}::uuid, ${payout}::uuid, affiliate_id, currency, amount, commission_count from sums)
+        insert into payout_exclusions (account_id, payout_id, affiliate_id, currency, reason, amount, commission_count)
+        select ${account}::uuid, ${payout}::uuid, affiliate_id, currency, reason, amount, commission_count
+        from decided where reason is not null`,
+  );
+  await rows(tx, sql`set local enable_nestloop = on`);
+}
+
+/** `{reason, affiliate_count, totals}` per reason, over a source `x` of exclusions. */
+const exclusionsBy = (source: Sql) => sql`
+  select coalesce(json_agg(r order by r.reason), '[]') from (
+    select reason, (select count(distinct affiliate_id) from (${source}) x where x.reason = by.reason) as affiliate_count,
+           json_agg(json_build_object('currency', currency, 'amount', amount, 'commission_count', commission_count,
+             'affiliate_count', affiliates) order by currency) as totals
+    from (select reason, currency, sum(amount) as amount, sum(commission_count)::int8 as commission_count,
+                 count(distinct affiliate_id) as affiliates
+          from (${source}) x group by reason, currency) by
+    group by reason) r`;
+
+/** Writes the payout's sums from its lines and exclusions; returns the largest sum and the number of lines. */
+export async function refreshTotals(tx: Tx, account: string, payout: string): Promise<{ largest: bigint; lines: bigint }> {
+  return oneRow(
+    tx,
+    sql`with line as (
+          select l.is_paid, t.affiliate_id, t.currency, t.amount, t.commission_count
+          from payout_lines l join payout_line_totals t using (account_id, payout_id, affiliate_id)
+          where l.account_id = ${account} and l.payout_id = ${payout}),
+        by_currency as (
+          select currency, sum(amount) as amount, sum(commission_count)::int8 as commission_count,
+                 count(*) as affiliate_count,
+                 coalesce(sum(amount) filter (where is_paid), 0) as paid_amount,
+                 coalesce(sum(commission_count) filter (where is_paid), 0)::int8 as paid_count,
+                 coalesce(sum(amount) filter (where not is_paid), 0) as released_amount,
+                 coalesce(sum(commission_count) filter (where not is_paid), 0)::int8 as released_count
+          from line group by currency),
+        changed as (
+          update payouts set
+            totals = (select coalesce(jsonb_agg(to_jsonb(b) order by b.currency), '[]') from by_currency b),
+            excluded = (${exclusionsBy(
+              sql`select * from payout_exclusions where account_id = ${account} and payout_id = ${payout}`,
+            )})::jsonb,
+            affiliate_count = (select count(distinct affiliate_id) from line),
+            commission_count = coalesce((select sum(commission_count) from line), 0)::int8,
+            updated_at = now()
+          where account_id = ${account} and id = ${payout})
+        select coalesce((select max(abs(amount)) from by_currency), 0)::int8 as largest,
+               (select count(*) from line) as lines`,
+  );
+}
+
+/** What was left out of a payout, for the message of an empty one. */
+export function exclusionCounts(
+  tx: Tx,
+  account: string,
+  payout: string,
+): Promise<{ reason: string; affiliates: bigint; commissions: bigint }[]> {
+  return rows(
+    tx,
+    sql`select reason, count(distinct affiliate_id) as affiliates, sum(commission_count)::int8 as commissions
+        from payout_exclusions where account_id = ${account} and payout_id = ${payout} group by reason order by reason`,
+  );
+}
+
+/** The record a create of this selection would make now, read without writing. */
+export async function previewRecord(db: Reader, selection: Selection): Promise<{ json: string; largest: bigint }> {
+  const { account, filters, search, asOf } = selection;
+  return oneRow(
+    db,
+    sql`with decided as materialized (${decidedGroups(selection)}),
+        taken as (select * from decided where reason is null),
+        left_out as (select * from decided where reason is not null),
+        totals as (
+          select currency, sum(amount) as amount, sum(commission_count)::int8 as commission_count,
+                 count(*) as affiliate_count, 0 as paid_amount, 0 as paid_count, 0 as released_amount,
+                 0 as released_count
+          from taken group by currency),
+        lines as (
+          select t.affiliate_id, nullif(trim(concat_ws(' ', a.name_first, a.name_last)), '') as name, a.email,
+                 a.paypal_email, a.payout_method, a.is_ready_for_payout, null::boolean as is_paid,
+                 sum(t.commission_count)::int8 as commission_count,
+                 json_agg(json_build_object('currency', t.currency, 'amount', t.amount,
+                   'commission_count', t.commission_count) order by t.currency) as totals,
+                 null as payment_reference, 0 as returned_amount
+          from taken t join affiliates a on a.account_id = ${account} and a.id = t.affiliate_id
+          group by t.affiliate_id, a.account_id, a.id order by t.affiliate_id),
+        record as (
+          select null as id, 'affiliate_payout' as object, null as number, 'unpaid' as status,
+                 ${filters.normal && JSON.stringify(filters.normal)}::json as filters,
+                 ${search === '' ? null : search}::text as search, iso(${asOf}::timestamptz) as as_of,
+                 case when (select count(*) from totals) = 1 then (select currency from totals) end as currency,
+                 case when (select count(*) from totals) = 1 then (select amount from totals) end as amount,
+                 (select coalesce(json_agg(t order by t.currency), '[]') from totals t) as totals,
+                 (select count(*) from lines) as affiliate_count,
+                 (select coalesce(sum(commission_count), 0)::int8 from taken) as commission_count,
+                 case when (select count(*) from lines) <= 1000
+                   then (select coalesce(json_agg(l), '[]') from lines l) end as affiliates,
+                 (${exclusionsBy(sql`select * from left_out`)}) as excluded,
+                 null as revision, null as created_by, null as created_at, null as updated_at, null as paid_at,
+                 null as paid_by,
+                 (select public_id('po', id) from payouts
+                   where account_id = ${account} and status = 'unpaid') as current_payout_id)
+        select row_to_json(record)::text as json,
+               coalesce((select max(abs(amount)) from totals), 0)::int8 as largest from record`,
+  );
+}
+
+export interface LockedPayout {
+  readonly number: bigint;
+  readonly status: 'unpaid' | 'paid';
+  readonly revision: number;
+  readonly totals: string;
+}
+
+/** The payout's row, locked until the transaction ends. The books are locked before it. */
+export function lockPayout(tx: Tx, account: string, id: string): Promise<LockedPayout | null> {
+  return maybeRow(
+    tx,
+    sql`select number, status, revision, totals from payouts where account_id = ${account} and id = ${id} for update`,
+  );
+}
+
+export interface Entries {
+  readonly affiliateIds: readonly number[];
+  readonly isPaid: readonly boolean[];
+  readonly references: readonly (string | null)[];
+}
+
+const entryRows = ({ affiliateIds, isPaid, references }: Entries) => sql`
+  unnest(${affiliateIds}::int8[], ${isPaid}::boolean[], ${references}::text[])
+    as e (affiliate_id, is_paid, payment_reference)`;
+
+/** Entries whose affiliate has no line, and lines that no entry names (the first 21 of each, and how many). */
+export async function compareEntries(tx: Tx, account: string, payout: string, entries: Entries) {
+  const line = sql`select affiliate_id from payout_lines where account_id = ${account} and payout_id = ${payout}`;
+  const entry = sql`select affiliate_id from ${entryRows(entries)}`;
+  const only = (a: Sql, b: Sql) => sql`
+    select count(*) as count, (array_agg(affiliate_id order by affiliate_id))[1:20] as first
+    from (${a} except ${b}) d`;
+  type Difference = { count: bigint; first: bigint[] | null };
+  const strangers = await oneRow<Difference>(tx, only(entry, line));
+  const unlisted = await oneRow<Difference>(tx, only(line, entry));
+  return { strangers, unlisted };
+}
+
+/** Marks the lines, copies names and destinations to them, and releases the commissions of the unpaid ones. */
+export async function settleLines(tx: Tx, account: string, payout: string, entries: Entries): Promise<void> {
+  await rows(
+    tx,
+    sql`update payout_lines l set is_paid = e.is_paid, payment_reference = e.payment_reference,
+          name_first = a.name_first, name_last = a.name_last, email = a.email, paypal_email = a.paypal_email,
+          payout_method = a.payout_method, is_ready_for_payout = a.is_ready_for_payout
+        from (select n.affiliate_id, coalesce(e.is_paid, false) as is_paid, e.payment_reference
+              from payout_lines n left join ${entryRows(entries)} on e.affiliate_id = n.affiliate_id
+              where n.account_id = ${account} and n.payout_id = ${payout}) e
+        join affiliates a on a.account_id = ${account} and a.id = e.affiliate_id
+        where l.account_id = ${account} and l.payout_id = ${payout} and l.affiliate_id = e.affiliate_id`,
+  );
+  await rows(
+    tx,
+    sql`update commissions c set payout_id = null, updated_at = now() from payout_lines l
+        where l.account_id = ${account} and l.payout_id = ${payout} and not l.is_paid
+          and c.account_id = ${account} and c.payout_id = ${payout} and c.affiliate_id = l.affiliate_id`,
+  );
+}
+
+export async function markPaid(tx: Tx, account: string, payout: string, paidBy: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update payouts set status = 'paid', paid_at = clock_timestamp(), paid_by = ${paidBy}, revision = revision + 1
+        where account_id = ${account} and id = ${payout}`,
+  );
+}
+
+export async function deletePayout(tx: Tx, account: string, payout: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update commissions set payout_id = null, updated_at = now()
+        where account_id = ${account} and payout_id = ${payout}`,
+  );
+  await rows(tx, sql`delete from payouts where account_id = ${account} and id = ${payout}`);
+}

@@ -1,0 +1,50 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { instants, type ListDefinition, type ListQuery, listPage, type Page } from '../../http/lists.ts';
+
+const record = sql`g.id, 'affiliate_program' as object, g.name, g.hold_days, iso(g.created_at) as created_at,
+  iso(g.updated_at) as updated_at`;
+
+const asJson = (source: Sql) => sql`select row_to_json(r)::text as json from (select ${record} from ${source} g) r`;
+
+export const programList: ListDefinition = {
+  id: 'g.id',
+  sort: { id: 'g.id', created_at: 'g.created_at', name: 'g.name' },
+  filters: instants('created_at', 'g.created_at'),
+};
+
+export function listPrograms(db: Reader, account: string, list: ListQuery): Promise<Page> {
+  return listPage(db, { list, from: sql`affiliate_programs g`, where: sql`g.account_id = ${account}`, record });
+}
+
+export async function readProgram(db: Reader, account: string, id: number): Promise<string | null> {
+  const source = sql`(select * from affiliate_programs where account_id = ${account} and id = ${id})`;
+  return (await maybeRow<{ json: string }>(db, asJson(source)))?.json ?? null;
+}
+
+export async function insertProgram(
+  tx: Tx,
+  account: string,
+  program: { name: string; holdDays: number | null },
+): Promise<string> {
+  const inserted = sql`insert into affiliate_programs (account_id, name, hold_days)
+                       values (${account}, ${program.name}, ${program.holdDays}) returning *`;
+  return (await oneRow<{ json: string }>(tx, sql`with made as (${inserted}) ${asJson(sql`made`)}`)).json;
+}
+
+export async function updateProgram(tx: Tx, account: string, id: number, assignments: Sql): Promise<string | null> {
+  const updated = sql`update affiliate_programs set ${assignments}, updated_at = now()
+                      where account_id = ${account} and id = ${id} returning *`;
+  return (await maybeRow<{ json: string }>(tx, sql`with changed as (${updated}) ${asJson(sql`changed`)}`))?.json ?? null;
+}
+
+/** Which of these ids are no programs of the account. */
+export async function missingPrograms(db: Reader, account: string, ids: readonly number[]): Promise<bigint[]> {
+  const missing = await rows<{ id: bigint }>(
+    db,
+    sql`select id from unnest(${ids}::int8[]) with ordinality as given (id, position)
+        where not exists (select from affiliate_programs g where g.account_id = ${account} and g.id = given.id)
+        order by position`,
+  );
+  return missing.map((row) => row.id);
+}

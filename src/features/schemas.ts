@@ -1,0 +1,55 @@
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import { MAX_AMOUNT } from '../kernel/money.ts';
+
+/** An object that refuses keys it does not name: requests and answers alike. */
+export function strict<Properties extends TProperties>(
+  properties: Properties,
+  options: { description?: string; minProperties?: number } = {},
+): TObject<Properties> {
+  return Type.Object(properties, { additionalProperties: false, ...options });
+}
+
+/** The value or null. */
+export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+
+export const timestamp = Type.String({
+  format: 'date-time',
+  description: 'RFC 3339, UTC, milliseconds',
+  examples: ['2026-09-15T08:30:00.000Z'],
+});
+
+/** Minor units of the currency beside it. */
+export const amount = Type.Integer({ description: 'minor units of the currency beside it' });
+
+export const amountInput = Type.Integer({ minimum: -MAX_AMOUNT, maximum: MAX_AMOUNT });
+
+/** `affiliate_id` and `program_id`: `7.0` is 7; `"7"`, `1.5`, `0` and null are refused. */
+export const numberId = Type.Number({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, multipleOf: 1 });
+
+export const currencyCode = Type.String({ description: 'ISO 4217, lower case', examples: ['usd'] });
+export const currencyInput = Type.String({ description: 'ISO 4217, any case', minLength: 3, maxLength: 3 });
+
+export const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
+export const email = Type.String({ maxLength: 320, pattern: '^[^\\s@]+@[^\\s@]+$', description: 'an e-mail address' });
+
+/** Minor units per currency: `{"usd": 5000}`. */
+export const minimums = Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: MAX_AMOUNT }), {
+  description: 'minor units per currency code, for example {"usd": 5000}',
+});
+
+export const metadata = Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 500 }), {
+  maxProperties: 50,
+  description: 'your own keys and texts',
+});
+
+/** The paginated list envelope of the interface (section 2.2). */
+export const listOf = <Schema extends TSchema>(item: Schema) =>
+  strict({
+    data: Type.Array(item),
+    pagination: strict({
+      page: Type.Integer({ minimum: 1 }),
+      limit: Type.Integer({ minimum: 1 }),
+      total: Type.Integer({ minimum: 0 }),
+      pages: Type.Integer({ minimum: 0 }),
+    }),
+  });

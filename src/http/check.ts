@@ -1,0 +1,150 @@
+import type { TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+import { fail } from '../kernel/errors.ts';
+
+interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: Record<string, unknown>;
+  readonly message: string;
+}
+
+const compiled = new WeakMap<TSchema, Validator>();
+
+/** Compiles a schema at its first use: starting the server does not pay for what nobody asks. */
+function validatorOf(schema: TSchema): Validator {
+  let validator = compiled.get(schema);
+  if (!validator) {
+    validator = Compile(schema) as unknown as Validator;
+    compiled.set(schema, validator);
+  }
+  return validator;
+}
+
+/**
+ * Checks a JSON body against its schema without changing it. Throws `unknown_field` or `invalid_body` with a
+ * message that names the field and its rule.
+ */
+export function checkBody(schema: TSchema, body: unknown): void {
+  const validator = validatorOf(schema);
+  if (validator.Check(body)) return textCheck(body, '');
+  const errors = validator.Errors(body) as unknown as SchemaError[];
+  const unknown = errors.find((error) => error.keyword === 'additionalProperties');
+  if (unknown) {
+    const names = (unknown.params.additionalProperties as string[]).map((key) => field(unknown.instancePath, key));
+    throw fail('unknown_field', `unknown field ${names.join(', ')}`);
+  }
+  throw fail('invalid_body', explain(errors));
+}
+
+function field(path: string, key?: string): string {
+  const parts = path.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (key !== undefined) parts.push(key);
+  if (parts.length === 0) return 'the body';
+  return parts.reduce((name, part) => (/^\d+$/.test(part) ? `${name}[${part}]` : name ? `${name}.${part}` : part), '');
+}
+
+function explain(errors: readonly SchemaError[]): string {
+  const first = errors[0];
+  if (!first) return 'the body is invalid';
+  const name = field(first.instancePath);
+  if (first.keyword === 'required') {
+    const missing = (first.params.requiredProperties as string[]).map((key) => field(first.instancePath, key));
+    return `${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} required`;
+  }
+  const nullable = errors.some(
+    (error) => error.instancePath === first.instancePath && error.params.type === 'null' && error !== first,
+  );
+  return `${name} must ${rule(first)}${nullable ? ', or be null' : ''}`;
+}
+
+function rule({ keyword, params, message }: SchemaError): string {
+  const limit = params.limit as number;
+  switch (keyword) {
+    case 'type':
+      return params.type === 'object' ? 'be a JSON object' : `be ${article(String(params.type))}`;
+    case 'enum':
+      return `be one of ${(params.allowedValues as unknown[]).join(', ')}`;
+    case 'minItems':
+      return `have at least ${limit} ${limit === 1 ? 'item' : 'items'}`;
+    case 'maxItems':
+      return `have at most ${limit} items`;
+    case 'minLength':
+      return limit === 1 ? 'not be empty' : `have at least ${limit} characters`;
+    case 'maxLength':
+      return `have at most ${limit} characters`;
+    case 'minimum':
+      return `be at least ${limit}`;
+    case 'maximum':
+      return `be at most ${limit}`;
+    case 'multipleOf':
+      return params.multipleOf === 1 ? 'be a whole number' : `be a multiple of ${params.multipleOf}`;
+    default:
+      return message.replace(/^must /, '');
+  }
+}
+
+function article(type: string): string {
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+/** PostgreSQL holds no NUL and UTF-8 no lone surrogate: refused by name instead of failing later or being changed. */
+function textCheck(value: unknown, path: string): void {
+  if (typeof value === 'string') {
+    if (value.includes('\0') || !value.isWellFormed()) {
+      throw fail('invalid_body', `${field(path)} must be Unicode text without NUL characters`);
+    }
+  } else if (Array.isArray(value)) {
+    value.forEach((item, index) => textCheck(item, `${path}/${index}`));
+  } else if (value !== null && typeof value === 'object') {
+    for (const [key, item] of Object.entries(value)) {
+      textCheck(key, path);
+      textCheck(item, `${path}/${key}`);
+    }
+  }
+}
+
+/** The query of a request, each parameter once. Throws `invalid_query` for a repeated one or text PostgreSQL cannot hold. */
+export function readQuery(search: string): Map<string, string> {
+  const query = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (query.has(name)) throw fail('invalid_query', `${name} is given twice`);
+    if ((name + value).includes('\0')) throw fail('invalid_query', `${name} must not contain NUL characters`);
+    query.set(name, value);
+  }
+  return query;
+}
+
+/**
+ * Checks the query of an operation that is no list. Parameters come as text: booleans and integers are read from
+ * it, nothing else is coerced. Throws `unknown_query_parameter` or `invalid_query`.
+ */
+export function checkQuery(schema: TSchema | undefined, query: ReadonlyMap<string, string>): Record<string, unknown> {
+  const properties = ((schema as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {}) as Record<
+    string,
+    TSchema & { type?: string }
+  >;
+  const values: Record<string, unknown> = {};
+  for (const [name, text] of query) {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (!property) {
+      const known = Object.keys(properties);
+      const hint = known.length ? `; this operation knows ${known.join(', ')}` : '; this operation takes none';
+      throw fail('unknown_query_parameter', `unknown query parameter ${name}${hint}`);
+    }
+    values[name] = fromText(property.type, text);
+  }
+  if (schema) {
+    const validator = validatorOf(schema);
+    if (!validator.Check(values)) {
+      throw fail('invalid_query', explain(validator.Errors(values) as unknown as SchemaError[]));
+    }
+  }
+  return values;
+}
+
+function fromText(type: string | undefined, text: string): unknown {
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  if (type === 'integer' && /^\d{1,15}$/.test(text)) return Number(text);
+  return text;
+}

@@ -1,0 +1,257 @@
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
+import { oneRow, type Reader } from '../db/connect.ts';
+import { fail } from '../kernel/errors.ts';
+import { uuidOf } from '../kernel/ids.ts';
+import type { Json } from '../kernel/json.ts';
+import { normalizeCurrency } from '../kernel/money.ts';
+import { formatInstant, parseInstantOrDay } from '../kernel/time.ts';
+
+/** One query parameter that narrows a list: its rule for people, its schema, and the condition it becomes. */
+export interface Filter {
+  readonly rule: string;
+  readonly schema: Record<string, unknown>;
+  /** The condition, or null when the value breaks the rule. `account` is the UUID the list is of. */
+  condition(value: string, account: string): Sql | null;
+}
+
+export interface ListDefinition {
+  /** Sort field -> column or expression. `created_at` of rows with UUID ids is their id. */
+  readonly sort: Readonly<Record<string, string>>;
+  /** The unique expression that breaks ties. */
+  readonly id: string;
+  /** The order when the request names none, default `-created_at`. */
+  readonly defaultSort?: string;
+  /** Parameter -> filter; spans of time bring their four operators with `...instants('created_at', …)`. */
+  readonly filters: Readonly<Record<string, Filter>>;
+}
+
+/** A checked list request. */
+export interface ListQuery {
+  /** Digits, because a page may lie further out than a number can say. */
+  readonly page: string;
+  readonly perPage: number;
+  readonly order: Sql;
+  readonly conditions: readonly Sql[];
+  /** Names of the filters given, for lists that count some of them in a cheaper way. */
+  readonly given: ReadonlyMap<string, string>;
+}
+
+const MAX_PER_PAGE = 100;
+const DEFAULT_PER_PAGE = 50;
+export const DEFAULT_SORT = '-created_at';
+
+/** Reads page, per_page, sort and filters. Throws `invalid_query` or `unknown_query_parameter` naming the parameter. */
+export function parseList(
+  definition: ListDefinition,
+  query: ReadonlyMap<string, string>,
+  account: string,
+): ListQuery {
+  const conditions: Sql[] = [];
+  const given = new Map<string, string>();
+  let page = '1';
+  let perPage = DEFAULT_PER_PAGE;
+  let sort = definition.defaultSort ?? DEFAULT_SORT;
+  for (const [name, value] of query) {
+    const filter = Object.hasOwn(definition.filters, name) ? definition.filters[name] : undefined;
+    if (filter) {
+      const condition = filter.condition(value, account);
+      if (condition === null) throw fail('invalid_query', `${name} must be ${filter.rule}`);
+      conditions.push(condition);
+      given.set(name, value);
+    } else if (name === 'page') {
+      page = integer(value) ?? refuse('page must be an integer, at least 1');
+    } else if (name === 'per_page') {
+      perPage = Number(integer(value) ?? 0);
+      if (perPage < 1 || perPage > MAX_PER_PAGE) refuse(`per_page must be an integer from 1 to ${MAX_PER_PAGE}`);
+    } else if (name === 'sort') {
+      sort = value;
+    } else {
+      const known = ['page', 'per_page', 'sort', ...Object.keys(definition.filters)].join(', ');
+      throw fail('unknown_query_parameter', `unknown query parameter ${name}; this list knows ${known}`);
+    }
+  }
+  return { page, perPage, order: orderBy(definition, sort), conditions, given };
+}
+
+function refuse(message: string): never {
+  throw fail('invalid_query', message);
+}
+
+function integer(text: string): string | null {
+  return /^\+?0*[1-9][0-9]{0,99}$/.test(text) ? text.replace(/^\+?0*/, '') : null;
+}
+
+function orderBy(definition: ListDefinition, sort: string): Sql {
+  const descending = sort.startsWith('-');
+  const field = descending ? sort.slice(1) : sort;
+  if (!Object.hasOwn(definition.sort, field)) {
+    refuse(`sort must be one of ${Object.keys(definition.sort).join(', ')}, with - in front for descending`);
+  }
+  const column = definition.sort[field] ?? definition.id;
+  const direction = descending ? 'desc' : 'asc';
+  const tie = column === definition.id ? '' : `, ${definition.id} ${direction}`;
+  return raw(`${column} ${direction}${tie}`);
+}
+
+export interface Page {
+  readonly json: Json<unknown>;
+  readonly total: bigint;
+}
+
+interface PageSource {
+  readonly list: ListQuery;
+  /** Table and alias: `commissions c`. */
+  readonly from: Sql;
+  /** What always holds, the account first. */
+  readonly where: Sql;
+  /** The columns of one record, named as in the API. */
+  readonly record: Sql;
+  /** Left joins that only the record needs: the total does not pay for them. */
+  readonly join?: Sql;
+  /** A cheaper exact total than counting, when the list knows one. */
+  readonly total?: Sql;
+}
+
+/** One page and the exact total in one statement, so both come from one snapshot; the JSON is built by PostgreSQL. */
+export async function listPage(db: Reader, source: PageSource): Promise<Page> {
+  const { list, from, record } = source;
+  const where = join([source.where, ...list.conditions], ' and ');
+  const offset = offsetOf(list);
+  const { total, data } = await oneRow<{ total: bigint; data: string }>(
+    db,
+    sql`with total as materialized (${source.total ?? sql`select count(*)::int8 as n from ${from} where ${where}`})
+        select (select n from total) as total,
+               (select coalesce(json_agg(row_to_json(page)), '[]') from (
+                  select ${record} from ${from} ${source.join ?? empty} where ${where} and ${offset}::int8 < (select n from total)
+                  order by ${list.order} limit ${list.perPage} offset ${offset}::int8) page)::text as data`,
+  );
+  const pages = (total + BigInt(list.perPage) - 1n) / BigInt(list.perPage);
+  const pagination = `{"page":${list.page},"limit":${list.perPage},"total":${total},"pages":${pages}}`;
+  return { json: `{"data":${data},"pagination":${pagination}}`, total };
+}
+
+function offsetOf(list: ListQuery): bigint {
+  const offset = (BigInt(list.page) - 1n) * BigInt(list.perPage);
+  const beyond = 2n ** 62n;
+  return offset < beyond ? offset : beyond;
+}
+
+/** The `Link` header (RFC 8288) of a page: first, prev, next, last with the query kept. */
+export function linkHeader(url: URL, list: ListQuery, total: bigint): string {
+  const page = BigInt(list.page);
+  const last = total === 0n ? 1n : (total + BigInt(list.perPage) - 1n) / BigInt(list.perPage);
+  const to = (target: bigint, relation: string) => {
+    const link = new URL(url);
+    link.searchParams.set('page', String(target));
+    return `<${link.href}>; rel="${relation}"`;
+  };
+  const links = [to(1n, 'first')];
+  if (page > 1n) links.push(to(page - 1n < last ? page - 1n : last, 'prev'));
+  if (page < last) links.push(to(page + 1n, 'next'));
+  links.push(to(last, 'last'));
+  return links.join(', ');
+}
+
+/** A filter by one of some words. */
+export function oneOf(
+  values: readonly string[],
+  condition: (value: string, account: string) => Sql,
+): Filter {
+  return {
+    rule: `one of ${values.join(', ')}`,
+    schema: { type: 'string', enum: [...values] },
+    condition: (value, account) => (values.includes(value) ? condition(value, account) : null),
+  };
+}
+
+/** A filter by an exact text. */
+export function exactly(column: string): Filter {
+  return {
+    rule: 'a text',
+    schema: { type: 'string' },
+    condition: (value) => sql`${raw(column)} = ${value}`,
+  };
+}
+
+/** A filter by a positive integer id. */
+export function numberId(condition: (id: string) => Sql): Filter {
+  return {
+    rule: 'a positive integer',
+    schema: { type: 'integer', minimum: 1 },
+    condition: (value) => {
+      const id = integer(value);
+      return id !== null && id.length <= 15 ? condition(id) : null;
+    },
+  };
+}
+
+/** A filter by a currency, in any case. */
+export function currency(column: string): Filter {
+  return {
+    rule: 'an ISO 4217 currency code',
+    schema: { type: 'string', pattern: '^[A-Za-z]{3}$' },
+    condition: (value) => {
+      const code = normalizeCurrency(value);
+      return code === null ? null : sql`${raw(column)} = ${code}`;
+    },
+  };
+}
+
+/** A filter by an opaque id, or by `none` for rows without one. An ill-formed id is a missing row: no matches. */
+export function opaqueId(prefix: 'po', column: string): Filter {
+  return {
+    rule: `an id that begins with ${prefix}_, or none`,
+    schema: { type: 'string' },
+    condition: (value) => {
+      if (value === 'none') return sql`${raw(column)} is null`;
+      const uuid = uuidOf(prefix, value);
+      return uuid === null ? null : sql`${raw(column)} = ${uuid}`;
+    },
+  };
+}
+
+const OPERATORS = ['gte', 'gt', 'lte', 'lt'] as const;
+type Operator = (typeof OPERATORS)[number];
+
+/**
+ * The four filters `name[gte|gt|lte|lt]` over an instant. `before(ms)` and `from(ms)` give the condition of a row
+ * before, and at or after, an instant in milliseconds. A day means that UTC day whole.
+ */
+function span(name: string, before: (at: string) => Sql, from: (at: string) => Sql): Record<string, Filter> {
+  const conditionOf = (operator: Operator, at: { from: number; until: number }): Sql => {
+    if (operator === 'gte') return from(formatInstant(at.from));
+    if (operator === 'gt') return from(formatInstant(at.until));
+    if (operator === 'lte') return before(formatInstant(at.until));
+    return before(formatInstant(at.from));
+  };
+  const filter = (operator: Operator): Filter => ({
+    rule: 'an RFC 3339 instant or a day YYYY-MM-DD',
+    schema: { type: 'string' },
+    condition: (value) => {
+      const at = parseInstantOrDay(value);
+      return at === null ? null : conditionOf(operator, at);
+    },
+  });
+  return Object.fromEntries(OPERATORS.map((operator) => [`${name}[${operator}]`, filter(operator)]));
+}
+
+/** Filters over a column of instants. */
+export function instants(name: string, column: string): Record<string, Filter> {
+  const field = raw(column);
+  return span(
+    name,
+    (at) => sql`${field} < ${at}::timestamptz`,
+    (at) => sql`${field} >= ${at}::timestamptz`,
+  );
+}
+
+/** Filters over the instant inside a UUID id, which the primary key serves. */
+export function idInstants(name: string, column: string): Record<string, Filter> {
+  const field = raw(column);
+  return span(
+    name,
+    (at) => sql`${field} < id_floor(${at}::timestamptz)`,
+    (at) => sql`${field} >= id_floor(${at}::timestamptz)`,
+  );
+}
+

@@ -1,0 +1,152 @@
+import type { Readable } from 'node:stream';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { Reader, Tx } from '../db/connect.ts';
+import type { ReasonName } from '../kernel/errors.ts';
+import type { Json } from '../kernel/json.ts';
+import type { ListDefinition, ListQuery, Page } from './lists.ts';
+
+/** The OAuth scopes of the interface (section 5), with their meaning. An API key holds them all. */
+export const SCOPES = {
+  account: 'account details and settings',
+  users: 'manage users',
+  customers: 'read and manage customers',
+  checkouts: 'read and manage checkouts',
+  subscriptions: 'read and manage subscriptions',
+  subscription_metered_billing: 'manage metered billing for subscriptions',
+  integrations: 'manage integrations',
+  orders: 'read and manage orders',
+  payments: 'read and manage payments',
+  paymentplans: 'read and manage payment plans',
+  webhooks: 'manage webhook endpoints and view event logs',
+  promos: 'read and manage promo or discount codes',
+  affiliates: 'read and manage affiliates and programs',
+  products: 'read and manage products',
+  analytics: 'read analytics data (revenue, orders, subscriptions, MRR)',
+  reports: 'create, run and read saved reports and their results',
+} as const;
+export type Scope = keyof typeof SCOPES;
+export const ALL_SCOPES: ReadonlySet<Scope> = new Set(Object.keys(SCOPES) as Scope[]);
+
+/** Who makes a request: an API key or the operator at the machine's own command line. */
+export interface Principal {
+  readonly kind: 'key' | 'operator';
+  /** The public id that is written into `created_by` and `paid_by`. */
+  readonly id: string;
+  /** The account (UUID) that everything the request sees belongs to. */
+  readonly account: string;
+  readonly scopes: ReadonlySet<Scope>;
+  readonly role: 'owner' | 'member' | 'viewer';
+}
+
+/** What a caller must hold: a scope, or (`full`) a credential that no merchant can hand to a third party. */
+export type Access = Scope | 'full';
+
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : never;
+export type Params<Path extends string> = { readonly [Name in ParamNames<Path>]: string };
+
+/** An uploaded file, complete on this machine before the transaction begins: a slow client holds no connection. */
+export interface Upload {
+  readonly bytes: number;
+  open(): Readable;
+}
+
+export type Reply =
+  | {
+      readonly kind: 'json';
+      readonly status: number;
+      readonly json: Json<unknown>;
+      readonly headers: Headers;
+      /** The exact total of a list, which the server makes the Link header from. */
+      readonly total?: bigint;
+    }
+  | { readonly kind: 'empty'; readonly status: 204 | 200; readonly headers: Headers }
+  | { readonly kind: 'file'; readonly status: 200; readonly stream: Readable; readonly headers: Headers };
+type Headers = Readonly<Record<string, string>>;
+
+/** 200 with a record. */
+export const ok = (json: Json<unknown>, headers: Headers = {}): Reply => ({ kind: 'json', status: 200, json, headers });
+/** 200 with a page of a list. */
+export const page = ({ json, total }: Page): Reply => ({ kind: 'json', status: 200, json, total, headers: {} });
+/** 201 with the record made. */
+export const created = (json: Json<unknown>, headers: Headers = {}): Reply => ({ kind: 'json', status: 201, json, headers });
+/** 204 without a body. */
+export const noContent = (): Reply => ({ kind: 'empty', status: 204, headers: {} });
+/** 200 with a streamed file. */
+export const file = (stream: Readable, headers: Headers): Reply => ({ kind: 'file', status: 200, stream, headers });
+
+interface Common<Path extends string, Query extends TObject> {
+  /** The name of the operation in the description and of the client's function. */
+  readonly operation: string;
+  readonly path: Path;
+  readonly access: Access;
+  readonly summary: string;
+  readonly description?: string;
+  readonly query?: Query;
+  /** Status -> schema of the JSON body; null = no body; 'text/csv' = a file. */
+  readonly returns: Readonly<Record<number, TSchema | 'text/csv' | null>>;
+  /** The reasons it refuses with, besides those of every operation. */
+  readonly errors?: readonly ReasonName[];
+}
+
+interface ReadInput<Path extends string, Query extends TObject> {
+  readonly db: Reader;
+  /** `COPY (…) TO STDOUT` as a stream of bytes. */
+  readonly copyOut: (statement: string) => Promise<Readable>;
+  readonly account: string;
+  readonly principal: Principal;
+  readonly params: Params<Path>;
+  readonly query: Static<Query>;
+  readonly list: ListQuery;
+}
+
+interface WriteInput<Path extends string, Query extends TObject, Body extends TSchema> {
+  readonly tx: Tx;
+  readonly account: string;
+  readonly principal: Principal;
+  readonly params: Params<Path>;
+  readonly query: Static<Query>;
+  readonly body: Static<Body>;
+  readonly upload: Upload;
+  /** The If-Match header as it came. */
+  readonly ifMatch: string | undefined;
+}
+
+interface ReadSpec<Path extends string, Query extends TObject> extends Common<Path, Query> {
+  /** Makes it a list: page, per_page, sort and the filters named here. */
+  readonly list?: ListDefinition;
+  handle(input: ReadInput<Path, Query>): Promise<Reply>;
+}
+
+interface WriteSpec<Path extends string, Query extends TObject, Body extends TSchema> extends Common<Path, Query> {
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly body?: Body;
+  /** The body may be left out; it is then `{}`. */
+  readonly bodyOptional?: true;
+  /** Reads a file of this type instead of JSON. */
+  readonly upload?: 'text/csv';
+  /** Bytes, default 1 MiB. */
+  readonly bodyLimit?: number;
+  /** Field of the answer that is a secret: the stored idempotent answer shows null there. */
+  readonly secretField?: string;
+  readonly ifMatch?: true;
+  handle(input: WriteInput<Path, Query, Body>): Promise<Reply>;
+}
+
+/** One endpoint, as the server and the description see it. */
+export type Route =
+  | ({ readonly kind: 'read'; readonly method: 'GET' } & ReadSpec<string, TObject>)
+  | ({ readonly kind: 'write' } & WriteSpec<string, TObject, TSchema>);
+
+/** A GET: its handler gets a Reader and cannot write. */
+export function readRoute<const Path extends string, Query extends TObject>(spec: ReadSpec<Path, Query>): Route {
+  return { kind: 'read', method: 'GET', ...(spec as unknown as ReadSpec<string, TObject>) };
+}
+
+/** Everything else: its handler runs inside the one transaction of the request. */
+export function writeRoute<const Path extends string, Query extends TObject, Body extends TSchema>(
+  spec: WriteSpec<Path, Query, Body>,
+): Route {
+  return { kind: 'write', ...(spec as unknown as WriteSpec<string, TObject, TSchema>) };
+}

@@ -1,0 +1,41 @@
+import * as accounts from '../features/accounts/routes.ts';
+import * as affiliates from '../features/affiliates/routes.ts';
+import * as apiKeys from '../features/api-keys/routes.ts';
+import * as commissions from '../features/commissions/routes.ts';
+import * as payouts from '../features/payouts/routes.ts';
+import * as programs from '../features/programs/routes.ts';
+import type { Route } from './route.ts';
+
+/** Every endpoint, in the order of the reference. The server and the description are made from this list. */
+export const ROUTES: readonly Route[] = [
+  payouts.list,
+  payouts.create,
+  payouts.previewOne,
+  payouts.getCurrent,
+  payouts.get,
+  payouts.complete,
+  payouts.remove,
+  payouts.download,
+  payouts.affiliates,
+  payouts.commissions,
+  payouts.exclusions,
+  affiliates.list,
+  affiliates.create,
+  affiliates.importFile,
+  affiliates.get,
+  affiliates.change,
+  programs.list,
+  programs.create,
+  programs.get,
+  programs.change,
+  commissions.list,
+  commissions.create,
+  commissions.createMany,
+  commissions.importFile,
+  commissions.get,
+  accounts.get,
+  accounts.change,
+  apiKeys.list,
+  apiKeys.create,
+  apiKeys.revoke,
+];

@@ -1,0 +1,306 @@
+import { randomBytes } from 'node:crypto';
+import type { Server, Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { type Database, oneRow } from '../db/connect.ts';
+import { fail } from '../kernel/errors.ts';
+import { toJson } from '../kernel/json.ts';
+import { authenticate, authorize, type OperatorCredential } from './auth.ts';
+import { checkBody, checkQuery, readQuery } from './check.ts';
+import { checkKey, claimKey, type IdempotentRequest, requestDigest, storeReply } from './idempotency.ts';
+import { type ListQuery, parseList } from './lists.ts';
+import { describe } from './openapi.ts';
+import { envelope, sendFailure, sendReply, toFailure } from './respond.ts';
+import type { Principal, Reply, Route } from './route.ts';
+import { ROUTES } from './routes.ts';
+import { type SpooledUpload, spool } from './upload.ts';
+import sql from 'sql-template-tag';
+
+export interface ServerOptions {
+  readonly db: Database;
+  readonly log: Logger;
+  /** The public address, for Link headers: read when asked, since an ephemeral port is known only then. */
+  readonly baseUrl: () => string;
+  readonly operator?: OperatorCredential;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal?: Principal;
+  }
+}
+
+const BODY_LIMIT = 1 << 20;
+const UPLOAD_LIMIT = 2 ** 31;
+
+/** The HTTP server with every route of the list, ready to listen. */
+export function createServer(options: ServerOptions): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: options.log,
+    disableRequestLogging: true,
+    genReqId: () => `req_${randomBytes(12).toString('hex')}`,
+    requestIdHeader: false,
+    exposeHeadRoutes: false,
+    bodyLimit: BODY_LIMIT,
+    return503OnClosing: false,
+    // ids of any length reach the handler, which finds no such row
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1 << 16 },
+    rewriteUrl: (request) => decodable(request.url ?? '/'),
+    clientErrorHandler,
+    forceCloseConnections: 'idle',
+  }) as unknown as FastifyInstance;
+
+  readBodies(app);
+  logRequests(app);
+  app.setErrorHandler((error: Error, request, reply) => sendFailure(reply, toFailure(error, request)));
+  app.setNotFoundHandler((request, reply) => sendFailure(reply, noSuchRoute(request)));
+  addHealth(app, options.db);
+  for (const route of ROUTES) addRoute(app, route, options);
+  app.get('/v2/openapi.json', (_, reply) => reply.type('application/json').send(toJson(describe(ROUTES))));
+  return app;
+}
+
+/** A path whose percent escapes are no UTF-8 is still a path: its id is one nobody has, not a malformed request. */
+function decodable(url: string): string {
+  const end = url.indexOf('?');
+  const path = end === -1 ? url : url.slice(0, end);
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return path.replaceAll('%', '%25') + (end === -1 ? '' : url.slice(end));
+  }
+}
+
+// Fastify parses no body by itself here: bytes are kept whole for the idempotency digest and checked as UTF-8.
+function readBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
+}
+
+const parseJson = (app: FastifyInstance) => {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  return (request: FastifyRequest, bytes: Buffer): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const refuse = (error: Error) => reject(fail('invalid_json', `the body is not valid JSON: ${error.message}`));
+      try {
+        const text = decoder.decode(bytes);
+        parse(request, text, (error, value) => (error ? refuse(error) : resolve(value)));
+      } catch (error) {
+        refuse(error as Error);
+      }
+    });
+};
+
+function logRequests(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('payhook-request-id', request.id).header('cache-control', 'no-store');
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const { principal } = request;
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        reason: reply.getHeader('payhook-reason'),
+        duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+        principal: principal?.id,
+        account: principal?.account,
+      },
+      'request',
+    );
+  });
+}
+
+function addHealth(app: FastifyInstance, db: Database): void {
+  app.get('/healthz', (_, reply) => reply.type('application/json').send('{"status":"ok"}'));
+  app.get('/readyz', async (request, reply) => {
+    try {
+      await oneRow(db.reader, sql`select 1 as ready`);
+      return reply.type('application/json').send('{"status":"ready"}');
+    } catch (error) {
+      request.log.warn({ err: error }, 'not ready');
+      return reply.code(503).type('application/json').send('{"status":"unavailable","reason":"database"}');
+    }
+  });
+}
+
+/** `/v2/affiliates/{affiliate_id}` as Fastify spells it. */
+function fastifyPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+function addRoute(app: FastifyInstance, route: Route, options: ServerOptions): void {
+  const parse = parseJson(app);
+  app.route({
+    method: route.method,
+    url: fastifyPath(route.path),
+    ...(route.kind === 'write' && route.bodyLimit ? { bodyLimit: route.bodyLimit } : {}),
+    // Before the body is read: a caller without a key learns nothing about bodies.
+    onRequest: async (request) => {
+      request.principal = await authenticate(options.db, request.headers.authorization, options.operator);
+      authorize(request.principal, route.access);
+    },
+    handler: (request, reply) =>
+      route.kind === 'read'
+        ? answerRead(route, request, reply, options)
+        : answerWrite(route, request, reply, options, parse),
+  });
+}
+
+function principalOf(request: FastifyRequest): Principal {
+  if (!request.principal) throw new Error('a route without authentication');
+  return request.principal;
+}
+
+function searchOf(request: FastifyRequest): string {
+  const start = request.url.indexOf('?');
+  return start === -1 ? '' : request.url.slice(start + 1);
+}
+
+const NO_LIST: ListQuery = { page: '1', perPage: 1, order: sql``, conditions: [], given: new Map() };
+
+async function answerRead(
+  route: Route & { kind: 'read' },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { db, baseUrl }: ServerOptions,
+) {
+  const principal = principalOf(request);
+  const given = readQuery(searchOf(request));
+  const list = route.list ? parseList(route.list, given, principal.account) : undefined;
+  const result = await route.handle({
+    db: db.reader,
+    copyOut: db.copyOut,
+    account: principal.account,
+    principal,
+    params: request.params as Record<string, string>,
+    query: list ? {} : checkQuery(route.query, given),
+    list: list ?? NO_LIST,
+  });
+  return sendReply(request, reply, result, baseUrl(), list);
+}
+
+/** The only place that opens a transaction for a request: idempotency record, effect and events are one. */
+async function answerWrite(
+  route: Route & { kind: 'write' },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { db, baseUrl }: ServerOptions,
+  parse: (request: FastifyRequest, bytes: Buffer) => Promise<unknown>,
+) {
+  const principal = principalOf(request);
+  const key = idempotencyKey(request);
+  const query = checkQuery(route.query, readQuery(searchOf(request)));
+  const upload = route.upload ? await readUpload(request) : undefined;
+  try {
+    const bytes = upload ? upload.digest : bytesOf(request);
+    const body = upload ? {} : await readJson(route, bytes, (raw) => parse(request, raw));
+    const idempotent =
+      key === undefined ? undefined : { principal, key, digest: requestDigest(request.method, request.url, bytes) };
+    const result = await db.transaction(async (tx) =>
+      once(tx, idempotent, route.secretField, () =>
+        route.handle({
+          tx,
+          account: principal.account,
+          principal,
+          params: request.params as Record<string, string>,
+          query,
+          body,
+          upload: upload ?? noUpload(),
+          ifMatch: route.ifMatch ? request.headers['if-match'] : undefined,
+        }),
+      ),
+    );
+    return sendReply(request, reply, result, baseUrl());
+  } finally {
+    await upload?.close();
+  }
+}
+
+async function once(
+  tx: Parameters<typeof claimKey>[0],
+  request: IdempotentRequest | undefined,
+  secretField: string | undefined,
+  work: () => Promise<Reply>,
+): Promise<Reply> {
+  if (!request) return work();
+  const replayed = await claimKey(tx, request);
+  if (replayed) return replayed;
+  const result = await work();
+  await storeReply(tx, request, result, secretField);
+  return result;
+}
+
+function idempotencyKey(request: FastifyRequest): string | undefined {
+  const header = request.headers['idempotency-key'];
+  if (header === undefined || (request.method !== 'POST' && request.method !== 'PUT')) return undefined;
+  return checkKey(String(header));
+}
+
+function bytesOf(request: FastifyRequest): Buffer {
+  if (request.body === undefined || request.body === null) return Buffer.alloc(0);
+  if (Buffer.isBuffer(request.body)) return request.body;
+  throw fail('unsupported_media_type', 'send the body as Content-Type: application/json');
+}
+
+/** The checked JSON body; zero bytes are no body, which an operation without one takes and so does `{}`. */
+async function readJson(
+  route: Route & { kind: 'write' },
+  bytes: Buffer,
+  parse: (bytes: Buffer) => Promise<unknown>,
+): Promise<unknown> {
+  const empty = bytes.length === 0;
+  if (!route.body) {
+    const value = empty ? {} : await parse(bytes);
+    if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) return {};
+    throw fail('unknown_field', 'this operation takes no body');
+  }
+  if (empty && !route.bodyOptional) throw fail('invalid_body', 'the body is missing: send a JSON object');
+  const value = empty ? {} : await parse(bytes);
+  checkBody(route.body, value);
+  return value;
+}
+
+async function readUpload(request: FastifyRequest): Promise<SpooledUpload> {
+  const payload = request.body;
+  if (payload === undefined || payload === null || Buffer.isBuffer(payload)) {
+    throw fail('unsupported_media_type', 'send the file as Content-Type: text/csv');
+  }
+  return spool(payload as Parameters<typeof spool>[0], UPLOAD_LIMIT, request.id);
+}
+
+function noUpload(): never {
+  return undefined as never;
+}
+
+const PATTERNS = ROUTES.map((route) => ({
+  method: route.method,
+  pattern: new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+}));
+
+function noSuchRoute(request: FastifyRequest) {
+  const path = request.url.split('?', 1)[0] ?? '';
+  const methods = PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+  if (methods.length > 0) {
+    const allow = [...new Set(methods)].join(', ');
+    return fail('method_not_allowed', `${request.method} is not possible here; possible: ${allow}`, { allow });
+  }
+  return fail('unknown_route', `there is no operation ${request.method} ${path.slice(0, 200)}`);
+}
+
+/** What the HTTP parser itself refuses, in the envelope too. */
+function clientErrorHandler(this: unknown, error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const failure = fail('malformed_request', 'the HTTP request could not be read');
+  const body = envelope(failure);
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\npayhook-reason: ${failure.reason}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+export type HttpServer = Server;

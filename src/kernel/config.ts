@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+/** The settings of the program, checked. */
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  /** PostgreSQL 15 to 18 of your own; undefined = the embedded one in the data folder. */
+  readonly databaseUrl: string | undefined;
+  readonly databasePoolSize: number;
+  /** Absolute. */
+  readonly dataDir: string;
+  /** The public address of the API; undefined = http://HOST:PORT. */
+  readonly baseUrl: string | undefined;
+  readonly authorizeUrl: string | undefined;
+  /** undefined = made on the first run and kept in the data folder. */
+  readonly secretKey: string | undefined;
+  readonly logLevel: string;
+}
+
+/** Settings that break their rules, all of them at once. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+interface Setting {
+  readonly name: string;
+  readonly meaning: string;
+  readonly fallback: string | undefined;
+  readonly secret?: true;
+  /** The value, or undefined when the text breaks the rule. */
+  read(text: string): string | number | undefined;
+  readonly rule: string;
+}
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+const anyText = (text: string) => text;
+const integer = (from: number, to: number) => (text: string) =>
+  /^\d{1,9}$/.test(text) && Number(text) >= from && Number(text) <= to ? Number(text) : undefined;
+
+function origin(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const plain = /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash;
+  return plain ? text.replace(/\/+$/, '') : undefined;
+}
+
+const SETTINGS: readonly Setting[] = [
+  {
+    name: 'PORT',
+    meaning: 'port of the HTTP server; 0 = any free one',
+    fallback: '8080',
+    read: integer(0, 65_535),
+    rule: 'a port, 0 to 65535',
+  },
+  {
+    name: 'HOST',
+    meaning: 'address the HTTP server listens on',
+    fallback: '127.0.0.1',
+    read: anyText,
+    rule: 'an address',
+  },
+  {
+    name: 'DATABASE_URL',
+    meaning: 'PostgreSQL 15 to 18 of your own; none = the embedded one',
+    fallback: undefined,
+    secret: true,
+    read: (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+    rule: 'a URL that begins with postgres:// or postgresql://',
+  },
+  {
+    name: 'DATABASE_POOL_SIZE',
+    meaning: 'connections for reading, and as many for writing',
+    fallback: '10',
+    read: integer(1, 1000),
+    rule: 'a number from 1 to 1000',
+  },
+  {
+    name: 'DATA_DIR',
+    meaning: 'folder of the embedded PostgreSQL, the first key and the secret key',
+    fallback: './data',
+    read: (text) => resolve(text),
+    rule: 'a folder',
+  },
+  {
+    name: 'BASE_URL',
+    meaning: 'public address of the API; none = http://HOST:PORT',
+    fallback: undefined,
+    read: origin,
+    rule: 'an http(s) URL without credentials, query and fragment',
+  },
+  {
+    name: 'AUTHORIZE_URL',
+    meaning: 'public address of the OAuth pages; none = BASE_URL',
+    fallback: undefined,
+    read: origin,
+    rule: 'an http(s) URL without credentials, query and fragment',
+  },
+  {
+    name: 'SECRET_KEY',
+    meaning: 'encrypts secrets at rest; required with DATABASE_URL, otherwise made on the first run',
+    fallback: undefined,
+    secret: true,
+    read: (text) => (text.length >= 32 ? text : undefined),
+    rule: 'at least 32 characters, for example from `openssl rand -base64 32`',
+  },
+  {
+    name: 'LOG_LEVEL',
+    meaning: LEVELS.join(', '),
+    fallback: 'info',
+    read: (text) => (LEVELS.includes(text) ? text : undefined),
+    rule: `one of ${LEVELS.join(', ')}`,
+  },
+];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The text of a setting from NAME, or from the file that NAME_FILE names. */
+function textOf(name: string, env: Environment): string | undefined {
+  const direct = env[name];
+  const path = env[`${name}_FILE`];
+  if (direct !== undefined && direct !== '' && path) throw new Error(`${name} and ${name}_FILE are both set`);
+  if (!path) return direct === '' ? undefined : direct;
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new Error(`${name}_FILE: ${(error as Error).message}`);
+  }
+}
+
+/** Reads the settings from the environment. Throws ConfigError with every mistake in it. */
+export function readConfig(env: Environment = process.env): Config {
+  const values: Record<string, string | number | undefined> = {};
+  const mistakes: string[] = [];
+  for (const { name, fallback, read, rule, secret } of SETTINGS) {
+    try {
+      const text = textOf(name, env) ?? fallback;
+      values[name] = text === undefined ? undefined : read(text);
+      if (text !== undefined && values[name] === undefined) {
+        mistakes.push(`${name} must be ${rule}${secret ? '' : `, not ${JSON.stringify(text)}`}`);
+      }
+    } catch (error) {
+      mistakes.push((error as Error).message);
+    }
+  }
+  if (values.DATABASE_URL !== undefined && values.SECRET_KEY === undefined && mistakes.length === 0) {
+    mistakes.push('SECRET_KEY must be set when DATABASE_URL is: every server on one database needs the same');
+  }
+  if (mistakes.length > 0) throw new ConfigError(`the settings are wrong:\n  ${mistakes.join('\n  ')}`);
+  return {
+    port: values.PORT as number,
+    host: values.HOST as string,
+    databaseUrl: values.DATABASE_URL as string | undefined,
+    databasePoolSize: values.DATABASE_POOL_SIZE as number,
+    dataDir: values.DATA_DIR as string,
+    baseUrl: values.BASE_URL as string | undefined,
+    authorizeUrl: values.AUTHORIZE_URL as string | undefined,
+    secretKey: values.SECRET_KEY as string | undefined,
+    logLevel: values.LOG_LEVEL as string,
+  };
+}
+
+/** Every setting with its value in force for people: secrets are never shown. */
+export function explainConfig(env: Environment = process.env) {
+  return SETTINGS.map(({ name, meaning, fallback, secret }) => {
+    const text = textOf(name, env);
+    const source = text === undefined ? 'default' : env[`${name}_FILE`] ? `${name}_FILE` : 'environment';
+    const shown = text ?? fallback;
+    return { name, value: shown === undefined ? null : secret ? '(set, not shown)' : shown, source, meaning };
+  });
+}
+
+/** How a command reaches a server elsewhere: both, or null for the database of this machine. */
+export function readRemote(env: Environment = process.env): { url: string; apiKey: string } | null {
+  const url = textOf('PAYHOOK_URL', env);
+  if (url === undefined) return null;
+  const apiKey = textOf('PAYHOOK_API_KEY', env);
+  if (!origin(url)) throw new ConfigError('PAYHOOK_URL must be an http(s) URL');
+  if (apiKey === undefined) throw new ConfigError('PAYHOOK_API_KEY must be set beside PAYHOOK_URL');
+  return { url: origin(url) ?? url, apiKey };
+}

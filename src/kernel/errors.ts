@@ -1,0 +1,120 @@
+/** The six error codes of the interface (section 7) and the HTTP status each one travels with. */
+export type ErrorCode =
+  | 'bad_request'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'internal_error';
+
+interface Reason {
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 500;
+  readonly meaning: string;
+}
+
+/**
+ * Every machine-readable reason the API gives in the `Payhook-Reason` header, with its status and meaning.
+ * The table in docs/errors.md is generated from here: a reason that is not listed cannot be thrown.
+ */
+export const REASONS = {
+  // The request itself
+  invalid_json: { status: 400, meaning: 'The body is not valid UTF-8 JSON.' },
+  invalid_body: { status: 400, meaning: 'A field of the body is missing or breaks its rule.' },
+  unknown_field: { status: 400, meaning: 'The body has a key this operation does not know.' },
+  invalid_query: { status: 400, meaning: 'A query parameter breaks its rule.' },
+  unknown_query_parameter: { status: 400, meaning: 'The operation does not know this query parameter.' },
+  unsupported_media_type: { status: 400, meaning: 'The Content-Type is not the one this operation reads.' },
+  body_too_large: { status: 400, meaning: 'The body is larger than the operation accepts.' },
+  malformed_request: { status: 400, meaning: 'The HTTP request could not be read.' },
+  invalid_idempotency_key: {
+    status: 400,
+    meaning: 'Idempotency-Key is empty, longer than 255 characters or not printable ASCII.',
+  },
+  invalid_if_match: { status: 400, meaning: 'If-Match is not an ETag of a payout.' },
+  method_not_allowed: { status: 405, meaning: 'The path exists, the method does not.' },
+  // Who asks
+  missing_credentials: { status: 401, meaning: 'No usable Authorization: Bearer header.' },
+  invalid_credentials: { status: 401, meaning: 'The API key is unknown or revoked.' },
+  insufficient_scope: { status: 403, meaning: 'The credential does not hold the scope the operation needs.' },
+  // What is asked for
+  unknown_route: { status: 404, meaning: 'There is no operation at this path.' },
+  resource_missing: { status: 404, meaning: 'No such record in this account.' },
+  no_current_payout: { status: 404, meaning: 'The account has no unpaid payout.' },
+  current_is_read_only: { status: 404, meaning: 'The alias `current` reads; PUT and DELETE take the id.' },
+  // The state it is in
+  idempotency_key_reused: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },
+  duplicate_external_id: { status: 409, meaning: 'The external_id exists with other content.' },
+  duplicate_email: { status: 409, meaning: 'Another affiliate of the account has this e-mail address.' },
+  duplicate_name: { status: 409, meaning: 'Another record of the account has this name.' },
+  current_payout_exists: { status: 409, meaning: 'The account already has an unpaid payout.' },
+  nothing_to_pay: { status: 409, meaning: 'No commission is left to pay after filters and rules.' },
+  payout_is_paid: { status: 409, meaning: 'The payout is paid; what is paid never changes.' },
+  payout_changed: { status: 409, meaning: 'If-Match names an older revision of the payout.' },
+  commission_is_paid: { status: 409, meaning: 'The commission is paid; use a refund.' },
+  commission_is_voided: { status: 409, meaning: 'The commission is voided.' },
+  commission_is_clawback: { status: 409, meaning: 'A clawback cannot be refunded, voided or held.' },
+  commission_in_payout: { status: 409, meaning: 'The commission is in a payout.' },
+  already_returned: { status: 409, meaning: 'The money of this line was already booked as returned.' },
+  line_not_paid: { status: 409, meaning: 'The affiliate was not paid in this payout.' },
+  amount_too_large: { status: 409, meaning: 'A sum would exceed 9007199254740991 minor units.' },
+  // What it says
+  unknown_filter: { status: 400, meaning: 'The filters name a field that does not exist.' },
+  unknown_operator: { status: 400, meaning: 'The field does not have this operator.' },
+  invalid_filter: { status: 400, meaning: 'A filter value has the wrong type, is empty or contradicts another.' },
+  too_many_filters: { status: 400, meaning: 'More than 50 conditions or 1,000 values.' },
+  unknown_affiliate: { status: 400, meaning: 'An affiliate named in the request does not exist.' },
+  unknown_program: { status: 400, meaning: 'A program named in the request does not exist.' },
+  duplicate_entry: { status: 400, meaning: 'The same affiliate or record is listed twice.' },
+  affiliate_not_in_payout: { status: 400, meaning: 'A listed affiliate has no line in the payout.' },
+  affiliates_missing: { status: 400, meaning: 'require_all is set and lines of the payout are not listed.' },
+  refund_exceeds_rest: { status: 400, meaning: 'The refund is larger than what is left of the commission.' },
+  invalid_amount: { status: 400, meaning: 'An amount is missing, zero, of the wrong sign or out of range.' },
+  invalid_file: { status: 400, meaning: 'The CSV file cannot be read or lacks a column.' },
+  invalid_lines: { status: 400, meaning: 'Lines of the CSV file break rules; nothing was written.' },
+  invalid_items: { status: 400, meaning: 'Items of the batch break rules; nothing was written.' },
+  // Us
+  internal_error: { status: 500, meaning: 'Unexpected; the request id finds it in the log.' },
+  database_unavailable: { status: 500, meaning: 'PostgreSQL cannot be reached; try again after Retry-After.' },
+  shutting_down: { status: 500, meaning: 'The server is stopping; try again after Retry-After.' },
+} as const satisfies Record<string, Reason>;
+
+export type ReasonName = keyof typeof REASONS;
+
+const CODES: Record<Reason['status'], ErrorCode> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'bad_request',
+  409: 'conflict',
+  500: 'internal_error',
+};
+
+/** A refusal the caller is told about: reason (see REASONS), message for people, extra response headers. */
+export class Failure extends Error {
+  readonly reason: ReasonName;
+  readonly status: Reason['status'];
+  readonly code: ErrorCode;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(reason: ReasonName, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.name = 'Failure';
+    this.reason = reason;
+    this.status = REASONS[reason].status;
+    this.code = CODES[this.status];
+    this.headers = headers;
+  }
+}
+
+/** Builds the error to throw: `throw fail('payout_is_paid', 'payout po_… is paid …')`. */
+export function fail(reason: ReasonName, message: string, headers?: Record<string, string>): Failure {
+  return new Failure(reason, message, headers);
+}
+
+/** Lists ids in a message: the first 20, then "and N more". */
+export function nameSome(items: readonly (string | number | bigint)[], total = items.length): string {
+  const shown = items.slice(0, 20).join(', ');
+  const rest = total - Math.min(items.length, 20);
+  return rest > 0 ? `${shown} and ${rest} more` : shown;
+}

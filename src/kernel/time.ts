@@ -1,0 +1,56 @@
+/** An RFC 3339 instant in UTC with milliseconds: `2026-09-15T08:30:00.000Z`. */
+export type Timestamp = string;
+
+const RFC3339 =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
+const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DAY_MS = 86_400_000;
+// What no commission needs and a date column could not carry on from: a typo in the year is refused.
+const FIRST_YEAR = 1970;
+const LAST_YEAR = 2999;
+
+/** Milliseconds since 1970 of an RFC 3339 instant (RFC 3339 section 5.6), or null. Finer digits are cut off. */
+export function parseInstant(text: string): number | null {
+  const match = RFC3339.exec(text);
+  if (!match) return null;
+  const [, year, month, day, hour, minute, second, fraction = '', offset = ''] = match;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
+  const date = parseDay(`${year}-${month}-${day}`);
+  const shift = offsetMs(offset);
+  if (date === null || shift === null) return null;
+  const ms = Number(fraction.padEnd(3, '0').slice(0, 3));
+  return date + Number(hour) * 3_600_000 + Number(minute) * 60_000 + Number(second) * 1000 + ms - shift;
+}
+
+function offsetMs(offset: string): number | null {
+  if (offset === 'Z' || offset === 'z') return 0;
+  const hours = Number(offset.slice(1, 3));
+  const minutes = Number(offset.slice(4, 6));
+  if (hours > 23 || minutes > 59) return null;
+  return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+}
+
+/** Milliseconds since 1970 of the start of a UTC day `YYYY-MM-DD` that exists, 1970 to 2999, or null. */
+export function parseDay(text: string): number | null {
+  const match = DAY.exec(text);
+  if (!match) return null;
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  if (year < FIRST_YEAR || year > LAST_YEAR) return null;
+  const ms = Date.UTC(year, month - 1, day);
+  const date = new Date(ms);
+  const same = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return same ? ms : null;
+}
+
+/** The instant as RFC 3339 UTC with milliseconds. */
+export function formatInstant(ms: number): Timestamp {
+  return new Date(ms).toISOString();
+}
+
+/** An instant, or a day as the half-open span of its 24 hours, in milliseconds; null when it is neither. */
+export function parseInstantOrDay(text: string): { from: number; until: number } | null {
+  const day = parseDay(text);
+  if (day !== null) return { from: day, until: day + DAY_MS };
+  const instant = parseInstant(text);
+  return instant === null ? null : { from: instant, until: instant + 1 };
+}

@@ -1,0 +1,474 @@
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { locateNative } from '../../src/db/embedded/binaries.ts';
+import { EmbeddedDatabaseError } from '../../src/db/embedded/errors.ts';
+import { type Host, thisHost } from '../../src/db/embedded/host.ts';
+import { openEmbedded, openEmbeddedOn } from '../../src/db/embedded/open.ts';
+import {
+  cleanUp,
+  eventually,
+  existingData,
+  postmasterPid,
+  query,
+  runs,
+  startChild,
+  takeBack,
+  temporaryFolder,
+} from './support-embedded.ts';
+
+const NOBODY = 65534;
+const isRoot = process.geteuid?.() === 0;
+const isLinux = process.platform === 'linux';
+
+afterEach(({ task }) => takeBack(task.result?.state === 'pass'));
+afterAll(cleanUp);
+vi.setConfig({ testTimeout: 30_000 });
+
+/** A machine on which only these programs are found. */
+function hostWith(...programs: string[]): Host {
+  const folder = temporaryFolder(0o755);
+  for (const program of ['sh', ...programs]) {
+    const found = ['/usr/bin', '/bin'].map((place) => join(place, program)).find(existsSync);
+    if (found) symlinkSync(realpathSync(found), join(folder, program));
+  }
+  return { ...thisHost(), searchPath: folder };
+}
+
+/** A process of ours that only waits. */
+function idleProcess(): { pid: number; end: () => void } {
+  const child = spawn('sleep', ['60'], { stdio: 'ignore' });
+  return { pid: child.pid ?? 0, end: () => child.kill('SIGKILL') };
+}
+
+/** A zombie named postgres, and how to end its parent, which never asks for it. */
+async function zombieProcess(): Promise<{ pid: number; end: () => void }> {
+  const postgres = join(temporaryFolder(), 'postgres');
+  symlinkSync('/bin/sleep', postgres);
+  const parent = spawn('sh', ['-c', '"$0" 0 & exec sleep 60', postgres], { stdio: 'ignore' });
+  const list = `/proc/${parent.pid}/task/${parent.pid}/children`;
+  const pid = await eventually(() => {
+    const child = Number.parseInt(readFileSync(list, 'utf8'), 10);
+    return /\(postgres\) Z /.test(readFileSync(`/proc/${child}/stat`, 'utf8')) ? child : null;
+  });
+  return { pid, end: () => parent.kill('SIGKILL') };
+}
+
+test('the first start makes a UTF-8 database, synced to disk, that the program owns without being superuser', async () => {
+  const dataDir = join(temporaryFolder(), 'a folder with blanks', 'data');
+  const database = await openEmbedded({ dataDir, purpose: 'serve' });
+  expect(database.launched).toBe(true);
+  const [row] = await query(
+    database.connection,
+    `select current_user, current_database(), lower('É') as lower, current_setting('server_encoding') as encoding,
+       current_setting('fsync') as fsync, current_setting('TimeZone') as zone, current_setting('data_checksums') as sums,
+       (select rolsuper or rolcreatedb or rolcreaterole from pg_roles where rolname = current_user) as powerful`,
+  );
+  expect(row).toEqual({
+    current_user: 'payhook',
+    current_database: 'payhook',
+    lower: 'é',
+    encoding: 'UTF8',
+    fsync: 'on',
+    zone: 'UTC',
+    sums: 'on',
+    powerful: false,
+  });
+  await query(database.connection, 'create table owned (id int)');
+  await expect(query(database.connection, `copy owned to program 'true'`)).rejects.toMatchObject({
+    code: '42501',
+  });
+  await expect(query(database.connection, `select pg_read_file('PG_VERSION')`)).rejects.toMatchObject({
+    code: '42501',
+  });
+  expect((await query(database.superuser, 'show is_superuser'))[0]).toEqual({ is_superuser: 'on' });
+  for (const folder of ['', 'postgres', 'run'])
+    expect(statSync(join(dataDir, folder)).mode & 0o777).toBe(0o700);
+  await database.close();
+  expect(await database.exited).toEqual({ code: 0, signal: null });
+  expect(existsSync(join(dataDir, 'run', 'owner.json'))).toBe(false);
+});
+
+test('data survive close and reopen, and close may be called twice', async () => {
+  const dataDir = await existingData();
+  const first = await openEmbedded({ dataDir, purpose: 'serve' });
+  await query(first.connection, 'create table kept as select 42 as answer');
+  await Promise.all([first.close(), first.close()]);
+  const second = await openEmbedded({ dataDir, purpose: 'serve', settings: { work_mem: '7MB' } });
+  expect(
+    await query(second.connection, `select answer, current_setting('work_mem') as mem from kept`),
+  ).toEqual([{ answer: 42, mem: '7MB' }]);
+  await second.close();
+});
+
+test('kill -9 of the program at any step of its start, the first one included, leaves data that start', async () => {
+  const dataDir = join(temporaryFolder(), 'data');
+  const inData = (pattern: RegExp, folder = '') =>
+    readdirSync(join(dataDir, folder)).some((name) => pattern.test(name));
+  const steps: (() => boolean)[] = [
+    () => inData(/^lock\./, 'run'),
+    () => inData(/^postgres\.new-/),
+    () => existsSync(join(dataDir, 'postgres', 'PG_VERSION')),
+    () => inData(/^postmaster\.pid$/, 'postgres'),
+    () => inData(/^owner\.json$/, 'run'),
+  ];
+  for (const step of steps) {
+    const child = startChild({ dataDir, purpose: 'serve' });
+    await eventually(step);
+    await child.kill();
+  }
+  const database = await openEmbedded({ dataDir, purpose: 'serve' });
+  expect(await query(database.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
+  expect(inData(/^postgres\.new-/)).toBe(false);
+  await database.close();
+});
+
+test.skipIf(!isLinux)(
+  'kill -9 of the program ends PostgreSQL, and what was committed is there at the next start',
+  async () => {
+    const dataDir = await existingData();
+    const child = startChild({ dataDir, purpose: 'serve' });
+    const { connection } = await child.hears('opened');
+    await query(connection!, 'create table committed as select 1 as one');
+    const postgres = postmasterPid(dataDir);
+    await child.kill();
+    await eventually(() => !runs(postgres));
+    const database = await openEmbedded({ dataDir, purpose: 'serve' });
+    expect(await query(database.connection, 'select one from committed')).toEqual([{ one: 1 }]);
+    await database.close();
+  },
+);
+
+test.skipIf(!isLinux)(
+  'kill -9 of the program and of PostgreSQL, busy with a query, does not hinder the next start',
+  async () => {
+    const dataDir = await existingData();
+    const child = startChild({ dataDir, purpose: 'serve' });
+    const { connection } = await child.hears('opened');
+    const busy = query(connection!, 'select count(*) from generate_series(1, 1e12::bigint)').catch(
+      () => 'cut',
+    );
+    const superuser = { ...connection!, user: 'postgres' };
+    await eventually(
+      async () =>
+        (
+          await query(
+            superuser,
+            `select 1 from pg_stat_activity where query ~ '1e12' and pid <> pg_backend_pid()`,
+          )
+        )[0],
+    );
+    const postgres = postmasterPid(dataDir);
+    // Stopped first, so that it cannot ask for its dead child: PostgreSQL stays behind as a zombie.
+    process.kill(child.pid, 'SIGSTOP');
+    process.kill(postgres, 'SIGKILL');
+    await eventually(() => !runs(postgres));
+    await child.kill();
+    const database = await openEmbedded({ dataDir, purpose: 'serve' });
+    expect(await busy).toBe('cut');
+    expect(postmasterPid(dataDir)).not.toBe(postgres);
+    await database.close();
+  },
+);
+
+test.skipIf(!isLinux)('a postmaster.pid that names a zombie does not hinder a start', async () => {
+  const dataDir = await existingData();
+  const zombie = await zombieProcess();
+  writeFileSync(
+    join(dataDir, 'postgres', 'postmaster.pid'),
+    `${zombie.pid}\n${dataDir}/postgres\n1\n5432\n\n`,
+  );
+  const database = await openEmbedded({ dataDir, purpose: 'serve' });
+  await database.close();
+  zombie.end();
+});
+
+test('a postmaster.pid that names an unrelated living process does not hinder a start and does not harm it', async () => {
+  const dataDir = await existingData();
+  const stranger = idleProcess();
+  writeFileSync(
+    join(dataDir, 'postgres', 'postmaster.pid'),
+    `${stranger.pid}\n${dataDir}/postgres\n1\n5432\n\n`,
+  );
+  const database = await openEmbedded({ dataDir, purpose: 'serve' });
+  expect(runs(stranger.pid)).toBe(true);
+  await database.close();
+  stranger.end();
+});
+
+test('an owner file whose pid was given to another process since counts as none', async () => {
+  const dataDir = await existingData();
+  const stranger = idleProcess();
+  const owner = {
+    pid: stranger.pid,
+    startTime: '1',
+    boot: '0',
+    purpose: 'serve',
+    socketDir: dataDir,
+    port: 5432,
+  };
+  writeFileSync(join(dataDir, 'run', 'owner.json'), JSON.stringify(owner));
+  symlinkSync(`${stranger.pid}-1-0`, join(dataDir, 'run', 'lock.999'));
+  const database = await openEmbedded({ dataDir, purpose: 'serve' });
+  expect(database.launched).toBe(true);
+  await database.close();
+  stranger.end();
+});
+
+test('of two servers started at once on one new data folder, one runs and the other says what to do', async () => {
+  const dataDir = join(temporaryFolder(), 'data');
+  const servers = [startChild({ dataDir, purpose: 'serve' }), startChild({ dataDir, purpose: 'serve' })];
+  const said = await Promise.all(servers.map((server) => server.hears('opened', 'failed')));
+  expect(said.map((one) => one.event).sort()).toEqual(['failed', 'opened']);
+  const winner = servers[said.findIndex((one) => one.event === 'opened')];
+  const refused = said.find((one) => one.event === 'failed');
+  expect(refused?.name).toBe('EmbeddedDatabaseError');
+  expect(refused?.message).toContain(`process ${winner?.pid}`);
+  expect(refused?.message).toContain(dataDir);
+  expect(refused?.message).toContain('another data folder');
+  winner?.close();
+  await winner?.hears('closed');
+});
+
+test('a command joins a running server, and its end does not stop the database', async () => {
+  const dataDir = await existingData();
+  const server = startChild({ dataDir, purpose: 'serve' });
+  await server.hears('opened');
+  const command = await openEmbedded({ dataDir, purpose: 'command' });
+  expect(command.launched).toBe(false);
+  expect(await query(command.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
+  await command.close();
+  expect(await query(command.connection, 'select 2 as two')).toEqual([{ two: 2 }]);
+  expect(readdirSync(join(dataDir, 'run', 'users'))).toEqual([]);
+  server.close();
+  await server.hears('closed');
+});
+
+test('two commands at once on one new data folder both work, whichever ends first', async () => {
+  const dataDir = join(temporaryFolder(), 'data');
+  const commands = [startChild({ dataDir, purpose: 'command' }), startChild({ dataDir, purpose: 'command' })];
+  const said = await Promise.all(commands.map((command) => command.hears('opened')));
+  expect(said.map((one) => one.launched).sort()).toEqual([false, true]);
+  const launcher = commands[said.findIndex((one) => one.launched)];
+  const joiner = commands[said.findIndex((one) => !one.launched)];
+  const postgres = postmasterPid(dataDir);
+  launcher?.close();
+  await expect(query(said[0]!.connection!, 'select pg_sleep(0.2), 1 as one')).resolves.toMatchObject([
+    { one: 1 },
+  ]);
+  expect(runs(postgres)).toBe(true);
+  joiner?.close();
+  await joiner?.hears('closed');
+  await launcher?.hears('closed');
+  expect(runs(postgres)).toBe(false);
+});
+
+test('a command that launched the database stops it although a command that joined was killed', async () => {
+  const dataDir = await existingData();
+  const launcher = await openEmbedded({ dataDir, purpose: 'command' });
+  const joiner = startChild({ dataDir, purpose: 'command' });
+  await joiner.hears('opened');
+  await joiner.kill();
+  await launcher.close();
+  expect(await launcher.exited).toEqual({ code: 0, signal: null });
+});
+
+test('a server waits for a command and then takes over; commands started meanwhile join the server', async () => {
+  const dataDir = await existingData();
+  const running = await openEmbedded({ dataDir, purpose: 'command' });
+  const server = openEmbedded({ dataDir, purpose: 'serve' });
+  await eventually(() => existsSync(join(dataDir, 'run', 'next.json')));
+  const later = openEmbedded({ dataDir, purpose: 'command' });
+  await running.close();
+  expect((await server).launched).toBe(true);
+  expect((await later).launched).toBe(false);
+  expect(existsSync(join(dataDir, 'run', 'next.json'))).toBe(false);
+  await (await later).close();
+  await (await server).close();
+});
+
+test('a server that waited in vain for a command names it', async () => {
+  const dataDir = await existingData();
+  const running = await openEmbedded({ dataDir, purpose: 'command' });
+  const server = openEmbedded({ dataDir, purpose: 'serve', takeoverTimeoutMs: 50 });
+  await expect(server).rejects.toThrow(`payhook command (process ${process.pid})`);
+  await expect(server).rejects.toBeInstanceOf(EmbeddedDatabaseError);
+  await running.close();
+});
+
+test('Ctrl-C in the terminal does not stop PostgreSQL before the program closes it', async () => {
+  const dataDir = await existingData();
+  const server = startChild({ dataDir, purpose: 'serve' });
+  const { connection } = await server.hears('opened');
+  process.kill(-server.pid, 'SIGINT');
+  await server.hears('interrupted');
+  expect(await query(connection!, 'select pg_sleep(0.1), 1 as one')).toMatchObject([{ one: 1 }]);
+  expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(true);
+  server.close();
+  await server.hears('closed');
+});
+
+test('the program learns that PostgreSQL ended by itself', async () => {
+  const dataDir = await existingData();
+  const database = await openEmbedded({ dataDir, purpose: 'serve' });
+  process.kill(postmasterPid(dataDir), 'SIGKILL');
+  expect(await database.exited).toEqual({ code: null, signal: 'SIGKILL' });
+  await database.close();
+});
+
+test('a very deep data folder works: the socket lies elsewhere and is removed at the end', async () => {
+  const dataDir = join(temporaryFolder(), 'deep-'.repeat(12), 'é'.repeat(60), 'data');
+  const database = await openEmbedded({ dataDir, purpose: 'serve' });
+  const { host } = database.connection;
+  expect(host.startsWith(realpathSync(tmpdir()))).toBe(true);
+  expect(statSync(host).mode & 0o777).toBe(0o700);
+  const command = await openEmbedded({ dataDir, purpose: 'command' });
+  expect(await query(command.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
+  await command.close();
+  await database.close();
+  expect(existsSync(host)).toBe(false);
+});
+
+test.skipIf(!isLinux)(
+  'without setpriv a PostgreSQL that outlived its program is stopped by the next start',
+  async () => {
+    const dataDir = await existingData();
+    const host = hostWith('unshare');
+    const child = startChild({ dataDir, purpose: 'serve', host });
+    await child.hears('opened');
+    const postgres = postmasterPid(dataDir);
+    await child.kill();
+    expect(runs(postgres)).toBe(true);
+    const database = await openEmbeddedOn(host, { dataDir, purpose: 'serve' });
+    expect(runs(postgres)).toBe(false);
+    await database.close();
+  },
+);
+
+const rootOnly = test.skipIf(!isLinux || !isRoot);
+
+rootOnly(
+  'root without user namespaces: everything runs as nobody, below a folder nobody may enter',
+  async () => {
+    const closed = temporaryFolder(0o700);
+    cpSync(locateNative(thisHost()), join(closed, 'native'), { recursive: true });
+    const host = { ...hostWith('setpriv'), nativeDir: join(closed, 'native') };
+    const dataDir = join(closed, 'a b', 'data');
+    const first = await openEmbeddedOn(host, { dataDir, purpose: 'serve' });
+    await query(first.connection, 'create table kept as select 42 as answer');
+    expect(statSync(`/proc/${postmasterPid(dataDir)}`).uid).toBe(NOBODY);
+    expect(statSync(join(dataDir, 'postgres')).uid).toBe(NOBODY);
+    expect(statSync(dataDir).uid).toBe(0);
+    const note = JSON.parse(readFileSync(join(dataDir, 'run', 'outside.json'), 'utf8'));
+    expect(statSync(note.stage)).toMatchObject({ uid: 0, mode: 0o040755 });
+    await first.close();
+    expect(existsSync(note.stage)).toBe(false);
+    // The same data on a machine that allows namespaces, and back.
+    for (const machine of [thisHost(), host]) {
+      const again = await openEmbeddedOn(machine, { dataDir, purpose: 'serve' });
+      expect(await query(again.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
+      await again.close();
+    }
+  },
+);
+
+rootOnly(
+  'root without user namespaces: kill -9 of the program ends PostgreSQL, in a deep folder as well',
+  async () => {
+    const dataDir = join(temporaryFolder(), 'deep-'.repeat(20), 'data');
+    const host = hostWith('setpriv');
+    const child = startChild({ dataDir, purpose: 'serve', host });
+    const { connection } = await child.hears('opened');
+    expect(connection?.host.startsWith(dataDir)).toBe(false);
+    const postgres = postmasterPid(dataDir);
+    await child.kill();
+    await eventually(() => !runs(postgres));
+    const database = await openEmbeddedOn(host, { dataDir, purpose: 'serve' });
+    expect(existsSync(connection!.host)).toBe(false);
+    await database.close();
+  },
+);
+
+function nobodyCanRun(): boolean {
+  const folder = dirname(fileURLToPath(import.meta.url));
+  try {
+    execFileSync(process.execPath, ['-e', 'fs.readdirSync(process.argv[1])', folder], {
+      uid: NOBODY,
+      gid: NOBODY,
+      stdio: 'ignore',
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test.skipIf(!isLinux || (isRoot && !nobodyCanRun()))(
+  'another user than root starts it plainly, and kill -9 leaves it startable (skipped where nobody cannot read the checkout)',
+  async () => {
+    const dataDir = join(temporaryFolder(0o777), 'data');
+    const user = isRoot ? NOBODY : undefined;
+    const first = startChild({ dataDir, purpose: 'serve' }, user);
+    await first.hears('opened');
+    const postgres = postmasterPid(dataDir);
+    if (isRoot) expect(statSync(`/proc/${postgres}`).uid).toBe(NOBODY);
+    await first.kill();
+    const second = startChild({ dataDir, purpose: 'serve' }, user);
+    const { connection } = await second.hears('opened');
+    expect(runs(postgres)).toBe(false);
+    expect(await query(connection!, 'select 1 as one')).toEqual([{ one: 1 }]);
+    second.close();
+    await second.hears('closed');
+  },
+);
+
+test('data of another PostgreSQL version, or of none, are refused and left alone', async () => {
+  const dataDir = await existingData();
+  writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
+  await expect(openEmbedded({ dataDir, purpose: 'serve' })).rejects.toThrow(
+    /made by PostgreSQL 17.*brings PostgreSQL 18/s,
+  );
+  writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '18\n');
+  const other = join(temporaryFolder(), 'data');
+  mkdirSync(join(other, 'postgres'), { recursive: true });
+  writeFileSync(join(other, 'postgres', 'mine.txt'), 'mine');
+  await expect(openEmbedded({ dataDir: other, purpose: 'serve' })).rejects.toThrow(
+    'holds no PostgreSQL data',
+  );
+  expect(readdirSync(join(other, 'postgres'))).toEqual(['mine.txt']);
+  expect(readdirSync(other).sort()).toEqual(['postgres', 'run']);
+});
+
+test('a PostgreSQL that does not come up is reported with the end of its log', async () => {
+  const dataDir = await existingData();
+  const start = openEmbedded({ dataDir, purpose: 'serve', settings: { shared_buffers: 'plenty' } });
+  await expect(start).rejects.toThrow(/did not start.*postgres\.log.*shared_buffers/s);
+  const database = await openEmbedded({ dataDir, purpose: 'serve' });
+  await database.close();
+});
+
+test('a program file that cannot be executed, or a data folder that is a file, is named', async () => {
+  const native = temporaryFolder();
+  mkdirSync(join(native, 'bin'));
+  writeFileSync(join(native, 'bin', 'postgres'), '', { mode: 0o644 });
+  const dataDir = join(native, 'data');
+  const start = openEmbeddedOn({ ...thisHost(), nativeDir: native }, { dataDir, purpose: 'serve' });
+  await expect(start).rejects.toThrow(/cannot be executed: .*bin\/postgres.*DATABASE_URL/s);
+  writeFileSync(join(native, 'file'), '');
+  await expect(openEmbedded({ dataDir: join(native, 'file'), purpose: 'serve' })).rejects.toThrow(
+    'cannot be used',
+  );
+});

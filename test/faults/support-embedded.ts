@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client, type QueryResult } from 'pg';
+import type { Host } from '../../src/db/embedded/host.ts';
+import { type EmbeddedConnection, type EmbeddedOptions, openEmbedded } from '../../src/db/embedded/open.ts';
+
+const POLL_MS = 5;
+const PATIENCE_MS = 20_000;
+
+/** What embedded-child.ts says. */
+export interface Said {
+  event: 'starting' | 'opened' | 'failed' | 'closed' | 'interrupted';
+  launched?: boolean;
+  connection?: EmbeddedConnection;
+  name?: string;
+  message?: string;
+}
+
+export interface Child {
+  pid: number;
+  /** Waits for one of these events; any other end of the process fails. */
+  hears(...events: Said['event'][]): Promise<Said>;
+  /** Tells it to close its database. */
+  close(): void;
+  /** kill -9, and waits until it is gone. */
+  kill(): Promise<void>;
+  exited: Promise<void>;
+}
+
+const folders: string[] = [];
+const children: ChildProcess[] = [];
+
+/** A new folder under the system's temporary one; removed by cleanUp. */
+export function temporaryFolder(mode = 0o700): string {
+  const folder = mkdtempSync(join(tmpdir(), 'payhook-test-'));
+  folders.push(folder);
+  chmodSync(folder, mode);
+  return folder;
+}
+
+/** Ends the child processes of this file and removes its folders. */
+export async function cleanUp(): Promise<void> {
+  for (const child of children.splice(0)) if (child.exitCode === null) child.kill('SIGKILL');
+  for (const folder of folders.splice(0)) {
+    await eventually(() => {
+      rmSync(folder, { recursive: true, force: true });
+      return true;
+    });
+  }
+}
+
+const idle: string[] = [];
+const lent: string[] = [];
+
+/**
+ * A data folder (DATA_DIR) in which the database exists already and nobody runs it. Making one takes longer than
+ * most of these tests, so a folder is lent to one test after the other: see takeBack.
+ */
+export async function existingData(): Promise<string> {
+  const dataDir = idle.pop() ?? join(temporaryFolder(), 'data');
+  if (!existsSync(dataDir)) {
+    const database = await openEmbedded({ dataDir, purpose: 'command' });
+    await database.close();
+  }
+  lent.push(dataDir);
+  return dataDir;
+}
+
+/** After a test: its data folders may be lent again if it went well. */
+export function takeBack(wentWell: boolean): void {
+  const folders = lent.splice(0);
+  if (wentWell) idle.push(...folders);
+}
+
+/** Starts embedded-child.ts. In: its options; `as` = another user id. */
+export function startChild(options: EmbeddedOptions & { host?: Partial<Host> }, as?: number): Child {
+  const script = fileURLToPath(new URL('embedded-child.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(options)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    // A process group of its own, as a terminal gives one to each job.
+    detached: true,
+    env: { PATH: '/usr/bin:/bin', HOME: tmpdir(), TMPDIR: tmpdir() },
+    ...(as === undefined ? {} : { uid: as, gid: as }),
+  });
+  children.push(child);
+  const said: Said[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => said.push(JSON.parse(line)));
+  const exited = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  let over = false;
+  void exited.then(() => {
+    over = true;
+  });
+  return {
+    pid: child.pid ?? 0,
+    exited,
+    close: () => child.stdin.write('close\n'),
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    hears: (...events) =>
+      eventually(() => {
+        const found = said.find((one) => events.includes(one.event));
+        if (!found && over) throw new Error(`the child ended; it said ${JSON.stringify(said)}`);
+        return found;
+      }, false),
+  };
+}
+
+/** Runs one statement on a connection of its own. */
+export async function query(connection: EmbeddedConnection, text: string): Promise<QueryResult['rows']> {
+  const client = new Client({ ...connection, ssl: false });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Asks until the answer is truthy. `forgiving`: an error counts as not yet. Errors: after 20 s. */
+export async function eventually<T>(ask: () => T | Promise<T>, forgiving = true): Promise<NonNullable<T>> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      const answer = await ask();
+      if (answer) return answer;
+      if (Date.now() > deadline) throw new Error(`waited too long for: ${ask}`);
+    } catch (error) {
+      if (!forgiving || Date.now() > deadline) throw error;
+    }
+    await delay(POLL_MS);
+  }
+}
+
+/** The pid in DATA_DIR/postgres/postmaster.pid. Errors: when there is none. */
+export function postmasterPid(dataDir: string): number {
+  return Number.parseInt(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+}
+
+/** Whether a process runs; a zombie does not. */
+export function runs(pid: number): boolean {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
