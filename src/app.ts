@@ -43,7 +43,10 @@ export interface PlatformOptions {
 
 /** A JSON log on standard error: standard output belongs to people and to --json. */
 export function createLog(config: Config): Logger {
-  return pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
+  return pino(
+    { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination(2),
+  );
 }
 
 /**
@@ -109,13 +112,18 @@ function writePrivate(path: string, text: string): void {
 
 /** Every server on one database has the same secret key: its fingerprint is stored and another one is refused. */
 async function checkSecretKey(tx: Tx, config: Config): Promise<void> {
-  const fingerprint = createHash('sha256').update(`payhook secret key ${secretKeyOf(config)}`).digest('hex');
+  const fingerprint = createHash('sha256')
+    .update(`payhook secret key ${secretKeyOf(config)}`)
+    .digest('hex');
   const stored = await maybeRow<{ value: string }>(
     tx,
     sql`select value from server_settings where key = 'secret_key_fingerprint'`,
   );
   if (stored === null) {
-    await rows(tx, sql`insert into server_settings (key, value) values ('secret_key_fingerprint', ${fingerprint})`);
+    await rows(
+      tx,
+      sql`insert into server_settings (key, value) values ('secret_key_fingerprint', ${fingerprint})`,
+    );
   } else if (stored.value !== fingerprint) {
     throw new MigrationError(
       'SECRET_KEY is not the one this database was set up with: set the same key on every server and command',

@@ -93,10 +93,7 @@ async function refuseUnusable(tx: Tx): Promise<void> {
 }
 
 async function createFunctions(tx: Tx): Promise<void> {
-  await rows(
-    tx,
-    sql`create table if not exists server_settings (key text primary key, value text not null)`,
-  );
+  await rows(tx, sql`create table if not exists server_settings (key text primary key, value text not null)`);
   const digest = createHash('sha256').update(FUNCTIONS).digest('hex');
   const stored = await maybeRow<{ value: string }>(
     tx,

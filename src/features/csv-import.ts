@@ -65,7 +65,12 @@ export interface StagedFile {
  * `staged`; memory stays constant. Bad lines go to `bad`. Throws `invalid_file` when the file as a whole cannot be
  * read or its header is wrong.
  */
-export async function stageCsv(tx: Tx, upload: Upload, format: CsvFormat, bad: BadLines): Promise<StagedFile> {
+export async function stageCsv(
+  tx: Tx,
+  upload: Upload,
+  format: CsvFormat,
+  bad: BadLines,
+): Promise<StagedFile> {
   const columns = format.staged.map(([name, type]) => `${name} ${type}`).join(', ');
   await rows(tx, raw(`create temporary table staged (line int not null, ${columns}) on commit drop`));
   const target = tx.copyIn('copy staged from stdin');
@@ -75,13 +80,21 @@ export async function stageCsv(tx: Tx, upload: Upload, format: CsvFormat, bad: B
   } catch (error) {
     throw asFailure(error);
   }
-  if (reader.columns.size === 0) throw fail('invalid_file', 'the file is empty: its first line must name the columns');
+  if (reader.columns.size === 0)
+    throw fail('invalid_file', 'the file is empty: its first line must name the columns');
   await rows(tx, raw('analyze staged'));
   return { header: reader.columns, lines: reader.lines() };
 }
 
 function csvParser(header: (names: string[]) => string[]) {
-  return parse({ bom: true, columns: header, info: true, skip_empty_lines: true, trim: true, max_record_size: MAX_LINE_BYTES });
+  return parse({
+    bom: true,
+    columns: header,
+    info: true,
+    skip_empty_lines: true,
+    trim: true,
+    max_record_size: MAX_LINE_BYTES,
+  });
 }
 
 async function* strictUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
@@ -89,7 +102,8 @@ async function* strictUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<string
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   for await (const chunk of chunks) {
     const text = decoder.decode(chunk, { stream: true });
-    if (text.includes('\0')) throw fail('invalid_file', 'the file contains NUL characters: is it a text file?');
+    if (text.includes('\0'))
+      throw fail('invalid_file', 'the file contains NUL characters: is it a text file?');
     yield text;
   }
   yield decoder.decode();
@@ -172,7 +186,10 @@ function asFailure(error: unknown): unknown {
   }
   const parser = error as Error & { code?: string; lines?: number };
   if (!parser.code?.startsWith('CSV_')) return error;
-  return fail('invalid_file', `line ${parser.lines}: ${parser.message.replace(/,? (on|at) line \d+\.?$/, '')}`);
+  return fail(
+    'invalid_file',
+    `line ${parser.lines}: ${parser.message.replace(/,? (on|at) line \d+\.?$/, '')}`,
+  );
 }
 
 /** Throws `invalid_lines` naming the first bad lines. */
@@ -199,7 +216,8 @@ export const cell = {
   },
   oneOf(name: string, value: string | null | undefined, allowed: readonly string[]): string | null {
     if (value === null || value === undefined) return null;
-    if (!allowed.includes(value)) throw new CellError(`${name} must be one of ${allowed.join(', ')}, not ${quote(value)}`);
+    if (!allowed.includes(value))
+      throw new CellError(`${name} must be one of ${allowed.join(', ')}, not ${quote(value)}`);
     return value;
   },
   email(name: string, value: string | null | undefined): string | null {
@@ -212,12 +230,14 @@ export const cell = {
   boolean(name: string, value: string | null | undefined): boolean | null {
     if (value === null || value === undefined) return null;
     const lower = value.toLowerCase();
-    if (lower !== 'true' && lower !== 'false') throw new CellError(`${name} must be true or false, not ${quote(value)}`);
+    if (lower !== 'true' && lower !== 'false')
+      throw new CellError(`${name} must be true or false, not ${quote(value)}`);
     return lower === 'true';
   },
   id(name: string, value: string | null | undefined): string | null {
     if (value === null || value === undefined) return null;
-    if (!/^[1-9]\d{0,14}$/.test(value)) throw new CellError(`${name} must be a positive integer, not ${quote(value)}`);
+    if (!/^[1-9]\d{0,14}$/.test(value))
+      throw new CellError(`${name} must be a positive integer, not ${quote(value)}`);
     return value;
   },
 };

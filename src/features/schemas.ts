@@ -30,7 +30,11 @@ export const currencyCode = Type.String({ description: 'ISO 4217, lower case', e
 export const currencyInput = Type.String({ description: 'ISO 4217, any case', minLength: 3, maxLength: 3 });
 
 export const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
-export const email = Type.String({ maxLength: 320, pattern: '^[^\\s@]+@[^\\s@]+$', description: 'an e-mail address' });
+export const email = Type.String({
+  maxLength: 320,
+  pattern: '^[^\\s@]+@[^\\s@]+$',
+  description: 'an e-mail address',
+});
 
 /** Minor units per currency: `{"usd": 5000}`. */
 export const minimums = Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: MAX_AMOUNT }), {

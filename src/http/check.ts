@@ -27,21 +27,32 @@ function validatorOf(schema: TSchema): Validator {
  */
 export function checkBody(schema: TSchema, body: unknown): void {
   const validator = validatorOf(schema);
-  if (validator.Check(body)) return textCheck(body, '');
+  if (validator.Check(body)) {
+    textCheck(body, '');
+    return;
+  }
   const errors = validator.Errors(body) as unknown as SchemaError[];
   const unknown = errors.find((error) => error.keyword === 'additionalProperties');
   if (unknown) {
-    const names = (unknown.params.additionalProperties as string[]).map((key) => field(unknown.instancePath, key));
+    const names = (unknown.params.additionalProperties as string[]).map((key) =>
+      field(unknown.instancePath, key),
+    );
     throw fail('unknown_field', `unknown field ${names.join(', ')}`);
   }
   throw fail('invalid_body', explain(errors));
 }
 
 function field(path: string, key?: string): string {
-  const parts = path.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const parts = path
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   if (key !== undefined) parts.push(key);
   if (parts.length === 0) return 'the body';
-  return parts.reduce((name, part) => (/^\d+$/.test(part) ? `${name}[${part}]` : name ? `${name}.${part}` : part), '');
+  return parts.reduce(
+    (name, part) => (/^\d+$/.test(part) ? `${name}[${part}]` : name ? `${name}.${part}` : part),
+    '',
+  );
 }
 
 function explain(errors: readonly SchemaError[]): string {
@@ -49,7 +60,9 @@ function explain(errors: readonly SchemaError[]): string {
   if (!first) return 'the body is invalid';
   const name = field(first.instancePath);
   if (first.keyword === 'required') {
-    const missing = (first.params.requiredProperties as string[]).map((key) => field(first.instancePath, key));
+    const missing = (first.params.requiredProperties as string[]).map((key) =>
+      field(first.instancePath, key),
+    );
     return `${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} required`;
   }
   const nullable = errors.some(
@@ -95,7 +108,7 @@ function textCheck(value: unknown, path: string): void {
       throw fail('invalid_body', `${field(path)} must be Unicode text without NUL characters`);
     }
   } else if (Array.isArray(value)) {
-    value.forEach((item, index) => textCheck(item, `${path}/${index}`));
+    for (const [index, item] of value.entries()) textCheck(item, `${path}/${index}`);
   } else if (value !== null && typeof value === 'object') {
     for (const [key, item] of Object.entries(value)) {
       textCheck(key, path);
@@ -119,17 +132,20 @@ export function readQuery(search: string): Map<string, string> {
  * Checks the query of an operation that is no list. Parameters come as text: booleans and integers are read from
  * it, nothing else is coerced. Throws `unknown_query_parameter` or `invalid_query`.
  */
-export function checkQuery(schema: TSchema | undefined, query: ReadonlyMap<string, string>): Record<string, unknown> {
-  const properties = ((schema as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {}) as Record<
-    string,
-    TSchema & { type?: string }
-  >;
+export function checkQuery(
+  schema: TSchema | undefined,
+  query: ReadonlyMap<string, string>,
+): Record<string, unknown> {
+  const properties = ((schema as { properties?: Record<string, TSchema> } | undefined)?.properties ??
+    {}) as Record<string, TSchema & { type?: string }>;
   const values: Record<string, unknown> = {};
   for (const [name, text] of query) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (!property) {
       const known = Object.keys(properties);
-      const hint = known.length ? `; this operation knows ${known.join(', ')}` : '; this operation takes none';
+      const hint = known.length
+        ? `; this operation knows ${known.join(', ')}`
+        : '; this operation takes none';
       throw fail('unknown_query_parameter', `unknown query parameter ${name}${hint}`);
     }
     values[name] = fromText(property.type, text);

@@ -49,7 +49,10 @@ export async function claimKey(tx: Tx, request: IdempotentRequest): Promise<Repl
   if (!stored.request_hash.equals(digest)) {
     throw fail('idempotency_key_reused', 'this Idempotency-Key was used with another body, query or path');
   }
-  const headers = { ...(JSON.parse(stored.headers) as Record<string, string>), 'idempotent-replayed': 'true' };
+  const headers = {
+    ...(JSON.parse(stored.headers) as Record<string, string>),
+    'idempotent-replayed': 'true',
+  };
   if (stored.body === null) return { kind: 'empty', status: stored.status as 200 | 204, headers };
   return { kind: 'json', status: stored.status, json: stored.body, headers };
 }

@@ -62,7 +62,8 @@ export function parseList(
       page = integer(value) ?? refuse('page must be an integer, at least 1');
     } else if (name === 'per_page') {
       perPage = Number(integer(value) ?? 0);
-      if (perPage < 1 || perPage > MAX_PER_PAGE) refuse(`per_page must be an integer from 1 to ${MAX_PER_PAGE}`);
+      if (perPage < 1 || perPage > MAX_PER_PAGE)
+        refuse(`per_page must be an integer from 1 to ${MAX_PER_PAGE}`);
     } else if (name === 'sort') {
       sort = value;
     } else {
@@ -153,10 +154,7 @@ export function linkHeader(url: URL, list: ListQuery, total: bigint): string {
 }
 
 /** A filter by one of some words. */
-export function oneOf(
-  values: readonly string[],
-  condition: (value: string, account: string) => Sql,
-): Filter {
+export function oneOf(values: readonly string[], condition: (value: string, account: string) => Sql): Filter {
   return {
     rule: `one of ${values.join(', ')}`,
     schema: { type: 'string', enum: [...values] },
@@ -254,4 +252,3 @@ export function idInstants(name: string, column: string): Record<string, Filter>
     (at) => sql`${field} >= id_floor(${at}::timestamptz)`,
   );
 }
-

@@ -108,11 +108,15 @@ function parametersOf(route: Route): Json[] {
     required: true,
     schema: { type: 'string' },
   }));
-  const query = Object.entries((route.query as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {});
+  const query = Object.entries(
+    (route.query as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {},
+  );
   const headers: Json[] = [];
   if (route.kind === 'write') {
-    if (route.method === 'POST' || route.method === 'PUT') headers.push(header('Idempotency-Key', IDEMPOTENCY));
-    if (route.ifMatch) headers.push(header('If-Match', 'the ETag the caller has seen; another revision is a 409'));
+    if (route.method === 'POST' || route.method === 'PUT')
+      headers.push(header('Idempotency-Key', IDEMPOTENCY));
+    if (route.ifMatch)
+      headers.push(header('If-Match', 'the ETag the caller has seen; another revision is a 409'));
   }
   return [
     ...path,
@@ -168,7 +172,11 @@ function responsesOf(route: Route): Json {
   for (const [status, schema] of Object.entries(route.returns)) {
     responses[status] = { description: DESCRIPTIONS[status] ?? 'Success', ...contentOf(schema) };
   }
-  const reasons = new Set<ReasonName>([...COMMON, ...(route.kind === 'write' ? COMMON_WRITE : []), ...(route.errors ?? [])]);
+  const reasons = new Set<ReasonName>([
+    ...COMMON,
+    ...(route.kind === 'write' ? COMMON_WRITE : []),
+    ...(route.errors ?? []),
+  ]);
   if (route.kind === 'write' && (route.method === 'POST' || route.method === 'PUT')) {
     reasons.add('invalid_idempotency_key').add('idempotency_key_reused');
   }

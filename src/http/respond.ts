@@ -1,14 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUnavailable } from '../db/connect.ts';
-import { type Failure, fail, Failure as FailureClass } from '../kernel/errors.ts';
+import { type Failure, Failure as FailureClass, fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
-import { linkHeader, type ListQuery } from './lists.ts';
+import { type ListQuery, linkHeader } from './lists.ts';
 import type { Reply } from './route.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Sends what a handler returned. `list` and `base` give a list its Link header. */
-export function sendReply(request: FastifyRequest, reply: FastifyReply, result: Reply, base: string, list?: ListQuery) {
+export function sendReply(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  result: Reply,
+  base: string,
+  list?: ListQuery,
+) {
   reply.code(result.status).headers(result.headers);
   if (result.kind === 'empty') return reply.send();
   if (result.kind === 'file') {

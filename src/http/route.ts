@@ -66,15 +66,36 @@ export type Reply =
 type Headers = Readonly<Record<string, string>>;
 
 /** 200 with a record. */
-export const ok = (json: Json<unknown>, headers: Headers = {}): Reply => ({ kind: 'json', status: 200, json, headers });
+export const ok = (json: Json<unknown>, headers: Headers = {}): Reply => ({
+  kind: 'json',
+  status: 200,
+  json,
+  headers,
+});
 /** 200 with a page of a list. */
-export const page = ({ json, total }: Page): Reply => ({ kind: 'json', status: 200, json, total, headers: {} });
+export const page = ({ json, total }: Page): Reply => ({
+  kind: 'json',
+  status: 200,
+  json,
+  total,
+  headers: {},
+});
 /** 201 with the record made. */
-export const created = (json: Json<unknown>, headers: Headers = {}): Reply => ({ kind: 'json', status: 201, json, headers });
+export const created = (json: Json<unknown>, headers: Headers = {}): Reply => ({
+  kind: 'json',
+  status: 201,
+  json,
+  headers,
+});
 /** 204 without a body. */
 export const noContent = (): Reply => ({ kind: 'empty', status: 204, headers: {} });
 /** 200 with a streamed file. */
-export const file = (stream: Readable, headers: Headers): Reply => ({ kind: 'file', status: 200, stream, headers });
+export const file = (stream: Readable, headers: Headers): Reply => ({
+  kind: 'file',
+  status: 200,
+  stream,
+  headers,
+});
 
 interface Common<Path extends string, Query extends TObject> {
   /** The name of the operation in the description and of the client's function. */
@@ -119,7 +140,8 @@ interface ReadSpec<Path extends string, Query extends TObject> extends Common<Pa
   handle(input: ReadInput<Path, Query>): Promise<Reply>;
 }
 
-interface WriteSpec<Path extends string, Query extends TObject, Body extends TSchema> extends Common<Path, Query> {
+interface WriteSpec<Path extends string, Query extends TObject, Body extends TSchema>
+  extends Common<Path, Query> {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly body?: Body;
   /** The body may be left out; it is then `{}`. */
@@ -140,7 +162,9 @@ export type Route =
   | ({ readonly kind: 'write' } & WriteSpec<string, TObject, TSchema>);
 
 /** A GET: its handler gets a Reader and cannot write. */
-export function readRoute<const Path extends string, Query extends TObject>(spec: ReadSpec<Path, Query>): Route {
+export function readRoute<const Path extends string, Query extends TObject>(
+  spec: ReadSpec<Path, Query>,
+): Route {
   return { kind: 'read', method: 'GET', ...(spec as unknown as ReadSpec<string, TObject>) };
 }
 

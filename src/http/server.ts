@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Server, Socket } from 'node:net';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type { Logger } from 'pino';
+import sql from 'sql-template-tag';
 import { type Database, oneRow } from '../db/connect.ts';
 import { fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
@@ -14,7 +20,6 @@ import { envelope, sendFailure, sendReply, toFailure } from './respond.ts';
 import type { Principal, Reply, Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 import { type SpooledUpload, spool } from './upload.ts';
-import sql from 'sql-template-tag';
 
 export interface ServerOptions {
   readonly db: Database;
@@ -37,7 +42,7 @@ const UPLOAD_LIMIT = 2 ** 31;
 export function createServer(options: ServerOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: options.log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => `req_${randomBytes(12).toString('hex')}`,
     requestIdHeader: false,
     exposeHeadRoutes: false,
@@ -75,7 +80,9 @@ function decodable(url: string): string {
 // Fastify parses no body by itself here: bytes are kept whole for the idempotency digest and checked as UTF-8.
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  );
   app.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
 }
 
@@ -84,7 +91,8 @@ const parseJson = (app: FastifyInstance) => {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   return (request: FastifyRequest, bytes: Buffer): Promise<unknown> =>
     new Promise((resolve, reject) => {
-      const refuse = (error: Error) => reject(fail('invalid_json', `the body is not valid JSON: ${error.message}`));
+      const refuse = (error: Error) =>
+        reject(fail('invalid_json', `the body is not valid JSON: ${error.message}`));
       try {
         const text = decoder.decode(bytes);
         parse(request, text, (error, value) => (error ? refuse(error) : resolve(value)));
@@ -200,7 +208,9 @@ async function answerWrite(
     const bytes = upload ? upload.digest : bytesOf(request);
     const body = upload ? {} : await readJson(route, bytes, (raw) => parse(request, raw));
     const idempotent =
-      key === undefined ? undefined : { principal, key, digest: requestDigest(request.method, request.url, bytes) };
+      key === undefined
+        ? undefined
+        : { principal, key, digest: requestDigest(request.method, request.url, bytes) };
     const result = await db.transaction(async (tx) =>
       once(tx, idempotent, route.secretField, () =>
         route.handle({
@@ -287,7 +297,9 @@ function noSuchRoute(request: FastifyRequest) {
   const methods = PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
   if (methods.length > 0) {
     const allow = [...new Set(methods)].join(', ');
-    return fail('method_not_allowed', `${request.method} is not possible here; possible: ${allow}`, { allow });
+    return fail('method_not_allowed', `${request.method} is not possible here; possible: ${allow}`, {
+      allow,
+    });
   }
   return fail('unknown_route', `there is no operation ${request.method} ${path.slice(0, 200)}`);
 }

@@ -60,7 +60,10 @@ export const REASONS = {
   // What it says
   unknown_filter: { status: 400, meaning: 'The filters name a field that does not exist.' },
   unknown_operator: { status: 400, meaning: 'The field does not have this operator.' },
-  invalid_filter: { status: 400, meaning: 'A filter value has the wrong type, is empty or contradicts another.' },
+  invalid_filter: {
+    status: 400,
+    meaning: 'A filter value has the wrong type, is empty or contradicts another.',
+  },
   too_many_filters: { status: 400, meaning: 'More than 50 conditions or 1,000 values.' },
   unknown_affiliate: { status: 400, meaning: 'An affiliate named in the request does not exist.' },
   unknown_program: { status: 400, meaning: 'A program named in the request does not exist.' },
@@ -74,7 +77,10 @@ export const REASONS = {
   invalid_items: { status: 400, meaning: 'Items of the batch break rules; nothing was written.' },
   // Us
   internal_error: { status: 500, meaning: 'Unexpected; the request id finds it in the log.' },
-  database_unavailable: { status: 500, meaning: 'PostgreSQL cannot be reached; try again after Retry-After.' },
+  database_unavailable: {
+    status: 500,
+    meaning: 'PostgreSQL cannot be reached; try again after Retry-After.',
+  },
   shutting_down: { status: 500, meaning: 'The server is stopping; try again after Retry-After.' },
 } as const satisfies Record<string, Reason>;
 

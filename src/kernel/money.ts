@@ -14,7 +14,9 @@ const EXPONENTS: Readonly<Record<number, string>> = {
 };
 
 const DIGITS: ReadonlyMap<string, number> = new Map(
-  Object.entries(EXPONENTS).flatMap(([digits, codes]) => codes.split(' ').map((code) => [code, Number(digits)])),
+  Object.entries(EXPONENTS).flatMap(([digits, codes]) =>
+    codes.split(' ').map((code) => [code, Number(digits)]),
+  ),
 );
 
 /** The largest integer JSON carries without loss in every client: 2^53 - 1. */

@@ -24,7 +24,8 @@ export function newSecret(prefix: 'ph_'): string {
 
 /** Whether the text has the shape and checksum of a secret with this prefix: a typo never costs a query. */
 export function isSecret(prefix: 'ph_', text: string): boolean {
-  if (!text.startsWith(prefix) || text.length !== prefix.length + RANDOM_LENGTH + CHECKSUM_LENGTH) return false;
+  if (!text.startsWith(prefix) || text.length !== prefix.length + RANDOM_LENGTH + CHECKSUM_LENGTH)
+    return false;
   return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
 

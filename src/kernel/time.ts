@@ -1,8 +1,7 @@
 /** An RFC 3339 instant in UTC with milliseconds: `2026-09-15T08:30:00.000Z`. */
 export type Timestamp = string;
 
-const RFC3339 =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
+const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DAY_MS = 86_400_000;
 // What no commission needs and a date column could not carry on from: a typo in the year is refused.
@@ -38,7 +37,8 @@ export function parseDay(text: string): number | null {
   if (year < FIRST_YEAR || year > LAST_YEAR) return null;
   const ms = Date.UTC(year, month - 1, day);
   const date = new Date(ms);
-  const same = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  const same =
+    date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   return same ? ms : null;
 }
 

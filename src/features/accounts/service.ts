@@ -57,13 +57,16 @@ export async function changeAccount(tx: Tx, account: string, input: AccountChang
 /** The normalised currency of a field. Throws `invalid_body` naming the field. */
 export function knownCurrency(field: string, code: string): string {
   const currency = normalizeCurrency(code);
-  if (currency === null) throw fail('invalid_body', `${field} must be an ISO 4217 currency code, not ${code}`);
+  if (currency === null)
+    throw fail('invalid_body', `${field} must be an ISO 4217 currency code, not ${code}`);
   return currency;
 }
 
 /** Minimums with normalised currencies. Throws `invalid_body` for an unknown or repeated one. */
 export function knownMinimums(minimums: Readonly<Record<string, number>>): Record<string, number> {
-  const entries = Object.entries(minimums).map(([code, amount]) => [knownCurrency('minimum_payout', code), amount] as const);
+  const entries = Object.entries(minimums).map(
+    ([code, amount]) => [knownCurrency('minimum_payout', code), amount] as const,
+  );
   if (new Set(entries.map(([code]) => code)).size < entries.length) {
     throw fail('invalid_body', 'minimum_payout names a currency twice');
   }

@@ -2,12 +2,16 @@ import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 
 const record = sql`public_id('acc', a.id) as id, 'account' as object, a.name, a.default_currency, a.hold_days,
-  a.minimum_payout, iso(id_time(a.id)) as created_at, iso(a.updated_at) as updated_at`;
+  a.minimum_payout, iso(id_time(a.id)) as created_at, iso(greatest(a.updated_at, id_time(a.id))) as updated_at`;
 
-const asJson = (source: Sql) => sql`select row_to_json(r)::text as json from (select ${record} from ${source} a) r`;
+const asJson = (source: Sql) =>
+  sql`select row_to_json(r)::text as json from (select ${record} from ${source} a) r`;
 
 export async function insertAccount(tx: Tx, name: string): Promise<{ id: string; json: string }> {
-  const { id } = await oneRow<{ id: string }>(tx, sql`insert into accounts (name) values (${name}) returning id`);
+  const { id } = await oneRow<{ id: string }>(
+    tx,
+    sql`insert into accounts (name) values (${name}) returning id`,
+  );
   await rows(tx, sql`insert into payout_books (account_id) values (${id})`);
   return { id, json: (await readAccount(tx, id)) ?? '' };
 }

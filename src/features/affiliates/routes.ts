@@ -1,7 +1,17 @@
 import { Type } from 'typebox';
 import { created, ok, page, readRoute, writeRoute } from '../../http/route.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
-import { amount, currencyCode, email, listOf, minimums, nullable, strict, text, timestamp } from '../schemas.ts';
+import {
+  amount,
+  currencyCode,
+  email,
+  listOf,
+  minimums,
+  nullable,
+  strict,
+  text,
+  timestamp,
+} from '../schemas.ts';
 import { importAffiliates } from './import.ts';
 import { changeAffiliate, createAffiliate, missingAffiliate } from './service.ts';
 import { affiliateList, listAffiliates, readAffiliate } from './store.ts';
@@ -93,7 +103,8 @@ export const change = writeRoute({
   body: strict({ email: Type.Optional(email), ...optional }),
   returns: { 200: affiliate },
   errors: ['resource_missing', 'duplicate_email', 'duplicate_external_id'],
-  handle: async ({ tx, account, params, body }) => ok(await changeAffiliate(tx, account, params.affiliate_id, body)),
+  handle: async ({ tx, account, params, body }) =>
+    ok(await changeAffiliate(tx, account, params.affiliate_id, body)),
 });
 
 export const importFile = writeRoute({
@@ -125,5 +136,10 @@ export const importFile = writeRoute({
   },
   errors: ['invalid_file', 'invalid_lines'],
   handle: async ({ tx, account, upload, query }) =>
-    ok(await importAffiliates(tx, account, upload, { dryRun: query.dry_run ?? false, partial: query.partial ?? false })),
+    ok(
+      await importAffiliates(tx, account, upload, {
+        dryRun: query.dry_run ?? false,
+        partial: query.partial ?? false,
+      }),
+    ),
 });

@@ -1,5 +1,5 @@
-import { publish } from '../../delivery/queue.ts';
 import { type Tx, uniqueViolation } from '../../db/connect.ts';
+import { publish } from '../../delivery/queue.ts';
 import { fail } from '../../kernel/errors.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
@@ -43,7 +43,10 @@ export async function refuseDuplicates<Result>(work: Promise<Result>): Promise<R
       throw fail('duplicate_email', 'email: another affiliate of the account has this e-mail address');
     }
     if (constraint === 'affiliates_external_id') {
-      throw fail('duplicate_external_id', 'external_id: another affiliate of the account has this external_id');
+      throw fail(
+        'duplicate_external_id',
+        'external_id: another affiliate of the account has this external_id',
+      );
     }
     throw error;
   }
@@ -54,7 +57,11 @@ function normalised(input: AffiliateInput): AffiliateInput {
 }
 
 /** Makes an affiliate. Throws `duplicate_email`, `duplicate_external_id`. */
-export async function createAffiliate(tx: Tx, account: string, input: AffiliateInput): Promise<Json<unknown>> {
+export async function createAffiliate(
+  tx: Tx,
+  account: string,
+  input: AffiliateInput,
+): Promise<Json<unknown>> {
   const { json } = await refuseDuplicates(insertAffiliate(tx, account, normalised(input)));
   await publish(tx, { account, type: 'affiliate.created', data: json });
   return json;
@@ -84,7 +91,10 @@ export async function changeAffiliate(
 }
 
 function differs(before: string, after: string): boolean {
-  const [a, b] = [JSON.parse(before) as Record<string, unknown>, JSON.parse(after) as Record<string, unknown>];
+  const [a, b] = [
+    JSON.parse(before) as Record<string, unknown>,
+    JSON.parse(after) as Record<string, unknown>,
+  ];
   return DESTINATION_FIELDS.some((field) => a[field] !== b[field]);
 }
 

@@ -1,6 +1,13 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
-import { instants, type ListDefinition, type ListQuery, listPage, oneOf, type Page } from '../../http/lists.ts';
+import {
+  instants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  oneOf,
+  type Page,
+} from '../../http/lists.ts';
 import { searchCondition } from './search.ts';
 
 /** The columns of the affiliate record; the alias is `a`. */
@@ -8,7 +15,8 @@ export const record = sql`a.id, 'affiliate' as object, a.external_id, a.email, a
   a.paypal_email, a.payout_method, a.is_ready_for_payout, a.status, a.minimum_payout,
   iso(a.created_at) as created_at, iso(a.updated_at) as updated_at`;
 
-const asJson = (source: Sql) => sql`select row_to_json(r)::text as json from (select ${record} from ${source} a) r`;
+const asJson = (source: Sql) =>
+  sql`select row_to_json(r)::text as json from (select ${record} from ${source} a) r`;
 
 export const affiliateList: ListDefinition = {
   id: 'a.id',
@@ -28,7 +36,8 @@ export const affiliateList: ListDefinition = {
     search: {
       rule: 'at most 200 characters',
       schema: { type: 'string', maxLength: 200 },
-      condition: (search) => (search.trim().length > 200 ? null : (searchCondition(search.trim()) ?? sql`true`)),
+      condition: (search) =>
+        search.trim().length > 200 ? null : (searchCondition(search.trim()) ?? sql`true`),
     },
     ...instants('created_at', 'a.created_at'),
   },
@@ -59,7 +68,11 @@ export async function readAffiliate(db: Reader, account: string, id: number): Pr
   return row?.json ?? null;
 }
 
-export async function insertAffiliate(tx: Tx, account: string, input: object): Promise<{ id: bigint; json: string }> {
+export async function insertAffiliate(
+  tx: Tx,
+  account: string,
+  input: object,
+): Promise<{ id: bigint; json: string }> {
   return oneRow(
     tx,
     sql`with made as (
@@ -72,7 +85,12 @@ export async function insertAffiliate(tx: Tx, account: string, input: object): P
   );
 }
 
-export async function updateAffiliate(tx: Tx, account: string, id: number, assignments: Sql): Promise<string | null> {
+export async function updateAffiliate(
+  tx: Tx,
+  account: string,
+  id: number,
+  assignments: Sql,
+): Promise<string | null> {
   const updated = sql`update affiliates set ${assignments}, updated_at = now()
                       where account_id = ${account} and id = ${id} returning *`;
   const row = await maybeRow<{ json: string }>(tx, sql`with changed as (${updated}) ${asJson(sql`changed`)}`);
@@ -86,7 +104,11 @@ export async function readAffiliateRow(db: Reader, account: string, id: number):
 }
 
 /** Which of these ids are no affiliates of the account, in the order given. */
-export async function missingAffiliates(db: Reader, account: string, ids: readonly number[]): Promise<bigint[]> {
+export async function missingAffiliates(
+  db: Reader,
+  account: string,
+  ids: readonly number[],
+): Promise<bigint[]> {
   const missing = await rows<{ id: bigint }>(
     db,
     sql`select id from unnest(${ids}::int8[]) with ordinality as given (id, position)

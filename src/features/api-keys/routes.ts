@@ -17,7 +17,9 @@ const fields = {
 const apiKey = strict(fields);
 const newKey = strict({
   ...fields,
-  key: nullable(Type.String({ description: 'the secret, shown once; null when a stored answer is replayed' })),
+  key: nullable(
+    Type.String({ description: 'the secret, shown once; null when a stored answer is replayed' }),
+  ),
 });
 
 export const list = readRoute({

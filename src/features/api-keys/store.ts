@@ -1,6 +1,13 @@
 import sql from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
-import { idInstants, type ListDefinition, type ListQuery, listPage, oneOf, type Page } from '../../http/lists.ts';
+import {
+  idInstants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  oneOf,
+  type Page,
+} from '../../http/lists.ts';
 
 const record = sql`public_id('key', k.id) as id, 'api_key' as object, k.name, k.hint, k.created_by,
   iso(k.last_used_at) as last_used_at, iso(k.revoked_at) as revoked_at, iso(id_time(k.id)) as created_at`;
@@ -46,7 +53,10 @@ export async function revokeKey(tx: Tx, account: string, id: string): Promise<bo
 
 /** The live key with this hash. */
 export function findByHash(db: Reader, hash: Buffer): Promise<{ id: string; account: string } | null> {
-  return maybeRow(db, sql`select id, account_id as account from api_keys where hash = ${hash} and revoked_at is null`);
+  return maybeRow(
+    db,
+    sql`select id, account_id as account from api_keys where hash = ${hash} and revoked_at is null`,
+  );
 }
 
 export async function touch(tx: Tx, id: string): Promise<void> {

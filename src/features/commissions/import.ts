@@ -22,7 +22,10 @@ function format(fallbackCurrency: string): CsvFormat {
   return {
     columns: [...columns, ...Object.keys(AFFILIATE_COLUMNS)],
     required: ['external_id', Object.keys(AFFILIATE_COLUMNS)],
-    staged: [['affiliate', 'text'], ...columns.map((column) => [column, INPUT_COLUMNS[column] ?? ''] as const)],
+    staged: [
+      ['affiliate', 'text'],
+      ...columns.map((column) => [column, INPUT_COLUMNS[column] ?? ''] as const),
+    ],
     readLine(cells) {
       const externalId = cell.text('external_id', cell.required('external_id', cells.external_id), 255);
       const currency = currencyCell(cells.currency ?? null, fallbackCurrency);
@@ -67,7 +70,9 @@ function moneyCell(name: string, value: string | null | undefined, currency: str
   if (value === null || value === undefined) return null;
   const minor = parseDecimal(value, currency);
   if (minor === null) {
-    throw new CellError(`${name} must be a decimal number with the digits of ${currency}, not ${quote(value)}`);
+    throw new CellError(
+      `${name} must be a decimal number with the digits of ${currency}, not ${quote(value)}`,
+    );
   }
   if (minor > MAX_AMOUNT || minor < -MAX_AMOUNT) throw new CellError(`${name} is too large: ${quote(value)}`);
   return minor;
@@ -146,7 +151,10 @@ async function dropUnknown(tx: Tx, account: string, source: Sql, header: Readonl
   const unknown = await unknownReferences(tx, account, source);
   if (unknown.length === 0) return;
   const column = Object.keys(AFFILIATE_COLUMNS).find((name) => header.has(name)) ?? 'affiliate_id';
-  const cells = await removeStaged(tx, unknown.map(({ line }) => line));
+  const cells = await removeStaged(
+    tx,
+    unknown.map(({ line }) => line),
+  );
   for (const { line, what } of unknown) {
     const value = what === 'affiliate' ? cells.get(line)?.affiliate : cells.get(line)?.program_id;
     const name = what === 'affiliate' ? column : 'program_id';
@@ -164,7 +172,12 @@ async function dropContradictions(tx: Tx, account: string, source: Sql, bad: Bad
 }
 
 async function removeStaged(tx: Tx, lines: readonly number[]) {
-  const gone = await rows<{ line: number; external_id: string; affiliate: string; program_id: bigint | null }>(
+  const gone = await rows<{
+    line: number;
+    external_id: string;
+    affiliate: string;
+    program_id: bigint | null;
+  }>(
     tx,
     sql`delete from staged where line = any(${lines}::int[]) returning line, external_id, affiliate, program_id`,
   );

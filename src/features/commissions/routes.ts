@@ -1,7 +1,18 @@
 import { Type } from 'typebox';
 import { created, ok, page, readRoute, writeRoute } from '../../http/route.ts';
 import { MAX_AMOUNT } from '../../kernel/money.ts';
-import { amount, currencyCode, currencyInput, email, listOf, metadata, nullable, numberId, strict, text } from '../schemas.ts';
+import {
+  amount,
+  currencyCode,
+  currencyInput,
+  email,
+  listOf,
+  metadata,
+  nullable,
+  numberId,
+  strict,
+  text,
+} from '../schemas.ts';
 import { importCommissions } from './import.ts';
 import { commission } from './schema.ts';
 import { createBatch, createCommission, getCommission } from './service.ts';
@@ -17,7 +28,9 @@ const input = strict({
   amount: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_AMOUNT, description: 'minor units' })),
   currency: Type.Optional(currencyInput),
   sale_amount: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: MAX_AMOUNT }))),
-  rate_bps: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 10_000, description: 'basis points' }))),
+  rate_bps: Type.Optional(
+    nullable(Type.Integer({ minimum: 0, maximum: 10_000, description: 'basis points' })),
+  ),
   order_id: Type.Optional(nullable(text(255))),
   customer_email: Type.Optional(nullable(email)),
   product_id: Type.Optional(nullable(text(255))),
@@ -76,7 +89,9 @@ export const createMany = writeRoute({
           index: Type.Integer(),
           status: Type.Integer({ description: '201 new, 200 stored before, 400 or 409 refused' }),
           commission: Type.Optional(commission),
-          error: Type.Optional(strict({ code: Type.String(), reason: Type.String(), message: Type.String() })),
+          error: Type.Optional(
+            strict({ code: Type.String(), reason: Type.String(), message: Type.String() }),
+          ),
         }),
       ),
     }),
@@ -117,7 +132,12 @@ export const importFile = writeRoute({
   },
   errors: ['invalid_file', 'invalid_lines'],
   handle: async ({ tx, account, upload, query }) =>
-    ok(await importCommissions(tx, account, upload, { dryRun: query.dry_run ?? false, partial: query.partial ?? false })),
+    ok(
+      await importCommissions(tx, account, upload, {
+        dryRun: query.dry_run ?? false,
+        partial: query.partial ?? false,
+      }),
+    ),
 });
 
 export const get = readRoute({

@@ -1,5 +1,5 @@
-import { publish } from '../../delivery/queue.ts';
 import type { Reader, Tx } from '../../db/connect.ts';
+import { publish } from '../../delivery/queue.ts';
 import { fail } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
@@ -37,7 +37,12 @@ export interface CommissionInput {
 
 /** An input that broke a rule: the reason it is refused with and the message naming the field. */
 interface Refusal {
-  readonly reason: 'invalid_body' | 'invalid_amount' | 'unknown_affiliate' | 'unknown_program' | 'duplicate_external_id';
+  readonly reason:
+    | 'invalid_body'
+    | 'invalid_amount'
+    | 'unknown_affiliate'
+    | 'unknown_program'
+    | 'duplicate_external_id';
   readonly message: string;
 }
 
@@ -59,13 +64,19 @@ export async function defaultCurrency(db: Reader, account: string): Promise<stri
 function readInput(input: CommissionInput, line: number, fallback: string): Line | Refusal {
   const currency = normalizeCurrency(input.currency ?? fallback);
   if (currency === null) {
-    return { reason: 'invalid_body', message: `currency must be an ISO 4217 currency code, not ${input.currency}` };
+    return {
+      reason: 'invalid_body',
+      message: `currency must be an ISO 4217 currency code, not ${input.currency}`,
+    };
   }
   const amount = amountOf(input);
   if (typeof amount === 'string') return { reason: 'invalid_amount', message: amount };
   const occurred = input.occurred_at === undefined ? null : parseInstant(input.occurred_at);
   if (occurred === null && input.occurred_at !== undefined) {
-    return { reason: 'invalid_body', message: 'occurred_at must be an RFC 3339 instant such as 2026-09-15T08:30:00Z' };
+    return {
+      reason: 'invalid_body',
+      message: 'occurred_at must be an RFC 3339 instant such as 2026-09-15T08:30:00Z',
+    };
   }
   return {
     ...input,
@@ -83,7 +94,8 @@ function amountOf(input: CommissionInput): bigint | string {
   else if (typeof input.sale_amount === 'number' && typeof input.rate_bps === 'number') {
     amount = commissionOf(BigInt(input.sale_amount), BigInt(input.rate_bps));
   } else return 'amount is required, or sale_amount with rate_bps';
-  if (amount < 1n || amount > MAX_AMOUNT) return `amount must be from 1 to ${MAX_AMOUNT} minor units, it is ${amount}`;
+  if (amount < 1n || amount > MAX_AMOUNT)
+    return `amount must be from 1 to ${MAX_AMOUNT} minor units, it is ${amount}`;
   return amount;
 }
 
@@ -162,7 +174,10 @@ export async function createBatch(
   );
   if (!partial) refuseItems(refusals, inputs.length);
   if (created > 0) {
-    const totals = await sumsOf(tx, itemSource(firstOfEach(good.filter((line) => !before.has(String(line.external_id))))));
+    const totals = await sumsOf(
+      tx,
+      itemSource(firstOfEach(good.filter((line) => !before.has(String(line.external_id))))),
+    );
     await publish(tx, {
       account,
       type: 'commissions.imported',
@@ -183,7 +198,10 @@ function refuseItems(refusals: ReadonlyMap<number, Refusal>, count: number): voi
   const list = [...refusals].sort(([a], [b]) => a - b);
   const shown = list.slice(0, 20).map(([index, { message }]) => `commissions[${index}]: ${message}`);
   const rest = list.length > 20 ? `; and ${list.length - 20} more` : '';
-  throw fail('invalid_items', `${list.length} of ${count} items are bad, nothing was written: ${shown.join('; ')}${rest}`);
+  throw fail(
+    'invalid_items',
+    `${list.length} of ${count} items are bad, nothing was written: ${shown.join('; ')}${rest}`,
+  );
 }
 
 function batchAnswer(

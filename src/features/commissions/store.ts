@@ -24,7 +24,7 @@ const record = sql`public_id('com', c.id) as id, 'affiliate_commission' as objec
   iso(c.occurred_at) as occurred_at, iso(c.available_at) as available_at, public_id('po', c.payout_id) as payout_id,
   iso(p.paid_at) as paid_at, iso(c.voided_at) as voided_at, c.void_reason,
   public_id('com', c.reverses_commission_id) as reverses_commission_id, c.metadata,
-  iso(id_time(c.id)) as created_at, iso(c.updated_at) as updated_at`;
+  iso(id_time(c.id)) as created_at, iso(greatest(c.updated_at, id_time(c.id))) as updated_at`;
 const payoutJoin = sql`left join payouts p on p.account_id = c.account_id and p.id = c.payout_id`;
 
 const TYPES = ['sale', 'recurring', 'bonus', 'adjustment', 'clawback'];
@@ -60,12 +60,20 @@ export const commissionList: ListDefinition = {
     external_id: exactly('c.external_id'),
     ...idInstants('created_at', 'c.id'),
     ...instants('occurred_at', 'c.occurred_at'),
-    ...instants('paid_at', '(select paid_at from payouts p where p.account_id = c.account_id and p.id = c.payout_id)'),
+    ...instants(
+      'paid_at',
+      '(select paid_at from payouts p where p.account_id = c.account_id and p.id = c.payout_id)',
+    ),
   },
 };
 
 /** One page of commissions; `extra` narrows it, for example to one payout. */
-export function listCommissions(db: Reader, account: string, list: ListQuery, extra: Sql = sql`true`): Promise<Page> {
+export function listCommissions(
+  db: Reader,
+  account: string,
+  list: ListQuery,
+  extra: Sql = sql`true`,
+): Promise<Page> {
   const where = sql`c.account_id = ${account} and ${extra}`;
   return listPage(db, { list, from: sql`commissions c`, where, record, join: payoutJoin });
 }

@@ -20,13 +20,17 @@ export async function reviseCurrentPayout(tx: Tx, account: string, affiliateId: 
 export async function reviseFor(tx: Tx, account: string, lines: Sql): Promise<void> {
   const revised = await maybeRow<{ id: string }>(
     tx,
-    sql`update payouts p set revision = revision + 1, updated_at = now()
+    sql`update payouts p set revision = revision + 1, updated_at = clock_timestamp()
         where p.account_id = ${account} and p.status = 'unpaid' and exists (
           select from payout_lines l
           where l.account_id = p.account_id and l.payout_id = p.id and ${lines})
         returning p.id`,
   );
   if (revised) {
-    await publish(tx, { account, type: 'payout.updated', data: await payoutSummary(tx, account, revised.id) });
+    await publish(tx, {
+      account,
+      type: 'payout.updated',
+      data: await payoutSummary(tx, account, revised.id),
+    });
   }
 }

@@ -83,7 +83,11 @@ export function crlf(): Transform {
       while (position < chunk.length) {
         const end = chunk.indexOf(LINE_FEED, position);
         const until = end === -1 ? chunk.length : end;
-        for (let at = chunk.indexOf(QUOTE, position); at !== -1 && at < until; at = chunk.indexOf(QUOTE, at + 1)) {
+        for (
+          let at = chunk.indexOf(QUOTE, position);
+          at !== -1 && at < until;
+          at = chunk.indexOf(QUOTE, at + 1)
+        ) {
           quoted = !quoted;
         }
         if (end === -1) break;

@@ -7,7 +7,9 @@ type Operator = 'eq' | 'ne' | 'in' | 'nin' | 'gt' | 'gte' | 'lt' | 'lte';
 type Value = string | number | boolean;
 
 /** Filters as stored and shown: every field with its operators spelled out. */
-export type NormalFilters = Readonly<Record<string, Readonly<Partial<Record<Operator, Value | readonly Value[]>>>>>;
+export type NormalFilters = Readonly<
+  Record<string, Readonly<Partial<Record<Operator, Value | readonly Value[]>>>>
+>;
 
 /**
  * Report filters as conditions. Those on the affiliate (alias `a`) and `commissionBound` (alias `c`) also bind
@@ -48,11 +50,23 @@ const readWord = (words: readonly string[]) => (value: unknown) =>
   typeof value === 'string' && words.includes(value) ? value : null;
 
 function word(kind: Field['kind'], column: string, words: readonly string[]): Field {
-  return { kind, column, type: 'text', operators: MEMBERSHIP, rule: `one of ${words.join(', ')}`, read: readWord(words) };
+  return {
+    kind,
+    column,
+    type: 'text',
+    operators: MEMBERSHIP,
+    rule: `one of ${words.join(', ')}`,
+    read: readWord(words),
+  };
 }
 
 const id = { type: 'int8', operators: MEMBERSHIP, rule: 'a positive integer', read: readId } as const;
-const text = { type: 'text', operators: MEMBERSHIP, rule: 'a text of 1 to 255 characters', read: readText } as const;
+const text = {
+  type: 'text',
+  operators: MEMBERSHIP,
+  rule: 'a text of 1 to 255 characters',
+  read: readText,
+} as const;
 
 const FIELDS: Readonly<Record<string, Field>> = {
   affiliate_id: { kind: 'affiliate', column: 'a.id', ...id },
@@ -97,9 +111,8 @@ const FIELDS: Readonly<Record<string, Field>> = {
 };
 
 /** The filter fields with their operators, for the description. */
-export const FILTER_FIELDS: readonly { name: string; operators: readonly string[]; rule: string }[] = Object.entries(
-  FIELDS,
-).map(([name, { operators, rule }]) => ({ name, operators, rule }));
+export const FILTER_FIELDS: readonly { name: string; operators: readonly string[]; rule: string }[] =
+  Object.entries(FIELDS).map(([name, { operators, rule }]) => ({ name, operators, rule }));
 
 /**
  * Reads the `filters` of create and preview. null, `{}` and `[]` (PHP's empty object) are no filters. Throws
@@ -107,7 +120,12 @@ export const FILTER_FIELDS: readonly { name: string; operators: readonly string[
  */
 export function readFilters(input: unknown): PayoutFilters {
   const normal: Record<string, Record<string, Value | Value[]>> = {};
-  if (!isObject(input) && input !== null && input !== undefined && !(Array.isArray(input) && input.length === 0)) {
+  if (
+    !isObject(input) &&
+    input !== null &&
+    input !== undefined &&
+    !(Array.isArray(input) && input.length === 0)
+  ) {
     throw fail('invalid_filter', 'filters must be a JSON object or null');
   }
   for (const [name, condition] of Object.entries(isObject(input) ? input : {})) {
@@ -117,7 +135,10 @@ export function readFilters(input: unknown): PayoutFilters {
   checkSize(normal);
   checkSpans(normal);
   if (normal.total && !normal.currency) {
-    throw fail('invalid_filter', 'filters.total needs a filters.currency beside it: minor units of which currency?');
+    throw fail(
+      'invalid_filter',
+      'filters.total needs a filters.currency beside it: minor units of which currency?',
+    );
   }
   return {
     normal: Object.keys(normal).length === 0 ? null : normal,
@@ -138,13 +159,17 @@ function isObject(value: unknown): value is Record<string, unknown> {
 // A report filter that clients send along; it says what create does anyway.
 function checkStatus(condition: unknown): void {
   const values = isObject(condition) && Object.keys(condition).length === 1 ? condition.eq : condition;
-  if (values !== 'unpaid') throw fail('invalid_filter', 'filters.status can only be "unpaid": a payout takes nothing else');
+  if (values !== 'unpaid')
+    throw fail('invalid_filter', 'filters.status can only be "unpaid": a payout takes nothing else');
 }
 
 function readCondition(name: string, condition: unknown): Record<string, Value | Value[]> {
   const field = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
   if (!field) {
-    throw fail('unknown_filter', `unknown filter ${name.slice(0, 100)}; known are ${Object.keys(FIELDS).join(', ')}`);
+    throw fail(
+      'unknown_filter',
+      `unknown filter ${name.slice(0, 100)}; known are ${Object.keys(FIELDS).join(', ')}`,
+    );
   }
   if (Array.isArray(condition)) return readOperators(name, field, { in: condition });
   if (isObject(condition)) return readOperators(name, field, condition);
@@ -158,7 +183,10 @@ function readOperators(name: string, field: Field, operators: Record<string, unk
     entries.map(([operator, value]) => {
       if (!field.operators.includes(operator as Operator)) {
         const known = field.operators.join(', ');
-        throw fail('unknown_operator', `filters.${name} has no operator ${operator.slice(0, 50)}; it has ${known}`);
+        throw fail(
+          'unknown_operator',
+          `filters.${name} has no operator ${operator.slice(0, 50)}; it has ${known}`,
+        );
       }
       const path = `filters.${name}.${operator}`;
       return [operator, isList(operator) ? readList(path, field, value) : readValue(path, field, value)];
@@ -169,7 +197,8 @@ function readOperators(name: string, field: Field, operators: Record<string, unk
 const isList = (operator: string) => operator === 'in' || operator === 'nin';
 
 function readList(path: string, field: Field, value: unknown): Value[] {
-  if (!Array.isArray(value) || value.length === 0) throw fail('invalid_filter', `${path} must be a list with at least one value`);
+  if (!Array.isArray(value) || value.length === 0)
+    throw fail('invalid_filter', `${path} must be a list with at least one value`);
   if (value.length > MAX_VALUES) throw fail('too_many_filters', `${path} has more than ${MAX_VALUES} values`);
   return value.map((item) => readValue(path, field, item));
 }
@@ -188,8 +217,10 @@ function shorten(value: unknown): string {
 function checkSize(normal: NormalFilters): void {
   const conditions = Object.values(normal).flatMap((operators) => Object.values(operators));
   const values = conditions.flat();
-  if (conditions.length > MAX_CONDITIONS) throw fail('too_many_filters', `more than ${MAX_CONDITIONS} conditions`);
-  if (values.length > MAX_VALUES) throw fail('too_many_filters', `more than ${MAX_VALUES} values in all filters`);
+  if (conditions.length > MAX_CONDITIONS)
+    throw fail('too_many_filters', `more than ${MAX_CONDITIONS} conditions`);
+  if (values.length > MAX_VALUES)
+    throw fail('too_many_filters', `more than ${MAX_VALUES} values in all filters`);
 }
 
 /** A span that no value can be in is a typo, not a wish for an empty payout. */
@@ -199,23 +230,32 @@ function checkSpans(normal: NormalFilters): void {
     const lower = gte ?? gt;
     const upper = lte ?? lt;
     if (lower === undefined || upper === undefined) continue;
-    const [from, until] = name === 'total' ? [Number(lower), Number(upper)] : [fromOf(lower, gte), untilOf(upper, lte)];
+    const [from, until] =
+      name === 'total' ? [Number(lower), Number(upper)] : [fromOf(lower, gte), untilOf(upper, lte)];
     const open = gte === undefined || lte === undefined;
     const empty = name === 'total' && open ? from >= until : from > until;
-    if (empty) throw fail('invalid_filter', `filters.${name}: the lower bound ${lower} is above the upper bound ${upper}`);
+    if (empty)
+      throw fail(
+        'invalid_filter',
+        `filters.${name}: the lower bound ${lower} is above the upper bound ${upper}`,
+      );
   }
 }
 
 const spanOf = (value: unknown) => parseInstantOrDay(String(value)) ?? { from: 0, until: 0 };
-const fromOf = (value: unknown, gte: unknown) => (gte === undefined ? spanOf(value).until : spanOf(value).from);
-const untilOf = (value: unknown, lte: unknown) => (lte === undefined ? spanOf(value).from : spanOf(value).until) - 1;
+const fromOf = (value: unknown, gte: unknown) =>
+  gte === undefined ? spanOf(value).until : spanOf(value).from;
+const untilOf = (value: unknown, lte: unknown) =>
+  (lte === undefined ? spanOf(value).from : spanOf(value).until) - 1;
 
 function conditionsOf(normal: NormalFilters, kind: Field['kind']): Sql[] {
   return Object.entries(normal).flatMap(([name, operators]) => {
     const field = FIELDS[name];
     if (field?.kind !== kind) return [];
     return Object.entries(operators).map(([operator, value]) =>
-      name === 'occurred_at' ? timeCondition(field, operator, String(value)) : condition(field, operator, value),
+      name === 'occurred_at'
+        ? timeCondition(field, operator, String(value))
+        : condition(field, operator, value),
     );
   });
 }
@@ -249,7 +289,9 @@ function timeCondition(field: Field, operator: string, value: string): Sql {
 }
 
 function idsOf(operators: NormalFilters[string] | undefined): number[] {
-  return Object.values(operators ?? {}).flat().map(Number);
+  return Object.values(operators ?? {})
+    .flat()
+    .map(Number);
 }
 
 /** Conditions joined by `and`; none is `true`. */

@@ -4,10 +4,10 @@ import { maybeRow, oneRow, type Reader } from '../../db/connect.ts';
 /** The columns of a payout in lists and events, over `payouts p`: without its long lists. */
 export const summary = sql`public_id('po', p.id) as id, 'affiliate_payout' as object, p.number, p.status, p.filters,
   p.search, iso(p.as_of) as as_of,
-  case when jsonb_array_length(p.totals) = 1 then p.totals #> '{0,currency}' end as currency,
-  case when jsonb_array_length(p.totals) = 1 then p.totals #> '{0,amount}' end as amount,
+  case when json_array_length(p.totals) = 1 then p.totals #> '{0,currency}' end as currency,
+  case when json_array_length(p.totals) = 1 then p.totals #> '{0,amount}' end as amount,
   p.totals, p.affiliate_count, p.commission_count, p.revision, p.created_by, iso(id_time(p.id)) as created_at,
-  iso(p.updated_at) as updated_at, iso(p.paid_at) as paid_at, p.paid_by`;
+  iso(greatest(p.updated_at, id_time(p.id))) as updated_at, iso(p.paid_at) as paid_at, p.paid_by`;
 
 /** Lines longer than this are not part of the payout's record, never a part of them. */
 const MAX_LINES = 1000;
@@ -26,12 +26,10 @@ export const lineRecord = sql`l.affiliate_id,
 
 export const lineJoins = sql`join affiliates a on a.account_id = l.account_id and a.id = l.affiliate_id
   cross join lateral (
-    select sum(s.commission_count)::int8 as commission_count,
-           case when count(*) = 1 then sum(s.amount) end as single,
-           json_agg(json_build_object('currency', s.currency, 'amount', s.amount,
-             'commission_count', s.commission_count) order by s.currency) as totals
-    from payout_line_totals s
-    where s.account_id = l.account_id and s.payout_id = l.payout_id and s.affiliate_id = l.affiliate_id) t`;
+    select sum(s.commission_count)::int8 as commission_count, case when count(*) = 1 then sum(s.amount) end as single,
+           json_agg(s order by s.currency) as totals
+    from (select currency, amount, commission_count from payout_line_totals s
+          where s.account_id = l.account_id and s.payout_id = l.payout_id and s.affiliate_id = l.affiliate_id) s) t`;
 
 const lines = sql`case when p.affiliate_count <= ${MAX_LINES} then (
   select coalesce(json_agg(r), '[]') from (

@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
 import sql from 'sql-template-tag';
+import { Type } from 'typebox';
 import { created, file, noContent, ok, page, readRoute, writeRoute } from '../../http/route.ts';
-import { commissionList, listCommissions } from '../commissions/store.ts';
 import { commission } from '../commissions/schema.ts';
+import { commissionList, listCommissions } from '../commissions/store.ts';
 import { amount, currencyCode, listOf, nullable, numberId, strict, timestamp } from '../schemas.ts';
 import { FILTER_FIELDS } from './filters.ts';
 import {
@@ -60,7 +60,12 @@ const excluded = Type.Array(
     reason,
     affiliate_count: Type.Integer(),
     totals: Type.Array(
-      strict({ currency: currencyCode, amount, commission_count: Type.Integer(), affiliate_count: Type.Integer() }),
+      strict({
+        currency: currencyCode,
+        amount,
+        commission_count: Type.Integer(),
+        affiliate_count: Type.Integer(),
+      }),
     ),
   }),
   { description: 'who was left out, a row per reason' },
@@ -88,7 +93,9 @@ const fields = {
 };
 const summary = strict(fields);
 const lists = {
-  affiliates: nullable(Type.Array(line, { description: 'all lines, or null when there are more than 1,000' })),
+  affiliates: nullable(
+    Type.Array(line, { description: 'all lines, or null when there are more than 1,000' }),
+  ),
   excluded,
 };
 const payout = strict({ ...fields, ...lists });
@@ -118,7 +125,10 @@ const selection = strict({
     }),
   ),
   search: Type.Optional(
-    Type.String({ maxLength: 200, description: 'every word must be part of a name, e-mail or slug of the affiliate' }),
+    Type.String({
+      maxLength: 200,
+      description: 'every word must be part of a name, e-mail or slug of the affiliate',
+    }),
   ),
   ignore_minimum: Type.Optional(Type.Boolean({ description: 'pays also what is below the minimums' })),
 });
@@ -251,7 +261,13 @@ export const remove = writeRoute({
   description: 'Only an unpaid one; its commissions are released.',
   ifMatch: true,
   returns: { 204: null },
-  errors: ['resource_missing', 'current_is_read_only', 'payout_is_paid', 'payout_changed', 'invalid_if_match'],
+  errors: [
+    'resource_missing',
+    'current_is_read_only',
+    'payout_is_paid',
+    'payout_changed',
+    'invalid_if_match',
+  ],
   handle: async ({ tx, account, params, ifMatch }) => {
     await removePayout(tx, account, params.payout_id, ifMatch);
     return noContent();

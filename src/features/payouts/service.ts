@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import sql, { type Sql } from 'sql-template-tag';
-import { publish } from '../../delivery/queue.ts';
 import { type Reader, type Tx, uniqueViolation } from '../../db/connect.ts';
+import { publish } from '../../delivery/queue.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
@@ -103,14 +103,18 @@ async function insertOnly<Result>(work: Promise<Result>): Promise<Result> {
     return await work;
   } catch (error) {
     if (uniqueViolation(error) !== 'payouts_one_unpaid') throw error;
-    throw fail('current_payout_exists', 'another payout is unpaid: complete or delete it before making another');
+    throw fail(
+      'current_payout_exists',
+      'another payout is unpaid: complete or delete it before making another',
+    );
   }
 }
 
 async function nothingToPay(tx: Tx, account: string, payout: string) {
   const excluded = await exclusionCounts(tx, account, payout);
   const why = excluded.map(
-    ({ reason, affiliates, commissions }) => `${reason}: ${affiliates} affiliates with ${commissions} commissions`,
+    ({ reason, affiliates, commissions }) =>
+      `${reason}: ${affiliates} affiliates with ${commissions} commissions`,
   );
   const left = why.length > 0 ? `left out: ${why.join(', ')}` : 'no unpaid commission matches';
   return fail('nothing_to_pay', `nothing to pay; ${left}`);
@@ -118,11 +122,18 @@ async function nothingToPay(tx: Tx, account: string, payout: string) {
 
 function refuseInexact(largest: bigint): void {
   if (largest <= MAX_JSON_INTEGER) return;
-  throw fail('amount_too_large', `a total of ${largest} minor units is above ${MAX_JSON_INTEGER}: use filters to split`);
+  throw fail(
+    'amount_too_large',
+    `a total of ${largest} minor units is above ${MAX_JSON_INTEGER}: use filters to split`,
+  );
 }
 
 /** What create would do now, without doing it: the same shape with `id` null and `current_payout_id`. */
-export async function previewPayout(db: Reader, account: string, input: SelectionInput): Promise<Json<unknown>> {
+export async function previewPayout(
+  db: Reader,
+  account: string,
+  input: SelectionInput,
+): Promise<Json<unknown>> {
   const shape = readSelection(input);
   await checkReferences(db, account, shape.filters);
   const { json, largest } = await previewRecord(db, { ...shape, account, asOf: await clock(db) });
@@ -228,7 +239,8 @@ async function checkEntries(tx: Tx, account: string, payout: string, entries: En
   const seen = new Set<number>();
   const twice = new Set<number>();
   for (const affiliate of entries.affiliateIds) (seen.has(affiliate) ? twice : seen).add(affiliate);
-  if (twice.size > 0) throw fail('duplicate_entry', `commissions: affiliates listed twice: ${nameSome([...twice])}`);
+  if (twice.size > 0)
+    throw fail('duplicate_entry', `commissions: affiliates listed twice: ${nameSome([...twice])}`);
   const { strangers, unlisted } = await compareEntries(tx, account, payout, entries);
   if (strangers.count > 0n) {
     const names = nameSome(strangers.first ?? [], Number(strangers.count));
@@ -249,7 +261,8 @@ export async function removePayout(
   ifMatch: string | undefined,
 ): Promise<void> {
   const payout = await lock(tx, account, id);
-  if (payout.status === 'paid') throw fail('payout_is_paid', 'the payout is paid; what is paid never changes');
+  if (payout.status === 'paid')
+    throw fail('payout_is_paid', 'the payout is paid; what is paid never changes');
   checkRevision(payout, ifMatch);
   const data = await payoutSummary(tx, account, payout.id);
   await deletePayout(tx, account, payout.id);

@@ -130,7 +130,7 @@ export async function claim(tx: Tx, selection: Selection, payout: string): Promi
     tx,
     sql`with decided as materialized (${decidedGroups(selection)}),
         claimed as (
-          update commissions c set payout_id = ${payout}, updated_at = now() from decided d
+          update commissions c set payout_id = ${payout}, updated_at = clock_timestamp() from decided d
           where d.reason is null and c.affiliate_id = d.affiliate_id and c.currency = d.currency
             and ${claimCondition(selection)}
           returning c.affiliate_id, c.currency, c.amount),
@@ -154,15 +154,19 @@ export async function claim(tx: Tx, selection: Selection, payout: string): Promi
 const exclusionsBy = (source: Sql) => sql`
   select coalesce(json_agg(r order by r.reason), '[]') from (
     select reason, (select count(distinct affiliate_id) from (${source}) x where x.reason = by.reason) as affiliate_count,
-           json_agg(json_build_object('currency', currency, 'amount', amount, 'commission_count', commission_count,
-             'affiliate_count', affiliates) order by currency) as totals
+           json_agg((select t from (select currency, amount, commission_count, by.affiliate_count) t) order by currency)
+             as totals
     from (select reason, currency, sum(amount) as amount, sum(commission_count)::int8 as commission_count,
-                 count(distinct affiliate_id) as affiliates
+                 count(distinct affiliate_id) as affiliate_count
           from (${source}) x group by reason, currency) by
     group by reason) r`;
 
 /** Writes the payout's sums from its lines and exclusions; returns the largest sum and the number of lines. */
-export async function refreshTotals(tx: Tx, account: string, payout: string): Promise<{ largest: bigint; lines: bigint }> {
+export async function refreshTotals(
+  tx: Tx,
+  account: string,
+  payout: string,
+): Promise<{ largest: bigint; lines: bigint }> {
   return oneRow(
     tx,
     sql`with line as (
@@ -179,13 +183,13 @@ export async function refreshTotals(tx: Tx, account: string, payout: string): Pr
           from line group by currency),
         changed as (
           update payouts set
-            totals = (select coalesce(jsonb_agg(to_jsonb(b) order by b.currency), '[]') from by_currency b),
+            totals = (select coalesce(json_agg(b order by b.currency), '[]') from by_currency b),
             excluded = (${exclusionsBy(
               sql`select * from payout_exclusions where account_id = ${account} and payout_id = ${payout}`,
-            )})::jsonb,
+            )}),
             affiliate_count = (select count(distinct affiliate_id) from line),
             commission_count = coalesce((select sum(commission_count) from line), 0)::int8,
-            updated_at = now()
+            updated_at = clock_timestamp()
           where account_id = ${account} and id = ${payout})
         select coalesce((select max(abs(amount)) from by_currency), 0)::int8 as largest,
                (select count(*) from line) as lines`,
@@ -206,7 +210,10 @@ export function exclusionCounts(
 }
 
 /** The record a create of this selection would make now, read without writing. */
-export async function previewRecord(db: Reader, selection: Selection): Promise<{ json: string; largest: bigint }> {
+export async function previewRecord(
+  db: Reader,
+  selection: Selection,
+): Promise<{ json: string; largest: bigint }> {
   const { account, filters, search, asOf } = selection;
   return oneRow(
     db,
@@ -222,8 +229,8 @@ export async function previewRecord(db: Reader, selection: Selection): Promise<{
           select t.affiliate_id, nullif(trim(concat_ws(' ', a.name_first, a.name_last)), '') as name, a.email,
                  a.paypal_email, a.payout_method, a.is_ready_for_payout, null::boolean as is_paid,
                  sum(t.commission_count)::int8 as commission_count,
-                 json_agg(json_build_object('currency', t.currency, 'amount', t.amount,
-                   'commission_count', t.commission_count) order by t.currency) as totals,
+                 json_agg((select s from (select t.currency, t.amount, t.commission_count) s) order by t.currency)
+                   as totals,
                  null as payment_reference, 0 as returned_amount
           from taken t join affiliates a on a.account_id = ${account} and a.id = t.affiliate_id
           group by t.affiliate_id, a.account_id, a.id order by t.affiliate_id),
@@ -301,7 +308,7 @@ export async function settleLines(tx: Tx, account: string, payout: string, entri
   );
   await rows(
     tx,
-    sql`update commissions c set payout_id = null, updated_at = now() from payout_lines l
+    sql`update commissions c set payout_id = null, updated_at = clock_timestamp() from payout_lines l
         where l.account_id = ${account} and l.payout_id = ${payout} and not l.is_paid
           and c.account_id = ${account} and c.payout_id = ${payout} and c.affiliate_id = l.affiliate_id`,
   );
@@ -318,7 +325,7 @@ export async function markPaid(tx: Tx, account: string, payout: string, paidBy: 
 export async function deletePayout(tx: Tx, account: string, payout: string): Promise<void> {
   await rows(
     tx,
-    sql`update commissions set payout_id = null, updated_at = now()
+    sql`update commissions set payout_id = null, updated_at = clock_timestamp()
         where account_id = ${account} and payout_id = ${payout}`,
   );
   await rows(tx, sql`delete from payouts where account_id = ${account} and id = ${payout}`);

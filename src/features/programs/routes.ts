@@ -52,7 +52,9 @@ export const create = writeRoute({
   returns: { 201: program },
   errors: ['duplicate_name'],
   handle: async ({ tx, account, body }) =>
-    created(await uniqueName(insertProgram(tx, account, { name: body.name, holdDays: body.hold_days ?? null }))),
+    created(
+      await uniqueName(insertProgram(tx, account, { name: body.name, holdDays: body.hold_days ?? null })),
+    ),
 });
 
 export const get = readRoute({

@@ -5,7 +5,8 @@ import { instants, type ListDefinition, type ListQuery, listPage, type Page } fr
 const record = sql`g.id, 'affiliate_program' as object, g.name, g.hold_days, iso(g.created_at) as created_at,
   iso(g.updated_at) as updated_at`;
 
-const asJson = (source: Sql) => sql`select row_to_json(r)::text as json from (select ${record} from ${source} g) r`;
+const asJson = (source: Sql) =>
+  sql`select row_to_json(r)::text as json from (select ${record} from ${source} g) r`;
 
 export const programList: ListDefinition = {
   id: 'g.id',
@@ -14,7 +15,12 @@ export const programList: ListDefinition = {
 };
 
 export function listPrograms(db: Reader, account: string, list: ListQuery): Promise<Page> {
-  return listPage(db, { list, from: sql`affiliate_programs g`, where: sql`g.account_id = ${account}`, record });
+  return listPage(db, {
+    list,
+    from: sql`affiliate_programs g`,
+    where: sql`g.account_id = ${account}`,
+    record,
+  });
 }
 
 export async function readProgram(db: Reader, account: string, id: number): Promise<string | null> {
@@ -32,14 +38,26 @@ export async function insertProgram(
   return (await oneRow<{ json: string }>(tx, sql`with made as (${inserted}) ${asJson(sql`made`)}`)).json;
 }
 
-export async function updateProgram(tx: Tx, account: string, id: number, assignments: Sql): Promise<string | null> {
+export async function updateProgram(
+  tx: Tx,
+  account: string,
+  id: number,
+  assignments: Sql,
+): Promise<string | null> {
   const updated = sql`update affiliate_programs set ${assignments}, updated_at = now()
                       where account_id = ${account} and id = ${id} returning *`;
-  return (await maybeRow<{ json: string }>(tx, sql`with changed as (${updated}) ${asJson(sql`changed`)}`))?.json ?? null;
+  return (
+    (await maybeRow<{ json: string }>(tx, sql`with changed as (${updated}) ${asJson(sql`changed`)}`))?.json ??
+    null
+  );
 }
 
 /** Which of these ids are no programs of the account. */
-export async function missingPrograms(db: Reader, account: string, ids: readonly number[]): Promise<bigint[]> {
+export async function missingPrograms(
+  db: Reader,
+  account: string,
+  ids: readonly number[],
+): Promise<bigint[]> {
   const missing = await rows<{ id: bigint }>(
     db,
     sql`select id from unnest(${ids}::int8[]) with ordinality as given (id, position)

@@ -1,0 +1,76 @@
+import { checkAgainstDescription } from './description.ts';
+
+/** What came back, read whole. `body` is the parsed JSON, undefined for other types. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The Payhook-Reason of a refusal. */
+  readonly reason: string | null;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+export interface RequestOptions {
+  /** An object is sent as JSON, a string as it is. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A client that knows nothing of the program but HTTP; every answer is checked against the description. */
+export interface Api {
+  readonly url: string;
+  readonly key: string;
+  get(path: string, options?: RequestOptions): Promise<Answer>;
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  patch(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  delete(path: string, headers?: Record<string, string>): Promise<Answer>;
+  /** Sends a CSV file. */
+  upload(path: string, csv: string | Uint8Array, headers?: Record<string, string>): Promise<Answer>;
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+}
+
+export function apiOf(url: string, key: string): Api {
+  const request = async (
+    method: string,
+    path: string,
+    { body, headers = {} }: RequestOptions = {},
+  ): Promise<Answer> => {
+    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(key ? { authorization: `Bearer ${key}` } : {}),
+        ...(body !== undefined && !raw ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
+      ...(body === undefined
+        ? {}
+        : { body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      reason: response.headers.get('payhook-reason'),
+      text,
+      body: isJson && text !== '' ? JSON.parse(text) : undefined,
+    };
+    checkAgainstDescription(method, path, answer);
+    return answer;
+  };
+  return {
+    url,
+    key,
+    request,
+    get: (path, options) => request('GET', path, options),
+    post: (path, body, headers) => request('POST', path, { body, ...(headers ? { headers } : {}) }),
+    put: (path, body, headers) => request('PUT', path, { body, ...(headers ? { headers } : {}) }),
+    patch: (path, body, headers) => request('PATCH', path, { body, ...(headers ? { headers } : {}) }),
+    delete: (path, headers) => request('DELETE', path, headers ? { headers } : {}),
+    upload: (path, csv, headers) =>
+      request('POST', path, { body: csv, headers: { 'content-type': 'text/csv', ...headers } }),
+  };
+}

@@ -1,0 +1,67 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe } from '../../src/http/openapi.ts';
+import { ROUTES } from '../../src/http/routes.ts';
+
+interface Operation {
+  readonly responses: Record<
+    string,
+    { headers?: Record<string, { schema: object }>; content?: Record<string, { schema: object }> }
+  >;
+}
+
+// Another validator than the one in the program judges every answer of the whole suite.
+const ajv = new Ajv2020({ strict: false, allErrors: false });
+addFormats.default(ajv);
+// through JSON, as a client reads it
+const description = JSON.parse(JSON.stringify(describe(ROUTES))) as {
+  paths: Record<string, Record<string, Operation>>;
+  components: object;
+};
+const validators = new Map<string, ValidateFunction>();
+
+function operationAt(method: string, path: string): { pattern: string; operation: Operation } | undefined {
+  const plain = path.split('?', 1)[0]?.replace(/\/$/, '') ?? '';
+  const matches = Object.entries(description.paths).filter(([pattern]) =>
+    new RegExp(`^${pattern.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(plain),
+  );
+  // a literal path wins over one with parameters, as in the router
+  matches.sort(([a], [b]) => a.split('{').length - b.split('{').length);
+  for (const [pattern, methods] of matches) {
+    const operation = methods[method.toLowerCase()];
+    if (operation) return { pattern, operation };
+  }
+  return undefined;
+}
+
+/** Throws when an answer of an operation is not one that the OpenAPI description declares. */
+export function checkAgainstDescription(
+  method: string,
+  path: string,
+  answer: { status: number; reason: string | null; text: string; body: unknown; headers: Headers },
+): void {
+  const found = operationAt(method, path);
+  if (!found) return;
+  const where = `${method} ${found.pattern} -> ${answer.status}`;
+  const response = found.operation.responses[String(answer.status)];
+  if (!response)
+    throw new Error(`${where} ${answer.reason ?? ''} is not declared: ${answer.text.slice(0, 300)}`);
+  const reasons = (response.headers?.['Payhook-Reason']?.schema as { enum?: string[] } | undefined)?.enum;
+  if (reasons && !reasons.includes(answer.reason ?? ''))
+    throw new Error(`${where} does not declare ${answer.reason}`);
+  const schema = response.content?.['application/json']?.schema;
+  if (!schema) {
+    if (!response.content && answer.text !== '') throw new Error(`${where} declares no body: ${answer.text}`);
+    return;
+  }
+  let validate = validators.get(where);
+  if (!validate) {
+    validate = ajv.compile({ ...schema, components: description.components });
+    validators.set(where, validate);
+  }
+  if (!validate(answer.body)) {
+    throw new Error(
+      `${where} breaks its schema: ${ajv.errorsText(validate.errors)}\n${answer.text.slice(0, 500)}`,
+    );
+  }
+}

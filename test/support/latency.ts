@@ -1,0 +1,63 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+export interface LatencyProxy {
+  readonly port: number;
+  /** Milliseconds each message to PostgreSQL waits; may be changed while it runs. */
+  latencyMs: number;
+  /** Cuts all connections now, as a failing network would. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/**
+ * A TCP proxy in front of PostgreSQL that delays what is sent to it: without latency two requests rarely overlap and
+ * a race test proves nothing.
+ */
+export async function latencyProxy(
+  target: { host: string; port: number },
+  latencyMs: number,
+): Promise<LatencyProxy> {
+  const sockets = new Set<Socket>();
+  const upstream = () =>
+    target.host.startsWith('/')
+      ? connect(`${target.host}/.s.PGSQL.${target.port}`)
+      : connect(target.port, target.host);
+  const server = createServer((client) => {
+    const backend = upstream();
+    let line = Promise.resolve();
+    for (const [from, to] of [
+      [client, backend],
+      [backend, client],
+    ] as const) {
+      sockets.add(from);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+    client.on('data', (chunk) => {
+      const due = performance.now() + proxy.latencyMs;
+      line = line.then(async () => {
+        const rest = due - performance.now();
+        if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
+        if (backend.writable) backend.write(chunk);
+      });
+    });
+    backend.on('data', (chunk) => client.write(chunk));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const proxy: LatencyProxy = {
+    port: (server.address() as { port: number }).port,
+    latencyMs,
+    cut,
+    async close() {
+      cut();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return proxy;
+}

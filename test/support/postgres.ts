@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { openPlatform } from '../../src/app.ts';
+import { openEmbedded } from '../../src/db/embedded/open.ts';
+import { readConfig } from '../../src/kernel/config.ts';
+
+/** How tests reach the one PostgreSQL of the run. */
+export interface TestPostgres {
+  readonly host: string;
+  readonly port: number;
+  /** Creates and drops databases. */
+  readonly superuser: string;
+  readonly superuserPassword: string | undefined;
+  /** What the program connects as. */
+  readonly user: string;
+  readonly password: string | undefined;
+  /** A migrated database with the first account, to clone. */
+  readonly template: string;
+  readonly firstKey: string;
+  readonly secretKey: string;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgres: TestPostgres;
+  }
+}
+
+const SECRET_KEY = 'a secret key for tests, long enough for the rule';
+
+async function openServer(folder: string) {
+  const given = process.env.TEST_DATABASE_URL;
+  if (given) {
+    const url = new URL(given);
+    const user = decodeURIComponent(url.username);
+    const password = decodeURIComponent(url.password) || undefined;
+    const where = { host: url.searchParams.get('host') ?? url.hostname, port: Number(url.port || 5432) };
+    return { ...where, superuser: user, superuserPassword: password, user, password, close: async () => {} };
+  }
+  const server = await openEmbedded({
+    dataDir: join(folder, 'data'),
+    purpose: 'serve',
+    // Nothing here outlives the run; the fault tests start servers of their own, with fsync.
+    settings: { fsync: 'off', max_connections: '400' },
+  });
+  const { host, port, user } = server.connection;
+  return {
+    host,
+    port,
+    superuser: server.superuser.user,
+    superuserPassword: undefined,
+    user,
+    password: undefined,
+    close: () => server.close(),
+  };
+}
+
+/** Starts PostgreSQL once for the run and makes the template that every test's database is a clone of. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), 'payhook-test-'));
+  const { close, ...server } = await openServer(folder);
+  const template = `payhook_template_${process.pid}`;
+  const admin = new pg.Client({
+    host: server.host,
+    port: server.port,
+    user: server.superuser,
+    ...(server.superuserPassword ? { password: server.superuserPassword } : {}),
+    database: 'postgres',
+  });
+  await admin.connect();
+  await admin.query(`create database ${template} owner ${server.user} template template0 encoding 'UTF8'`);
+  const config = readConfig({ DATA_DIR: join(folder, 'program'), SECRET_KEY, LOG_LEVEL: 'error' });
+  const platform = await openPlatform(config, {
+    purpose: 'command',
+    target: { ...server, database: template },
+  });
+  const firstKey = platform.firstKey?.secret ?? '';
+  await platform.close();
+  project.provide('postgres', { ...server, template, firstKey, secretKey: SECRET_KEY } as TestPostgres);
+  return async () => {
+    await admin.query(`drop database if exists ${template} with (force)`);
+    await admin.end();
+    await close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
