@@ -76,6 +76,8 @@ create table payout_lines (
   payout_method       text,
   is_ready_for_payout boolean,
   returned_at         timestamptz(3),
+  return_reason       text,
+  return_reference    text,
   primary key (account_id, payout_id, affiliate_id),
   foreign key (account_id, payout_id) references payouts on delete cascade,
   foreign key (account_id, affiliate_id) references affiliates
@@ -134,7 +136,12 @@ create table commissions (
   available_at             timestamptz(3) not null,
   voided_at                timestamptz(3),
   void_reason              text,
+  -- a clawback: the paid commission it takes back
   reverses_commission_id   uuid,
+  -- an adjustment for money that came back: the payout it was sent in
+  returns_payout_id        uuid,
+  -- held for review: available_at is infinity, and this is what it goes back to
+  held_available_at        timestamptz(3),
   metadata                 jsonb,
   updated_at               timestamptz(3) not null default clock_timestamp(),
   primary key (account_id, id),
@@ -143,9 +150,11 @@ create table commissions (
   foreign key (account_id, program_id) references affiliate_programs,
   foreign key (account_id, payout_id) references payouts,
   foreign key (account_id, reverses_commission_id) references commissions,
+  foreign key (account_id, returns_payout_id) references payouts,
   check (type in ('adjustment', 'clawback') or original_amount > 0),
   check ((type = 'clawback') = (reverses_commission_id is not null)),
-  check (voided_at is null or payout_id is null)
+  check (voided_at is null or payout_id is null),
+  check ((available_at = 'infinity') = (held_available_at is not null))
 );
 -- Five indexes at most: a create rewrites an entry of each for every row it takes.
 create index commissions_open on commissions (account_id, id) where payout_id is null and voided_at is null;

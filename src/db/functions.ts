@@ -36,6 +36,10 @@ create or replace function id_floor(at timestamptz) returns uuid language sql im
 create or replace function public_id(prefix text, id uuid) returns text language sql immutable parallel safe as $$
   select prefix || '_' || encode(uuid_send(id), 'hex') $$;
 
+-- Columns keep milliseconds and would round up: what happens now must not lie in the future.
+create or replace function now_ms() returns timestamptz language sql stable parallel safe as $$
+  select date_trunc('milliseconds', now()) $$;
+
 -- RFC 3339, UTC, milliseconds.
 create or replace function iso(at timestamptz) returns text language sql stable parallel safe as $$
   select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;

@@ -4,6 +4,7 @@ import * as apiKeys from '../features/api-keys/routes.ts';
 import * as commissions from '../features/commissions/routes.ts';
 import * as payouts from '../features/payouts/routes.ts';
 import * as programs from '../features/programs/routes.ts';
+import * as refunds from '../features/refunds/routes.ts';
 import type { Route } from './route.ts';
 
 /** Every endpoint, in the order of the reference. The server and the description are made from this list. */
@@ -19,6 +20,7 @@ export const ROUTES: readonly Route[] = [
   payouts.affiliates,
   payouts.commissions,
   payouts.exclusions,
+  payouts.returned,
   affiliates.list,
   affiliates.create,
   affiliates.importFile,
@@ -33,6 +35,12 @@ export const ROUTES: readonly Route[] = [
   commissions.createMany,
   commissions.importFile,
   commissions.get,
+  commissions.voidOne,
+  commissions.hold,
+  commissions.unhold,
+  refunds.refundOne,
+  refunds.refundByOrder,
+  commissions.adjust,
   accounts.get,
   accounts.change,
   apiKeys.list,

@@ -22,6 +22,7 @@ import {
   cleanUp,
   eventually,
   existingData,
+  existingDataAt,
   postmasterPid,
   query,
   runs,
@@ -257,8 +258,8 @@ test('a command joins a running server, and its end does not stop the database',
   await server.hears('closed');
 });
 
-test('two commands at once on one new data folder both work, whichever ends first', async () => {
-  const dataDir = join(temporaryFolder(), 'data');
+test('two commands at once on one data folder both work, whichever ends first', async () => {
+  const dataDir = await existingData();
   const commands = [startChild({ dataDir, purpose: 'command' }), startChild({ dataDir, purpose: 'command' })];
   const said = await Promise.all(commands.map((command) => command.hears('opened')));
   expect(said.map((one) => one.launched).sort()).toEqual([false, true]);
@@ -330,7 +331,7 @@ test('the program learns that PostgreSQL ended by itself', async () => {
 });
 
 test('a very deep data folder works: the socket lies elsewhere and is removed at the end', async () => {
-  const dataDir = join(temporaryFolder(), 'deep-'.repeat(12), 'é'.repeat(60), 'data');
+  const dataDir = await existingDataAt(join(temporaryFolder(), 'deep-'.repeat(12), 'é'.repeat(60), 'data'));
   const database = await openEmbedded({ dataDir, purpose: 'serve' });
   const { host } = database.connection;
   expect(host.startsWith(realpathSync(tmpdir()))).toBe(true);
@@ -388,7 +389,7 @@ rootOnly(
 rootOnly(
   'root without user namespaces: kill -9 of the program ends PostgreSQL, in a deep folder as well',
   async () => {
-    const dataDir = join(temporaryFolder(), 'deep-'.repeat(20), 'data');
+    const dataDir = await existingDataAt(join(temporaryFolder(), 'deep-'.repeat(20), 'data'));
     const host = hostWith('setpriv');
     const child = startChild({ dataDir, purpose: 'serve', host });
     const { connection } = await child.hears('opened');

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ const POLL_MS = 5;
 const PATIENCE_MS = 20_000;
 
 /** What embedded-child.ts says. */
-export interface Said {
+interface Said {
   event: 'starting' | 'opened' | 'failed' | 'closed' | 'interrupted';
   launched?: boolean;
   connection?: EmbeddedConnection;
@@ -68,6 +68,15 @@ export async function existingData(): Promise<string> {
     await database.close();
   }
   lent.push(dataDir);
+  return dataDir;
+}
+
+/** The same in a folder of the caller's choice, which is not lent again. */
+export async function existingDataAt(dataDir: string): Promise<string> {
+  const made = await existingData();
+  lent.pop();
+  mkdirSync(dirname(dataDir), { recursive: true });
+  renameSync(made, dataDir);
   return dataDir;
 }
 

@@ -88,17 +88,25 @@ export function libraryEnvironment(binaries: Binaries): Record<string, string> {
 }
 
 /**
- * Makes the binaries reachable for a user without rights: links, and copies where the originals lie below a
- * closed folder. The folder is new, ours and closed to other writers, so nobody can put a program into it first.
- * In: the `native` folder; where to make the new folder. Out: the binaries and the folder, to be removed later.
+ * A folder for programs that another user runs. New, ours and closed to other writers, so that nobody can have
+ * put a program into it. In: where to make it. Out: its path; the caller removes it.
  */
-export function stageForOthers(native: string, tempDir: string): { binaries: Binaries; folder: string } {
-  const folder = mkdtempSync(join(tempDir, 'payhook-postgres-'));
-  chmodSync(folder, 0o755);
-  if (reachableByAll(native)) return { binaries: linkLibraries(native, join(folder, 'lib')), folder };
-  const copy = join(folder, 'native');
+export function makeStage(tempDir: string): string {
+  const stage = mkdtempSync(join(tempDir, 'payhook-postgres-'));
+  chmodSync(stage, 0o755);
+  return stage;
+}
+
+/**
+ * Makes the binaries reachable for a user without rights: links, and copies where the originals lie below a
+ * closed folder. In: the `native` folder; a stage. Out: the binaries to run.
+ */
+export function fillStage(native: string, stage: string): Binaries {
+  const links = join(stage, 'lib');
+  if (reachableByAll(native)) return linkLibraries(native, links);
+  const copy = join(stage, 'native');
   cpSync(native, copy, { recursive: true, filter: (path) => !path.endsWith('.a') });
-  return { binaries: linkLibraries(copy, join(folder, 'lib')), folder };
+  return linkLibraries(copy, links);
 }
 
 function reachableByAll(native: string): boolean {

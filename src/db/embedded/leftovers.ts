@@ -30,11 +30,11 @@ export async function clearLeftovers(pgdata: string, runDir: string, log: Log): 
 }
 
 async function removeLockFiles(pgdata: string, socketDirs: Set<string>): Promise<void> {
-  const sockets = [...socketDirs].map((folder) => join(folder, `.s.PGSQL.${PORT}`)).filter(existsSync);
-  for (const socket of sockets) {
+  const sockets = [...socketDirs].map((folder) => join(folder, `.s.PGSQL.${PORT}`));
+  for (const socket of sockets.filter(existsSync)) {
     // Another container may share the folder: its pids mean nothing here, its socket answers all the same.
     if (await somebodyAnswers(dirname(socket)))
-      throw inUse(pgdata, 'a server that does not run on this system');
+      throw inUse(pgdata, 'a server outside this system or container');
   }
   for (const socket of sockets) {
     rmSync(socket, { force: true });

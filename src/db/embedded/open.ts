@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { linkLibraries, locateNative, stageForOthers } from './binaries.ts';
+import { fillStage, linkLibraries, locateNative, makeStage } from './binaries.ts';
 import { adoptCluster, clusterExists, createCluster, type Runtime } from './cluster.ts';
 import {
   APP_DATABASE,
@@ -186,10 +186,12 @@ async function prepareRuntime(host: Host, place: Place): Promise<{ runtime: Runt
   const linked = linkLibraries(native, join(place.runDir, 'lib'));
   const runAs = await chooseRunAs(host, linked, place.runDir);
   const switched = runAs.mode === 'switched';
-  const stage = switched ? stageForOthers(native, host.tempDir) : null;
+  const stage = switched ? makeStage(host.tempDir) : null;
+  noteOutside(place, { socketDir: null, stage });
+  const binaries = stage === null ? linked : fillStage(native, stage);
   const socket = chooseSocketDir(switched ? place.pgdata : place.runDir, host, switched ? NOBODY : null);
-  noteOutside(place, { socketDir: socket.outside ? socket.path : null, stage: stage?.folder ?? null });
-  return { runtime: { host, runAs, binaries: stage?.binaries ?? linked }, socketDir: socket.path };
+  noteOutside(place, { socketDir: socket.outside ? socket.path : null, stage });
+  return { runtime: { host, runAs, binaries }, socketDir: socket.path };
 }
 
 async function untilJoined(request: Request, joined: { owner: Owner; leave: () => void }): Promise<boolean> {

@@ -47,7 +47,7 @@ export function listAffiliates(db: Reader, account: string, list: ListQuery): Pr
   return listPage(db, { list, from: sql`affiliates a`, where: sql`a.account_id = ${account}`, record });
 }
 
-/** The record with its balance per currency: pending, unpaid, in the unpaid payout, paid. */
+/** The record with its balance per currency: pending, unpaid, in the unpaid payout, paid net of what came back. */
 export async function readAffiliate(db: Reader, account: string, id: number): Promise<string | null> {
   const balance = sql`
     select coalesce(json_agg(b), '[]') from (
@@ -55,7 +55,8 @@ export async function readAffiliate(db: Reader, account: string, id: number): Pr
              coalesce(sum(c.amount) filter (where c.payout_id is null and c.available_at > now()), 0) as pending,
              coalesce(sum(c.amount) filter (where c.payout_id is null and c.available_at <= now()), 0) as unpaid,
              coalesce(sum(c.amount) filter (where p.status = 'unpaid'), 0) as in_payout,
-             coalesce(sum(c.amount) filter (where p.status = 'paid'), 0) as paid
+             coalesce(sum(c.amount) filter (where p.status = 'paid'), 0)
+               - coalesce(sum(c.amount) filter (where c.returns_payout_id is not null), 0) as paid
       from commissions c left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
       where c.account_id = a.account_id and c.affiliate_id = a.id and c.voided_at is null
       group by c.currency order by c.currency) b`;

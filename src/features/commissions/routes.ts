@@ -3,6 +3,7 @@ import { created, ok, page, readRoute, writeRoute } from '../../http/route.ts';
 import { MAX_AMOUNT } from '../../kernel/money.ts';
 import {
   amount,
+  amountInput,
   currencyCode,
   currencyInput,
   email,
@@ -15,7 +16,8 @@ import {
 } from '../schemas.ts';
 import { importCommissions } from './import.ts';
 import { commission } from './schema.ts';
-import { createBatch, createCommission, getCommission } from './service.ts';
+import { createAdjustment, createBatch, createCommission, getCommission } from './service.ts';
+import { holdCommission, unholdCommission, voidCommission } from './state.ts';
 import { commissionList, listCommissions } from './store.ts';
 
 const BATCH_LIMIT = 16 << 20;
@@ -138,6 +140,76 @@ export const importFile = writeRoute({
         partial: query.partial ?? false,
       }),
     ),
+});
+
+export const adjust = writeRoute({
+  operation: 'createAdjustment',
+  method: 'POST',
+  path: '/v2/affiliates/{affiliate_id}/adjustments',
+  access: 'affiliates',
+  summary: 'Credit or debit an affiliate',
+  description:
+    'A commission of type adjustment, exempt from the hold; a negative one is taken from the next payout.',
+  body: strict({
+    external_id: text(255),
+    amount: amountInput,
+    currency: Type.Optional(currencyInput),
+    program_id: Type.Optional(nullable(numberId)),
+    description: Type.Optional(nullable(text(1000))),
+    occurred_at: Type.Optional(Type.String({ description: 'RFC 3339; default now' })),
+    metadata: Type.Optional(nullable(metadata)),
+  }),
+  returns: { 201: commission, 200: commission },
+  errors: ['resource_missing', 'invalid_amount', 'unknown_program', 'duplicate_external_id'],
+  handle: async ({ tx, account, params, body }) => {
+    const { json, isNew } = await createAdjustment(tx, account, params.affiliate_id, body);
+    return isNew ? created(json) : ok(json);
+  },
+});
+
+const stateErrors = [
+  'resource_missing',
+  'wrong_commission_type',
+  'commission_is_voided',
+  'commission_is_paid',
+] as const;
+
+export const voidOne = writeRoute({
+  operation: 'voidCommission',
+  method: 'POST',
+  path: '/v2/affiliates/commissions/{commission_id}/void',
+  access: 'affiliates',
+  summary: 'Void a commission',
+  description: 'One that is not paid; it also leaves the unpaid payout. Its external_id stays taken.',
+  body: strict({ reason: Type.Optional(nullable(text(500))) }),
+  bodyOptional: true,
+  returns: { 200: commission },
+  errors: stateErrors,
+  handle: async ({ tx, account, params, body }) =>
+    ok(await voidCommission(tx, account, params.commission_id, body.reason ?? null)),
+});
+
+export const hold = writeRoute({
+  operation: 'holdCommission',
+  method: 'POST',
+  path: '/v2/affiliates/commissions/{commission_id}/hold',
+  access: 'affiliates',
+  summary: 'Hold a commission for review',
+  description: 'It is pending until `unhold`, and leaves the unpaid payout.',
+  returns: { 200: commission },
+  errors: [...stateErrors, 'commission_is_held'],
+  handle: async ({ tx, account, params }) => ok(await holdCommission(tx, account, params.commission_id)),
+});
+
+export const unhold = writeRoute({
+  operation: 'unholdCommission',
+  method: 'POST',
+  path: '/v2/affiliates/commissions/{commission_id}/unhold',
+  access: 'affiliates',
+  summary: 'End the review of a commission',
+  returns: { 200: commission },
+  errors: ['resource_missing', 'commission_not_held'],
+  handle: async ({ tx, account, params }) => ok(await unholdCommission(tx, account, params.commission_id)),
 });
 
 export const get = readRoute({

@@ -25,7 +25,7 @@ export const commission = strict({
   product_name: nullable(Type.String()),
   description: nullable(Type.String()),
   occurred_at: timestamp,
-  available_at: timestamp,
+  available_at: nullable({ ...timestamp, description: 'null while it is held for review' }),
   payout_id: nullable(Type.String()),
   paid_at: nullable(timestamp),
   voided_at: nullable(timestamp),

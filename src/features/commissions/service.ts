@@ -1,11 +1,13 @@
 import type { Reader, Tx } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
 import { fail } from '../../kernel/errors.ts';
-import { uuidOf } from '../../kernel/ids.ts';
+import { numberIdOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { MAX_AMOUNT, multiplyRounded, normalizeCurrency } from '../../kernel/money.ts';
 import { formatInstant, parseInstant } from '../../kernel/time.ts';
 import { getAccount } from '../accounts/service.ts';
+import { missingAffiliates } from '../affiliates/store.ts';
+import { lockBooks } from '../payouts/books.ts';
 import {
   contradictions,
   insertCommissions,
@@ -110,6 +112,47 @@ export async function createCommission(
 ): Promise<{ json: Json<unknown>; isNew: boolean }> {
   const line = readInput(input, 0, await defaultCurrency(tx, account));
   if ('reason' in line) throw fail(line.reason as Refusal['reason'], String(line.message));
+  return takeIn(tx, account, input, line);
+}
+
+export interface AdjustmentInput {
+  readonly external_id: string;
+  readonly amount: number;
+  readonly currency?: string;
+  readonly program_id?: number | null;
+  readonly description?: string | null;
+  readonly occurred_at?: string;
+  readonly metadata?: Readonly<Record<string, string>> | null;
+}
+
+/**
+ * Credits (positive) or debits (negative) an affiliate by hand; it joins the next payout, whatever the hold. Throws
+ * `resource_missing` for the affiliate, otherwise as `createCommission`.
+ */
+export async function createAdjustment(
+  tx: Tx,
+  account: string,
+  affiliateId: string,
+  input: AdjustmentInput,
+): Promise<{ json: Json<unknown>; isNew: boolean }> {
+  const id = numberIdOf(affiliateId);
+  if (id === null) throw fail('resource_missing', 'no such affiliate');
+  await lockBooks(tx, account);
+  if ((await missingAffiliates(tx, account, [id])).length > 0)
+    throw fail('resource_missing', 'no such affiliate');
+  if (input.amount === 0) throw fail('invalid_amount', 'amount must not be zero');
+  const line = readInput({ ...input, affiliate_id: id, amount: 1 }, 0, await defaultCurrency(tx, account));
+  if ('reason' in line) throw fail(line.reason as Refusal['reason'], String(line.message));
+  const adjustment = { ...line, type: 'adjustment', amount: input.amount };
+  return takeIn(tx, account, { ...input, affiliate_id: id }, adjustment);
+}
+
+async function takeIn(
+  tx: Tx,
+  account: string,
+  input: CommissionInput,
+  line: Line,
+): Promise<{ json: Json<unknown>; isNew: boolean }> {
   const source = itemSource([line]);
   const [unknown] = await unknownReferences(tx, account, source);
   if (unknown) {

@@ -21,7 +21,8 @@ const record = sql`public_id('com', c.id) as id, 'affiliate_commission' as objec
        when c.payout_id is null and c.available_at > now() then 'pending' else 'unpaid' end as status,
   coalesce(p.status = 'paid', false) as is_paid, c.amount, c.original_amount, c.refunded_amount, c.currency,
   c.sale_amount, c.rate_bps, c.order_id, c.customer_email, c.product_id, c.product_name, c.description,
-  iso(c.occurred_at) as occurred_at, iso(c.available_at) as available_at, public_id('po', c.payout_id) as payout_id,
+  iso(c.occurred_at) as occurred_at,
+  case when isfinite(c.available_at) then iso(c.available_at) end as available_at, public_id('po', c.payout_id) as payout_id,
   iso(p.paid_at) as paid_at, iso(c.voided_at) as voided_at, c.void_reason,
   public_id('com', c.reverses_commission_id) as reverses_commission_id, c.metadata,
   iso(id_time(c.id)) as created_at, iso(greatest(c.updated_at, id_time(c.id))) as updated_at`;
@@ -137,9 +138,11 @@ export async function insertCommissions(tx: Tx, account: string, source: Sql): P
             occurred_at, available_at, metadata)
           select ${account}, s.external_id, s.affiliate_id, s.program_id, s.type, s.currency, s.amount, s.amount,
             s.sale_amount, s.rate_bps, s.order_id, s.customer_email, s.product_id, s.product_name, s.description,
-            at.occurred, at.occurred + make_interval(days => coalesce(g.hold_days, a.hold_days)), s.metadata
+            at.occurred,
+            at.occurred + make_interval(days =>
+              case when s.type = 'adjustment' then 0 else coalesce(g.hold_days, a.hold_days) end), s.metadata
           from ${source}
-          cross join lateral (select coalesce(s.occurred_at, now()) as occurred) at
+          cross join lateral (select coalesce(s.occurred_at, now_ms()) as occurred) at
           join accounts a on a.id = ${account}
           left join affiliate_programs g on g.account_id = ${account} and g.id = s.program_id
           order by s.line

@@ -27,7 +27,7 @@ export function claimCondition(selection: Selection): Sql {
 /**
  * The query of groups: one row per affiliate, currency and reason `(affiliate_id, currency, amount,
  * commission_count, reason)`; reason null = paid by this selection. The order of rules is the product's: filters,
- * debts, net, `total`, minimum. Preview and create read the same query, so they cannot differ.
+ * debts, net, `total`, minimum (money that came back is exempt from it). Preview and create read the same query, so they cannot differ.
  */
 export function decidedGroups(selection: Selection): Sql {
   const { account, filters, search, ignoreMinimum, asOf } = selection;
@@ -37,14 +37,15 @@ export function decidedGroups(selection: Selection): Sql {
     select g.affiliate_id, g.currency, g.amount, g.commission_count,
            case when g.set_aside is not null then g.set_aside
                 when g.amount <= 0 then 'negative_balance'
-                when not ${ignoreMinimum}::boolean and g.amount < coalesce(
+                when not ${ignoreMinimum}::boolean and not g.returned and g.amount < coalesce(
                   (f.minimum_payout ->> g.currency)::int8, (o.minimum_payout ->> g.currency)::int8, 0)
                 then 'below_minimum' end as reason
     from (
       select c.affiliate_id, c.currency,
              case when ${inactive} then 'affiliate_inactive'
                   when c.available_at > ${asOf}::timestamptz then 'on_hold' end as set_aside,
-             sum(c.amount) as amount, count(*) as commission_count
+             sum(c.amount) as amount, count(*) as commission_count,
+             bool_or(c.returns_payout_id is not null) as returned
       from commissions c join affiliates a on a.account_id = c.account_id and a.id = c.affiliate_id
       where ${rowCondition(selection)} and ${affiliates}
       group by 1, 2, 3

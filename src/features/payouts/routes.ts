@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { created, file, noContent, ok, page, readRoute, writeRoute } from '../../http/route.ts';
 import { commission } from '../commissions/schema.ts';
 import { commissionList, listCommissions } from '../commissions/store.ts';
-import { amount, currencyCode, listOf, nullable, numberId, strict, timestamp } from '../schemas.ts';
+import { amount, currencyCode, listOf, nullable, numberId, strict, text, timestamp } from '../schemas.ts';
 import { FILTER_FIELDS } from './filters.ts';
 import {
   completePayout,
@@ -15,6 +15,7 @@ import {
   payoutUuid,
   previewPayout,
   removePayout,
+  returnMoney,
 } from './service.ts';
 import { exclusionList, lineList, listExclusions, listLines, listPayouts, payoutList } from './store.ts';
 
@@ -328,4 +329,18 @@ export const exclusions = readRoute({
   errors: missing,
   handle: async ({ db, account, params, list }) =>
     page(await listExclusions(db, account, await payoutUuid(db, account, params.payout_id), list)),
+});
+
+export const returned = writeRoute({
+  operation: 'returnPayoutLine',
+  method: 'POST',
+  path: `${one}/affiliates/{affiliate_id}/returned`,
+  access: 'affiliates',
+  summary: 'Book money that came back',
+  description: 'Once for a paid line: the affiliate is owed the money again, whatever the minimum.',
+  body: strict({ reason: text(500), reference: Type.Optional(nullable(text(255))) }),
+  returns: { 200: line },
+  errors: ['resource_missing', 'current_is_read_only', 'line_not_paid', 'already_returned'],
+  handle: async ({ tx, account, params, body }) =>
+    ok(await returnMoney(tx, account, params.payout_id, params.affiliate_id, body)),
 });

@@ -3,10 +3,11 @@ import sql, { type Sql } from 'sql-template-tag';
 import { type Reader, type Tx, uniqueViolation } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
-import { idOf, uuidOf } from '../../kernel/ids.ts';
+import { idOf, numberIdOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { MAX_JSON_INTEGER } from '../../kernel/money.ts';
 import { missingAffiliates } from '../affiliates/store.ts';
+import { getCommission } from '../commissions/service.ts';
 import { missingPrograms } from '../programs/store.ts';
 import { lockBooks } from './books.ts';
 import { commissionsCopy, crlf, fileHead } from './csv.ts';
@@ -14,6 +15,7 @@ import { type PayoutFilters, readFilters } from './filters.ts';
 import type { Selection } from './plan.ts';
 import { payoutRecord, payoutSummary } from './records.ts';
 import {
+  bookReturn,
   claim,
   clock,
   compareEntries,
@@ -23,9 +25,11 @@ import {
   exclusionCounts,
   insertPayout,
   type LockedPayout,
+  lockLine,
   lockPayout,
   markPaid,
   previewRecord,
+  readLine,
   refreshTotals,
   settleLines,
 } from './store.ts';
@@ -251,6 +255,33 @@ async function checkEntries(tx: Tx, account: string, payout: string, entries: En
     throw fail('affiliates_missing', `require_all: not listed in commissions: affiliates ${names}`);
   }
   return unlisted.count;
+}
+
+/**
+ * Books money that came back: the affiliate is owed it again, whatever the minimum, and the line shows it. Throws
+ * `resource_missing` (payout or line), `line_not_paid`, `already_returned`.
+ */
+export async function returnMoney(
+  tx: Tx,
+  account: string,
+  id: string,
+  affiliateId: string,
+  input: { reason: string; reference?: string | null },
+): Promise<Json<unknown>> {
+  const payout = await lock(tx, account, id);
+  const affiliate = numberIdOf(affiliateId);
+  const line = affiliate === null ? null : await lockLine(tx, account, payout.id, affiliate);
+  if (line === null || affiliate === null)
+    throw fail('resource_missing', 'the affiliate has no line in this payout');
+  if (line.is_paid !== true) throw fail('line_not_paid', 'the affiliate was not paid in this payout');
+  if (line.returned) throw fail('already_returned', 'the money of this line was booked as returned before');
+  const commissions = await bookReturn(tx, account, payout.id, affiliate, input);
+  for (const { id: uuid } of commissions) {
+    const data = await getCommission(tx, account, idOf('com', uuid));
+    await publish(tx, { account, type: 'commission.created', data });
+  }
+  await publish(tx, { account, type: 'payout.updated', data: await payoutSummary(tx, account, payout.id) });
+  return readLine(tx, account, payout.id, affiliate);
 }
 
 /** Removes an unpaid payout and releases its commissions. Throws `payout_is_paid`, `payout_changed`. */

@@ -96,7 +96,7 @@ export async function currentPayout(db: Reader, account: string): Promise<string
 
 /** The database's clock: the cut-off of a selection. */
 export async function clock(db: Reader): Promise<string> {
-  return (await oneRow<{ at: string }>(db, sql`select clock_timestamp()::timestamptz(3) as at`)).at;
+  return (await oneRow<{ at: string }>(db, sql`select date_trunc('milliseconds', clock_timestamp()) as at`)).at;
 }
 
 /** An empty payout with the next number. Violates `payouts_one_unpaid` when there is an unpaid one. */
@@ -329,4 +329,61 @@ export async function deletePayout(tx: Tx, account: string, payout: string): Pro
         where account_id = ${account} and payout_id = ${payout}`,
   );
   await rows(tx, sql`delete from payouts where account_id = ${account} and id = ${payout}`);
+}
+
+/** Whether a line was paid and whether its money came back; locked. null when the affiliate has no line. */
+export function lockLine(
+  tx: Tx,
+  account: string,
+  payout: string,
+  affiliate: number,
+): Promise<{ is_paid: boolean | null; returned: boolean } | null> {
+  return maybeRow(
+    tx,
+    sql`select is_paid, returned_at is not null as returned from payout_lines
+        where account_id = ${account} and payout_id = ${payout} and affiliate_id = ${affiliate} for update`,
+  );
+}
+
+/** Marks a line as returned and owes its amounts again, one adjustment per currency; returns their UUIDs. */
+export async function bookReturn(
+  tx: Tx,
+  account: string,
+  payout: string,
+  affiliate: number,
+  input: { reason: string; reference?: string | null },
+): Promise<{ id: string }[]> {
+  await rows(
+    tx,
+    sql`update payout_lines set returned_at = clock_timestamp(), return_reason = ${input.reason},
+          return_reference = ${input.reference ?? null}
+        where account_id = ${account} and payout_id = ${payout} and affiliate_id = ${affiliate}`,
+  );
+  return rows(
+    tx,
+    sql`insert into commissions (account_id, external_id, affiliate_id, type, currency, amount, original_amount,
+          description, occurred_at, available_at, returns_payout_id)
+        select account_id, concat_ws(':', 'returned', public_id('po', payout_id), affiliate_id, currency),
+          affiliate_id, 'adjustment', currency, amount, amount, ${input.reason}, now_ms(), now_ms(), payout_id
+        from payout_line_totals
+        where account_id = ${account} and payout_id = ${payout} and affiliate_id = ${affiliate}
+        returning id`,
+  );
+}
+
+/** The record of one line. */
+export async function readLine(
+  db: Reader,
+  account: string,
+  payout: string,
+  affiliate: number,
+): Promise<string> {
+  const { json } = await oneRow<{ json: string }>(
+    db,
+    sql`select row_to_json(r)::text as json from (
+          select ${lineRecord} from payout_lines l
+          join payouts p on p.account_id = l.account_id and p.id = l.payout_id ${lineJoins}
+          where l.account_id = ${account} and l.payout_id = ${payout} and l.affiliate_id = ${affiliate}) r`,
+  );
+  return json;
 }

@@ -1,0 +1,221 @@
+import { expect } from 'vitest';
+import { describe as describeRoutes } from '../../src/http/openapi.ts';
+import { ROUTES } from '../../src/http/routes.ts';
+import type { Answer, Api } from '../support/api.ts';
+import type { World } from '../support/world.ts';
+
+export const PAYOUTS = '/v2/affiliates/payouts';
+export const COMMISSIONS = '/v2/affiliates/commissions';
+export const AFFILIATES = '/v2/affiliates';
+export const PROGRAMS = '/v2/affiliates/programs';
+
+/** A parsed JSON record; tests look into records of every shape. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type Json = any;
+
+let serial = 0;
+/** A text that no other record of the file has. */
+export const unique = (prefix: string) => `${prefix}-${++serial}`;
+
+/** Makes an affiliate; returns its record. */
+export async function makeAffiliate(api: Api, fields: object = {}): Promise<Json> {
+  const made = await api.post(AFFILIATES, { email: `${unique('affiliate')}@example.com`, ...fields });
+  expect(made.status, made.text).toBe(201);
+  return made.body;
+}
+
+/** Takes a commission of 10.00 USD in, or what `fields` say; returns its record. */
+export async function makeCommission(api: Api, affiliateId: number, fields: object = {}): Promise<Json> {
+  const made = await api.post(COMMISSIONS, {
+    external_id: unique('order'),
+    affiliate_id: affiliateId,
+    amount: 1000,
+    currency: 'usd',
+    ...fields,
+  });
+  expect(made.status, made.text).toBe(201);
+  return made.body;
+}
+
+/** Makes the unpaid payout; returns its record. */
+export async function makePayout(api: Api, body?: object): Promise<Json> {
+  const made = await api.post(PAYOUTS, body);
+  expect(made.status, made.text).toBe(201);
+  return made.body;
+}
+
+/** Completes a payout with every line paid, or with the entries given; returns its record. */
+export async function completePayout(api: Api, payout: Json, entries?: object[]): Promise<Json> {
+  const commissions =
+    entries ?? payout.affiliates.map((line: Json) => ({ affiliate_id: line.affiliate_id, is_paid: true }));
+  const done = await api.put(`${PAYOUTS}/${payout.id}`, { commissions });
+  expect(done.status, done.text).toBe(200);
+  return done.body;
+}
+
+const CODES: Readonly<Record<number, string>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'bad_request',
+  409: 'conflict',
+  500: 'internal_error',
+};
+
+/** A refusal in the envelope: exactly code and message, the reason and the request's id in headers. */
+export function expectRefusal(answer: Answer, status: number, reason?: string, ...parts: string[]): void {
+  expect(answer.status, answer.text).toBe(status);
+  expect(answer.body).toEqual({ error: { code: CODES[status], message: expect.stringMatching(/./) } });
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(answer.headers.get('payhook-request-id')).toMatch(/^req_[0-9a-f]{24}$/);
+  expect(answer.reason).toMatch(/^[a-z_]+$/);
+  if (reason !== undefined) expect(answer.reason, answer.text).toBe(reason);
+  for (const part of parts) expect(answer.body.error.message).toContain(part);
+}
+
+/** Every stored row, as text, besides when keys were last used: that is noted beside the request. */
+export async function dump(world: World): Promise<Record<string, string[]>> {
+  const tables = await world.query<{ name: string }>(
+    `select table_name as name from information_schema.tables
+     where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
+  );
+  const all: Record<string, string[]> = {};
+  for (const { name } of tables) {
+    const found = await world.query<{ row: string }>(
+      `select (to_jsonb(t) - 'last_used_at')::text as row from ${name} t order by 1`,
+    );
+    all[name] = found.map(({ row }) => row);
+  }
+  return all;
+}
+
+/** Runs `work` and sees that no stored row changed. */
+export async function nothingChanges<Result>(world: World, work: () => Promise<Result>): Promise<Result> {
+  const before = await dump(world);
+  const result = await work();
+  expect(await dump(world)).toEqual(before);
+  return result;
+}
+
+export interface StoredEvent {
+  readonly type: string;
+  readonly payload: Json;
+}
+
+/** The stored events of a type (or all), the oldest first, each checked for its envelope. */
+export async function events(world: World, type?: string): Promise<StoredEvent[]> {
+  const found = await world.query<{ id: string; type: string; payload: string; account: string }>(
+    `select 'evt_' || replace(id::text, '-', '') as id, type, payload,
+       'acc_' || replace(account_id::text, '-', '') as account from events
+     where $1::text is null or type = $1 order by id`,
+    [type ?? null],
+  );
+  return found.map(({ id, payload, account, ...event }) => {
+    const parsed = JSON.parse(payload);
+    expect(parsed).toEqual({
+      id,
+      object: 'event',
+      type: event.type,
+      timestamp: expect.stringMatching(TIMESTAMP),
+      account_id: account,
+      api_version: '2.0.0',
+      data: expect.any(Object),
+    });
+    return { type: event.type, payload: parsed };
+  });
+}
+
+export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly { name: string; in: string; schema: Json }[];
+  readonly requestBody: { content: Record<string, { schema: Json }> } | undefined;
+}
+
+/** Every operation of the OpenAPI description. */
+export const OPERATIONS: readonly Operation[] = Object.entries(
+  JSON.parse(JSON.stringify(describeRoutes(ROUTES))).paths as Record<string, Record<string, Json>>,
+).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    method: method.toUpperCase(),
+    path,
+    parameters: operation.parameters,
+    requestBody: operation.requestBody,
+  })),
+);
+
+/** A path with its parameters filled in: by name, else with an id nobody has. */
+export function fill(path: string, ids: Readonly<Record<string, string | number>> = {}): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(ids[name] ?? MISSING[name]));
+}
+
+/** Well-formed ids that no record has. */
+export const MISSING: Readonly<Record<string, string>> = {
+  payout_id: `po_${'0'.repeat(32)}`,
+  commission_id: `com_${'0'.repeat(32)}`,
+  key_id: `key_${'0'.repeat(32)}`,
+  affiliate_id: '999999999',
+  program_id: '999999999',
+};
+
+/** Rows of a CSV text with RFC 4180 quoting, as a reader of its own would see them. */
+export function parseCsv(text: string): string[][] {
+  const table: string[][] = [];
+  let row: string[] = [];
+  let at = 0;
+  while (at < text.length) {
+    let cell = '';
+    if (text[at] === '"') {
+      for (at += 1; !(text[at] === '"' && text[at + 1] !== '"'); at += text[at] === '"' ? 2 : 1) {
+        if (at >= text.length) throw new Error('a quote is not closed');
+        cell += text[at];
+      }
+      at += 1;
+    } else {
+      while (at < text.length && text[at] !== ',' && text[at] !== '\r') cell += text[at++];
+    }
+    row.push(cell);
+    if (text[at] === ',') {
+      at += 1;
+      continue;
+    }
+    if (text.slice(at, at + 2) !== '\r\n') throw new Error(`no CRLF at ${at}: ${text.slice(at, at + 20)}`);
+    table.push(row);
+    row = [];
+    at += 2;
+  }
+  return table;
+}
+
+/** The smallest value a schema of the description takes. */
+export function sample(schema: Json): Json {
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum) return schema.enum[0];
+  if (schema.anyOf) return sample(schema.anyOf[0]);
+  switch (schema.type) {
+    case 'object':
+      return Object.fromEntries(
+        (schema.required ?? []).map((name: string) => [name, sample(schema.properties[name])]),
+      );
+    case 'array':
+      return Array.from({ length: schema.minItems ?? 0 }, () => sample(schema.items));
+    case 'boolean':
+      return true;
+    case 'integer':
+    case 'number':
+      return Math.max(schema.minimum ?? 1, 1);
+    case 'string':
+      return schema.pattern ? 'sample@example.com' : 'usd'.padEnd(schema.minLength ?? 0, 'x');
+    default:
+      return null;
+  }
+}
+
+/** A body right in shape, where the operation needs one. */
+export function sampleBody(operation: Operation): Json {
+  const content = operation.requestBody?.content['application/json'];
+  return content ? sample(content.schema) : undefined;
+}

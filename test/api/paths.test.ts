@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Api } from '../support/api.ts';
+import { startWorld, type World } from '../support/world.ts';
+import {
+  AFFILIATES,
+  COMMISSIONS,
+  expectRefusal,
+  fill,
+  type Json,
+  MISSING,
+  makeAffiliate,
+  makeCommission,
+  makePayout,
+  nothingChanges,
+  OPERATIONS,
+  type Operation,
+  PAYOUTS,
+  PROGRAMS,
+  sampleBody,
+} from './fixtures.ts';
+
+let world: World;
+let other: Api;
+let ids: Record<string, string | number>;
+beforeAll(async () => {
+  world = await startWorld();
+  const { api } = world;
+  other = await world.otherAccount();
+  const affiliate = await makeAffiliate(api);
+  const commission = await makeCommission(api, affiliate.id);
+  const payout = await makePayout(api);
+  const program = await api.post(PROGRAMS, { name: 'Partners' });
+  const key = await api.post('/v2/api-keys', { name: 'paths' });
+  ids = {
+    affiliate_id: affiliate.id,
+    commission_id: commission.id,
+    payout_id: payout.id,
+    program_id: program.body.id,
+    key_id: key.body.id,
+  };
+});
+afterAll(() => world.close());
+
+/** Bodies that would change something, where the smallest one would not. */
+const BODIES: Readonly<Record<string, object>> = {
+  'PATCH /v2/affiliates/{affiliate_id}': { name_first: 'Mallory' },
+  'PATCH /v2/affiliates/programs/{program_id}': { name: 'Mallory' },
+};
+const bodyOf = (operation: Operation) =>
+  BODIES[`${operation.method} ${operation.path}`] ?? sampleBody(operation);
+
+const WITH_ID = OPERATIONS.filter(({ path }) => path.includes('{'));
+const paramsOf = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match) => String(match[1]));
+
+function ask(api: Api, operation: Operation, at: string) {
+  return api.request(operation.method, at, { body: bodyOf(operation) });
+}
+
+describe.each(WITH_ID)('$method $path', (operation) => {
+  const opaque = (name: string) => !/^(affiliate|program)_id$/.test(name);
+
+  test('answers 404 to an ill-formed id, in the very bytes of a missing one', async () => {
+    for (const name of paramsOf(operation.path)) {
+      const missing = await ask(
+        world.api,
+        operation,
+        fill(operation.path, { ...ids, [name]: MISSING[name]! }),
+      );
+      expectRefusal(missing, 404, 'resource_missing');
+      const good = String(ids[name]);
+      const bad = [
+        '%00',
+        '%zz',
+        '%ff',
+        '%',
+        '%2F',
+        '-1',
+        '0',
+        '1.5',
+        '1e3',
+        'null',
+        'undefined',
+        '9'.repeat(400),
+        'x'.repeat(10_000),
+        `${good}%00`,
+        `${good}%20`,
+        `%20${good}`,
+        encodeURIComponent('١'),
+        encodeURIComponent('💥'),
+        "'%20or%201=1--",
+        ...(opaque(name)
+          ? [
+              '1',
+              good.replace(/^[a-z]+_/, ''),
+              good.replace(/^[a-z]+_/, 'com_x'),
+              good.replace(/^[a-z]+_/, (prefix) => (prefix === 'com_' ? 'po_' : 'com_')),
+              good.toUpperCase(),
+              `${good}0`,
+              good.slice(0, -1),
+              good.replace(/(.{12})(.{4})(.{4})/, '$1-$2-$3-'),
+            ]
+          : [`0${good}`, `${good}.0`, `+${good}`, '9007199254740993', '99999999999999999999']),
+      ];
+      await nothingChanges(world, async () => {
+        for (const id of bad) {
+          const answer = await ask(world.api, operation, fill(operation.path, { ...ids, [name]: id }));
+          expect([id.slice(0, 40), answer.status, answer.text]).toEqual([id.slice(0, 40), 404, missing.text]);
+          expectRefusal(answer, 404, 'resource_missing');
+        }
+      });
+    }
+  });
+
+  test("answers another account's id as a missing one, byte for byte, and changes nothing", async () => {
+    await nothingChanges(world, async () => {
+      const foreign = await ask(other, operation, fill(operation.path, ids));
+      const missing = await ask(other, operation, fill(operation.path));
+      expectRefusal(foreign, 404, 'resource_missing');
+      expect(foreign.text).toBe(missing.text);
+      const headers = (answer: Json) =>
+        [...answer.headers].filter(([name]) => !['date', 'payhook-request-id'].includes(name));
+      expect(headers(foreign)).toEqual(headers(missing));
+    });
+  });
+});
+
+describe('a method that a path does not have', () => {
+  const paths = [...new Set(OPERATIONS.map(({ path }) => path))];
+  const methodsOf = (at: string) => {
+    const plain = paths.filter((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(at));
+    return OPERATIONS.filter(({ path }) => plain.includes(path)).map(({ method }) => method);
+  };
+
+  test.each(paths)('%s answers 405 with Allow', async (path) => {
+    const at = fill(path, ids);
+    const possible = methodsOf(at);
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      if (possible.includes(method)) continue;
+      const answer = await world.api.request(method, at);
+      expectRefusal(answer, 405, 'method_not_allowed', method);
+      const allowed = answer.headers.get('allow')?.split(', ') ?? [];
+      expect(allowed.toSorted()).toEqual([...new Set(possible)].toSorted());
+    }
+    expect((await world.api.request('HEAD', at)).status).toBe(405);
+  });
+});
+
+describe('a path that does not exist', () => {
+  test.each([
+    '/',
+    '/v2',
+    '/v1/affiliates/payouts',
+    '/v2/affiliate',
+    '/v2/affiliates/payouts/current/nothing',
+    '/v2/affiliates/commissions/x/y/z',
+    '/V2/affiliates',
+    '/%zz',
+    '/%00',
+    '/v2/affiliates%2Fpayouts',
+    `/${'long'.repeat(2000)}`,
+  ])('%.60s answers 404', async (path) => {
+    for (const method of ['GET', 'POST', 'DELETE']) expectRefusal(await world.api.request(method, path), 404);
+  });
+});
+
+describe('a trailing slash', () => {
+  // as an id that nobody has is refused after everything else, both ways must come to the same end
+  test.each(OPERATIONS)('$method $path answers the same with it', async (operation) => {
+    const { method, path } = operation;
+    const at = fill(path, method === 'GET' ? ids : {});
+    const options = { body: method === 'GET' ? undefined : { nonsense: true } };
+    const plain = await world.api.request(method, at, options);
+    const slashed = await world.api.request(method, `${at}/`, options);
+    const withQuery = await world.api.request(method, `${at}/?`, options);
+    expect(plain.status).toBe(method === 'GET' ? 200 : 400);
+    for (const answer of [slashed, withQuery]) {
+      expect([answer.status, answer.reason, answer.text]).toEqual([plain.status, plain.reason, plain.text]);
+      expect(answer.headers.get('location')).toBeNull();
+    }
+  });
+
+  test('keeps the list a list: /payouts/ is not a payout without an id', async () => {
+    const answer = await world.api.get(`${PAYOUTS}/?per_page=1`);
+    expect(answer.body.pagination).toEqual({ page: 1, limit: 1, total: 1, pages: 1 });
+  });
+});
+
+describe('a query parameter', () => {
+  test.each(OPERATIONS)(
+    '$method $path refuses an unknown one and a repeated one by name',
+    async (operation) => {
+      const at = fill(operation.path, ids);
+      const options = { body: bodyOf(operation) };
+      await nothingChanges(world, async () => {
+        for (const query of [
+          'colour=red',
+          'colour',
+          '__proto__=1',
+          'constructor=1',
+          'Page=1',
+          'status%5B%5D=paid',
+        ]) {
+          const answer = await world.api.request(operation.method, `${at}?${query}`, options);
+          const name = decodeURIComponent(query.split('=', 1)[0] ?? '');
+          expectRefusal(answer, 400, 'unknown_query_parameter', name);
+        }
+        const known = operation.parameters.find((parameter) => parameter.in === 'query')?.name ?? 'colour';
+        const twice = await world.api.request(operation.method, `${at}?${known}=1&${known}=1`, options);
+        expectRefusal(twice, 400, 'invalid_query', known);
+      });
+    },
+  );
+
+  test('with a NUL character is refused, bytes that are no UTF-8 match nothing', async () => {
+    expectRefusal(await world.api.get(`${AFFILIATES}?search=a%00b`), 400, 'invalid_query', 'search');
+    expectRefusal(await world.api.get(`${COMMISSIONS}?order_id=%00`), 400, 'invalid_query', 'order_id');
+    const answer = await world.api.get(`${COMMISSIONS}?order_id=%ff`);
+    expect([answer.status, answer.body.data]).toEqual([200, []]);
+  });
+});
+
+test('every answer has a request id of its own, and a failed one is found by it in the log', async () => {
+  const answers = [
+    await world.api.get(PAYOUTS),
+    await world.api.get('/v2/nothing'),
+    await world.api.get(`${PAYOUTS}/1`),
+  ];
+  const seen = answers.map((answer) => answer.headers.get('payhook-request-id'));
+  expect(new Set(seen).size).toBe(3);
+  for (const id of seen) expect(world.log.some((line) => line.reqId === id)).toBe(true);
+});

@@ -1,0 +1,116 @@
+import { expect } from 'vitest';
+import type { Answer, Api } from '../support/api.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+/** Where races are run: how slow the database is, and how many servers work on it. */
+export interface Arena {
+  readonly name: string;
+  readonly latencyMs: number;
+  readonly servers: 1 | 2;
+}
+
+/**
+ * Without latency two requests rarely overlap; with one server a lock in memory would pass for a real one. Both at
+ * once is the hard case; the plain one is cheap, and orders things differently.
+ */
+export const ARENAS: readonly Arena[] = [
+  { name: 'two servers, 25 ms to the database', latencyMs: 25, servers: 2 },
+  { name: 'one server beside its database', latencyMs: 0, servers: 1 },
+];
+
+export interface Racers {
+  readonly world: World;
+  /** The first account's client, to prepare and to look: without latency outside of `race`. */
+  readonly api: Api;
+  /** The client of the nth racer: they go around the servers. */
+  racer(index: number): Api;
+  /** Runs the work with the arena's latency. */
+  race<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+/** Runs a test in an arena of its own; closing it balances the books and fails on logged errors. */
+export async function inArena(
+  arena: Arena,
+  test: (racers: Racers) => Promise<void>,
+  options: { poolSize?: number } = {},
+): Promise<void> {
+  const world = await startWorld({ databaseLatencyMs: 0, poolSize: options.poolSize ?? 20 });
+  const second = arena.servers === 2 ? await world.secondServer() : undefined;
+  const clients = [world.api, ...(second ? [second.api] : [])];
+  const { latency } = world;
+  if (!latency) throw new Error('an arena needs latency');
+  let failure: unknown;
+  try {
+    await test({
+      world,
+      api: world.api,
+      racer: (index) => clients[index % clients.length] as Api,
+      async race(work) {
+        latency.latencyMs = arena.latencyMs;
+        try {
+          return await work();
+        } finally {
+          latency.latencyMs = 0;
+        }
+      },
+    });
+  } catch (error) {
+    failure = error;
+  }
+  await second?.close();
+  // what the test itself found says more than the books that are wrong because of it
+  if (failure) {
+    await world.close().catch(() => undefined);
+    throw failure;
+  }
+  await world.close();
+}
+
+/** Starts the works this many milliseconds after each other, so that rounds end in every order. */
+export function staggered<Result>(
+  gapMs: number,
+  ...works: readonly (() => Promise<Result>)[]
+): Promise<Result[]> {
+  return Promise.all(
+    works.map(async (work, index) => {
+      if (gapMs * index > 0) await new Promise((resolve) => setTimeout(resolve, gapMs * index));
+      return work();
+    }),
+  );
+}
+
+/** How far apart two requests start in the rounds of a race: within the round trips of one request. */
+export const GAPS_MS = [0, 30, 60, 90, 130, 180];
+
+/** How often each status came, as `{201: 1, 409: 19}`. */
+export function tally(answers: readonly Answer[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** The one answer with this status. */
+export function only(answers: readonly Answer[], status: number): Answer {
+  const found = answers.filter((answer) => answer.status === status);
+  expect(found, answers.map((answer) => `${answer.status} ${answer.text}`).join('\n')).toHaveLength(1);
+  return found[0] as Answer;
+}
+
+export const PAYOUTS = '/v2/affiliates/payouts';
+export const COMMISSIONS = '/v2/affiliates/commissions';
+
+/** The unpaid payout, or null. */
+export async function currentPayout(api: Api): Promise<Answer['body'] | null> {
+  const current = await api.get(`${PAYOUTS}/current`);
+  return current.status === 200 ? current.body : null;
+}
+
+/** Every commission of the account. */
+export async function allCommissions(api: Api): Promise<Answer['body'][]> {
+  const found: Answer['body'][] = [];
+  for (let page = 1; ; page++) {
+    const { body } = await api.get(`${COMMISSIONS}?per_page=100&sort=id&page=${page}`);
+    found.push(...body.data);
+    if (page >= body.pagination.pages) return found;
+  }
+}
