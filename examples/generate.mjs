@@ -47,13 +47,14 @@ const PEOPLE = [
   },
   {
     currency: 'eur',
-    given: 'Ελένη:eleni|Γιώργος:giorgos|Σοφία:sofia|Νίκος:nikos|Δήμητρα:dimitra',
-    family: 'Παπαδοπούλου:papadopoulou|Οικονόμου:oikonomou|Αλεξίου:alexiou|Μακρής:makris',
+    given: 'Ελένη:eleni|Γιώργος:giorgos|Σοφία:sofia|Νίκος:nikos|Δήμητρα:dimitra|Άννα:anna|Κώστας:kostas',
+    family:
+      'Παπαδοπούλου:papadopoulou|Οικονόμου:oikonomou|Αλεξίου:alexiou|Μακρής:makris|Ζωγράφου:zografou|Ιωάννου:ioannou',
   },
   {
     currency: 'jpy',
-    given: '花子:hanako|健太:kenta|さくら:sakura|蓮:ren|美咲:misaki|ユウト:yuto',
-    family: '佐藤:sato|鈴木:suzuki|高橋:takahashi|渡辺:watanabe|伊藤:ito',
+    given: '花子:hanako|健太:kenta|さくら:sakura|蓮:ren|美咲:misaki|ユウト:yuto|陽子:yoko|大輔:daisuke',
+    family: '佐藤:sato|鈴木:suzuki|高橋:takahashi|渡辺:watanabe|伊藤:ito|小林:kobayashi',
   },
 ];
 

@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
-import sql from 'sql-template-tag';
-import { type ConnectionTarget, connect, type Database, maybeRow, rows, type Tx } from './db/connect.ts';
+import { type ConnectionTarget, connect, type Database, type Tx } from './db/connect.ts';
 import { type EmbeddedDatabase, openEmbedded } from './db/embedded/open.ts';
 import { MigrationError, type MigrationReport, migrate } from './db/migrate.ts';
+import { readSetting, writeSetting } from './db/settings.ts';
 import { createAccount, createFirstAccount, listAccounts } from './features/accounts/service.ts';
 import type { OperatorCredential } from './http/auth.ts';
 import { forgetOldReplies } from './http/idempotency.ts';
@@ -115,16 +115,9 @@ async function checkSecretKey(tx: Tx, config: Config): Promise<void> {
   const fingerprint = createHash('sha256')
     .update(`payhook secret key ${secretKeyOf(config)}`)
     .digest('hex');
-  const stored = await maybeRow<{ value: string }>(
-    tx,
-    sql`select value from server_settings where key = 'secret_key_fingerprint'`,
-  );
-  if (stored === null) {
-    await rows(
-      tx,
-      sql`insert into server_settings (key, value) values ('secret_key_fingerprint', ${fingerprint})`,
-    );
-  } else if (stored.value !== fingerprint) {
+  const stored = await readSetting(tx, 'secret_key_fingerprint');
+  if (stored === null) await writeSetting(tx, 'secret_key_fingerprint', fingerprint);
+  else if (stored !== fingerprint) {
     throw new MigrationError(
       'SECRET_KEY is not the one this database was set up with: set the same key on every server and command',
     );

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import pg from 'pg';
 import copyFrom from 'pg-copy-streams';
-import type { Sql } from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 
 /** Runs single statements. What a GET handler gets: its connections refuse every write in PostgreSQL itself. */
 export interface Reader {
@@ -140,6 +140,11 @@ export async function oneRow<Row>(db: Reader, query: Sql): Promise<Row> {
   const row = await maybeRow<Row>(db, query);
   if (row === null) throw new Error('a statement that always gives a row gave none');
   return row;
+}
+
+/** Resolves when PostgreSQL answers. */
+export async function ping(db: Reader): Promise<void> {
+  await db.rows(sql`select 1`);
 }
 
 const UNAVAILABLE = new Set([

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import sql, { raw } from 'sql-template-tag';
 import { type Database, maybeRow, rows, type Tx } from './connect.ts';
 import { FUNCTIONS } from './functions.ts';
+import { readSetting, writeSetting } from './settings.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 const LOCK = 7_246_813_905n; // one number for "Payhook is migrating this database"
@@ -95,15 +96,7 @@ async function refuseUnusable(tx: Tx): Promise<void> {
 async function createFunctions(tx: Tx): Promise<void> {
   await rows(tx, sql`create table if not exists server_settings (key text primary key, value text not null)`);
   const digest = createHash('sha256').update(FUNCTIONS).digest('hex');
-  const stored = await maybeRow<{ value: string }>(
-    tx,
-    sql`select value from server_settings where key = 'functions'`,
-  );
-  if (stored?.value === digest) return;
+  if ((await readSetting(tx, 'functions')) === digest) return;
   await rows(tx, raw(FUNCTIONS));
-  await rows(
-    tx,
-    sql`insert into server_settings (key, value) values ('functions', ${digest})
-        on conflict (key) do update set value = excluded.value`,
-  );
+  await writeSetting(tx, 'functions', digest);
 }

@@ -101,18 +101,24 @@ function article(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-/** PostgreSQL holds no NUL and UTF-8 no lone surrogate: refused by name instead of failing later or being changed. */
-function textCheck(value: unknown, path: string): void {
+const MAX_DEPTH = 100;
+
+/**
+ * PostgreSQL holds no NUL and UTF-8 no lone surrogate: refused by name instead of failing later or being changed. So
+ * is nesting that no reader of the value could follow without running out of stack.
+ */
+function textCheck(value: unknown, path: string, depth = 0): void {
+  if (depth > MAX_DEPTH) throw fail('invalid_body', `the body is nested more than ${MAX_DEPTH} deep`);
   if (typeof value === 'string') {
     if (value.includes('\0') || !value.isWellFormed()) {
       throw fail('invalid_body', `${field(path)} must be Unicode text without NUL characters`);
     }
   } else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) textCheck(item, `${path}/${index}`);
+    for (const [index, item] of value.entries()) textCheck(item, `${path}/${index}`, depth + 1);
   } else if (value !== null && typeof value === 'object') {
     for (const [key, item] of Object.entries(value)) {
       textCheck(key, path);
-      textCheck(item, `${path}/${key}`);
+      textCheck(item, `${path}/${key}`, depth + 1);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Server, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -7,8 +7,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
-import sql from 'sql-template-tag';
-import { type Database, oneRow } from '../db/connect.ts';
+import { type Database, ping } from '../db/connect.ts';
 import { fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
 import { authenticate, authorize, type OperatorCredential } from './auth.ts';
@@ -17,7 +16,7 @@ import { checkKey, claimKey, type IdempotentRequest, requestDigest, storeReply }
 import { type ListQuery, parseList } from './lists.ts';
 import { describe } from './openapi.ts';
 import { envelope, sendFailure, sendReply, toFailure } from './respond.ts';
-import type { Principal, Reply, Route } from './route.ts';
+import type { Principal, Reply, Route, Upload } from './route.ts';
 import { ROUTES } from './routes.ts';
 import { type SpooledUpload, spool } from './upload.ts';
 
@@ -43,7 +42,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => `req_${randomBytes(12).toString('hex')}`,
+    genReqId: newRequestId,
     requestIdHeader: false,
     exposeHeadRoutes: false,
     bodyLimit: BODY_LIMIT,
@@ -52,9 +51,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1 << 16 },
     rewriteUrl: (request) => decodable(request.url ?? '/'),
     clientErrorHandler,
+    // Node would refuse a request without Host by itself, and not in the envelope
+    http: { requireHostHeader: false },
     forceCloseConnections: 'idle',
   }) as unknown as FastifyInstance;
 
+  // the same: an expectation nobody knows is ignored (RFC 9110 section 10.1.1 allows it) instead of a bare 417
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readBodies(app);
   logRequests(app);
   app.setErrorHandler((error: Error, request, reply) => sendFailure(reply, toFailure(error, request)));
@@ -63,6 +66,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
   for (const route of ROUTES) addRoute(app, route, options);
   app.get('/v2/openapi.json', (_, reply) => reply.type('application/json').send(toJson(describe(ROUTES))));
   return app;
+}
+
+function newRequestId(): string {
+  return `req_${randomBytes(12).toString('hex')}`;
 }
 
 /** A path whose percent escapes are no UTF-8 is still a path: its id is one nobody has, not a malformed request. */
@@ -127,7 +134,7 @@ function addHealth(app: FastifyInstance, db: Database): void {
   app.get('/healthz', (_, reply) => reply.type('application/json').send('{"status":"ok"}'));
   app.get('/readyz', async (request, reply) => {
     try {
-      await oneRow(db.reader, sql`select 1 as ready`);
+      await ping(db.reader);
       return reply.type('application/json').send('{"status":"ready"}');
     } catch (error) {
       request.log.warn({ err: error }, 'not ready');
@@ -169,8 +176,6 @@ function searchOf(request: FastifyRequest): string {
   return start === -1 ? '' : request.url.slice(start + 1);
 }
 
-const NO_LIST: ListQuery = { page: '1', perPage: 1, order: sql``, conditions: [], given: new Map() };
-
 async function answerRead(
   route: Route & { kind: 'read' },
   request: FastifyRequest,
@@ -187,7 +192,7 @@ async function answerRead(
     principal,
     params: request.params as Record<string, string>,
     query: list ? {} : checkQuery(route.query, given),
-    list: list ?? NO_LIST,
+    list: list as ListQuery,
   });
   return sendReply(request, reply, result, baseUrl(), list);
 }
@@ -220,7 +225,7 @@ async function answerWrite(
           params: request.params as Record<string, string>,
           query,
           body,
-          upload: upload ?? noUpload(),
+          upload: upload as Upload,
           ifMatch: route.ifMatch ? request.headers['if-match'] : undefined,
         }),
       ),
@@ -283,10 +288,6 @@ async function readUpload(request: FastifyRequest): Promise<SpooledUpload> {
   return spool(payload as Parameters<typeof spool>[0], UPLOAD_LIMIT, request.id);
 }
 
-function noUpload(): never {
-  return undefined as never;
-}
-
 const PATTERNS = ROUTES.map((route) => ({
   method: route.method,
   pattern: new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
@@ -311,8 +312,6 @@ function clientErrorHandler(this: unknown, error: Error & { code?: string }, soc
   const body = envelope(failure);
   socket.end(
     `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\npayhook-reason: ${failure.reason}\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+      `payhook-request-id: ${newRequestId()}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
 }
-
-export type HttpServer = Server;

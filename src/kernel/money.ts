@@ -71,9 +71,3 @@ export function multiplyRounded(numerator: bigint, factor: bigint, divisor: bigi
   const half = divisor / 2n;
   return product < 0n ? -((-product + half) / divisor) : (product + half) / divisor;
 }
-
-/** The number JSON will carry; throws when it could not be exact (the callers refuse before it comes to that). */
-export function toJsonNumber(minor: bigint): number {
-  if (minor > MAX_JSON_INTEGER || minor < -MAX_JSON_INTEGER) throw new Error(`${minor} does not fit JSON`);
-  return Number(minor);
-}

@@ -4,6 +4,8 @@ export interface LatencyProxy {
   readonly port: number;
   /** Milliseconds each message to PostgreSQL waits; may be changed while it runs. */
   latencyMs: number;
+  /** Sees each message to PostgreSQL before it is passed on, which waits for what this returns. */
+  before: ((message: Buffer) => Promise<void> | undefined) | undefined;
   /** Cuts all connections now, as a failing network would. */
   cut(): void;
   close(): Promise<void>;
@@ -41,6 +43,7 @@ export async function latencyProxy(
       line = line.then(async () => {
         const rest = due - performance.now();
         if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
+        await proxy.before?.(chunk);
         if (backend.writable) backend.write(chunk);
       });
     });
@@ -53,6 +56,7 @@ export async function latencyProxy(
   const proxy: LatencyProxy = {
     port: (server.address() as { port: number }).port,
     latencyMs,
+    before: undefined,
     cut,
     async close() {
       cut();

@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, type Tx } from '../../db/connect.ts';
 import {
   instants,
   type ListDefinition,
@@ -102,19 +102,4 @@ export async function updateAffiliate(
 export async function readAffiliateRow(db: Reader, account: string, id: number): Promise<string | null> {
   const source = sql`(select * from affiliates where account_id = ${account} and id = ${id})`;
   return (await maybeRow<{ json: string }>(db, asJson(source)))?.json ?? null;
-}
-
-/** Which of these ids are no affiliates of the account, in the order given. */
-export async function missingAffiliates(
-  db: Reader,
-  account: string,
-  ids: readonly number[],
-): Promise<bigint[]> {
-  const missing = await rows<{ id: bigint }>(
-    db,
-    sql`select id from unnest(${ids}::int8[]) with ordinality as given (id, position)
-        where not exists (select from affiliates a where a.account_id = ${account} and a.id = given.id)
-        order by position`,
-  );
-  return missing.map((row) => row.id);
 }

@@ -15,10 +15,10 @@ import {
   text,
 } from '../schemas.ts';
 import { importCommissions } from './import.ts';
+import { commissionList, listCommissions } from './list.ts';
 import { commission } from './schema.ts';
 import { createAdjustment, createBatch, createCommission, getCommission } from './service.ts';
 import { holdCommission, unholdCommission, voidCommission } from './state.ts';
-import { commissionList, listCommissions } from './store.ts';
 
 const BATCH_LIMIT = 16 << 20;
 

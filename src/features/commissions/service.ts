@@ -6,13 +6,13 @@ import type { Json } from '../../kernel/json.ts';
 import { MAX_AMOUNT, multiplyRounded, normalizeCurrency } from '../../kernel/money.ts';
 import { formatInstant, parseInstant } from '../../kernel/time.ts';
 import { getAccount } from '../accounts/service.ts';
-import { missingAffiliates } from '../affiliates/store.ts';
 import { lockBooks } from '../payouts/books.ts';
+import { missingAffiliates } from '../references.ts';
+import { readCommission } from './list.ts';
 import {
   contradictions,
   insertCommissions,
   itemSource,
-  readCommission,
   recordsOf,
   storedIds,
   sumsOf,

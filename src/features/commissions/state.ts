@@ -1,5 +1,4 @@
-import sql from 'sql-template-tag';
-import { maybeRow, rows, type Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
 import { fail } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';
@@ -7,44 +6,21 @@ import type { Json } from '../../kernel/json.ts';
 import { lockBooks } from '../payouts/books.ts';
 import { settleGroup } from '../payouts/membership.ts';
 import { getCommission } from './service.ts';
+import { type LockedCommission, lockCommission, markHeld, markUnheld, markVoided } from './store.ts';
 
-/** A commission locked for a change, with the books locked before it. */
-export interface LockedCommission {
-  readonly id: string;
-  readonly affiliate_id: bigint;
-  readonly program_id: bigint | null;
-  readonly type: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback';
-  readonly currency: string;
-  readonly amount: bigint;
-  readonly original_amount: bigint;
-  readonly refunded_amount: bigint;
-  readonly sale_amount: bigint | null;
-  readonly voided: boolean;
-  readonly held: boolean;
-  /** The payout it is in. */
-  readonly payout_id: string | null;
-  readonly paid: boolean;
-}
-
-/** Locks a commission (UUID), or gives null when the account has none such. */
-export function lockCommission(tx: Tx, account: string, id: string): Promise<LockedCommission | null> {
-  return maybeRow(
-    tx,
-    sql`select c.id, c.affiliate_id, c.program_id, c.type, c.currency, c.amount, c.original_amount, c.refunded_amount,
-          c.sale_amount, c.voided_at is not null as voided, c.held_available_at is not null as held, c.payout_id,
-          coalesce(p.status = 'paid', false) as paid
-        from commissions c left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
-        where c.account_id = ${account} and c.id = ${id} for update of c`,
-  );
+/**
+ * The commission (UUID) to change, locked; the caller has locked the books. Throws `resource_missing`, also for null,
+ * which an ill-formed id gives.
+ */
+export async function lockForChange(tx: Tx, account: string, uuid: string | null): Promise<LockedCommission> {
+  const commission = uuid === null ? null : await lockCommission(tx, account, uuid);
+  if (commission === null) throw fail('resource_missing', 'no such commission');
+  return commission;
 }
 
 async function lock(tx: Tx, account: string, id: string): Promise<LockedCommission> {
-  const uuid = uuidOf('com', id);
-  if (uuid === null) throw fail('resource_missing', 'no such commission');
   await lockBooks(tx, account);
-  const commission = await lockCommission(tx, account, uuid);
-  if (commission === null) throw fail('resource_missing', 'no such commission');
-  return commission;
+  return lockForChange(tx, account, uuidOf('com', id));
 }
 
 /** Throws `wrong_commission_type`, `commission_is_voided` or, unless `paidToo`, `commission_is_paid`. */
@@ -70,13 +46,7 @@ export async function voidLocked(
   commission: LockedCommission,
   reason: string | null,
 ): Promise<void> {
-  await rows(
-    tx,
-    sql`update commissions set voided_at = clock_timestamp(), void_reason = ${reason}, payout_id = null,
-          available_at = coalesce(held_available_at, available_at), held_available_at = null,
-          updated_at = clock_timestamp()
-        where account_id = ${account} and id = ${commission.id}`,
-  );
+  await markVoided(tx, account, commission.id, reason);
   await settlePayoutOf(tx, account, commission);
 }
 
@@ -113,12 +83,7 @@ export async function holdCommission(tx: Tx, account: string, id: string): Promi
   const commission = await lock(tx, account, id);
   refuseState(commission, commission.amount < 0n ? ['clawback', 'adjustment'] : ['clawback']);
   if (commission.held) throw fail('commission_is_held', 'the commission is held for review already');
-  await rows(
-    tx,
-    sql`update commissions set held_available_at = available_at, available_at = 'infinity', payout_id = null,
-          updated_at = clock_timestamp()
-        where account_id = ${account} and id = ${commission.id}`,
-  );
+  await markHeld(tx, account, commission.id);
   await settlePayoutOf(tx, account, commission);
   return changed(tx, account, id);
 }
@@ -127,12 +92,7 @@ export async function holdCommission(tx: Tx, account: string, id: string): Promi
 export async function unholdCommission(tx: Tx, account: string, id: string): Promise<Json<unknown>> {
   const commission = await lock(tx, account, id);
   if (!commission.held) throw fail('commission_not_held', 'the commission is not held for review');
-  await rows(
-    tx,
-    sql`update commissions set available_at = held_available_at, held_available_at = null,
-          updated_at = clock_timestamp()
-        where account_id = ${account} and id = ${commission.id}`,
-  );
+  await markUnheld(tx, account, commission.id);
   return changed(tx, account, id);
 }
 

@@ -1,92 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
-import {
-  currency,
-  exactly,
-  idInstants,
-  instants,
-  type ListDefinition,
-  type ListQuery,
-  listPage,
-  numberId,
-  oneOf,
-  opaqueId,
-  type Page,
-} from '../../http/lists.ts';
-
-/** The columns of the commission record, over `commissions c` left join `payouts p`. */
-const record = sql`public_id('com', c.id) as id, 'affiliate_commission' as object, c.external_id, c.affiliate_id,
-  c.program_id, c.type,
-  case when c.voided_at is not null then 'voided' when p.status = 'paid' then 'paid'
-       when c.payout_id is null and c.available_at > now() then 'pending' else 'unpaid' end as status,
-  coalesce(p.status = 'paid', false) as is_paid, c.amount, c.original_amount, c.refunded_amount, c.currency,
-  c.sale_amount, c.rate_bps, c.order_id, c.customer_email, c.product_id, c.product_name, c.description,
-  iso(c.occurred_at) as occurred_at,
-  case when isfinite(c.available_at) then iso(c.available_at) end as available_at, public_id('po', c.payout_id) as payout_id,
-  iso(p.paid_at) as paid_at, iso(c.voided_at) as voided_at, c.void_reason,
-  public_id('com', c.reverses_commission_id) as reverses_commission_id, c.metadata,
-  iso(id_time(c.id)) as created_at, iso(greatest(c.updated_at, id_time(c.id))) as updated_at`;
-const payoutJoin = sql`left join payouts p on p.account_id = c.account_id and p.id = c.payout_id`;
-
-const TYPES = ['sale', 'recurring', 'bonus', 'adjustment', 'clawback'];
-const STATUSES = ['pending', 'unpaid', 'paid', 'voided'];
-
-// At most one payout of an account is unpaid: a row in any other payout is paid. No join is needed.
-function hasStatus(status: string, account: string): Sql {
-  const current = sql`(select id from payouts where account_id = ${account} and status = 'unpaid')`;
-  switch (status) {
-    case 'pending':
-      return sql`c.payout_id is null and c.voided_at is null and c.available_at > now()`;
-    case 'unpaid':
-      return sql`c.voided_at is null
-        and (c.payout_id is null and c.available_at <= now() or c.payout_id = ${current})`;
-    case 'paid':
-      return sql`c.payout_id is not null and c.payout_id is distinct from ${current}`;
-    default:
-      return sql`c.voided_at is not null`;
-  }
-}
-
-export const commissionList: ListDefinition = {
-  id: 'c.id',
-  sort: { id: 'c.id', created_at: 'c.id', occurred_at: 'c.occurred_at' },
-  filters: {
-    status: oneOf(STATUSES, hasStatus),
-    affiliate_id: numberId((id) => sql`c.affiliate_id = ${id}`),
-    program_id: numberId((id) => sql`c.program_id = ${id}`),
-    payout_id: opaqueId('po', 'c.payout_id'),
-    currency: currency('c.currency'),
-    type: oneOf(TYPES, (type) => sql`c.type = ${type}`),
-    order_id: exactly('c.order_id'),
-    external_id: exactly('c.external_id'),
-    ...idInstants('created_at', 'c.id'),
-    ...instants('occurred_at', 'c.occurred_at'),
-    ...instants(
-      'paid_at',
-      '(select paid_at from payouts p where p.account_id = c.account_id and p.id = c.payout_id)',
-    ),
-  },
-};
-
-/** One page of commissions; `extra` narrows it, for example to one payout. */
-export function listCommissions(
-  db: Reader,
-  account: string,
-  list: ListQuery,
-  extra: Sql = sql`true`,
-): Promise<Page> {
-  const where = sql`c.account_id = ${account} and ${extra}`;
-  return listPage(db, { list, from: sql`commissions c`, where, record, join: payoutJoin });
-}
-
-export async function readCommission(db: Reader, account: string, id: string): Promise<string | null> {
-  const row = await maybeRow<{ json: string }>(
-    db,
-    sql`select row_to_json(r)::text as json from (
-          select ${record} from commissions c ${payoutJoin} where c.account_id = ${account} and c.id = ${id}) r`,
-  );
-  return row?.json ?? null;
-}
+import { maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
+import { payoutJoin, record } from './list.ts';
 
 /** The columns in which commissions come in, and their SQL types; a source of them also has `line` and `affiliate_id`. */
 export const INPUT_COLUMNS: Readonly<Record<string, string>> = {
@@ -200,4 +114,63 @@ export async function sumsOf(tx: Tx, source: Sql): Promise<string> {
           select currency, sum(amount) as amount, count(*) as count from ${source} group by currency) t`,
   );
   return json;
+}
+
+/** A commission locked for a change, with the books locked before it. */
+export interface LockedCommission {
+  readonly id: string;
+  readonly affiliate_id: bigint;
+  readonly program_id: bigint | null;
+  readonly type: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback';
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly original_amount: bigint;
+  readonly refunded_amount: bigint;
+  readonly sale_amount: bigint | null;
+  readonly voided: boolean;
+  readonly held: boolean;
+  /** The payout it is in. */
+  readonly payout_id: string | null;
+  readonly paid: boolean;
+}
+
+/** Locks a commission (UUID), or gives null when the account has none such. */
+export function lockCommission(tx: Tx, account: string, id: string): Promise<LockedCommission | null> {
+  return maybeRow(
+    tx,
+    sql`select c.id, c.affiliate_id, c.program_id, c.type, c.currency, c.amount, c.original_amount, c.refunded_amount,
+          c.sale_amount, c.voided_at is not null as voided, c.held_available_at is not null as held, c.payout_id,
+          coalesce(p.status = 'paid', false) as paid
+        from commissions c left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
+        where c.account_id = ${account} and c.id = ${id} for update of c`,
+  );
+}
+
+export async function markVoided(tx: Tx, account: string, id: string, reason: string | null): Promise<void> {
+  await rows(
+    tx,
+    sql`update commissions set voided_at = clock_timestamp(), void_reason = ${reason}, payout_id = null,
+          available_at = coalesce(held_available_at, available_at), held_available_at = null,
+          updated_at = clock_timestamp()
+        where account_id = ${account} and id = ${id}`,
+  );
+}
+
+/** Sets a commission aside: it is available never, and remembers when it would have been. */
+export async function markHeld(tx: Tx, account: string, id: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update commissions set held_available_at = available_at, available_at = 'infinity', payout_id = null,
+          updated_at = clock_timestamp()
+        where account_id = ${account} and id = ${id}`,
+  );
+}
+
+export async function markUnheld(tx: Tx, account: string, id: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update commissions set available_at = held_available_at, held_available_at = null,
+          updated_at = clock_timestamp()
+        where account_id = ${account} and id = ${id}`,
+  );
 }

@@ -1,5 +1,6 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader } from '../../db/connect.ts';
+import { uuidOf } from '../../kernel/ids.ts';
 
 /** The columns of a payout in lists and events, over `payouts p`: without its long lists. */
 export const summary = sql`public_id('po', p.id) as id, 'affiliate_payout' as object, p.number, p.status, p.filters,
@@ -35,6 +36,13 @@ const lines = sql`case when p.affiliate_count <= ${MAX_LINES} then (
   select coalesce(json_agg(r), '[]') from (
     select ${lineRecord} from payout_lines l ${lineJoins}
     where l.account_id = p.account_id and l.payout_id = p.id order by l.affiliate_id) r) end`;
+
+/** The condition over `p` that an id in a path means; `current` is the unpaid one; null for an ill-formed id. */
+export function whichPayout(id: string): Sql | null {
+  if (id === 'current') return sql`p.status = 'unpaid'`;
+  const uuid = uuidOf('po', id);
+  return uuid === null ? null : sql`p.id = ${uuid}`;
+}
 
 /** The record as lists and events show it. */
 export async function payoutSummary(db: Reader, account: string, id: string): Promise<string> {

@@ -1,8 +1,7 @@
-import sql from 'sql-template-tag';
 import { Type } from 'typebox';
 import { created, file, noContent, ok, page, readRoute, writeRoute } from '../../http/route.ts';
+import { commissionList, listCommissions } from '../commissions/list.ts';
 import { commission } from '../commissions/schema.ts';
-import { commissionList, listCommissions } from '../commissions/store.ts';
 import { amount, currencyCode, listOf, nullable, numberId, strict, text, timestamp } from '../schemas.ts';
 import { FILTER_FIELDS } from './filters.ts';
 import {
@@ -315,7 +314,7 @@ export const commissions = readRoute({
   errors: missing,
   handle: async ({ db, account, params, list }) => {
     const payout = await payoutUuid(db, account, params.payout_id);
-    return page(await listCommissions(db, account, list, sql`c.payout_id = ${payout}`));
+    return page(await listCommissions(db, account, list, payout));
   },
 });
 

@@ -1,19 +1,18 @@
 import type { Readable } from 'node:stream';
-import sql, { type Sql } from 'sql-template-tag';
+import type { Sql } from 'sql-template-tag';
 import { type Reader, type Tx, uniqueViolation } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { idOf, numberIdOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { MAX_JSON_INTEGER } from '../../kernel/money.ts';
-import { missingAffiliates } from '../affiliates/store.ts';
 import { getCommission } from '../commissions/service.ts';
-import { missingPrograms } from '../programs/store.ts';
+import { missingAffiliates, missingPrograms } from '../references.ts';
 import { lockBooks } from './books.ts';
 import { commissionsCopy, crlf, fileHead } from './csv.ts';
 import { type PayoutFilters, readFilters } from './filters.ts';
 import type { Selection } from './plan.ts';
-import { payoutRecord, payoutSummary } from './records.ts';
+import { payoutRecord, payoutSummary, whichPayout } from './records.ts';
 import {
   bookReturn,
   claim,
@@ -89,7 +88,7 @@ export async function createPayout(
   if (lines === 0n) throw await nothingToPay(tx, account, payout.id);
   refuseInexact(largest);
   await publish(tx, { account, type: 'payout.created', data: await payoutSummary(tx, account, payout.id) });
-  return found(await payoutRecord(tx, account, sql`p.id = ${payout.id}`));
+  return found(await payoutRecord(tx, account, which(idOf('po', payout.id))));
 }
 
 async function refuseSecond(tx: Tx, account: string): Promise<void> {
@@ -145,12 +144,11 @@ export async function previewPayout(
   return json;
 }
 
-/** The condition over `p` that an id in a path means; `current` is the unpaid one. Throws `resource_missing`. */
+/** The condition an id in a path means. Throws `resource_missing` for an ill-formed one. */
 function which(id: string): Sql {
-  if (id === 'current') return sql`p.status = 'unpaid'`;
-  const uuid = uuidOf('po', id);
-  if (uuid === null) throw missing(id);
-  return sql`p.id = ${uuid}`;
+  const condition = whichPayout(id);
+  if (condition === null) throw missing(id);
+  return condition;
 }
 
 function missing(id: string) {
@@ -235,7 +233,7 @@ export async function completePayout(
   await markPaid(tx, account, payout.id, actor);
   await refreshTotals(tx, account, payout.id);
   await publish(tx, { account, type: 'payout.paid', data: await payoutSummary(tx, account, payout.id) });
-  const record = found(await payoutRecord(tx, account, sql`p.id = ${payout.id}`));
+  const record = found(await payoutRecord(tx, account, which(idOf('po', payout.id))));
   return { ...record, json: `${record.json.slice(0, -1)},"unlisted_affiliate_count":${unlisted}}` };
 }
 

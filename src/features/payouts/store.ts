@@ -96,7 +96,8 @@ export async function currentPayout(db: Reader, account: string): Promise<string
 
 /** The database's clock: the cut-off of a selection. */
 export async function clock(db: Reader): Promise<string> {
-  return (await oneRow<{ at: string }>(db, sql`select date_trunc('milliseconds', clock_timestamp()) as at`)).at;
+  return (await oneRow<{ at: string }>(db, sql`select date_trunc('milliseconds', clock_timestamp()) as at`))
+    .at;
 }
 
 /** An empty payout with the next number. Violates `payouts_one_unpaid` when there is an unpaid one. */

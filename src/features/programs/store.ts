@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, type Tx } from '../../db/connect.ts';
 import { instants, type ListDefinition, type ListQuery, listPage, type Page } from '../../http/lists.ts';
 
 const record = sql`g.id, 'affiliate_program' as object, g.name, g.hold_days, iso(g.created_at) as created_at,
@@ -50,19 +50,4 @@ export async function updateProgram(
     (await maybeRow<{ json: string }>(tx, sql`with changed as (${updated}) ${asJson(sql`changed`)}`))?.json ??
     null
   );
-}
-
-/** Which of these ids are no programs of the account. */
-export async function missingPrograms(
-  db: Reader,
-  account: string,
-  ids: readonly number[],
-): Promise<bigint[]> {
-  const missing = await rows<{ id: bigint }>(
-    db,
-    sql`select id from unnest(${ids}::int8[]) with ordinality as given (id, position)
-        where not exists (select from affiliate_programs g where g.account_id = ${account} and g.id = given.id)
-        order by position`,
-  );
-  return missing.map((row) => row.id);
 }

@@ -6,13 +6,8 @@ import type { Json } from '../../kernel/json.ts';
 import { multiplyRounded } from '../../kernel/money.ts';
 import { formatInstant, parseInstant } from '../../kernel/time.ts';
 import { getCommission } from '../commissions/service.ts';
-import {
-  type LockedCommission,
-  lockCommission,
-  refuseState,
-  settlePayoutOf,
-  voidLocked,
-} from '../commissions/state.ts';
+import { lockForChange, refuseState, settlePayoutOf, voidLocked } from '../commissions/state.ts';
+import type { LockedCommission } from '../commissions/store.ts';
 import { lockBooks } from '../payouts/books.ts';
 import {
   commissionsOfOrder,
@@ -60,11 +55,8 @@ export async function refundCommission(
   input: RefundInput,
 ): Promise<RefundAnswer> {
   const request = readRequest(input, { commission_id: id });
-  const uuid = uuidOf('com', id);
-  if (uuid === null) throw fail('resource_missing', 'no such commission');
   await lockBooks(tx, account);
-  const commission = await lockCommission(tx, account, uuid);
-  if (commission === null) throw fail('resource_missing', 'no such commission');
+  const commission = await lockForChange(tx, account, uuidOf('com', id));
   const stored = await replayed(tx, account, input.external_id, request);
   if (stored) return { json: await singleAnswer(tx, account, input.external_id, stored), isNew: false };
   await apply(tx, account, commission, input, request);
@@ -91,15 +83,11 @@ export async function refundOrder(tx: Tx, account: string, input: OrderRefundInp
     );
   }
   const commissions: LockedCommission[] = [];
-  for (const id of ids) {
-    const commission = await lockCommission(tx, account, id);
-    if (commission) commissions.push(commission);
-  }
+  for (const id of ids) commissions.push(await lockForChange(tx, account, id));
   refuseDoubt(commissions, input);
   for (const { id } of commissions) {
     // read again: the refund before this one may have taken its whole group out of the payout
-    const commission = await lockCommission(tx, account, id);
-    if (commission) await apply(tx, account, commission, input, request);
+    await apply(tx, account, await lockForChange(tx, account, id), input, request);
   }
   const made = await storedRefunds(tx, account, input.external_id, request);
   return { json: await orderAnswer(tx, account, input, made), isNew: true };

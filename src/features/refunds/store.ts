@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
-import type { LockedCommission } from '../commissions/state.ts';
+import type { LockedCommission } from '../commissions/store.ts';
 
 /** What a refund asked for, normalised: the same object means the same request. */
 export type RefundRequest = Readonly<Record<string, string | number | null>>;

@@ -1,0 +1,20 @@
+import sql from 'sql-template-tag';
+import { maybeRow, type Reader, rows, type Tx } from './connect.ts';
+
+/** A value the database keeps about the installation as a whole, or null. */
+export async function readSetting(db: Reader, key: string): Promise<string | null> {
+  const row = await maybeRow<{ value: string }>(
+    db,
+    sql`select value from server_settings where key = ${key}`,
+  );
+  return row?.value ?? null;
+}
+
+/** Writes such a value. */
+export async function writeSetting(tx: Tx, key: string, value: string): Promise<void> {
+  await rows(
+    tx,
+    sql`insert into server_settings (key, value) values (${key}, ${value})
+        on conflict (key) do update set value = excluded.value`,
+  );
+}

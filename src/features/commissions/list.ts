@@ -1,0 +1,90 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { maybeRow, type Reader } from '../../db/connect.ts';
+import {
+  currency,
+  exactly,
+  idInstants,
+  instants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  numberId,
+  oneOf,
+  opaqueId,
+  type Page,
+} from '../../http/lists.ts';
+
+/** The columns of the commission record, over `commissions c` left join `payouts p`. */
+export const record = sql`public_id('com', c.id) as id, 'affiliate_commission' as object, c.external_id, c.affiliate_id,
+  c.program_id, c.type,
+  case when c.voided_at is not null then 'voided' when p.status = 'paid' then 'paid'
+       when c.payout_id is null and c.available_at > now() then 'pending' else 'unpaid' end as status,
+  coalesce(p.status = 'paid', false) as is_paid, c.amount, c.original_amount, c.refunded_amount, c.currency,
+  c.sale_amount, c.rate_bps, c.order_id, c.customer_email, c.product_id, c.product_name, c.description,
+  iso(c.occurred_at) as occurred_at,
+  case when isfinite(c.available_at) then iso(c.available_at) end as available_at, public_id('po', c.payout_id) as payout_id,
+  iso(p.paid_at) as paid_at, iso(c.voided_at) as voided_at, c.void_reason,
+  public_id('com', c.reverses_commission_id) as reverses_commission_id, c.metadata,
+  iso(id_time(c.id)) as created_at, iso(greatest(c.updated_at, id_time(c.id))) as updated_at`;
+export const payoutJoin = sql`left join payouts p on p.account_id = c.account_id and p.id = c.payout_id`;
+
+const TYPES = ['sale', 'recurring', 'bonus', 'adjustment', 'clawback'];
+const STATUSES = ['pending', 'unpaid', 'paid', 'voided'];
+
+// At most one payout of an account is unpaid: a row in any other payout is paid. No join is needed.
+function hasStatus(status: string, account: string): Sql {
+  const current = sql`(select id from payouts where account_id = ${account} and status = 'unpaid')`;
+  switch (status) {
+    case 'pending':
+      return sql`c.payout_id is null and c.voided_at is null and c.available_at > now()`;
+    case 'unpaid':
+      return sql`c.voided_at is null
+        and (c.payout_id is null and c.available_at <= now() or c.payout_id = ${current})`;
+    case 'paid':
+      return sql`c.payout_id is not null and c.payout_id is distinct from ${current}`;
+    default:
+      return sql`c.voided_at is not null`;
+  }
+}
+
+export const commissionList: ListDefinition = {
+  id: 'c.id',
+  sort: { id: 'c.id', created_at: 'c.id', occurred_at: 'c.occurred_at' },
+  filters: {
+    status: oneOf(STATUSES, hasStatus),
+    affiliate_id: numberId((id) => sql`c.affiliate_id = ${id}`),
+    program_id: numberId((id) => sql`c.program_id = ${id}`),
+    payout_id: opaqueId('po', 'c.payout_id'),
+    currency: currency('c.currency'),
+    type: oneOf(TYPES, (type) => sql`c.type = ${type}`),
+    order_id: exactly('c.order_id'),
+    external_id: exactly('c.external_id'),
+    ...idInstants('created_at', 'c.id'),
+    ...instants('occurred_at', 'c.occurred_at'),
+    ...instants(
+      'paid_at',
+      '(select paid_at from payouts p where p.account_id = c.account_id and p.id = c.payout_id)',
+    ),
+  },
+};
+
+/** One page of commissions, of one payout (UUID) or of all. */
+export function listCommissions(
+  db: Reader,
+  account: string,
+  list: ListQuery,
+  payout?: string,
+): Promise<Page> {
+  const inPayout = payout === undefined ? sql`true` : sql`c.payout_id = ${payout}`;
+  const where = sql`c.account_id = ${account} and ${inPayout}`;
+  return listPage(db, { list, from: sql`commissions c`, where, record, join: payoutJoin });
+}
+
+export async function readCommission(db: Reader, account: string, id: string): Promise<string | null> {
+  const row = await maybeRow<{ json: string }>(
+    db,
+    sql`select row_to_json(r)::text as json from (
+          select ${record} from commissions c ${payoutJoin} where c.account_id = ${account} and c.id = ${id}) r`,
+  );
+  return row?.json ?? null;
+}
