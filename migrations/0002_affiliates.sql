@@ -156,10 +156,14 @@ create table commissions (
   check (voided_at is null or payout_id is null),
   check ((available_at = 'infinity') = (held_available_at is not null))
 );
--- Five indexes at most: a create rewrites an entry of each for every row it takes.
-create index commissions_open on commissions (account_id, id) where payout_id is null and voided_at is null;
-create index commissions_payout on commissions (account_id, payout_id, id) where payout_id is not null;
+-- A create writes an entry of every whole index and of commissions_payout for each row it takes: keep them few. The
+-- partial ones over open and voided rows cost it nothing, and are the paths of the lists by status.
 create index commissions_affiliate on commissions (account_id, affiliate_id, id);
+create index commissions_payout on commissions (account_id, payout_id, id) where payout_id is not null;
+create index commissions_open on commissions (account_id, id) where payout_id is null and voided_at is null;
+create index commissions_available on commissions (account_id, available_at)
+  where payout_id is null and voided_at is null;
+create index commissions_voided on commissions (account_id, id) where voided_at is not null;
 
 -- The shape in which commissions come in, from JSON and from files.
 create type commission_input as (

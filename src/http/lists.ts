@@ -31,6 +31,8 @@ export interface ListQuery {
   readonly page: string;
   readonly perPage: number;
   readonly order: Sql;
+  /** The column or expression it is ordered by. */
+  readonly orderedBy: string;
   readonly conditions: readonly Sql[];
   /** Names of the filters given, for lists that count some of them in a cheaper way. */
   readonly given: ReadonlyMap<string, string>;
@@ -71,7 +73,7 @@ export function parseList(
       throw fail('unknown_query_parameter', `unknown query parameter ${name}; this list knows ${known}`);
     }
   }
-  return { page, perPage, order: orderBy(definition, sort), conditions, given };
+  return { page, perPage, ...orderBy(definition, sort), conditions, given };
 }
 
 function refuse(message: string): never {
@@ -82,7 +84,7 @@ function integer(text: string): string | null {
   return /^\+?0*[1-9][0-9]{0,99}$/.test(text) ? text.replace(/^\+?0*/, '') : null;
 }
 
-function orderBy(definition: ListDefinition, sort: string): Sql {
+function orderBy(definition: ListDefinition, sort: string): { order: Sql; orderedBy: string } {
   const descending = sort.startsWith('-');
   const field = descending ? sort.slice(1) : sort;
   if (!Object.hasOwn(definition.sort, field)) {
@@ -91,7 +93,7 @@ function orderBy(definition: ListDefinition, sort: string): Sql {
   const column = definition.sort[field] ?? definition.id;
   const direction = descending ? 'desc' : 'asc';
   const tie = column === definition.id ? '' : `, ${definition.id} ${direction}`;
-  return raw(`${column} ${direction}${tie}`);
+  return { order: raw(`${column} ${direction}${tie}`), orderedBy: column };
 }
 
 export interface Page {
@@ -101,30 +103,54 @@ export interface Page {
 
 interface PageSource {
   readonly list: ListQuery;
-  /** Table and alias: `commissions c`. */
-  readonly from: Sql;
+  /** The table and the alias its columns are named by, here and in the definition's columns. */
+  readonly table: string;
+  readonly alias: string;
   /** What always holds, the account first. */
   readonly where: Sql;
   /** The columns of one record, named as in the API. */
   readonly record: Sql;
-  /** Left joins that only the record needs: the total does not pay for them. */
+  /** Joins that only the record needs: the total and the search for the page do not pay for them. */
   readonly join?: Sql;
-  /** A cheaper exact total than counting, when the list knows one. */
+  /** A cheaper exact total than counting, when the list knows one: a query of one column `n`. */
   readonly total?: Sql;
+  /** The rows of the page by a path that follows indexes where filtering the table would not. */
+  readonly find?: (page: PageCut) => Sql;
 }
 
-/** One page and the exact total in one statement, so both come from one snapshot; the JSON is built by PostgreSQL. */
+/** How a page is cut out of ordered rows. */
+export interface PageCut {
+  /** `order by … limit …` of all rows up to the end of the page: what each part of a union can add to it. */
+  readonly upTo: Sql;
+  /** `order by … limit … offset …` of the page itself. */
+  readonly page: Sql;
+}
+
+/**
+ * One page and the exact total in one statement, so both come from one snapshot; the JSON is built by PostgreSQL. The
+ * page's rows are found first and become records after: nothing is computed for rows that are not shown.
+ */
 export async function listPage(db: Reader, source: PageSource): Promise<Page> {
-  const { list, from, record } = source;
+  const { list, record } = source;
+  const [table, alias] = [raw(source.table), raw(source.alias)];
   const where = join([source.where, ...list.conditions], ' and ');
   const offset = offsetOf(list);
+  const cut: PageCut = {
+    upTo: sql`order by ${list.order} limit ${offset + BigInt(list.perPage)}::int8`,
+    page: sql`order by ${list.order} limit ${list.perPage}::int8 offset ${offset}::int8`,
+  };
+  const found =
+    source.find?.(cut) ??
+    sql`select ${alias}.* from ${table} ${alias}
+        where ${where} and ${offset}::int8 < (select n from total) ${cut.page}`;
   const { total, data } = await oneRow<{ total: bigint; data: string }>(
     db,
-    sql`with total as materialized (${source.total ?? sql`select count(*)::int8 as n from ${from} where ${where}`})
+    sql`with total as materialized (
+          ${source.total ?? sql`select count(*)::int8 as n from ${table} ${alias} where ${where}`})
         select (select n from total) as total,
                (select coalesce(json_agg(row_to_json(page)), '[]') from (
-                  select ${record} from ${from} ${source.join ?? empty} where ${where} and ${offset}::int8 < (select n from total)
-                  order by ${list.order} limit ${list.perPage} offset ${offset}::int8) page)::text as data`,
+                  select ${record} from (${found}) ${alias} ${source.join ?? empty}
+                  where ${offset}::int8 < (select n from total) order by ${list.order}) page)::text as data`,
   );
   const pages = (total + BigInt(list.perPage) - 1n) / BigInt(list.perPage);
   const pagination = `{"page":${list.page},"limit":${list.perPage},"total":${total},"pages":${pages}}`;
@@ -133,7 +159,7 @@ export async function listPage(db: Reader, source: PageSource): Promise<Page> {
 
 function offsetOf(list: ListQuery): bigint {
   const offset = (BigInt(list.page) - 1n) * BigInt(list.perPage);
-  const beyond = 2n ** 62n;
+  const beyond = 2n ** 62n; // what int8 holds, with room for a page
   return offset < beyond ? offset : beyond;
 }
 

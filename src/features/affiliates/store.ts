@@ -44,7 +44,13 @@ export const affiliateList: ListDefinition = {
 };
 
 export function listAffiliates(db: Reader, account: string, list: ListQuery): Promise<Page> {
-  return listPage(db, { list, from: sql`affiliates a`, where: sql`a.account_id = ${account}`, record });
+  return listPage(db, {
+    list,
+    table: 'affiliates',
+    alias: 'a',
+    where: sql`a.account_id = ${account}`,
+    record,
+  });
 }
 
 /** The record with its balance per currency: pending, unpaid, in the unpaid payout, paid net of what came back. */

@@ -24,7 +24,7 @@ export const keyList: ListDefinition = {
 };
 
 export function listKeys(db: Reader, account: string, list: ListQuery): Promise<Page> {
-  return listPage(db, { list, from: sql`api_keys k`, where: sql`k.account_id = ${account}`, record });
+  return listPage(db, { list, table: 'api_keys', alias: 'k', where: sql`k.account_id = ${account}`, record });
 }
 
 export async function insertKey(

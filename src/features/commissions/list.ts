@@ -1,4 +1,4 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { join, type Sql } from 'sql-template-tag';
 import { maybeRow, type Reader } from '../../db/connect.ts';
 import {
   currency,
@@ -12,6 +12,7 @@ import {
   oneOf,
   opaqueId,
   type Page,
+  type PageCut,
 } from '../../http/lists.ts';
 
 /** The columns of the commission record, over `commissions c` left join `payouts p`. */
@@ -68,16 +69,80 @@ export const commissionList: ListDefinition = {
   },
 };
 
-/** One page of commissions, of one payout (UUID) or of all. */
-export function listCommissions(
+const open = sql`c.payout_id is null and c.voided_at is null`;
+
+/**
+ * The page of a status in the order of ids, where a walk over all commissions would pass every newer row of another
+ * status first: paid rows are merged from the newest of each payout, unpaid ones from the open and the current payout.
+ */
+function findOf(status: string | undefined, account: string, conditions: Sql) {
+  const idsOf = (extra: Sql, { upTo }: PageCut) => sql`
+    (select c.id from commissions c where c.account_id = ${account} and ${extra} and ${conditions} ${upTo})`;
+  const idsIn = (state: 'unpaid' | 'paid', cut: PageCut) => sql`
+    (select c.id from payouts q cross join lateral ${idsOf(sql`c.payout_id = q.id`, cut)} c
+     where q.account_id = ${account} and q.status = ${state})`;
+  const rowsOf = (ids: Sql, { page }: PageCut) => sql`
+    select c.* from (select id from ${ids} c ${page}) found
+    join commissions c on c.account_id = ${account} and c.id = found.id`;
+  if (status === 'paid') return (cut: PageCut) => rowsOf(idsIn('paid', cut), cut);
+  if (status !== 'unpaid') return undefined;
+  return (cut: PageCut) =>
+    rowsOf(
+      sql`(${idsOf(sql`${open} and c.available_at <= now()`, cut)} union all ${idsIn('unpaid', cut)})`,
+      cut,
+    );
+}
+
+/** Totals that follow payouts and partial indexes, not the history. Each is a query of one column `n`. */
+function totalOf(status: string | undefined, account: string): Sql {
+  const paid = sql`(select coalesce(sum((t ->> 'paid_count')::int8), 0)::int8
+    from payouts p cross join json_array_elements(p.totals) t where p.account_id = ${account} and p.status = 'paid')`;
+  const inPayout = sql`(select coalesce(sum(commission_count), 0)::int8
+    from payouts where account_id = ${account} and status = 'unpaid')`;
+  const count = (condition: Sql) => sql`(select count(*) from commissions c
+    where c.account_id = ${account} and ${condition})`;
+  switch (status) {
+    case 'paid':
+      return sql`select ${paid} as n`;
+    case 'unpaid':
+      return sql`select ${inPayout} + ${count(sql`${open} and c.available_at <= now()`)} as n`;
+    case 'pending':
+      return sql`select ${count(sql`${open} and c.available_at > now()`)} as n`;
+    case 'voided':
+      return sql`select ${count(sql`c.voided_at is not null`)} as n`;
+    default:
+      return sql`select ${paid} + ${inPayout} + ${count(open)} + ${count(sql`c.voided_at is not null`)} as n`;
+  }
+}
+
+/** One page of commissions. */
+export function listCommissions(db: Reader, account: string, list: ListQuery): Promise<Page> {
+  const status = list.given.get('status');
+  const onlyStatus = list.given.size === (status === undefined ? 0 : 1);
+  const byId = list.orderedBy === commissionList.id;
+  const conditions = list.conditions.length === 0 ? sql`true` : join(list.conditions, ' and ');
+  const find = byId ? findOf(status, account, conditions) : undefined;
+  return listPage(db, {
+    list,
+    table: 'commissions',
+    alias: 'c',
+    where: sql`c.account_id = ${account}`,
+    record,
+    join: payoutJoin,
+    ...(find ? { find } : {}),
+    ...(onlyStatus ? { total: totalOf(status, account) } : {}),
+  });
+}
+
+/** One page of the commissions of a payout (UUID): of a paid one those that were paid. */
+export function listPayoutCommissions(
   db: Reader,
   account: string,
+  payout: string,
   list: ListQuery,
-  payout?: string,
 ): Promise<Page> {
-  const inPayout = payout === undefined ? sql`true` : sql`c.payout_id = ${payout}`;
-  const where = sql`c.account_id = ${account} and ${inPayout}`;
-  return listPage(db, { list, from: sql`commissions c`, where, record, join: payoutJoin });
+  const where = sql`c.account_id = ${account} and c.payout_id = ${payout}`;
+  return listPage(db, { list, table: 'commissions', alias: 'c', where, record, join: payoutJoin });
 }
 
 export async function readCommission(db: Reader, account: string, id: string): Promise<string | null> {

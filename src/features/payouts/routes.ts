@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { created, file, noContent, ok, page, readRoute, writeRoute } from '../../http/route.ts';
-import { commissionList, listCommissions } from '../commissions/list.ts';
+import { commissionList, listPayoutCommissions } from '../commissions/list.ts';
 import { commission } from '../commissions/schema.ts';
 import { amount, currencyCode, listOf, nullable, numberId, strict, text, timestamp } from '../schemas.ts';
 import { FILTER_FIELDS } from './filters.ts';
@@ -314,7 +314,7 @@ export const commissions = readRoute({
   errors: missing,
   handle: async ({ db, account, params, list }) => {
     const payout = await payoutUuid(db, account, params.payout_id);
-    return page(await listCommissions(db, account, list, payout));
+    return page(await listPayoutCommissions(db, account, payout, list));
   },
 });
 

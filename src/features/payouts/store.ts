@@ -38,7 +38,13 @@ export const payoutList: ListDefinition = {
 };
 
 export function listPayouts(db: Reader, account: string, list: ListQuery): Promise<Page> {
-  return listPage(db, { list, from: sql`payouts p`, where: sql`p.account_id = ${account}`, record: summary });
+  return listPage(db, {
+    list,
+    table: 'payouts',
+    alias: 'p',
+    where: sql`p.account_id = ${account}`,
+    record: summary,
+  });
 }
 
 export const lineList: ListDefinition = {
@@ -55,10 +61,11 @@ export const lineList: ListDefinition = {
 export function listLines(db: Reader, account: string, payout: string, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
-    from: sql`payout_lines l join payouts p on p.account_id = l.account_id and p.id = l.payout_id`,
+    table: 'payout_lines',
+    alias: 'l',
     where: sql`l.account_id = ${account} and l.payout_id = ${payout}`,
     record: lineRecord,
-    join: lineJoins,
+    join: sql`join payouts p on p.account_id = l.account_id and p.id = l.payout_id ${lineJoins}`,
   });
 }
 
@@ -79,7 +86,8 @@ export const exclusionList: ListDefinition = {
 export function listExclusions(db: Reader, account: string, payout: string, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
-    from: sql`payout_exclusions x`,
+    table: 'payout_exclusions',
+    alias: 'x',
     where: sql`x.account_id = ${account} and x.payout_id = ${payout}`,
     record: sql`x.affiliate_id, x.currency, x.reason, x.amount, x.commission_count`,
   });

@@ -17,7 +17,8 @@ export const programList: ListDefinition = {
 export function listPrograms(db: Reader, account: string, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
-    from: sql`affiliate_programs g`,
+    table: 'affiliate_programs',
+    alias: 'g',
     where: sql`g.account_id = ${account}`,
     record,
   });
