@@ -180,7 +180,6 @@ function commissions(list) {
   const rows = Array.from({ length: COMMISSIONS }, (_, index) => commissionAt(index, sellers));
   const author = {
     affiliate_external_id: list[24].external_id,
-    type: 'sale',
     currency: 'USD',
     amount: '0.01',
   };

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { type ConnectionTarget, connect, type Database, type Tx } from './db/connect.ts';
 import { type EmbeddedDatabase, openEmbedded } from './db/embedded/open.ts';
+import { type DatabaseFacts, inspect } from './db/inspect.ts';
 import { MigrationError, type MigrationReport, migrate } from './db/migrate.ts';
 import { readSetting, writeSetting } from './db/settings.ts';
 import { createAccount, createFirstAccount, listAccounts } from './features/accounts/service.ts';
@@ -15,6 +16,8 @@ import type { Config } from './kernel/config.ts';
 
 const HOUSEKEEPING_MS = 3_600_000;
 const DRAIN_MS = 15_000;
+
+export type { DatabaseFacts } from './db/inspect.ts';
 
 /** A database opened and brought to this program's schema. */
 export interface Platform {
@@ -112,9 +115,7 @@ function writePrivate(path: string, text: string): void {
 
 /** Every server on one database has the same secret key: its fingerprint is stored and another one is refused. */
 async function checkSecretKey(tx: Tx, config: Config): Promise<void> {
-  const fingerprint = createHash('sha256')
-    .update(`payhook secret key ${secretKeyOf(config)}`)
-    .digest('hex');
+  const fingerprint = fingerprintOf(secretKeyOf(config));
   const stored = await readSetting(tx, 'secret_key_fingerprint');
   if (stored === null) await writeSetting(tx, 'secret_key_fingerprint', fingerprint);
   else if (stored !== fingerprint) {
@@ -124,17 +125,50 @@ async function checkSecretKey(tx: Tx, config: Config): Promise<void> {
   }
 }
 
+function fingerprintOf(secretKey: string): string {
+  return createHash('sha256').update(`payhook secret key ${secretKey}`).digest('hex');
+}
+
 function secretKeyOf(config: Config): string {
+  const given = existingSecretKey(config);
+  if (given !== null) return given;
+  const made = randomBytes(32).toString('base64');
+  writePrivate(secretKeyPath(config), `${made}\n`);
+  return made;
+}
+
+const secretKeyPath = (config: Config) => join(config.dataDir, 'secret-key');
+
+function existingSecretKey(config: Config): string | null {
   if (config.secretKey !== undefined) return config.secretKey;
-  const path = join(config.dataDir, 'secret-key');
   try {
-    return readFileSync(path, 'utf8').trim();
+    return readFileSync(secretKeyPath(config), 'utf8').trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
-  const made = randomBytes(32).toString('base64');
-  writePrivate(path, `${made}\n`);
-  return made;
+  return null;
+}
+
+/** The fingerprint of the secret key in force, or null before one was made. */
+export function secretKeyFingerprint(config: Config): string | null {
+  const secretKey = existingSecretKey(config);
+  return secretKey === null ? null : fingerprintOf(secretKey);
+}
+
+/** Looks at the database without migrating it; null when the embedded one was never made. Throws as `openPlatform`. */
+export async function inspectDatabase(config: Config): Promise<DatabaseFacts | null> {
+  const { databaseUrl, dataDir } = config;
+  if (databaseUrl === undefined && !existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) return null;
+  const embedded =
+    databaseUrl === undefined ? await openEmbedded({ dataDir, purpose: 'command' }) : undefined;
+  const target = embedded?.connection ?? { connectionString: databaseUrl ?? '' };
+  const db = connect({ target, poolSize: 1, onIdleError: () => undefined });
+  try {
+    return await inspect(db.reader);
+  } finally {
+    await db.close();
+    await embedded?.close();
+  }
 }
 
 /** A server that answers. */
@@ -158,7 +192,9 @@ export async function serve(
     baseUrl: () => config.baseUrl ?? address,
     ...(options.operator ? { operator: options.operator } : {}),
   });
-  address = await server.listen(options.listen);
+  const listening = await server.listen(options.listen);
+  // a socket has no URL, and Link headers need one
+  address = 'path' in options.listen ? 'http://localhost' : listening;
   const housekeeping = setInterval(() => {
     forgetOldReplies(db).catch((error: unknown) => log.warn({ err: error }, 'housekeeping failed'));
   }, HOUSEKEEPING_MS);

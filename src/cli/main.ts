@@ -1,17 +1,63 @@
 #!/usr/bin/env node
-import { openPlatform, serve } from '../app.ts';
-import { readConfig } from '../kernel/config.ts';
+import { tell } from './errors.ts';
+import { cleanUp } from './interrupt.ts';
 
-const config = readConfig();
-const platform = await openPlatform(config, { purpose: 'serve' });
-const server = await serve(platform, { listen: { host: config.host, port: config.port } });
-process.stdout.write(
-  `Payhook is running at ${server.address}\n${platform.firstKey ? `API key: ${platform.firstKey.secret}\n` : ''}`,
-);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, async () => {
-    await server.close();
-    await platform.close();
-    process.exit(0);
-  });
+const args = process.argv.slice(2);
+const json = args.includes('--json');
+
+const exit = (code: number): never => process.exit(code);
+process.on('exit', cleanUp);
+
+/** Tells what went wrong on standard error; returns the exit code. */
+function report(thrown: unknown): number {
+  const { exitCode, code, reason, message, unexpected } = tell(thrown);
+  if (json) process.stderr.write(`${JSON.stringify({ error: { code, message, reason } })}\n`);
+  else process.stderr.write(`payhook: ${unexpected ? (thrown as Error).stack : message}\n`);
+  return exitCode;
 }
+
+function exitOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      process.stderr.write('payhook: interrupted\n');
+      exit(1);
+    });
+  }
+}
+
+async function runCommand(): Promise<number> {
+  const { createTerminal } = await import('./terminal.ts');
+  const { buildProgram } = await import('./program.ts');
+  let exitCode = 0;
+  const program = buildProgram(createTerminal(json), exit, (code) => {
+    exitCode = code;
+  });
+  // serve has its own way to stop
+  program.hook('preAction', (_, command) => void (command.name() === 'serve' || exitOnSignals()));
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    const { code = '', exitCode: asked = 1 } = error as { code?: string; exitCode?: number };
+    // Help and version were asked for, or help was shown instead of a command that is missing.
+    if (code.startsWith('commander.help') || code === 'commander.version') {
+      return asked === 0 ? 0 : 2;
+    }
+    throw error;
+  }
+}
+
+/** The server starts without the table of commands: every millisecond before its first answer counts. */
+async function run(): Promise<number> {
+  if (args.length !== 1 || args[0] !== 'serve') return runCommand();
+  const { serveForever } = await import('./commands/serve.ts');
+  return serveForever(exit);
+}
+
+// A reader that has seen enough (`| head`) is no error to tell about.
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  exit(error.code === 'EPIPE' ? 1 : report(error)),
+);
+
+const code = await run().catch(report);
+process.stdout.write('', () => exit(code));

@@ -16,12 +16,21 @@ export interface Tx extends Reader {
   copyIn(statement: string): Writable;
 }
 
+/** Statements on one snapshot (REPEATABLE READ, read only). */
+export interface Snapshot extends Reader {
+  /**
+   * The bytes of `COPY (…) TO STDOUT`: the last statement of the snapshot, which then lasts as long as the stream.
+   * Destroying the stream early destroys its connection too.
+   */
+  copyOut(statement: string): Readable;
+}
+
 export interface Database {
   readonly reader: Reader;
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
-  /** The bytes of `COPY (…) TO STDOUT`; destroying the stream early destroys its connection too. */
-  copyOut(statement: string): Promise<Readable>;
+  /** Runs statements that must agree with each other: all of them see one moment, and none can write. */
+  snapshot<Result>(work: (db: Snapshot) => Promise<Result>): Promise<Result>;
   /** Waits for the connections in use, then closes all. */
   close(): Promise<void>;
 }
@@ -73,6 +82,8 @@ export function connect(options: ConnectOptions): Database {
       options: `-c TimeZone=UTC -c client_encoding=UTF8 -c default_transaction_read_only=${readOnly ? 'on' : 'off'}`,
     });
     pool.on('error', options.onIdleError);
+    // A connection lost while it is in use fails its query; without a listener the event would end the process.
+    pool.on('connect', (client) => client.on('error', () => undefined));
     return pool;
   };
   const readers = open(true);
@@ -81,7 +92,7 @@ export function connect(options: ConnectOptions): Database {
   return {
     reader: { rows: async <Row>(query: Sql) => (await readers.query(query)).rows as Row[] },
     transaction: (work) => transaction(writers, work),
-    copyOut: (statement) => copyOut(readers, statement),
+    snapshot: (work) => snapshot(readers, work),
     async close() {
       await Promise.all([readers.end(), writers.end()]);
     },
@@ -113,16 +124,37 @@ async function transaction<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Resu
   }
 }
 
-async function copyOut(pool: pg.Pool, statement: string): Promise<Readable> {
+async function snapshot<Result>(pool: pg.Pool, work: (db: Snapshot) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
-  const stream = client.query(copyFrom.to(statement));
-  let ended = false;
-  stream.once('end', () => {
-    ended = true;
-  });
-  // A reader that leaves early leaves the connection inside COPY: it can only be thrown away.
-  stream.once('close', () => client.release(!ended));
-  return stream;
+  let streaming = false;
+  let broken = false;
+  const end = () =>
+    client.query('commit').catch(() => {
+      broken = true;
+    });
+  const db: Snapshot = {
+    rows: async <Row>(query: Sql) => (await client.query(query)).rows as Row[],
+    copyOut(statement) {
+      streaming = true;
+      const stream = client.query(copyFrom.to(statement));
+      let ended = false;
+      stream.once('end', () => {
+        ended = true;
+      });
+      // A reader that leaves early leaves the connection inside COPY: it can only be thrown away.
+      stream.once('close', () => (ended ? end().then(() => client.release(broken)) : client.release(true)));
+      return stream;
+    },
+  };
+  try {
+    await client.query('begin isolation level repeatable read');
+    return await work(db);
+  } finally {
+    if (!streaming) {
+      await end();
+      client.release(broken);
+    }
+  }
 }
 
 /** Rows of a statement. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { parse } from 'csv-parse';
+import { CsvError, parse } from 'csv-parse';
 import { raw } from 'sql-template-tag';
 import { rows, type Tx } from '../db/connect.ts';
 import type { Upload } from '../http/route.ts';
@@ -184,12 +184,9 @@ function asFailure(error: unknown): unknown {
   if (error instanceof TypeError && 'code' in error && error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
     return fail('invalid_file', 'the file is not UTF-8');
   }
-  const parser = error as Error & { code?: string; lines?: number };
-  if (!parser.code?.startsWith('CSV_')) return error;
-  return fail(
-    'invalid_file',
-    `line ${parser.lines}: ${parser.message.replace(/,? (on|at) line \d+\.?$/, '')}`,
-  );
+  if (!(error instanceof CsvError)) return error;
+  const rule = error.message.replace(/,? (on|at) line \d+\.?$/, '');
+  return fail('invalid_file', `line ${String(error.lines)}: ${rule}`);
 }
 
 /** Throws `invalid_lines` naming the first bad lines. */

@@ -60,6 +60,10 @@ export function toFailure(error: FrameworkError, request: Pick<FastifyRequest, '
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
     return fail('malformed_request', error.message);
   }
+  // Node's word for a caller who left before the body was complete: nobody hears the answer
+  if (error.code === 'ECONNRESET' && error.message === 'aborted') {
+    return fail('malformed_request', 'the connection was closed before the body was complete');
+  }
   if (isUnavailable(error)) {
     request.log.error({ err: error }, 'PostgreSQL cannot be reached');
     return fail('database_unavailable', 'the database cannot be reached; try again', { 'retry-after': '2' });

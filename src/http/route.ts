@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Static, TObject, TSchema } from 'typebox';
-import type { Reader, Tx } from '../db/connect.ts';
+import type { Database, Reader, Tx } from '../db/connect.ts';
 import type { ReasonName } from '../kernel/errors.ts';
 import type { Json } from '../kernel/json.ts';
 import type { ListDefinition, ListQuery, Page } from './lists.ts';
@@ -113,8 +113,8 @@ interface Common<Path extends string, Query extends TObject> {
 
 interface ReadInput<Path extends string, Query extends TObject> {
   readonly db: Reader;
-  /** `COPY (…) TO STDOUT` as a stream of bytes. */
-  readonly copyOut: (statement: string) => Promise<Readable>;
+  /** For answers of more than one statement: all see the same moment. */
+  readonly snapshot: Database['snapshot'];
   readonly account: string;
   readonly principal: Principal;
   readonly params: Params<Path>;

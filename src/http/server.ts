@@ -187,7 +187,7 @@ async function answerRead(
   const list = route.list ? parseList(route.list, given, principal.account) : undefined;
   const result = await route.handle({
     db: db.reader,
-    copyOut: db.copyOut,
+    snapshot: db.snapshot,
     account: principal.account,
     principal,
     params: request.params as Record<string, string>,

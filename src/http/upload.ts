@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fail } from '../kernel/errors.ts';
 import type { Upload } from './route.ts';
+
+const READ_BYTES = 1 << 18;
 
 export interface SpooledUpload extends Upload {
   /** SHA-256 of the bytes: what an Idempotency-Key is compared by. */
@@ -25,18 +26,14 @@ export async function spool(body: Readable, limit: number, name: string): Promis
   const hash = createHash('sha256');
   let bytes = 0;
   try {
-    await pipeline(
-      body,
-      async function* (chunks: AsyncIterable<Buffer>) {
-        for await (const chunk of chunks) {
-          bytes += chunk.length;
-          if (bytes > limit) throw fail('body_too_large', `the file is larger than ${limit} bytes`);
-          hash.update(chunk);
-          yield chunk;
-        }
-      },
-      createWriteStream('', { fd: handle.fd, autoClose: false }),
-    );
+    await pipeline(body, async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) {
+        bytes += chunk.length;
+        if (bytes > limit) throw fail('body_too_large', `the file is larger than ${limit} bytes`);
+        hash.update(chunk);
+        await handle.appendFile(chunk);
+      }
+    });
   } catch (error) {
     await handle.close();
     throw error;
@@ -44,7 +41,17 @@ export async function spool(body: Readable, limit: number, name: string): Promis
   return {
     bytes,
     digest: hash.digest(),
-    open: () => createReadStream('', { fd: handle.fd, autoClose: false, start: 0, highWaterMark: 1 << 18 }),
+    open: () => Readable.from(contents(handle), { objectMode: false }),
     close: () => handle.close(),
   };
+}
+
+// No stream of node:fs: destroyed early, it would close the file's descriptor behind the handle's back.
+async function* contents(handle: FileHandle): AsyncGenerator<Buffer> {
+  for (let position = 0; ; ) {
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
 }

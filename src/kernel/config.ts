@@ -114,18 +114,30 @@ const SETTINGS: readonly Setting[] = [
   },
 ];
 
+/** How commands reach a server elsewhere; `serve` does not read them. */
+const REMOTE_SETTINGS: readonly Pick<Setting, 'name' | 'meaning' | 'fallback' | 'secret'>[] = [
+  {
+    name: 'PAYHOOK_URL',
+    meaning: 'commands talk to the server at this address; none = the data of this machine',
+    fallback: undefined,
+  },
+  { name: 'PAYHOOK_API_KEY', meaning: 'the key for PAYHOOK_URL', fallback: undefined, secret: true },
+];
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The text of a setting from NAME, or from the file that NAME_FILE names. */
 function textOf(name: string, env: Environment): string | undefined {
   const direct = env[name];
   const path = env[`${name}_FILE`];
-  if (direct !== undefined && direct !== '' && path) throw new Error(`${name} and ${name}_FILE are both set`);
+  if (direct !== undefined && direct !== '' && path) {
+    throw new ConfigError(`${name} and ${name}_FILE are both set`);
+  }
   if (!path) return direct === '' ? undefined : direct;
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new Error(`${name}_FILE: ${(error as Error).message}`);
+    throw new ConfigError(`${name}_FILE: ${(error as Error).message}`);
   }
 }
 
@@ -163,7 +175,7 @@ export function readConfig(env: Environment = process.env): Config {
 
 /** Every setting with its value in force for people: secrets are never shown. */
 export function explainConfig(env: Environment = process.env) {
-  return SETTINGS.map(({ name, meaning, fallback, secret }) => {
+  return [...SETTINGS, ...REMOTE_SETTINGS].map(({ name, meaning, fallback, secret }) => {
     const text = textOf(name, env);
     const source = text === undefined ? 'default' : env[`${name}_FILE`] ? `${name}_FILE` : 'environment';
     const shown = text ?? fallback;

@@ -103,15 +103,15 @@ export interface StoredEvent {
   readonly payload: Json;
 }
 
-/** The stored events of a type (or all), the oldest first, each checked for its envelope. */
-export async function events(world: World, type?: string): Promise<StoredEvent[]> {
-  const found = await world.query<{ id: string; type: string; payload: string; account: string }>(
-    `select 'evt_' || replace(id::text, '-', '') as id, type, payload,
-       'acc_' || replace(account_id::text, '-', '') as account from events
-     where $1::text is null or type = $1 order by id`,
-    [type ?? null],
+/** The stored events of an account, of one type or all, the oldest first, each checked for its envelope. */
+export async function eventsOf(world: World, api: Api, type?: string): Promise<StoredEvent[]> {
+  const account = (await api.get('/v2/account')).body.id;
+  const found = await world.query<{ id: string; type: string; payload: string }>(
+    `select 'evt_' || replace(id::text, '-', '') as id, type, payload from events
+     where account_id = $1 and ($2::text is null or type = $2) order by id`,
+    [account.slice(4), type ?? null],
   );
-  return found.map(({ id, payload, account, ...event }) => {
+  return found.map(({ id, payload, ...event }) => {
     const parsed = JSON.parse(payload);
     expect(parsed).toEqual({
       id,
@@ -124,6 +124,50 @@ export async function events(world: World, type?: string): Promise<StoredEvent[]
     });
     return { type: event.type, payload: parsed };
   });
+}
+
+/** The data of the newest event of a type. */
+export async function newestEvent(world: World, api: Api, type: string): Promise<Json> {
+  return (await eventsOf(world, api, type)).at(-1)?.payload.data;
+}
+
+/** A payout as events and lists show it: without its long lists. */
+export function withoutLists({ affiliates, excluded, ...rest }: Json): Json {
+  return rest;
+}
+
+/** Books a debt of an affiliate, as a refund of what was paid long ago would. */
+export async function bookDebt(
+  world: World,
+  affiliateId: number,
+  amount: number,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const row: Record<string, unknown> = {
+    external_id: unique('debt'),
+    type: 'adjustment',
+    currency: 'usd',
+    occurred_at: '2020-01-01T00:00:00Z',
+    ...fields,
+  };
+  const names = Object.keys(row);
+  await world.query(
+    `insert into commissions (account_id, affiliate_id, amount, original_amount, available_at, ${names.join(', ')})
+     select account_id, id, $2, $2, '2020-01-01', ${names.map((_, index) => `$${index + 3}`).join(', ')}
+     from affiliates where id = $1`,
+    [affiliateId, amount, ...Object.values(row)],
+  );
+}
+
+/** Every item of a list, page by page. */
+export async function allOf(api: Api, path: string): Promise<Json[]> {
+  const items: Json[] = [];
+  for (let page = 1; ; page += 1) {
+    const answer = await api.get(`${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`);
+    expect(answer.status, answer.text).toBe(200);
+    items.push(...answer.body.data);
+    if (page >= answer.body.pagination.pages) return items;
+  }
 }
 
 export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -219,3 +263,9 @@ export function sampleBody(operation: Operation): Json {
   const content = operation.requestBody?.content['application/json'];
   return content ? sample(content.schema) : undefined;
 }
+
+/** Rows for `test.each` with a short title of the value each begins with. */
+export const labelled = <Rest extends readonly unknown[]>(
+  table: readonly (readonly [unknown, ...Rest])[],
+): [label: string, value: Json, ...rest: Rest][] =>
+  table.map(([value, ...rest]) => [JSON.stringify(value).slice(0, 70), value, ...(rest as unknown as Rest)]);

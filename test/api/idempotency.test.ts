@@ -231,7 +231,7 @@ describe('an Idempotency-Key', () => {
   });
 
   test.each([['k'.repeat(255)], ['a b'], ['550e8400-e29b-41d4-a716-446655440000'], ["'; drop table x--"]])(
-    'may be %.40s',
+    'may be %s',
     async (key) => {
       const send = () => api.post(PROGRAMS, { name: `By ${key.slice(0, 20)}` }, keyed(key));
       const [first, second] = [await send(), await send()];

@@ -157,8 +157,8 @@ describe('a path that does not exist', () => {
     '/%zz',
     '/%00',
     '/v2/affiliates%2Fpayouts',
-    `/${'long'.repeat(2000)}`,
-  ])('%.60s answers 404', async (path) => {
+    `/${'long'.repeat(30)}`,
+  ])('%s answers 404', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE']) expectRefusal(await world.api.request(method, path), 404);
   });
 });

@@ -43,8 +43,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
         await takeIn(api, salesFor([first, second], 6, `round-${round}`));
         const before = (await api.post(PAYOUTS)).body;
         const one = `${PAYOUTS}/${before.id}`;
-        const complete = () =>
-          racer(0).put(one, { commissions: [{ affiliate_id: first, is_paid: true }] });
+        const complete = () => racer(0).put(one, { commissions: [{ affiliate_id: first, is_paid: true }] });
         const remove = () => racer(1).delete(one);
         const works = round % 2 === 0 ? [complete, remove] : [remove, complete];
         const answers = await race(() => staggered(gap, ...works));
@@ -218,7 +217,9 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       const sales = salesFor(affiliates, 6);
       await takeIn(api, sales);
       for (const [round, gap] of GAPS_MS.entries()) {
-        const before = await currentPayout(api).then(async (payout) => payout ?? (await api.post(PAYOUTS)).body);
+        const before = await currentPayout(api).then(
+          async (payout) => payout ?? (await api.post(PAYOUTS)).body,
+        );
         const remove = () => racer(0).delete(`${PAYOUTS}/${before.id}`);
         const create = () => racer(1).post(PAYOUTS);
         const works = round % 2 === 0 ? [remove, create] : [create, remove];

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { UNTOLD } from '../support/imbalances.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 /** Where races are run: how slow the database is, and how many servers work on it. */
@@ -54,6 +55,7 @@ export async function inArena(
         }
       },
     });
+    expect(await world.query(UNTOLD)).toEqual([]);
   } catch (error) {
     failure = error;
   }

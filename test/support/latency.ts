@@ -6,6 +6,10 @@ export interface LatencyProxy {
   latencyMs: number;
   /** Sees each message to PostgreSQL before it is passed on, which waits for what this returns. */
   before: ((message: Buffer) => Promise<void> | undefined) | undefined;
+  /** While true, new connections are closed at once: PostgreSQL cannot be reached. */
+  refusing: boolean;
+  /** While true, PostgreSQL is heard and its answers are dropped, until the next cut. */
+  deaf: boolean;
   /** Cuts all connections now, as a failing network would. */
   cut(): void;
   close(): Promise<void>;
@@ -25,6 +29,7 @@ export async function latencyProxy(
       ? connect(`${target.host}/.s.PGSQL.${target.port}`)
       : connect(target.port, target.host);
   const server = createServer((client) => {
+    if (proxy.refusing) return void client.destroy();
     const backend = upstream();
     let line = Promise.resolve();
     for (const [from, to] of [
@@ -47,16 +52,23 @@ export async function latencyProxy(
         if (backend.writable) backend.write(chunk);
       });
     });
-    backend.on('data', (chunk) => client.write(chunk));
+    backend.on('data', (chunk) => {
+      if (proxy.deaf || client.write(chunk)) return;
+      backend.pause();
+      client.once('drain', () => backend.resume());
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const cut = () => {
+    proxy.deaf = false;
     for (const socket of sockets) socket.destroy();
   };
   const proxy: LatencyProxy = {
     port: (server.address() as { port: number }).port,
     latencyMs,
     before: undefined,
+    refusing: false,
+    deaf: false,
     cut,
     async close() {
       cut();

@@ -9,6 +9,7 @@ import { openPlatform, type Platform, type RunningServer, serve } from '../../sr
 import { createKey } from '../../src/features/api-keys/service.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import { type Api, apiOf } from './api.ts';
+import { IMBALANCES } from './imbalances.ts';
 import { type LatencyProxy, latencyProxy } from './latency.ts';
 
 /** A server of its own on a database of its own. */
@@ -134,48 +135,3 @@ export async function startWorld(
     },
   };
 }
-
-/** Whatever must never be true of stored money (quality.md, money invariants), found by plain counting. */
-export const IMBALANCES = `
-  with line as (
-    select t.account_id, t.payout_id, t.affiliate_id, t.currency, t.amount, t.commission_count, l.is_paid, p.status
-    from payout_line_totals t join payout_lines l using (account_id, payout_id, affiliate_id)
-    join payouts p on p.account_id = t.account_id and p.id = t.payout_id),
-  member as (
-    select account_id, payout_id, affiliate_id, currency, sum(amount) as amount, count(*) as commission_count
-    from commissions where payout_id is not null group by 1, 2, 3, 4)
-  select 'a line is not the sum of its commissions' as what, to_json(line)::text as detail
-  from line left join member m using (account_id, payout_id, affiliate_id, currency)
-  where is_paid is distinct from false
-    and (m.amount is distinct from line.amount or m.commission_count is distinct from line.commission_count)
-  union all
-  select 'a released line still holds commissions', to_json(line)::text
-  from line join member m using (account_id, payout_id, affiliate_id, currency) where is_paid = false
-  union all
-  select 'a commission is in a payout without a line', to_json(m)::text
-  from member m where not exists (select from line where (line.account_id, line.payout_id, line.affiliate_id,
-    line.currency) = (m.account_id, m.payout_id, m.affiliate_id, m.currency))
-  union all
-  select 'a total of a payout is not the sum of its lines', to_json(p)::text
-  from payouts p
-  where (select coalesce(sum((t ->> 'amount')::numeric), 0) from json_array_elements(p.totals) t)
-     <> (select coalesce(sum(amount), 0) from line where line.payout_id = p.id)
-     or p.commission_count <> (select coalesce(sum(commission_count), 0) from line where line.payout_id = p.id)
-     or p.affiliate_count <> (select count(*) from payout_lines l where l.payout_id = p.id)
-  union all
-  select 'paid and released are not the whole', to_json(p)::text
-  from payouts p, json_array_elements(p.totals) t
-  where p.status = 'paid'
-    and (t ->> 'amount')::numeric <> (t ->> 'paid_amount')::numeric + (t ->> 'released_amount')::numeric
-  union all
-  select 'a line is decided before its payout is paid, or not after', to_json(line)::text
-  from line where (status = 'paid') <> (is_paid is not null)
-  union all
-  select 'two unpaid payouts', account_id::text from payouts where status = 'unpaid' group by account_id having count(*) > 1
-  union all
-  select 'clawbacks exceed the original', c.id::text
-  from commissions c
-  where c.type <> 'clawback' and c.original_amount > 0 and c.original_amount + (
-    select coalesce(sum(k.original_amount), 0) from commissions k
-    where k.account_id = c.account_id and k.reverses_commission_id = c.id) < 0
-`;

@@ -6,6 +6,7 @@ import type { Json } from '../../kernel/json.ts';
 import { MAX_AMOUNT, normalizeCurrency, parseDecimal } from '../../kernel/money.ts';
 import { formatInstant, parseInstantOrDay } from '../../kernel/time.ts';
 import { BadLines, CellError, type CsvFormat, cell, quote, refuseBadLines, stageCsv } from '../csv-import.ts';
+import { refuseInexact } from '../totals.ts';
 import { commissionOf, defaultCurrency } from './service.ts';
 import { contradictions, INPUT_COLUMNS, insertCommissions, sumsOf, unknownReferences } from './store.ts';
 
@@ -41,7 +42,7 @@ function format(fallbackCurrency: string): CsvFormat {
         saleAmount,
         rate,
         cell.text('order_id', cells.order_id, 255),
-        cell.text('customer_email', cells.customer_email, 320),
+        cell.email('customer_email', cells.customer_email),
         cell.text('product_id', cells.product_id, 255),
         cell.text('product_name', cells.product_name, 500),
         cell.text('description', cells.description, 1000),
@@ -74,7 +75,8 @@ function moneyCell(name: string, value: string | null | undefined, currency: str
       `${name} must be a decimal number with the digits of ${currency}, not ${quote(value)}`,
     );
   }
-  if (minor > MAX_AMOUNT || minor < -MAX_AMOUNT) throw new CellError(`${name} is too large: ${quote(value)}`);
+  if (minor < 0n) throw new CellError(`${name} must not be negative: ${quote(value)}`);
+  if (minor > MAX_AMOUNT) throw new CellError(`${name} is too large: ${quote(value)}`);
   return minor;
 }
 
@@ -128,7 +130,8 @@ export async function importCommissions(
   const created = await insertCommissions(tx, account, source);
   if (created < lines - bad.count) await dropContradictions(tx, account, source, bad);
   stop();
-  const totals = await sumsOf(tx, source);
+  const { json: totals, largest } = await sumsOf(tx, source);
+  refuseInexact(largest);
   const counts = `"created":${created},"unchanged":${lines - bad.count - created},"failed":${bad.count},"totals":${totals}`;
   if (dryRun) await rows(tx, sql`rollback to savepoint before_import`);
   else if (created > 0) {

@@ -132,7 +132,7 @@ export const importFile = writeRoute({
       }),
     }),
   },
-  errors: ['invalid_file', 'invalid_lines'],
+  errors: ['invalid_file', 'invalid_lines', 'amount_too_large'],
   handle: async ({ tx, account, upload, query }) =>
     ok(
       await importCommissions(tx, account, upload, {

@@ -11,10 +11,10 @@ import { missingAffiliates } from '../references.ts';
 import { readCommission } from './list.ts';
 import {
   contradictions,
+  insertAndName,
   insertCommissions,
   itemSource,
   recordsOf,
-  storedIds,
   sumsOf,
   unknownReferences,
 } from './store.ts';
@@ -155,13 +155,13 @@ async function takeIn(
 ): Promise<{ json: Json<unknown>; isNew: boolean }> {
   const source = itemSource([line]);
   const [unknown] = await unknownReferences(tx, account, source);
+  const isNew = !unknown && (await insertCommissions(tx, account, source)) === 1;
+  if (!isNew && (await contradictions(tx, account, source)).length > 0) {
+    throw fail('duplicate_external_id', contradiction(input.external_id));
+  }
   if (unknown) {
     const refusal = unknownReference(unknown.what, input);
     throw fail(refusal.reason, refusal.message);
-  }
-  const isNew = (await insertCommissions(tx, account, source)) === 1;
-  if (!isNew && (await contradictions(tx, account, source)).length > 0) {
-    throw fail('duplicate_external_id', contradiction(input.external_id));
   }
   const json = (await recordsOf(tx, account, source))[0]?.json ?? '';
   if (isNew) await publish(tx, { account, type: 'commission.created', data: json });
@@ -206,8 +206,7 @@ export async function createBatch(
   drop(unknown.map(({ line, what }) => ({ line, refusal: unknownReference(what, inputAt(line)) })));
   if (!partial) refuseItems(refusals, inputs.length);
 
-  const before = await storedIds(tx, account, itemSource(good));
-  const created = await insertCommissions(tx, account, itemSource(good));
+  const created = await insertAndName(tx, account, itemSource(good));
   const other = await contradictions(tx, account, itemSource(good));
   drop(
     other.map((line) => ({
@@ -216,18 +215,18 @@ export async function createBatch(
     })),
   );
   if (!partial) refuseItems(refusals, inputs.length);
-  if (created > 0) {
-    const totals = await sumsOf(
+  if (created.size > 0) {
+    const { json: totals } = await sumsOf(
       tx,
-      itemSource(firstOfEach(good.filter((line) => !before.has(String(line.external_id))))),
+      itemSource(firstOfEach(good.filter((line) => created.has(String(line.external_id))))),
     );
     await publish(tx, {
       account,
       type: 'commissions.imported',
-      data: `{"object":"commission_import","source":"batch","created":${created},"totals":${totals}}`,
+      data: `{"object":"commission_import","source":"batch","created":${created.size},"totals":${totals}}`,
     });
   }
-  return batchAnswer(inputs, await recordsOf(tx, account, itemSource(good)), refusals, before);
+  return batchAnswer(inputs, await recordsOf(tx, account, itemSource(good)), refusals, created);
 }
 
 function firstOfEach(lines: readonly Line[]): Line[] {
@@ -251,10 +250,10 @@ function batchAnswer(
   inputs: readonly CommissionInput[],
   stored: readonly { line: number; json: string }[],
   refusals: ReadonlyMap<number, Refusal>,
-  before: ReadonlySet<string>,
+  created: ReadonlySet<string>,
 ): string {
   const records = new Map(stored.map(({ line, json }) => [line, json]));
-  const seen = new Set(before);
+  const told = new Set<string>();
   const items = inputs.map((input, index) => {
     const refusal = refusals.get(index);
     if (refusal) {
@@ -262,8 +261,8 @@ function batchAnswer(
       const error = JSON.stringify({ code, reason: refusal.reason, message });
       return `{"index":${index},"status":${status},"error":${error}}`;
     }
-    const status = seen.has(input.external_id) ? 200 : 201;
-    seen.add(input.external_id);
+    const status = created.has(input.external_id) && !told.has(input.external_id) ? 201 : 200;
+    told.add(input.external_id);
     return `{"index":${index},"status":${status},"commission":${records.get(index)}}`;
   });
   return `{"object":"commission_batch","items":[${items.join(',')}]}`;

@@ -42,29 +42,39 @@ export function unknownReferences(
   );
 }
 
+/**
+ * Inserts what is not there yet. In the order of external_id, whatever the order given: two that take the same
+ * commissions in wait for each other in one order and cannot deadlock.
+ */
+const insertNew = (account: string, source: Sql, returning: Sql) => sql`
+  insert into commissions (account_id, external_id, affiliate_id, program_id, type, currency, amount, original_amount,
+    sale_amount, rate_bps, order_id, customer_email, product_id, product_name, description, occurred_at, available_at,
+    metadata)
+  select ${account}, s.external_id, s.affiliate_id, s.program_id, s.type, s.currency, s.amount, s.amount,
+    s.sale_amount, s.rate_bps, s.order_id, s.customer_email, s.product_id, s.product_name, s.description, at.occurred,
+    at.occurred + make_interval(days =>
+      case when s.type = 'adjustment' then 0 else coalesce(g.hold_days, a.hold_days) end), s.metadata
+  from ${source}
+  cross join lateral (select coalesce(s.occurred_at, now_ms()) as occurred) at
+  join accounts a on a.id = ${account}
+  left join affiliate_programs g on g.account_id = ${account} and g.id = s.program_id
+  order by s.external_id collate "C", s.line
+  on conflict (account_id, external_id) do nothing
+  returning ${returning}`;
+
 /** Inserts what is not there yet (by external_id) and returns how many rows that were. */
 export async function insertCommissions(tx: Tx, account: string, source: Sql): Promise<number> {
   const { count } = await oneRow<{ count: number }>(
     tx,
-    sql`with made as (
-          insert into commissions (account_id, external_id, affiliate_id, program_id, type, currency, amount,
-            original_amount, sale_amount, rate_bps, order_id, customer_email, product_id, product_name, description,
-            occurred_at, available_at, metadata)
-          select ${account}, s.external_id, s.affiliate_id, s.program_id, s.type, s.currency, s.amount, s.amount,
-            s.sale_amount, s.rate_bps, s.order_id, s.customer_email, s.product_id, s.product_name, s.description,
-            at.occurred,
-            at.occurred + make_interval(days =>
-              case when s.type = 'adjustment' then 0 else coalesce(g.hold_days, a.hold_days) end), s.metadata
-          from ${source}
-          cross join lateral (select coalesce(s.occurred_at, now_ms()) as occurred) at
-          join accounts a on a.id = ${account}
-          left join affiliate_programs g on g.account_id = ${account} and g.id = s.program_id
-          order by s.line
-          on conflict (account_id, external_id) do nothing
-          returning 1)
-        select count(*)::int as count from made`,
+    sql`with made as (${insertNew(account, source, sql`1`)}) select count(*)::int as count from made`,
   );
   return count;
+}
+
+/** The same, and returns the external_ids of the rows that were new. */
+export async function insertAndName(tx: Tx, account: string, source: Sql): Promise<Set<string>> {
+  const made = await rows<{ external_id: string }>(tx, insertNew(account, source, sql`external_id`));
+  return new Set(made.map((row) => row.external_id));
 }
 
 // Columns that never change after they came in are compared with what came first; a left-out time is any time.
@@ -96,24 +106,14 @@ export function recordsOf(tx: Tx, account: string, source: Sql): Promise<{ line:
   );
 }
 
-/** Which external_ids of the source are stored already. */
-export async function storedIds(tx: Tx, account: string, source: Sql): Promise<Set<string>> {
-  const found = await rows<{ external_id: string }>(
+/** Sums of the source per currency, as the JSON of `totals`, and the largest of them. */
+export function sumsOf(tx: Tx, source: Sql): Promise<{ json: string; largest: bigint }> {
+  return oneRow(
     tx,
-    sql`select external_id from commissions
-        where account_id = ${account} and external_id in (select external_id from ${source})`,
-  );
-  return new Set(found.map((row) => row.external_id));
-}
-
-/** Sums of the source per currency, as the JSON of `totals`. */
-export async function sumsOf(tx: Tx, source: Sql): Promise<string> {
-  const { json } = await oneRow<{ json: string }>(
-    tx,
-    sql`select coalesce(json_agg(t order by t.currency), '[]')::text as json from (
+    sql`select coalesce(json_agg(t order by t.currency), '[]')::text as json,
+               coalesce(max(t.amount), 0)::int8 as largest from (
           select currency, sum(amount) as amount, count(*) as count from ${source} group by currency) t`,
   );
-  return json;
 }
 
 /** A commission locked for a change, with the books locked before it. */

@@ -9,9 +9,14 @@ export interface Selection {
   /** Trimmed; empty = none. */
   readonly search: string;
   readonly ignoreMinimum: boolean;
-  /** The cut-off instant. */
-  readonly asOf: string;
 }
+
+/**
+ * The cut-off, as a query to put in front as `moment`. Read after the statement's snapshot was taken: a commission that
+ * the snapshot sees came in before it, so that it is not taken for one on hold.
+ */
+export const moment = sql`select date_trunc('milliseconds', clock_timestamp()) as at`;
+const asOf = sql`(select at from moment)`;
 
 /** What a commission must be to count in its group: eligible in itself and matched, or a debt of who is matched. */
 function rowCondition({ account, filters }: Selection): Sql {
@@ -21,16 +26,16 @@ function rowCondition({ account, filters }: Selection): Sql {
 
 /** The rows a create takes of the groups it decided on; the same condition that the groups were summed by. */
 export function claimCondition(selection: Selection): Sql {
-  return sql`${rowCondition(selection)} and c.available_at <= ${selection.asOf}::timestamptz`;
+  return sql`${rowCondition(selection)} and c.available_at <= ${asOf}`;
 }
 
 /**
- * The query of groups: one row per affiliate, currency and reason `(affiliate_id, currency, amount,
+ * The query of groups, behind `moment`: one row per affiliate, currency and reason `(affiliate_id, currency, amount,
  * commission_count, reason)`; reason null = paid by this selection. The order of rules is the product's: filters,
  * debts, net, `total`, minimum (money that came back is exempt from it). Preview and create read the same query, so they cannot differ.
  */
 export function decidedGroups(selection: Selection): Sql {
-  const { account, filters, search, ignoreMinimum, asOf } = selection;
+  const { account, filters, search, ignoreMinimum } = selection;
   const affiliates = all([...filters.affiliate, ...[searchCondition(search) ?? []].flat()]);
   const inactive = filters.namesAffiliateStatus ? sql`false` : sql`a.status = 'inactive'`;
   return sql`
@@ -43,7 +48,7 @@ export function decidedGroups(selection: Selection): Sql {
     from (
       select c.affiliate_id, c.currency,
              case when ${inactive} then 'affiliate_inactive'
-                  when c.available_at > ${asOf}::timestamptz then 'on_hold' end as set_aside,
+                  when c.available_at > ${asOf} then 'on_hold' end as set_aside,
              sum(c.amount) as amount, count(*) as commission_count,
              bool_or(c.returns_payout_id is not null) as returned
       from commissions c join affiliates a on a.account_id = c.account_id and a.id = c.affiliate_id

@@ -282,8 +282,8 @@ export const download = readRoute({
   description: 'One row per commission: of an unpaid payout all, of a paid one those that were paid.',
   returns: { 200: 'text/csv' },
   errors: missing,
-  handle: async ({ db, copyOut, account, params }) => {
-    const { stream, name, etag } = await downloadPayout(db, copyOut, account, params.payout_id);
+  handle: async ({ snapshot, account, params }) => {
+    const { stream, name, etag } = await snapshot((db) => downloadPayout(db, account, params.payout_id));
     return file(stream, {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="${name}"`,
@@ -300,8 +300,12 @@ export const affiliates = readRoute({
   list: lineList,
   returns: { 200: listOf(line) },
   errors: missing,
-  handle: async ({ db, account, params, list }) =>
-    page(await listLines(db, account, await payoutUuid(db, account, params.payout_id), list)),
+  handle: async ({ snapshot, account, params, list }) =>
+    page(
+      await snapshot(async (db) =>
+        listLines(db, account, await payoutUuid(db, account, params.payout_id), list),
+      ),
+    ),
 });
 
 export const commissions = readRoute({
@@ -312,10 +316,12 @@ export const commissions = readRoute({
   list: commissionList,
   returns: { 200: listOf(commission) },
   errors: missing,
-  handle: async ({ db, account, params, list }) => {
-    const payout = await payoutUuid(db, account, params.payout_id);
-    return page(await listPayoutCommissions(db, account, payout, list));
-  },
+  handle: async ({ snapshot, account, params, list }) =>
+    page(
+      await snapshot(async (db) =>
+        listPayoutCommissions(db, account, await payoutUuid(db, account, params.payout_id), list),
+      ),
+    ),
 });
 
 export const exclusions = readRoute({
@@ -326,8 +332,12 @@ export const exclusions = readRoute({
   list: exclusionList,
   returns: { 200: listOf(exclusion) },
   errors: missing,
-  handle: async ({ db, account, params, list }) =>
-    page(await listExclusions(db, account, await payoutUuid(db, account, params.payout_id), list)),
+  handle: async ({ snapshot, account, params, list }) =>
+    page(
+      await snapshot(async (db) =>
+        listExclusions(db, account, await payoutUuid(db, account, params.payout_id), list),
+      ),
+    ),
 });
 
 export const returned = writeRoute({

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 import type { Sql } from 'sql-template-tag';
-import { type Reader, type Tx, uniqueViolation } from '../../db/connect.ts';
+import { type Reader, type Snapshot, type Tx, uniqueViolation } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { idOf, numberIdOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import { MAX_JSON_INTEGER } from '../../kernel/money.ts';
 import { getCommission } from '../commissions/service.ts';
 import { missingAffiliates, missingPrograms } from '../references.ts';
+import { refuseInexact } from '../totals.ts';
 import { lockBooks } from './books.ts';
 import { commissionsCopy, crlf, fileHead } from './csv.ts';
 import { type PayoutFilters, readFilters } from './filters.ts';
@@ -16,7 +16,6 @@ import { payoutRecord, payoutSummary, whichPayout } from './records.ts';
 import {
   bookReturn,
   claim,
-  clock,
   compareEntries,
   currentPayout,
   deletePayout,
@@ -47,7 +46,7 @@ export interface PayoutRecord {
 }
 
 /** Checks the shape of a selection before anything is asked of the database. */
-function readSelection(input: SelectionInput): Omit<Selection, 'account' | 'asOf'> {
+function readSelection(input: SelectionInput): Omit<Selection, 'account'> {
   return {
     filters: readFilters(input.filters),
     search: (input.search ?? '').trim(),
@@ -81,7 +80,7 @@ export async function createPayout(
   await lockBooks(tx, account);
   await refuseSecond(tx, account);
   await checkReferences(tx, account, shape.filters);
-  const selection: Selection = { ...shape, account, asOf: await clock(tx) };
+  const selection: Selection = { ...shape, account };
   const payout = await insertOnly(insertPayout(tx, selection, actor));
   await claim(tx, selection, payout.id);
   const { largest, lines } = await refreshTotals(tx, account, payout.id);
@@ -123,14 +122,6 @@ async function nothingToPay(tx: Tx, account: string, payout: string) {
   return fail('nothing_to_pay', `nothing to pay; ${left}`);
 }
 
-function refuseInexact(largest: bigint): void {
-  if (largest <= MAX_JSON_INTEGER) return;
-  throw fail(
-    'amount_too_large',
-    `a total of ${largest} minor units is above ${MAX_JSON_INTEGER}: use filters to split`,
-  );
-}
-
 /** What create would do now, without doing it: the same shape with `id` null and `current_payout_id`. */
 export async function previewPayout(
   db: Reader,
@@ -139,7 +130,7 @@ export async function previewPayout(
 ): Promise<Json<unknown>> {
   const shape = readSelection(input);
   await checkReferences(db, account, shape.filters);
-  const { json, largest } = await previewRecord(db, { ...shape, account, asOf: await clock(db) });
+  const { json, largest } = await previewRecord(db, { ...shape, account });
   refuseInexact(largest);
   return json;
 }
@@ -185,12 +176,19 @@ async function lock(tx: Tx, account: string, id: string): Promise<LockedPayout &
   return { ...payout, id: uuid };
 }
 
-/** Throws `payout_changed` unless If-Match names the revision; `*` and an absent header match any. */
-function checkRevision(payout: LockedPayout, ifMatch: string | undefined): void {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return;
-  const tags = ifMatch.split(',').map((tag) => /^(?:W\/)?"([^"]*)"$/.exec(tag.trim())?.[1]);
-  if (tags.includes(undefined)) throw fail('invalid_if_match', 'If-Match must be an ETag such as "3"');
-  if (tags.includes(String(payout.revision))) return;
+/** The revisions an If-Match header accepts; null = any. Throws `invalid_if_match`. */
+function readIfMatch(header: string | undefined): readonly string[] | null {
+  if (header === undefined || header.trim() === '*') return null;
+  return header.split(',').map((part) => {
+    const tag = /^(?:W\/)?"([^"]*)"$/.exec(part.trim())?.[1];
+    if (tag === undefined) throw fail('invalid_if_match', 'If-Match must be an ETag such as "3"');
+    return tag;
+  });
+}
+
+/** Throws `payout_changed` with the current revision and totals unless the revision is accepted. */
+function checkRevision(payout: LockedPayout, accepted: readonly string[] | null): void {
+  if (accepted === null || accepted.includes(String(payout.revision))) return;
   throw fail(
     'payout_changed',
     `the payout is at revision ${payout.revision} now, totals ${payout.totals}: look at it again before you go on`,
@@ -220,9 +218,10 @@ export async function completePayout(
   id: string,
   input: { commissions: readonly CommissionEntry[]; requireAll: boolean; ifMatch: string | undefined },
 ): Promise<PayoutRecord> {
+  const accepted = readIfMatch(input.ifMatch);
   const payout = await lock(tx, account, id);
   if (payout.status === 'paid') throw fail('payout_is_paid', 'the payout is paid already');
-  checkRevision(payout, input.ifMatch);
+  checkRevision(payout, accepted);
   const entries: Entries = {
     affiliateIds: input.commissions.map((entry) => entry.affiliate_id),
     isPaid: input.commissions.map((entry) => entry.is_paid),
@@ -289,25 +288,27 @@ export async function removePayout(
   id: string,
   ifMatch: string | undefined,
 ): Promise<void> {
+  const accepted = readIfMatch(ifMatch);
   const payout = await lock(tx, account, id);
-  if (payout.status === 'paid')
-    throw fail('payout_is_paid', 'the payout is paid; what is paid never changes');
-  checkRevision(payout, ifMatch);
+  if (payout.status === 'paid') throw fail('payout_is_paid', 'what is paid never changes: the payout stays');
+  checkRevision(payout, accepted);
   const data = await payoutSummary(tx, account, payout.id);
   await deletePayout(tx, account, payout.id);
   await publish(tx, { account, type: 'payout.deleted', data });
 }
 
-/** The commissions of a payout as CSV: its stream, name and ETag. One snapshot, constant memory. */
+/**
+ * The commissions of a payout as CSV: its stream, name and ETag, all of the one snapshot `db` reads. Memory stays
+ * constant at any size.
+ */
 export async function downloadPayout(
-  db: Reader,
-  copyOut: (statement: string) => Promise<Readable>,
+  db: Snapshot,
   account: string,
   id: string,
 ): Promise<{ stream: Readable; name: string; etag: string }> {
   const head = await fileHead(db, account, which(id));
   if (head === null) throw missing(id);
-  const source = await copyOut(commissionsCopy(account, head.id));
+  const source = db.copyOut(commissionsCopy(account, head.id));
   const stream = crlf();
   source.once('error', (error) => stream.destroy(error));
   stream.once('close', () => source.destroy());

@@ -11,7 +11,7 @@ import {
   oneOf,
   type Page,
 } from '../../http/lists.ts';
-import { claimCondition, decidedGroups, type Selection } from './plan.ts';
+import { claimCondition, decidedGroups, moment, type Selection } from './plan.ts';
 import { lineJoins, lineRecord, summary } from './records.ts';
 
 export const payoutList: ListDefinition = {
@@ -102,19 +102,13 @@ export async function currentPayout(db: Reader, account: string): Promise<string
   return row?.id ?? null;
 }
 
-/** The database's clock: the cut-off of a selection. */
-export async function clock(db: Reader): Promise<string> {
-  return (await oneRow<{ at: string }>(db, sql`select date_trunc('milliseconds', clock_timestamp()) as at`))
-    .at;
-}
-
 /** An empty payout with the next number. Violates `payouts_one_unpaid` when there is an unpaid one. */
 export async function insertPayout(
   tx: Tx,
   selection: Selection,
   createdBy: string,
 ): Promise<{ id: string; number: bigint }> {
-  const { account, filters, search, asOf } = selection;
+  const { account, filters, search } = selection;
   return oneRow(
     tx,
     sql`with book as (
@@ -122,7 +116,7 @@ export async function insertPayout(
           returning next_number - 1 as number)
         insert into payouts (account_id, number, filters, search, as_of, created_by)
         select ${account}, number, ${filters.normal && JSON.stringify(filters.normal)}::jsonb,
-               ${search === '' ? null : search}, ${asOf}, ${createdBy} from book
+               ${search === '' ? null : search}, now_ms(), ${createdBy} from book
         returning id, number`,
   );
 }
@@ -137,7 +131,8 @@ export async function claim(tx: Tx, selection: Selection, payout: string): Promi
   await rows(tx, sql`set local enable_nestloop = off`);
   await rows(
     tx,
-    sql`with decided as materialized (${decidedGroups(selection)}),
+    sql`with moment as materialized (${moment}),
+        decided as materialized (${decidedGroups(selection)}),
         claimed as (
           update commissions c set payout_id = ${payout}, updated_at = clock_timestamp() from decided d
           where d.reason is null and c.affiliate_id = d.affiliate_id and c.currency = d.currency
@@ -151,10 +146,12 @@ export async function claim(tx: Tx, selection: Selection, payout: string): Promi
           select distinct ${account}::uuid, ${payout}::uuid, affiliate_id from sums),
         line_total as (
           insert into payout_line_totals (account_id, payout_id, affiliate_id, currency, amount, commission_count)
-          select ${account}::uuid, ${payout}::uuid, affiliate_id, currency, amount, commission_count from sums)
-        insert into payout_exclusions (account_id, payout_id, affiliate_id, currency, reason, amount, commission_count)
-        select ${account}::uuid, ${payout}::uuid, affiliate_id, currency, reason, amount, commission_count
-        from decided where reason is not null`,
+          select ${account}::uuid, ${payout}::uuid, affiliate_id, currency, amount, commission_count from sums),
+        exclusion as (
+          insert into payout_exclusions (account_id, payout_id, affiliate_id, currency, reason, amount, commission_count)
+          select ${account}::uuid, ${payout}::uuid, affiliate_id, currency, reason, amount, commission_count
+          from decided where reason is not null)
+        update payouts set as_of = (select at from moment) where account_id = ${account} and id = ${payout}`,
   );
   await rows(tx, sql`set local enable_nestloop = on`);
 }
@@ -200,7 +197,11 @@ export async function refreshTotals(
             commission_count = coalesce((select sum(commission_count) from line), 0)::int8,
             updated_at = clock_timestamp()
           where account_id = ${account} and id = ${payout})
-        select coalesce((select max(abs(amount)) from by_currency), 0)::int8 as largest,
+        select greatest((select max(abs(amount)) from by_currency), (
+                 select max(abs(sum)) from (
+                   select sum(amount) from payout_exclusions
+                   where account_id = ${account} and payout_id = ${payout} group by reason, currency) s), 0)::int8
+                 as largest,
                (select count(*) from line) as lines`,
   );
 }
@@ -223,10 +224,11 @@ export async function previewRecord(
   db: Reader,
   selection: Selection,
 ): Promise<{ json: string; largest: bigint }> {
-  const { account, filters, search, asOf } = selection;
+  const { account, filters, search } = selection;
   return oneRow(
     db,
-    sql`with decided as materialized (${decidedGroups(selection)}),
+    sql`with moment as materialized (${moment}),
+        decided as materialized (${decidedGroups(selection)}),
         taken as (select * from decided where reason is null),
         left_out as (select * from decided where reason is not null),
         totals as (
@@ -246,7 +248,7 @@ export async function previewRecord(
         record as (
           select null as id, 'affiliate_payout' as object, null as number, 'unpaid' as status,
                  ${filters.normal && JSON.stringify(filters.normal)}::json as filters,
-                 ${search === '' ? null : search}::text as search, iso(${asOf}::timestamptz) as as_of,
+                 ${search === '' ? null : search}::text as search, (select iso(at) from moment) as as_of,
                  case when (select count(*) from totals) = 1 then (select currency from totals) end as currency,
                  case when (select count(*) from totals) = 1 then (select amount from totals) end as amount,
                  (select coalesce(json_agg(t order by t.currency), '[]') from totals t) as totals,
@@ -260,7 +262,10 @@ export async function previewRecord(
                  (select public_id('po', id) from payouts
                    where account_id = ${account} and status = 'unpaid') as current_payout_id)
         select row_to_json(record)::text as json,
-               coalesce((select max(abs(amount)) from totals), 0)::int8 as largest from record`,
+               greatest((select max(abs(amount)) from totals),
+                 (select max(abs(sum)) from (select sum(amount) from left_out group by reason, currency) s), 0)::int8
+                 as largest
+        from record`,
   );
 }
 

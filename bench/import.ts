@@ -1,0 +1,119 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import copyStreams from 'pg-copy-streams';
+import { count, duration, type Group, interleaved, median, seconds } from './measure.ts';
+import { type Bench, startBench, temporaryFolder } from './program.ts';
+import { emptyBooks, seedAffiliates, settle } from './seed.ts';
+
+const GOAL = 2.5;
+const PATH = '/v2/affiliates/commissions/import';
+const HEADER =
+  'external_id,affiliate_external_id,currency,amount,sale_amount,rate_bps,order_id,customer_email,product_id,product_name,occurred_at\n';
+
+interface Line {
+  readonly affiliate: number;
+  readonly external: string;
+  readonly cents: number;
+  readonly rest: readonly string[];
+  readonly at: string;
+}
+
+function lineAt(index: number, affiliates: number): Line {
+  const cents = 100 + ((index * 7919) % 5000);
+  return {
+    affiliate: (index % affiliates) + 1,
+    external: `ext-${index}`,
+    cents,
+    rest: [
+      `order-${index}`,
+      `customer${index % 5000}@example.org`,
+      `plan-${index % 20}`,
+      `Plan number ${index % 20}`,
+    ],
+    at: new Date(Date.UTC(2026, 0, 1) + index * 20_000).toISOString(),
+  };
+}
+
+const decimal = (cents: number) => (cents / 100).toFixed(2);
+
+function csvLine({ affiliate, external, cents, rest, at }: Line): string {
+  const money = `usd,${decimal(cents)},${decimal(cents * 10)},1000`;
+  return `${external},aff-${affiliate},${money},${rest.join(',')},${at}\n`;
+}
+
+async function writeLines(path: string, total: number, head: string, line: (index: number) => string) {
+  function* chunks() {
+    let text = head;
+    for (let index = 1; index <= total; index += 1) {
+      text += line(index);
+      if (text.length > 1 << 18) {
+        yield text;
+        text = '';
+      }
+    }
+    yield text;
+  }
+  await pipeline(Readable.from(chunks()), createWriteStream(path));
+}
+
+const COPY = `copy commissions (account_id, external_id, affiliate_id, type, currency, amount, original_amount,
+  sale_amount, rate_bps, order_id, customer_email, product_id, product_name, occurred_at, available_at) from stdin`;
+
+/** The same rows as the CSV file, as COPY takes them: what the program would write if it checked nothing. */
+async function writeCopyFile(bench: Bench, path: string, total: number, affiliates: number): Promise<void> {
+  const { rows } = await bench.pg.query<{ ids: string[] }>(
+    'select array_agg(id order by id) as ids from affiliates',
+  );
+  const ids = rows[0]?.ids ?? [];
+  await writeLines(path, total, '', (index) => {
+    const { affiliate, external, cents, rest, at } = lineAt(index, affiliates);
+    const money = `sale\tusd\t${cents}\t${cents}\t${cents * 10}\t1000`;
+    return `${bench.account}\t${external}\t${ids[affiliate - 1]}\t${money}\t${rest.join('\t')}\t${at}\t${at}\n`;
+  });
+}
+
+/** A CSV import through HTTP against a bare COPY of the same rows into the same table, indexes and foreign keys. */
+export const importing: Group = {
+  name: 'import',
+  async *run({ commissions, affiliates, dearRounds }, note) {
+    const bench = await startBench();
+    const folder = temporaryFolder();
+    const [csv, raw] = [join(folder, 'commissions.csv'), join(folder, 'commissions.copy')];
+    note(`writing a file of ${count(commissions)}`);
+    await seedAffiliates(bench.pg, bench.account, affiliates);
+    await writeLines(csv, commissions, HEADER, (index) => csvLine(lineAt(index, affiliates)));
+    await writeCopyFile(bench, raw, commissions, affiliates);
+    const fresh = async () => {
+      await emptyBooks(bench.pg);
+      await settle(bench.pg);
+    };
+
+    note('importing');
+    const samples = await interleaved(dearRounds, {
+      async copy() {
+        await fresh();
+        return seconds(() => pipeline(createReadStream(raw), bench.pg.query(copyStreams.from(COPY))));
+      },
+      async csv() {
+        await fresh();
+        const time = await seconds(() => bench.upload(PATH, createReadStream(csv)));
+        const { rows } = await bench.pg.query<{ n: number }>('select count(*)::int as n from commissions');
+        if (rows[0]?.n !== commissions) throw new Error(`${rows[0]?.n} rows were imported of ${commissions}`);
+        return time;
+      },
+    });
+    const [own, bare] = [median(samples.csv), median(samples.copy)];
+    yield {
+      measure: `CSV import of ${count(commissions)} commissions`,
+      figure: duration(own),
+      against: `bare COPY ${duration(bare)}`,
+      ratio: own / bare,
+      goal: `≤ ${GOAL} ×`,
+      met: own / bare <= GOAL,
+      samples,
+    };
+    await bench.stop();
+  },
+};

@@ -1,0 +1,106 @@
+/** One line of the table. */
+export interface Result {
+  readonly measure: string;
+  readonly figure: string;
+  readonly against: string;
+  readonly ratio: number | null;
+  readonly goal: string;
+  /** null = no goal is set for it. */
+  readonly met: boolean | null;
+  /** The single runs behind the figures, in their base unit. */
+  readonly samples: Readonly<Record<string, readonly number[]>>;
+}
+
+/** How much is measured: the default run, a quick look, or the sizes of the goals in full. */
+export interface Sizes {
+  readonly commissions: number;
+  readonly affiliates: number;
+  /** Commissions behind the lists, the large and the small account's. */
+  readonly listLarge: number;
+  readonly listSmall: number;
+  /** How often a dear thing is measured. */
+  readonly dearRounds: number;
+  readonly cheapRounds: number;
+  /** Of one burst of load. */
+  readonly loadSeconds: number;
+}
+
+/** A group of measures that is run as one, by its name for `--only`. */
+export interface Group {
+  readonly name: string;
+  run(sizes: Sizes, note: (text: string) => void): AsyncGenerator<Result>;
+}
+
+/** Seconds that `work` takes. */
+export async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const start = process.hrtime.bigint();
+  await work();
+  return Number(process.hrtime.bigint() - start) / 1e9;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const [low = Number.NaN, high = Number.NaN] = [sorted[middle - 1], sorted[middle]];
+  return sorted.length % 2 === 1 ? high : (low + high) / 2;
+}
+
+/**
+ * Runs every task once a round, the order turned around each round so that a drift of the machine hits all alike.
+ * Each task returns its sample.
+ */
+export async function interleaved<Name extends string>(
+  rounds: number,
+  tasks: Readonly<Record<Name, () => Promise<number>>>,
+): Promise<Record<Name, number[]>> {
+  const names = Object.keys(tasks) as Name[];
+  const samples = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      samples[name].push(await tasks[name]());
+    }
+  }
+  return samples;
+}
+
+/** `1.23 s`, `45 ms`. */
+export function duration(value: number): string {
+  if (value >= 10) return `${value.toFixed(1)} s`;
+  return value >= 1 ? `${value.toFixed(2)} s` : `${(value * 1000).toFixed(value < 0.01 ? 1 : 0)} ms`;
+}
+
+/** `1 M`, `10 k`, `950`. */
+export function count(value: number): string {
+  if (value >= 1e6) return `${value / 1e6} M`;
+  return value >= 1e3 ? `${value / 1e3} k` : String(value);
+}
+
+/** `123 MB` of bytes. */
+export function megabytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(0)} MB`;
+}
+
+const HEADINGS = ['measure', 'figure', 'against', 'ratio', 'goal', 'verdict'] as const;
+
+function verdict({ met }: Result): string {
+  return met === null ? '–' : met ? 'ok' : 'MISSED';
+}
+
+/** The results as one table of plain text. */
+export function table(results: readonly Result[]): string {
+  const lines = [
+    [...HEADINGS],
+    ...results.map((result) => [
+      result.measure,
+      result.figure,
+      result.against,
+      result.ratio === null ? '–' : `${result.ratio.toFixed(2)} ×`,
+      result.goal,
+      verdict(result),
+    ]),
+  ];
+  const widths = HEADINGS.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  const text = lines.map((line) => line.map((value, column) => value.padEnd(widths[column] ?? 0)).join('  '));
+  const rule = widths.map((width) => '-'.repeat(width)).join('  ');
+  return [text[0], rule, ...text.slice(1)].map((line) => line?.trimEnd()).join('\n');
+}

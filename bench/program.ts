@@ -1,0 +1,187 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { Agent, request } from 'undici';
+import { openEmbedded } from '../src/db/embedded/open.ts';
+
+const MAIN = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+const START_LIMIT_MS = 60_000;
+const REQUEST_LIMIT_MS = 600_000;
+const POLL_MS = 5;
+
+/** Answers take as long as they take, within REQUEST_LIMIT_MS. */
+const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+
+/** The built server as a process of its own, on the embedded PostgreSQL with its usual settings (fsync on). */
+export interface Program {
+  readonly url: string;
+  readonly pid: number;
+  /** From the start of the process to the first 200 of /readyz, in seconds. */
+  readonly startSeconds: number;
+  stop(): Promise<void>;
+}
+
+/** A program, its first key, and a connection of its own to its database. */
+export interface Bench extends Program {
+  readonly key: string;
+  /** UUID of the account the key belongs to. */
+  readonly account: string;
+  /** As superuser: seeding skips triggers and forces checkpoints. */
+  readonly pg: pg.Client;
+  /** Options for another connection, as the program's role. */
+  readonly connection: { host: string; port: number; user: string; database: string };
+  /** A JSON request with the first key; the body of a 2xx is returned, anything else throws. */
+  send(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<string>;
+  upload(path: string, file: Readable): Promise<string>;
+  /** Reads a body and throws it away; the number of bytes. */
+  drain(path: string): Promise<number>;
+}
+
+const running = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+/** A folder under the system's temporary one, removed by `cleanUp`. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'payhook-bench-'));
+  folders.add(folder);
+  return folder;
+}
+
+/** Stops the processes still running and removes the folders: at the end, and when the run is interrupted. */
+export async function cleanUp(): Promise<void> {
+  await Promise.all([...running].map(stop));
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  folders.clear();
+}
+
+/** Starts a Node process that `cleanUp` knows; what it prints goes to `log`. */
+export function start(argv: readonly string[], env: Record<string, string>, log: string): ChildProcess {
+  const output = openSync(log, 'a');
+  const child = spawn(process.execPath, argv, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', output, output],
+    detached: true,
+  });
+  closeSync(output);
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
+  const cut = setTimeout(() => child.kill('SIGKILL'), 30_000);
+  await exit;
+  clearTimeout(cut);
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+/** Waits until an address answers 200. Throws when the process ends first or the limit is over. */
+export async function untilReady(child: ChildProcess, url: string, log: string): Promise<void> {
+  const deadline = Date.now() + START_LIMIT_MS;
+  for (;;) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      throw new Error(`the server did not start:\n${readFileSync(log, 'utf8').slice(-2000)}`);
+    }
+    try {
+      const { statusCode, body } = await request(url, { dispatcher });
+      await body.dump();
+      if (statusCode === 200) return;
+    } catch {
+      // nobody listens yet
+    }
+    await delay(POLL_MS);
+  }
+}
+
+/** Starts the built server on a data folder. */
+export async function startProgram(dataDir: string): Promise<Program> {
+  const port = await freePort();
+  const log = join(dataDir, '..', 'server.log');
+  const url = `http://127.0.0.1:${port}`;
+  const begin = process.hrtime.bigint();
+  const child = start([MAIN, 'serve'], { DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1' }, log);
+  await untilReady(child, `${url}/readyz`, log);
+  const startSeconds = Number(process.hrtime.bigint() - begin) / 1e9;
+  return { url, pid: child.pid ?? 0, startSeconds, stop: () => stop(child) };
+}
+
+/** Starts the built server on an empty folder and opens its database. */
+export async function startBench(): Promise<Bench> {
+  const dataDir = join(temporaryFolder(), 'data');
+  const program = await startProgram(dataDir);
+  const key = readFileSync(join(dataDir, 'first-api-key'), 'utf8').trim();
+  const embedded = await openEmbedded({ dataDir, purpose: 'command' });
+  const client = new pg.Client({ ...embedded.superuser, database: embedded.connection.database });
+  // When a measurement fails the server stops under this connection: the first error is the one to see.
+  client.on('error', () => undefined);
+  await client.connect();
+  const { rows } = await client.query<{ id: string }>('select id from accounts');
+  const headers = { authorization: `Bearer ${key}` };
+  const call = async (path: string, options: Parameters<typeof request>[1]) => {
+    const answer = await request(program.url + path, {
+      ...options,
+      dispatcher,
+      signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
+    });
+    if (answer.statusCode >= 300) {
+      throw new Error(
+        `${options?.method ?? 'GET'} ${path}: ${answer.statusCode} ${await answer.body.text()}`,
+      );
+    }
+    return answer.body;
+  };
+  return {
+    ...program,
+    key,
+    account: rows[0]?.id ?? '',
+    pg: client,
+    connection: embedded.connection,
+    async send(method, path, body) {
+      const json = body === undefined ? {} : { body: JSON.stringify(body) };
+      const type = body === undefined ? {} : { 'content-type': 'application/json' };
+      return (await call(path, { method, headers: { ...headers, ...type }, ...json })).text();
+    },
+    async upload(path, file) {
+      const type = { 'content-type': 'text/csv' };
+      return (await call(path, { method: 'POST', headers: { ...headers, ...type }, body: file })).text();
+    },
+    async drain(path) {
+      let bytes = 0;
+      for await (const chunk of await call(path, { method: 'GET', headers }))
+        bytes += (chunk as Buffer).length;
+      return bytes;
+    },
+    async stop() {
+      await client.end();
+      await embedded.close();
+      await program.stop();
+    },
+  };
+}
+
+/** Resident bytes of a process (Linux), or NaN. */
+export function residentBytes(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+  } catch {
+    return Number.NaN;
+  }
+}

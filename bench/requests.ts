@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Sql } from 'sql-template-tag';
+import sql from 'sql-template-tag';
+import { Pool } from 'undici';
+import type { Reader } from '../src/db/connect.ts';
+import { payoutRecord } from '../src/features/payouts/records.ts';
+import { listPayouts, payoutList } from '../src/features/payouts/store.ts';
+import { parseList } from '../src/http/lists.ts';
+import { type Group, interleaved, median } from './measure.ts';
+import { type Bench, freePort, start, startBench, temporaryFolder, untilReady } from './program.ts';
+import { seedAffiliates, seedCommissions, seedPayouts, settle, sumPayouts } from './seed.ts';
+
+const GOAL = 0.8;
+const AFFILIATES = 20;
+const COMMISSIONS = 10_000;
+const PAYOUTS = 60;
+const CONNECTIONS = 16;
+const WARM_UP_SECONDS = 1;
+const BARE = fileURLToPath(new URL('bare.ts', import.meta.url));
+const LIST = '/v2/affiliates/payouts';
+
+/** The statement a function of the program would run: it is asked with a reader that only listens. */
+async function statementOf(
+  ask: (db: Reader) => Promise<unknown>,
+): Promise<{ text: string; values: unknown[] }> {
+  let heard: Sql | undefined;
+  const listening = new Error('heard');
+  const db: Reader = {
+    rows: async (query) => {
+      heard = query;
+      throw listening;
+    },
+  };
+  await ask(db).catch((error: unknown) => {
+    if (error !== listening) throw error;
+  });
+  if (!heard) throw new Error('no statement was run');
+  const values = heard.values.map((value) => (typeof value === 'bigint' ? String(value) : value));
+  return { text: heard.text, values };
+}
+
+/** Requests per second at a fixed concurrency for a bounded time, after a warm-up. */
+async function load(
+  origin: string,
+  path: string,
+  headers: Record<string, string>,
+  time: number,
+): Promise<number> {
+  const pool = new Pool(origin, { connections: CONNECTIONS, pipelining: 1 });
+  let counting = false;
+  let answered = 0;
+  let open = true;
+  const client = async () => {
+    while (open) {
+      const { statusCode, body } = await pool.request({ method: 'GET', path, headers });
+      await body.dump({ limit: 1 << 24 });
+      if (statusCode !== 200) throw new Error(`GET ${path}: ${statusCode}`);
+      if (counting) answered += 1;
+    }
+  };
+  const clients = Promise.all(Array.from({ length: CONNECTIONS }, client));
+  const wait = (length: number) => new Promise((resolve) => setTimeout(resolve, length * 1000));
+  await Promise.race([wait(WARM_UP_SECONDS), clients]);
+  counting = true;
+  const begin = process.hrtime.bigint();
+  await Promise.race([wait(time), clients]);
+  const took = Number(process.hrtime.bigint() - begin) / 1e9;
+  open = false;
+  await clients;
+  await pool.close();
+  return answered / took;
+}
+
+async function startBare(bench: Bench, routes: object): Promise<string> {
+  const port = await freePort();
+  const log = join(temporaryFolder(), 'bare.log');
+  const env = { PORT: String(port), BARE: JSON.stringify({ connection: bench.connection, routes }) };
+  const url = `http://127.0.0.1:${port}`;
+  await untilReady(start(['--import', 'tsx', BARE], env, log), `${url}/readyz`, log);
+  return url;
+}
+
+/** GET one payout and a list of 50 against a bare handler with the same statement. */
+export const requests: Group = {
+  name: 'requests',
+  async *run({ dearRounds, loadSeconds }, note) {
+    const bench = await startBench();
+    await seedAffiliates(bench.pg, bench.account, AFFILIATES);
+    await seedPayouts(bench.pg, bench.account, PAYOUTS);
+    await seedCommissions(bench.pg, {
+      account: bench.account,
+      count: COMMISSIONS,
+      affiliates: AFFILIATES,
+      payout: `p.ids[1 + g % ${PAYOUTS}]`,
+    });
+    await sumPayouts(bench.pg, bench.account);
+    await settle(bench.pg);
+    const { rows } = await bench.pg.query<{ id: string; uuid: string }>(
+      `select public_id('po', id) as id, id as uuid from payouts where number = 7`,
+    );
+    const { id = '', uuid = '' } = rows[0] ?? {};
+    const query = parseList(payoutList, new Map([['per_page', '50']]), bench.account);
+    const bare = await startBare(bench, {
+      '/one': await statementOf((db) => payoutRecord(db, bench.account, sql`p.id = ${uuid}`)),
+      '/list': await statementOf((db) => listPayouts(db, bench.account, query)),
+    });
+    const measures = [
+      { measure: 'GET one payout', own: `${LIST}/${id}`, floor: '/one' },
+      { measure: 'list 50 payouts', own: `${LIST}?per_page=50`, floor: '/list' },
+    ];
+    for (const { measure, own, floor } of measures) {
+      note(measure);
+      const samples = await interleaved(dearRounds + 2, {
+        own: () => load(bench.url, own, { authorization: `Bearer ${bench.key}` }, loadSeconds),
+        bare: () => load(bare, floor, {}, loadSeconds),
+      });
+      const ratio = median(samples.own) / median(samples.bare);
+      yield {
+        measure,
+        figure: `${median(samples.own).toFixed(0)} req/s`,
+        against: `bare Fastify, same SQL ${median(samples.bare).toFixed(0)} req/s`,
+        ratio,
+        goal: `≥ ${GOAL} ×`,
+        met: ratio >= GOAL,
+        samples,
+      };
+    }
+    await bench.stop();
+  },
+};

@@ -1,0 +1,113 @@
+import type pg from 'pg';
+
+/** What `seedCommissions` makes. */
+export interface CommissionSeed {
+  readonly account: string;
+  readonly count: number;
+  /** Spread over these many affiliates, which `seedAffiliates` made. */
+  readonly affiliates: number;
+  /** SQL over the row number `g` (1 to count) and the array of payouts `p.ids`. */
+  readonly payout?: string;
+  readonly availableAt?: string;
+  readonly voidedAt?: string;
+}
+
+/** Empties what money is in, so that every measurement meets tables without dead rows. */
+export async function emptyBooks(client: pg.Client): Promise<void> {
+  await client.query('truncate commissions, payouts cascade');
+}
+
+/** Makes affiliates `aff-1` … of an account. */
+export async function seedAffiliates(client: pg.Client, account: string, count: number): Promise<void> {
+  await client.query(
+    `insert into affiliates (account_id, external_id, email, name_first, name_last, paypal_email, payout_method)
+     select $1, 'aff-' || g, 'affiliate' || g || '@example.com', 'Given' || g, 'Family' || g,
+            'pay' || g || '@example.com', 'paypal'
+     from generate_series(1, $2::int) g`,
+    [account, count],
+  );
+}
+
+/**
+ * Makes commissions in the order of their ids. Foreign keys are not checked meanwhile: the rows are right by
+ * construction, and a million look-ups less make a seed several times faster.
+ */
+export async function seedCommissions(client: pg.Client, seed: CommissionSeed): Promise<void> {
+  await client.query('begin');
+  await client.query('set local session_replication_role = replica');
+  await client.query(
+    `insert into commissions (account_id, external_id, affiliate_id, payout_id, type, currency, amount,
+       original_amount, sale_amount, rate_bps, order_id, customer_email, product_id, product_name, occurred_at,
+       available_at, voided_at)
+     select $1, 'ext-' || g, a.ids[1 + g % $3], ${seed.payout ?? 'null::uuid'}, 'sale',
+            case when g % $3 % 3 = 0 then 'eur' else 'usd' end, 100 + g::int8 * 7919 % 5000, 100 + g::int8 * 7919 % 5000,
+            10 * (100 + g::int8 * 7919 % 5000), 1000, 'order-' || g, 'customer' || g % 5000 || '@example.org',
+            'plan-' || g % 20, 'Plan number ' || g % 20, t.at, ${seed.availableAt ?? 't.at'}, ${seed.voidedAt ?? 'null'}
+     from generate_series(1, $2::int) g
+     cross join (select array_agg(id order by id) as ids from affiliates where account_id = $1) a
+     cross join (select array_agg(id order by id) as ids from payouts where account_id = $1) p
+     cross join lateral (select now() - interval '90 days' + g * interval '90 days' / ($2 + 1) as at) t
+     order by g`,
+    [seed.account, seed.count, seed.affiliates],
+  );
+  await client.query('commit');
+}
+
+/** Makes payouts of an account; all but the last are paid. */
+export async function seedPayouts(client: pg.Client, account: string, count: number): Promise<void> {
+  await client.query(
+    `insert into payouts (account_id, number, status, as_of, created_by, paid_by, paid_at)
+     select $1, g, case when g < $2 then 'paid' else 'unpaid' end, now(), 'bench',
+            case when g < $2 then 'bench' end, case when g < $2 then now() end
+     from generate_series(1, $2::int) g order by g`,
+    [account, count],
+  );
+}
+
+/** Writes lines, totals and sums of seeded payouts from the commissions that are in them. */
+export async function sumPayouts(client: pg.Client, account: string): Promise<void> {
+  await client.query(
+    `insert into payout_lines (account_id, payout_id, affiliate_id, is_paid)
+     select account_id, payout_id, affiliate_id, nullif(p.status = 'paid', false)
+     from commissions c join payouts p using (account_id)
+     where account_id = $1 and payout_id = p.id group by account_id, payout_id, affiliate_id, p.status`,
+    [account],
+  );
+  await client.query(
+    `insert into payout_line_totals (account_id, payout_id, affiliate_id, currency, amount, commission_count)
+     select account_id, payout_id, affiliate_id, currency, sum(amount), count(*)
+     from commissions where account_id = $1 and payout_id is not null group by 1, 2, 3, 4`,
+    [account],
+  );
+  await client.query(
+    `update payouts p set (totals, affiliate_count, commission_count) = (
+       select json_agg(json_build_object('currency', currency, 'amount', amount, 'commission_count', commissions,
+                'affiliate_count', affiliates, 'paid_amount', case when p.status = 'paid' then amount else 0 end,
+                'paid_count', case when p.status = 'paid' then commissions else 0 end,
+                'released_amount', 0, 'released_count', 0) order by currency),
+              max(affiliates), sum(commissions)
+       from (select currency, sum(amount)::int8 as amount, sum(commission_count)::int8 as commissions,
+                    count(*) as affiliates
+             from payout_line_totals t where t.account_id = p.account_id and t.payout_id = p.id group by 1) s)
+     where account_id = $1`,
+    [account],
+  );
+}
+
+/** Another account with payout books. Returns its UUID. */
+export async function seedAccount(client: pg.Client, name: string): Promise<string> {
+  const { rows } = await client.query<{ id: string }>(
+    'insert into accounts (name) values ($1) returning id',
+    [name],
+  );
+  const id = rows[0]?.id ?? '';
+  await client.query('insert into payout_books (account_id) values ($1)', [id]);
+  return id;
+}
+
+/** Statistics and visibility as autovacuum would leave them, and no checkpoint in the middle of a measurement. */
+export async function settle(client: pg.Client): Promise<void> {
+  await client.query('vacuum (analyze) commissions');
+  await client.query('analyze affiliates, payouts, payout_lines, payout_line_totals');
+  await client.query('checkpoint');
+}

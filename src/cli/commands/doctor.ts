@@ -1,0 +1,149 @@
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import type { DatabaseFacts } from '../../app.ts';
+import { type Config, readConfig } from '../../kernel/config.ts';
+import type { Cli } from '../cli.ts';
+import { tell } from '../errors.ts';
+import { table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+
+type Status = 'ok' | 'warning' | 'failed' | 'skipped';
+
+interface Check {
+  readonly name: string;
+  readonly status: Status;
+  readonly detail: string;
+}
+
+const GIGABYTE = 1e9;
+const LEAST_DISK = 0.2 * GIGABYTE;
+const LITTLE_DISK = 2 * GIGABYTE;
+const CLOCK_MS = 1000;
+const OLDEST_POSTGRES = 15;
+const NEWEST_POSTGRES = 18;
+
+/** `payhook doctor`: looks at everything and changes nothing. Returns 1 when something is wrong. */
+export async function doctor({ terminal }: Cli): Promise<number> {
+  const checks = await examine();
+  const ok = checks.every(({ status }) => status !== 'failed');
+  terminal.result({ ok, checks }, () => describe(checks, ok, terminal));
+  return ok ? 0 : 1;
+}
+
+const check = (name: string, status: Status, detail: string): Check => ({ name, status, detail });
+const verdict = (holds: boolean, otherwise: Status = 'failed'): Status => (holds ? 'ok' : otherwise);
+
+async function examine(): Promise<Check[]> {
+  let config: Config;
+  try {
+    config = readConfig();
+  } catch (error) {
+    return [check('settings', 'failed', tell(error).message)];
+  }
+  const app = await import('../../app.ts');
+  const checks = [check('settings', 'ok', 'all are valid'), ...checkFolder(config)];
+  const fingerprint = app.secretKeyFingerprint(config);
+  try {
+    const facts = await app.inspectDatabase(config);
+    if (facts === null) checks.push(check('database', 'skipped', 'not there yet: the first start makes it'));
+    else checks.push(...checkDatabase(facts), checkSecretKey(fingerprint, facts.secretKeyFingerprint));
+  } catch (error) {
+    checks.push(check('database', 'failed', tell(error).message));
+  }
+  return checks;
+}
+
+function checkFolder({ dataDir, databaseUrl }: Config): Check[] {
+  const about = statSync(dataDir, { throwIfNoEntry: false });
+  if (!about)
+    return [check('data folder', 'skipped', `${dataDir} is not there yet: the first start makes it`)];
+  if (!about.isDirectory()) return [check('data folder', 'failed', `${dataDir} is no folder`)];
+  const mode = about.mode & 0o777;
+  const isPrivate = (mode & 0o077) === 0;
+  const others = isPrivate ? '' : `, open to other users: chmod 700 ${dataDir}`;
+  const disk = statfsSync(dataDir);
+  const free = disk.bavail * disk.bsize;
+  const space: Status = free < LEAST_DISK ? 'failed' : verdict(free >= LITTLE_DISK, 'warning');
+  return [
+    check(
+      'data folder',
+      verdict(isWritable(dataDir)),
+      `${dataDir}${isWritable(dataDir) ? '' : ' is not writable'}`,
+    ),
+    check('its mode', verdict(isPrivate, 'warning'), `0${mode.toString(8)}${others}`),
+    // with a database of your own only two small files are kept there
+    check('free disk', databaseUrl ? 'ok' : space, `${(free / GIGABYTE).toFixed(1)} GB`),
+  ];
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkDatabase(facts: DatabaseFacts): Check[] {
+  const major = Math.floor(facts.versionNumber / 10_000);
+  const isSupported = major >= OLDEST_POSTGRES && major <= NEWEST_POSTGRES;
+  return [
+    check('database', 'ok', 'answers'),
+    check('PostgreSQL', verdict(isSupported), `${facts.version}; Payhook runs on 15 to 18`),
+    check('encoding', verdict(facts.encoding === 'UTF8'), facts.encoding),
+    check(
+      'letters',
+      verdict(facts.lowersAccents),
+      facts.lowersAccents
+        ? "lower('É') is é"
+        : "lower('É') is not é: create the database with a UTF-8 locale",
+    ),
+    check(
+      'role',
+      verdict(!facts.isSuperuser, 'warning'),
+      `${facts.role}${facts.isSuperuser ? ' is a superuser: give Payhook a role of its own' : ', no superuser'}`,
+    ),
+    check('fsync', verdict(facts.fsync), facts.fsync ? 'on' : 'off: a power cut loses what was acknowledged'),
+    checkClock(facts.clockAheadMs),
+    checkSchema(facts),
+  ];
+}
+
+function checkClock(aheadMs: number): Check {
+  const direction = aheadMs < 0 ? 'behind' : 'ahead of';
+  const detail = `the database is ${Math.abs(aheadMs)} ms ${direction} this machine`;
+  return check('clocks', verdict(Math.abs(aheadMs) <= CLOCK_MS, 'warning'), detail);
+}
+
+function checkSchema({ schemaVersion, newestSchemaVersion }: DatabaseFacts): Check {
+  if (schemaVersion === newestSchemaVersion) return check('schema', 'ok', `version ${schemaVersion}`);
+  const isNewer = schemaVersion > newestSchemaVersion;
+  const remedy = isNewer ? 'run the newer program' : 'run payhook migrate';
+  return check(
+    'schema',
+    'failed',
+    `version ${schemaVersion}, this program has ${newestSchemaVersion}: ${remedy}`,
+  );
+}
+
+function checkSecretKey(inForce: string | null, stored: string | null): Check {
+  const name = 'secret key';
+  if (stored === null) return check(name, 'skipped', 'the database knows none yet');
+  if (inForce === null) return check(name, 'failed', 'missing: secret-key is not in the data folder');
+  const shown = `fingerprint ${inForce.slice(0, 12)}`;
+  return inForce === stored
+    ? check(name, 'ok', shown)
+    : check(name, 'failed', `${shown}, but the database was set up with ${stored.slice(0, 12)}`);
+}
+
+function describe(checks: readonly Check[], ok: boolean, { paint }: Terminal): string {
+  const signs = { ok: '✓', warning: '!', failed: '✗', skipped: '-' };
+  const paints = { ok: paint.good, warning: paint.warning, failed: paint.bad, skipped: paint.faint };
+  const rows = checks.map(({ name, status, detail }) => [signs[status], name, detail.replaceAll('\n', ' ')]);
+  const plain = table([{ heading: '' }, { heading: '' }, { heading: '' }], rows).split('\n');
+  const painted = plain.map((line, index) => {
+    const status = checks[index]?.status;
+    return status ? paints[status](line.slice(0, 1)) + line.slice(1) : line;
+  });
+  return `${painted.join('\n')}${ok ? '' : paint.bad('Something is wrong.') + '\n'}`;
+}

@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import type { Client } from '../../client/client.ts';
+import type { UploadSource } from '../../client/transport.ts';
+import type { AffiliateImport, CommissionImport, ImportOptions } from '../../client/types.ts';
+import type { Cli } from '../cli.ts';
+import { count, decimal } from '../money.ts';
+import { startProgress } from '../progress.ts';
+import { withClient } from '../session.ts';
+import { openSource } from '../source-file.ts';
+import { printable, table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+
+type Report = AffiliateImport | CommissionImport;
+type Upload = (client: Client, file: UploadSource, options: ImportOptions) => Promise<Report>;
+
+const RULES = `
+One transaction: when a line is bad nothing is written, unless --partial. The same file again changes nothing.
+Exit code 1 when a line was refused, also with --dry-run and --partial.
+`;
+
+const AFFILIATES_HELP = `
+Creates affiliates, or updates those with the same external_id, else the same e-mail address.
+Columns: email, and any of external_id, name_first, name_last, slug, paypal_email, payout_method (paypal, wise,
+other), is_ready_for_payout (true, false), status (active, inactive). UTF-8, comma-separated, first line = columns.
+${RULES}
+Examples:
+  $ payhook affiliates import affiliates.csv --dry-run
+  $ payhook affiliates import affiliates.csv
+  $ zcat affiliates.csv.gz | payhook affiliates import -
+`;
+
+const COMMISSIONS_HELP = `
+Columns: external_id; one of affiliate_id, affiliate_email, affiliate_external_id; amount as a decimal (31.90), or
+sale_amount with rate_bps; and any of currency, program_id, type, order_id, customer_email, product_id, product_name,
+description, occurred_at. UTF-8, comma-separated, first line = columns.
+${RULES}
+Examples:
+  $ payhook commissions import commissions.csv --dry-run
+  $ payhook commissions import commissions.csv --json
+`;
+
+/** `payhook affiliates import` and `payhook commissions import`. */
+export function addImports(program: Command, cli: Cli): void {
+  const affiliates = program.command('affiliates').description('affiliates: who is paid');
+  addImport(affiliates, cli, 'affiliates', AFFILIATES_HELP, (client, file, options) =>
+    client.importAffiliates(file, options),
+  );
+  const commissions = program.command('commissions').description('commissions: what is owed');
+  addImport(commissions, cli, 'commissions', COMMISSIONS_HELP, (client, file, options) =>
+    client.importCommissions(file, options),
+  );
+}
+
+function addImport(parent: Command, cli: Cli, what: string, help: string, upload: Upload): void {
+  parent
+    .command('import')
+    .description(`import ${what} from a CSV file`)
+    .argument('<file>', 'the CSV file; - is standard input')
+    .option('--dry-run', 'check every line and write nothing')
+    .option('--partial', 'write the good lines although others are bad')
+    .addHelpText('after', help)
+    .action((path: string, { dryRun = false, partial = false }: Partial<ImportOptions>) =>
+      cli.run(() => runImport(cli, path, { dryRun, partial }, upload)),
+    );
+}
+
+async function runImport(cli: Cli, path: string, options: ImportOptions, upload: Upload): Promise<number> {
+  const { terminal } = cli;
+  const source = openSource(path);
+  const report = await withClient({ terminal, account: cli.account() }, async (client) => {
+    const progress = await startProgress(terminal, path === '-' ? 'standard input' : path, source.bytes);
+    try {
+      return await upload(client, { ...source, onProgress: progress.update }, options);
+    } finally {
+      progress.stop();
+    }
+  });
+  terminal.result(report, () => describeReport(report, terminal));
+  return report.failed > 0 ? 1 : 0;
+}
+
+function describeReport(report: Report, { paint }: Terminal): string {
+  const updated = report.object === 'affiliate_import' ? `, ${report.updated} updated` : '';
+  const counts = `${report.created} created${updated}, ${report.unchanged} unchanged, ${report.failed} bad`;
+  const head = `${paint.strong(count(report.lines, 'line'))}: ${counts}\n`;
+  const tail = report.dry_run ? 'Dry run: nothing was written.\n' : '';
+  return head + describeTotals(report, paint.faint) + describeBad(report, paint.bad) + tail;
+}
+
+function describeTotals(report: Report, paintHeading: (text: string) => string): string {
+  if (report.object !== 'commission_import' || report.totals.length === 0) return '';
+  const rows = report.totals.map((total) => [
+    total.currency.toUpperCase(),
+    decimal(total),
+    String(total.count),
+  ]);
+  return table(
+    [{ heading: 'CURRENCY' }, { heading: 'AMOUNT', right: true }, { heading: 'COMMISSIONS', right: true }],
+    rows,
+    paintHeading,
+  );
+}
+
+function describeBad(report: Report, paint: (text: string) => string): string {
+  const lines = report.errors.map(({ line, message }) => `${paint(`line ${line}:`)} ${printable(message)}\n`);
+  const rest = report.failed - lines.length;
+  return lines.join('') + (rest > 0 ? `and ${rest} more bad lines\n` : '');
+}

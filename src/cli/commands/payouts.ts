@@ -1,0 +1,147 @@
+import type { Command } from 'commander';
+import type { ListQuery, PayoutSelection } from '../../client/types.ts';
+import { type Cli, confirm, requireYes } from '../cli.ts';
+import { readFilterOptions } from '../filters.ts';
+import { amounts, count } from '../money.ts';
+import { findPayout, REFERENCE_HELP } from '../payout-reference.ts';
+import { describePayout, payoutTable } from '../payout-view.ts';
+import { withClient } from '../session.ts';
+import { addComplete } from './payouts-complete.ts';
+import { addExport } from './payouts-export.ts';
+
+const SELECTION_HELP = `
+Filters, all of them must hold: affiliate_id, program_id, product_id, order_id, payout_method, type,
+affiliate_status, is_ready_for_payout, currency, total, occurred_at. Operators in brackets: eq (without any), ne, in,
+nin, gt, gte, lt, lte. The same field again, or several values with commas, means one of them.
+`;
+
+interface SelectionOptions {
+  readonly filter?: readonly string[];
+  readonly filters?: string;
+  readonly search?: string;
+  readonly ignoreMinimum?: boolean;
+}
+
+/** `payhook payouts list|show|preview|create|export|complete|delete`. */
+export function addPayouts(program: Command, cli: Cli): void {
+  const payouts = program.command('payouts').description('payouts: who gets how much');
+  addList(payouts, cli);
+  payouts
+    .command('show')
+    .description('show a payout with its affiliates')
+    .argument('<payout>', REFERENCE_HELP)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ payhook payouts show current\n  $ payhook payouts show 1 --json\n',
+    )
+    .action((reference: string) => cli.run(() => show(cli, reference)));
+  addSelection(payouts.command('preview').description('show what create would make now, without making it'))
+    .addHelpText('after', `${SELECTION_HELP}\nExample:\n  $ payhook payouts preview --filter currency=eur\n`)
+    .action((options: SelectionOptions) => cli.run(() => preview(cli, options)));
+  addSelection(payouts.command('create').description('make the payout of all that is owed and matches'))
+    .addHelpText(
+      'after',
+      `${SELECTION_HELP}
+Examples:
+  $ payhook payouts create
+  $ payhook payouts create --filter currency=usd --filter 'occurred_at[lt]=2026-10-01'
+  $ payhook payouts create --filter affiliate_id=7,8,9 --ignore-minimum
+  $ payhook payouts create --filters '{"currency":"usd","type":{"nin":["bonus"]}}'
+`,
+    )
+    .action((options: SelectionOptions) => cli.run(() => create(cli, options)));
+  addExport(payouts, cli);
+  addComplete(payouts, cli);
+  addDelete(payouts, cli);
+}
+
+function addList(payouts: Command, cli: Cli): void {
+  payouts
+    .command('list')
+    .description('list payouts, the newest first')
+    .option('--status <status>', 'unpaid or paid')
+    .option('--sort <field>', 'such as -created_at, number, -affiliate_count; - is descending')
+    .option('--page <number>', 'which page')
+    .option('--per-page <number>', 'payouts a page, 100 at most')
+    .action((options: { status?: string; sort?: string; page?: string; perPage?: string }) => {
+      const { perPage, ...query } = options;
+      return cli.run(() => list(cli, { ...query, ...(perPage === undefined ? {} : { per_page: perPage }) }));
+    });
+}
+
+function addSelection(command: Command): Command {
+  const collect = (value: string, before: readonly string[] = []) => [...before, value];
+  return command
+    .option('--filter <key=value>', 'only what matches; may be repeated', collect)
+    .option('--filters <json>', 'the filters as one JSON object')
+    .option('--search <words>', 'every word is part of a name, e-mail or slug of the affiliate')
+    .option('--ignore-minimum', 'pay also what is below the minimums');
+}
+
+function addDelete(payouts: Command, cli: Cli): void {
+  payouts
+    .command('delete')
+    .description('delete an unpaid payout; its commissions are owed again')
+    .argument('<payout>', REFERENCE_HELP)
+    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .addHelpText('after', '\nExample:\n  $ payhook payouts delete current --yes\n')
+    .action((reference: string, { yes }: { yes?: boolean }) =>
+      cli.run(() => remove(cli, reference, yes ?? false)),
+    );
+}
+
+function selectionOf({ filter, filters, search, ignoreMinimum }: SelectionOptions): PayoutSelection {
+  const read = readFilterOptions(filter ?? [], filters);
+  return {
+    ...(read === undefined ? {} : { filters: read }),
+    ...(search === undefined ? {} : { search }),
+    ...(ignoreMinimum ? { ignore_minimum: true } : {}),
+  };
+}
+
+async function list({ terminal, account }: Cli, query: ListQuery): Promise<undefined> {
+  const page = await withClient({ terminal, account: account() }, (client) => client.listPayouts(query));
+  const { pagination } = page;
+  const foot = `${count(pagination.total, 'payout')}, page ${pagination.page} of ${Math.max(1, pagination.pages)}\n`;
+  terminal.result(page, () => payoutTable(page.data, terminal) + terminal.paint.faint(foot));
+}
+
+async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
+  const payout = await withClient({ terminal, account: account() }, (client) =>
+    findPayout(client, reference),
+  );
+  terminal.result(payout, () => describePayout(payout, terminal));
+}
+
+async function preview({ terminal, account }: Cli, options: SelectionOptions): Promise<undefined> {
+  const selection = selectionOf(options);
+  const made = await withClient({ terminal, account: account() }, (client) =>
+    client.previewPayout(selection),
+  );
+  terminal.result(made, () => describePayout(made, terminal));
+}
+
+async function create({ terminal, account }: Cli, options: SelectionOptions): Promise<undefined> {
+  const selection = selectionOf(options);
+  const payout = await withClient({ terminal, account: account() }, (client) =>
+    client.createPayout(selection),
+  );
+  terminal.result(payout, () => describePayout(payout, terminal));
+}
+
+async function remove({ terminal, account }: Cli, reference: string, yes: boolean): Promise<undefined> {
+  requireYes(terminal, yes);
+  const payout = await withClient({ terminal, account: account() }, async (client) => {
+    const found = await findPayout(client, reference);
+    if (found.status === 'unpaid') {
+      const what = `${amounts(found.totals)} to ${count(found.affiliate_count, 'affiliate')}`;
+      await confirm(terminal, `Delete payout ${found.number} (${what})? All of it is owed again.`, yes);
+    }
+    await client.deletePayout(found.id, found.revision);
+    return found;
+  });
+  terminal.result(
+    { id: payout.id, object: payout.object, deleted: true },
+    () => `Payout ${payout.number} (${payout.id}) is deleted.\n`,
+  );
+}

@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { explainConfig, readConfig } from '../../kernel/config.ts';
+import type { Cli } from '../cli.ts';
+import { withPlatform } from '../session.ts';
+import { table } from '../table.ts';
+import type { Exit } from './serve.ts';
+
+const SERVE_HELP = `
+Settings come from the environment: payhook config lists them. Without DATABASE_URL it starts the PostgreSQL that came
+with it, on the data folder. SIGINT and SIGTERM answer what is under way and stop all, PostgreSQL too; a second one
+stops at once. The log goes to standard error, a JSON object a line.
+
+Examples:
+  $ payhook serve
+  $ PORT=9000 DATA_DIR=/var/lib/payhook payhook serve
+`;
+
+/** `payhook serve|migrate|doctor|config`. */
+export function addSystem(program: Command, cli: Cli, exit: Exit): void {
+  program
+    .command('serve')
+    .description('run the server until it is stopped')
+    .addHelpText('after', SERVE_HELP)
+    .action(() => cli.run(async () => (await import('./serve.ts')).serveForever(exit)));
+  program
+    .command('migrate')
+    .description("bring the database to this program's schema; serve does it too")
+    .addHelpText('after', '\nSafe to run again, and beside other servers: only one migrates at a time.\n')
+    .action(() => cli.run(() => migrate(cli)));
+  program
+    .command('doctor')
+    .description('check settings, data folder and database; changes nothing')
+    .addHelpText('after', '\nExit code 1 when something is wrong.\n')
+    .action(() => cli.run(async () => (await import('./doctor.ts')).doctor(cli)));
+  program
+    .command('config')
+    .description('show every setting, its value, where it comes from and what it means')
+    .addHelpText(
+      'after',
+      '\nEvery setting may also be given as NAME_FILE, a file that holds it. Secrets are never shown.\n',
+    )
+    .action(() => cli.run(async () => showConfig(cli)));
+}
+
+async function migrate({ terminal }: Cli): Promise<undefined> {
+  const { version, applied } = await withPlatform(terminal, async (platform) => platform.migrations);
+  terminal.result({ version, applied }, () => {
+    const done = applied.map((name) => `applied ${name}\n`).join('');
+    return `${done}The schema is at version ${version}${applied.length === 0 ? ' already' : ''}.\n`;
+  });
+}
+
+function showConfig({ terminal }: Cli): undefined {
+  const settings = explainConfig();
+  terminal.result(settings, () =>
+    table(
+      ['SETTING', 'VALUE', 'FROM', 'MEANING'].map((heading) => ({ heading })),
+      settings.map(({ name, value, source, meaning }) => [name, value ?? '', source, meaning]),
+      terminal.paint.faint,
+    ),
+  );
+  readConfig(); // after the table, so that a mistake is seen beside the value it is about
+}

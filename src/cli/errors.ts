@@ -1,0 +1,80 @@
+/** A command line that cannot be followed: exit code 2. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+/** A command that could not be done, with what to do about it: exit code 1. */
+export class CommandError extends Error {
+  override name = 'CommandError';
+  readonly code: string;
+  readonly reason: string | null;
+
+  constructor(message: string, about: { code?: string; reason?: string } = {}) {
+    super(message);
+    this.code = about.code ?? 'failed';
+    this.reason = about.reason ?? null;
+  }
+}
+
+/** An error as it is told: `unexpected` ones are bugs and come with their stack. */
+export interface Told {
+  readonly exitCode: 1 | 2;
+  readonly code: string;
+  readonly reason: string | null;
+  readonly message: string;
+  readonly unexpected: boolean;
+}
+
+interface Known {
+  name?: string;
+  code?: unknown;
+  reason?: unknown;
+  message?: string;
+  errors?: readonly Error[];
+}
+
+// By name: the modules that throw them are loaded only by the commands that need them.
+const EXIT_2 = new Set(['UsageError', 'ConfigError', 'CommanderError']);
+const EXIT_1 = new Set([
+  'CommandError',
+  'ApiError',
+  'ConnectionError',
+  'EmbeddedDatabaseError',
+  'MigrationError',
+]);
+const SYSTEM_CODE = /^E[A-Z]+$/;
+// PostgreSQL's own refusals of a connection: authorisation, unknown database, too many, starting up.
+const DATABASE_CODE = /^(28|3D|53|57P|08)/;
+
+/** What to tell about whatever was thrown. */
+export function tell(thrown: unknown): Told {
+  const error = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as Known;
+  const name = error.name ?? '';
+  const told = { reason: textOr(error.reason, null), unexpected: false };
+  if (EXIT_2.has(name)) {
+    const code = name === 'ConfigError' ? 'configuration' : 'usage';
+    return { ...told, exitCode: 2, code, message: error.message?.replace(/^error: /, '') ?? '' };
+  }
+  const code = typeof error.code === 'string' ? error.code : '';
+  if (EXIT_1.has(name)) {
+    return { ...told, exitCode: 1, code: code || 'failed', message: error.message ?? '' };
+  }
+  // A refused connection to "localhost" is an AggregateError without a message of its own.
+  const message = error.message || error.errors?.[0]?.message || String(thrown);
+  if (DATABASE_CODE.test(code) || isConnectionFailure(code, message)) {
+    return { ...told, exitCode: 1, code: 'database', message: `the database cannot be reached: ${message}` };
+  }
+  if (SYSTEM_CODE.test(code)) return { ...told, exitCode: 1, code: 'failed', message };
+  return { ...told, exitCode: 1, code: 'internal_error', message, unexpected: true };
+}
+
+function isConnectionFailure(code: string, message: string): boolean {
+  return (
+    /^(ECONN|EHOST|ENET|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/.test(code) ||
+    /Connection terminated|timeout exceeded when trying to connect/.test(message)
+  );
+}
+
+function textOr(value: unknown, fallback: null): string | null {
+  return typeof value === 'string' ? value : fallback;
+}

@@ -1,0 +1,138 @@
+import type { Payout, PayoutLine, PayoutPreview, PayoutSummary } from '../client/types.ts';
+import { amounts, count, decimal } from './money.ts';
+import { type Column, table } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import { shortTime } from './time.ts';
+
+const right = (heading: string): Column => ({ heading, right: true });
+const left = (heading: string): Column => ({ heading });
+
+/** A page of payouts, a line each. */
+export function payoutTable(payouts: readonly PayoutSummary[], { paint }: Terminal): string {
+  return table(
+    [
+      right('NUMBER'),
+      left('ID'),
+      left('STATUS'),
+      left('CREATED'),
+      right('AFFILIATES'),
+      right('COMMISSIONS'),
+      left('AMOUNT'),
+    ],
+    payouts.map((payout) => [
+      String(payout.number),
+      payout.id,
+      payout.status,
+      shortTime(payout.created_at),
+      String(payout.affiliate_count),
+      String(payout.commission_count),
+      amounts(payout.totals),
+    ]),
+    paint.faint,
+  );
+}
+
+/** A whole payout, or a preview of one, for people. */
+export function describePayout(payout: Payout | PayoutPreview, terminal: Terminal): string {
+  const sections = [headOf(payout, terminal), totalsOf(payout, terminal), linesOf(payout, terminal)];
+  return [...sections, excludedOf(payout, terminal)].filter((section) => section !== '').join('\n');
+}
+
+function headOf(payout: Payout | PayoutPreview, { paint }: Terminal): string {
+  const counts = `${count(payout.affiliate_count, 'affiliate')}, ${count(payout.commission_count, 'commission')}`;
+  const selection = [
+    ...(payout.filters ? [`Filters: ${JSON.stringify(payout.filters)}`] : []),
+    ...(payout.search ? [`Search: ${JSON.stringify(payout.search)}`] : []),
+  ];
+  if (payout.id === null) {
+    const current = payout.current_payout_id;
+    const blocked = current ? [`Not possible at the moment: payout ${current} is unpaid.`] : [];
+    return lines([`${paint.strong('Preview')}, nothing was written: ${counts}`, ...selection, ...blocked]);
+  }
+  const status = payout.status === 'paid' ? paint.good('paid') : paint.warning('unpaid');
+  const paid = payout.paid_at === null ? '' : `, paid ${shortTime(payout.paid_at)} by ${payout.paid_by}`;
+  return lines([
+    `${paint.strong(`Payout ${payout.number}`)}  ${payout.id}  ${status}  revision ${payout.revision}`,
+    counts,
+    `Created ${shortTime(payout.created_at)} by ${payout.created_by}${paid} (UTC)`,
+    ...selection,
+  ]);
+}
+
+const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
+
+function totalsOf({ totals, status }: Payout | PayoutPreview, { paint }: Terminal): string {
+  if (totals.length === 0) return '';
+  const settled = status === 'paid' ? [right('PAID'), right('RELEASED')] : [];
+  return table(
+    [left('CURRENCY'), right('AMOUNT'), right('AFFILIATES'), right('COMMISSIONS'), ...settled],
+    totals.map((total) => {
+      const { currency } = total;
+      const amountsSettled = [total.paid_amount, total.released_amount].map((amount) =>
+        decimal({ amount, currency }),
+      );
+      return [
+        currency.toUpperCase(),
+        decimal(total),
+        String(total.affiliate_count),
+        String(total.commission_count),
+        ...(settled.length > 0 ? amountsSettled : []),
+      ];
+    }),
+    paint.faint,
+  );
+}
+
+function linesOf(payout: Payout | PayoutPreview, { paint }: Terminal): string {
+  if (payout.affiliates === null) {
+    return 'More than 1,000 affiliates: they are in the file of `payhook payouts export`.\n';
+  }
+  if (payout.affiliates.length === 0) return '';
+  return table(
+    [
+      right('AFFILIATE'),
+      left('NAME'),
+      left('E-MAIL'),
+      left('METHOD'),
+      right('COMMISSIONS'),
+      right('AMOUNT'),
+      left('CURRENCY'),
+      left('PAID'),
+      left('REFERENCE'),
+    ],
+    payout.affiliates.flatMap((line) => rowsOf(line)),
+    paint.faint,
+  );
+}
+
+function rowsOf(line: PayoutLine): string[][] {
+  const paid = line.is_paid === null ? '' : line.is_paid ? 'yes' : 'no, released';
+  return line.totals.map((total) => [
+    String(line.affiliate_id),
+    line.name ?? '',
+    line.email ?? '',
+    line.payout_method ?? '',
+    String(total.commission_count),
+    decimal(total),
+    total.currency.toUpperCase(),
+    paid,
+    line.payment_reference ?? '',
+  ]);
+}
+
+function excludedOf({ excluded }: Payout | PayoutPreview, { paint }: Terminal): string {
+  if (excluded.length === 0) return '';
+  return table(
+    [left('LEFT OUT'), right('AFFILIATES'), right('COMMISSIONS'), right('AMOUNT'), left('CURRENCY')],
+    excluded.flatMap(({ reason, totals }) =>
+      totals.map((total) => [
+        reason.replaceAll('_', ' '),
+        String(total.affiliate_count),
+        String(total.commission_count),
+        decimal(total),
+        total.currency.toUpperCase(),
+      ]),
+    ),
+    paint.faint,
+  );
+}

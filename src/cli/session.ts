@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Platform } from '../app.ts';
+import type { Client } from '../client/client.ts';
+import { type Config, readConfig, readRemote } from '../kernel/config.ts';
+import { CommandError, UsageError } from './errors.ts';
+import { onInterrupt } from './interrupt.ts';
+import type { Terminal } from './terminal.ts';
+
+interface Account {
+  readonly id: string;
+  readonly uuid: string;
+  readonly name: string;
+}
+
+/** Opens the database of this machine for a command, quietly, and closes it after `work`. */
+export async function withPlatform<Result>(
+  terminal: Terminal,
+  work: (platform: Platform) => Promise<Result>,
+): Promise<Result> {
+  if (readRemote()) {
+    throw new UsageError('this command works on the database itself: unset PAYHOOK_URL to use it here');
+  }
+  const config = readConfig();
+  const { openPlatform } = await import('../app.ts');
+  const platform = await openPlatform(config, { purpose: 'command', log: await quietLog(config, terminal) });
+  try {
+    if (platform.firstKey) {
+      terminal.note(`The first API key was made; it is in ${platform.firstKey.path}`);
+    }
+    return await work(platform);
+  } finally {
+    await platform.close();
+  }
+}
+
+// With --json standard error carries JSON errors only.
+async function quietLog(config: Config, { json }: Terminal) {
+  const { createLog } = await import('../app.ts');
+  return createLog({ ...config, logLevel: json ? 'silent' : 'error' });
+}
+
+/**
+ * Runs `work` with a client of the API: of the server PAYHOOK_URL names, else of one inside this process, behind a
+ * socket nobody else can reach. One code path, whether or not a server runs on the same data.
+ */
+export async function withClient<Result>(
+  options: { readonly terminal: Terminal; readonly account: string | undefined },
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const remote = readRemote();
+  if (remote) {
+    if (options.account !== undefined) {
+      throw new UsageError('--account has no effect with PAYHOOK_URL: PAYHOOK_API_KEY decides the account');
+    }
+    return useClient(remote, work);
+  }
+  return withPlatform(options.terminal, async (platform) => {
+    const account = chooseAccount(await platform.accounts.list(), options.account);
+    return serveInProcess(platform, account, work);
+  });
+}
+
+async function useClient<Result>(
+  target: Parameters<typeof import('../client/client.ts').createClient>[0],
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const { createClient } = await import('../client/client.ts');
+  const client = createClient(target);
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+async function serveInProcess<Result>(
+  platform: Platform,
+  account: Account,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const { serve } = await import('../app.ts');
+  const folder = mkdtempSync(join(tmpdir(), 'payhook-cli-')); // mode 0700
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const forget = onInterrupt(remove);
+  const token = randomBytes(32).toString('base64url');
+  const socketPath = join(folder, 'api.sock');
+  try {
+    const server = await serve(platform, {
+      listen: { path: socketPath },
+      operator: { token, account: account.uuid },
+    });
+    try {
+      return await useClient({ socketPath, apiKey: token }, work);
+    } finally {
+      await server.close();
+    }
+  } finally {
+    forget();
+    remove();
+  }
+}
+
+/** The account an id or a name means; without one, the only account there is. */
+export function chooseAccount(accounts: readonly Account[], wanted: string | undefined): Account {
+  const named = accounts.filter(({ id, name }) => wanted === undefined || id === wanted || name === wanted);
+  const [account, ...others] = named;
+  if (account && others.length === 0) return account;
+  if (account === undefined) {
+    const what = wanted === undefined ? 'there is no account' : `no account is called ${wanted}`;
+    throw new CommandError(`${what}; there are ${accounts.map(nameOf).join(', ')}`);
+  }
+  const hint = wanted === undefined ? 'choose one with --account' : 'choose one by its id';
+  throw new UsageError(`several accounts: ${hint}: ${named.map(nameOf).join(', ')}`);
+}
+
+const nameOf = ({ id, name }: Account) => `${id} (${name})`;

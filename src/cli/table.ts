@@ -1,0 +1,50 @@
+/** A column of a table: its heading, and whether its cells stand at the right, as numbers do. */
+export interface Column {
+  readonly heading: string;
+  readonly right?: boolean;
+}
+
+const WIDE =
+  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;
+const COMBINING = /\p{M}/u;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal
+const CONTROL = /[\u0000-\u001F\u007F-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
+
+/** A text from outside as it may be shown: a name must not be able to move the cursor or turn the line around. */
+export function printable(text: string): string {
+  return text.replace(CONTROL, '\uFFFD');
+}
+
+/** The number of terminal cells a text takes; East Asian characters and emoji take two. */
+export function displayWidth(text: string): number {
+  let width = 0;
+  for (const character of text) width += COMBINING.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+  return width;
+}
+
+/** Lines of an aligned table, without a heading line when no column has one. */
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  paintHeading: (text: string) => string = (text) => text,
+): string {
+  const cells = rows.map((row) => row.map(printable));
+  const headings = columns.map(({ heading }) => heading);
+  const withHeading = headings.some((heading) => heading !== '');
+  const widths = columns.map(({ heading }, index) =>
+    Math.max(displayWidth(heading), ...cells.map((row) => displayWidth(row[index] ?? ''))),
+  );
+  const line = (row: readonly string[]) =>
+    columns
+      .map(({ right }, index) => pad(row[index] ?? '', widths[index] ?? 0, right ?? false))
+      .join('  ')
+      .trimEnd();
+  const lines = cells.map(line);
+  if (withHeading) lines.unshift(paintHeading(line(headings)));
+  return lines.map((text) => `${text}\n`).join('');
+}
+
+function pad(text: string, width: number, right: boolean): string {
+  const space = ' '.repeat(Math.max(0, width - displayWidth(text)));
+  return right ? space + text : text + space;
+}

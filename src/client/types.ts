@@ -1,0 +1,148 @@
+/** A page of a list with its exact total. */
+export interface List<Item> {
+  readonly data: readonly Item[];
+  readonly pagination: {
+    readonly page: number;
+    readonly limit: number;
+    readonly total: number;
+    readonly pages: number;
+  };
+}
+
+export interface ListQuery {
+  readonly page?: string;
+  readonly per_page?: string;
+  readonly sort?: string;
+  readonly status?: string;
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly object: 'api_key';
+  readonly name: string;
+  /** The first and last characters of the key. */
+  readonly hint: string;
+  readonly created_by: string;
+  readonly last_used_at: string | null;
+  readonly revoked_at: string | null;
+  readonly created_at: string;
+}
+
+/** A key just made. `key` is null when the first answer was lost and this one is its replay. */
+export interface NewApiKey extends ApiKey {
+  readonly key: string | null;
+}
+
+/** Minor units of one currency. */
+export interface Money {
+  readonly currency: string;
+  readonly amount: number;
+}
+
+export interface PayoutTotal extends Money {
+  readonly commission_count: number;
+  readonly affiliate_count: number;
+  readonly paid_amount: number;
+  readonly paid_count: number;
+  readonly released_amount: number;
+  readonly released_count: number;
+}
+
+export interface PayoutLine {
+  readonly affiliate_id: number;
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly payout_method: string | null;
+  /** null until the payout is completed. */
+  readonly is_paid: boolean | null;
+  readonly totals: readonly (Money & { readonly commission_count: number })[];
+  readonly payment_reference: string | null;
+}
+
+/** Who was left out of a payout, and why. */
+export interface Exclusion {
+  readonly reason: string;
+  readonly affiliate_count: number;
+  readonly totals: readonly (Money & {
+    readonly commission_count: number;
+    readonly affiliate_count: number;
+  })[];
+}
+
+export interface PayoutSummary {
+  readonly id: string;
+  readonly object: 'affiliate_payout';
+  readonly number: number;
+  readonly status: 'unpaid' | 'paid';
+  readonly filters: Readonly<Record<string, unknown>> | null;
+  readonly search: string | null;
+  readonly as_of: string;
+  readonly totals: readonly PayoutTotal[];
+  readonly affiliate_count: number;
+  readonly commission_count: number;
+  readonly revision: number;
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly paid_at: string | null;
+  readonly paid_by: string | null;
+}
+
+export interface Payout extends PayoutSummary {
+  /** All lines, or null when there are more than 1,000. */
+  readonly affiliates: readonly PayoutLine[] | null;
+  readonly excluded: readonly Exclusion[];
+}
+
+export interface CompletedPayout extends Payout {
+  readonly unlisted_affiliate_count: number;
+}
+
+type NotYet = 'id' | 'number' | 'revision' | 'created_by' | 'created_at';
+
+/** What creating a payout would make now. */
+export type PayoutPreview = Omit<Payout, NotYet> & { readonly [Field in NotYet]: null } & {
+  readonly current_payout_id: string | null;
+};
+
+export interface PayoutSelection {
+  readonly filters?: unknown;
+  readonly search?: string;
+  readonly ignore_minimum?: boolean;
+}
+
+export interface PaidEntry {
+  readonly affiliate_id: number;
+  readonly is_paid: boolean;
+  readonly payment_reference?: string;
+}
+
+export interface BadLine {
+  readonly line: number;
+  readonly message: string;
+}
+
+interface ImportReport {
+  readonly dry_run: boolean;
+  readonly lines: number;
+  readonly created: number;
+  readonly unchanged: number;
+  readonly failed: number;
+  /** The first 1,000 bad lines. */
+  readonly errors: readonly BadLine[];
+}
+
+export interface AffiliateImport extends ImportReport {
+  readonly object: 'affiliate_import';
+  readonly updated: number;
+}
+
+export interface CommissionImport extends ImportReport {
+  readonly object: 'commission_import';
+  /** Sums of the good lines. */
+  readonly totals: readonly (Money & { readonly count: number })[];
+}
+
+export interface ImportOptions {
+  readonly dryRun: boolean;
+  readonly partial: boolean;
+}

@@ -1,0 +1,79 @@
+import { readdirSync } from 'node:fs';
+import sql from 'sql-template-tag';
+import { maybeRow, oneRow, type Reader } from './connect.ts';
+import { readSetting } from './settings.ts';
+
+/** What a database is like, for `doctor`. */
+export interface DatabaseFacts {
+  readonly version: string;
+  readonly versionNumber: number;
+  readonly encoding: string;
+  /** Whether lower() knows letters beyond ASCII: search ignores case with it. */
+  readonly lowersAccents: boolean;
+  readonly role: string;
+  readonly isSuperuser: boolean;
+  readonly fsync: boolean;
+  /** How far the database's clock is ahead of this machine's, in ms. */
+  readonly clockAheadMs: number;
+  /** 0 = no schema yet. */
+  readonly schemaVersion: number;
+  /** What this program brings. */
+  readonly newestSchemaVersion: number;
+  readonly secretKeyFingerprint: string | null;
+}
+
+const MIGRATIONS = new URL('../../migrations/', import.meta.url);
+
+interface ServerRow {
+  version: string;
+  number: number;
+  encoding: string;
+  lowers: boolean;
+  role: string;
+  superuser: boolean;
+  fsync: boolean;
+  now_ms: bigint;
+  has_schema: boolean;
+}
+
+/** Reads the facts and changes nothing. Works on a database without our schema. */
+export async function inspect(db: Reader): Promise<DatabaseFacts> {
+  await oneRow(db, sql`select 1 as connected`); // so that connecting is not taken for a difference of clocks
+  const before = Date.now();
+  const server = await oneRow<ServerRow>(
+    db,
+    sql`select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
+          current_setting('server_encoding') as encoding, lower('É') = 'é' as lowers, current_user::text as role,
+          (select rolsuper from pg_roles where rolname = current_user) as superuser,
+          current_setting('fsync') = 'on' as fsync,
+          (extract(epoch from clock_timestamp()) * 1000)::int8 as now_ms,
+          to_regclass('schema_migrations') is not null as has_schema`,
+  );
+  const here = (before + Date.now()) / 2;
+  return {
+    version: server.version,
+    versionNumber: server.number,
+    encoding: server.encoding,
+    lowersAccents: server.lowers,
+    role: server.role,
+    isSuperuser: server.superuser,
+    fsync: server.fsync,
+    clockAheadMs: Math.round(Number(server.now_ms) - here),
+    schemaVersion: server.has_schema ? await schemaVersion(db) : 0,
+    newestSchemaVersion: newestSchemaVersion(),
+    secretKeyFingerprint: server.has_schema ? await readSetting(db, 'secret_key_fingerprint') : null,
+  };
+}
+
+async function schemaVersion(db: Reader): Promise<number> {
+  const row = await maybeRow<{ version: number | null }>(
+    db,
+    sql`select max(version) as version from schema_migrations`,
+  );
+  return row?.version ?? 0;
+}
+
+function newestSchemaVersion(): number {
+  const versions = readdirSync(MIGRATIONS).map((name) => Number(/^(\d{4})_/.exec(name)?.[1] ?? 0));
+  return Math.max(0, ...versions);
+}

@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  isRunning,
+  type Machine,
+  plainEnvironment,
+  postgresPid,
+  ROOT,
+  startMachine,
+  startProcess,
+  startServer,
+  untilGone,
+} from './support.ts';
+
+let machine: Machine;
+beforeAll(() => {
+  machine = startMachine();
+});
+afterAll(() => machine.close());
+
+test('the first start prints address, key and a curl that works; SIGTERM stops all with exit code 0', async () => {
+  const server = await startServer(machine);
+  const [, key = ''] = await server.printed(/First API key +(ph_\w+)/);
+  const keyFile = join(machine.dataDir, 'first-api-key');
+  expect(readFileSync(keyFile, 'utf8').trim()).toBe(key);
+  const [, command = ''] = await server.printed(/^ {2}(curl .*)$/m);
+  const pasted = startProcess('sh', ['-c', `${command} -s`], {
+    cwd: machine.folder,
+    env: plainEnvironment(),
+  });
+  expect((await pasted.ended).json()).toMatchObject({ data: [], pagination: { total: 0 } });
+
+  const postgres = postgresPid(machine.dataDir);
+  server.child.kill('SIGTERM');
+  const { code, stderr } = await server.ended;
+  expect(code).toBe(0);
+  expect(isRunning(postgres)).toBe(false);
+  for (const line of stderr.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
+  expect(stderr).not.toContain(key);
+});
+
+test('Ctrl-C, which reaches the whole process group, stops all with exit code 0; the key is not shown again', async () => {
+  const server = await startServer(machine);
+  const postgres = postgresPid(machine.dataDir);
+  process.kill(-(server.child.pid ?? 0), 'SIGINT');
+  const { code, stdout } = await server.ended;
+  expect(code).toBe(0);
+  expect(isRunning(postgres)).toBe(false);
+  expect(stdout).not.toMatch(/ph_\w{20}/);
+});
+
+test('a second server on the same data, or on a port in use, is refused with one clear line', async () => {
+  const server = await startServer(machine);
+  const second = await machine.run(['serve']);
+  expect(second).toMatchObject({ code: 1, stdout: '' });
+  expect(second.stderr).toMatch(
+    new RegExp(`^payhook: A Payhook server \\(process ${server.child.pid}\\) already runs on .*\n$`),
+  );
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+  server.child.kill('SIGTERM');
+  await server.ended;
+
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const { port } = other.address() as { port: number };
+  const refused = await machine.run(['serve'], { env: { PORT: String(port), LOG_LEVEL: 'warn' } });
+  other.close();
+  expect(refused).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `payhook: port ${port} on 127.0.0.1 is in use: stop the program that listens there, or set PORT\n`,
+  });
+});
+
+test('a request under way is answered before the server stops; a second signal ends it at once with 1', async () => {
+  const server = await startServer(machine);
+  const postgres = postgresPid(machine.dataDir);
+  const key = readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim();
+  const begin = async () => {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      answer += chunk;
+    });
+    // Expect: 100-continue tells us that the server has begun with the request.
+    socket.write(
+      `POST /v2/affiliates/programs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 15\r\nExpect: 100-continue\r\n\r\n',
+    );
+    await new Promise((resolve) => socket.once('data', resolve));
+    return { socket, answer: () => answer };
+  };
+  const slow = await begin();
+  const stuck = await begin();
+  server.child.kill('SIGTERM');
+  await refusesConnections(server.url);
+  const closed = new Promise((resolve) => slow.socket.once('close', resolve));
+  slow.socket.write('{"name":"slow"}');
+  await closed;
+  expect(slow.answer()).toContain('HTTP/1.1 201');
+  expect(isRunning(postgres)).toBe(true);
+
+  server.child.kill('SIGTERM');
+  expect((await server.ended).code).toBe(1);
+  await untilGone(postgres);
+  stuck.socket.destroy();
+});
+
+async function refusesConnections(url: string): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (performance.now() < deadline) {
+    const refused = await fetch(`${url}/healthz`, { headers: { connection: 'close' } }).then(
+      () => false,
+      () => true,
+    );
+    if (refused) return;
+  }
+  throw new Error('the server still accepts connections');
+}
+
+test('the server ends with 1 and says so when PostgreSQL ends by itself', async () => {
+  const server = await startServer(machine);
+  process.kill(postgresPid(machine.dataDir), 'SIGKILL');
+  const { code, stderr } = await server.ended;
+  expect(code).toBe(1);
+  expect(stderr).toContain('PostgreSQL ended by itself');
+});
+
+test('SIGTERM to npm start stops server and PostgreSQL', async () => {
+  const npm = startProcess('npm', ['start', '--silent'], {
+    cwd: ROOT,
+    env: { ...plainEnvironment(), DATA_DIR: machine.dataDir, PORT: '0' },
+  });
+  await npm.printed(/stops it/);
+  const postgres = postgresPid(machine.dataDir);
+  npm.child.kill('SIGTERM');
+  await npm.ended;
+  await untilGone(postgres);
+});
+
+test('an interrupted command ends with 1 and leaves no temporary file and no PostgreSQL', async () => {
+  const command = machine.start(['affiliates', 'import', '-'], { input: null }); // waits for its file
+  await untilLeft(machine);
+  const postgres = postgresPid(machine.dataDir);
+  command.child.kill('SIGINT');
+  expect(await command.ended).toMatchObject({ code: 1, stdout: '', stderr: 'payhook: interrupted\n' });
+  expect(machine.leftovers()).toEqual([]);
+  await untilGone(postgres);
+});
+
+/** Returns when a command has its temporary folder: it is at work then. */
+async function untilLeft({ leftovers }: Machine): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (leftovers().length === 0) {
+    if (performance.now() > deadline) throw new Error('the command does not begin');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

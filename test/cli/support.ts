@@ -1,0 +1,173 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CLI = join(ROOT, '.dist-cli/cli/main.js');
+const DEADLINE_MS = 30_000;
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Standard output as the one JSON document it has to be. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
+  json(): any;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Standard input; null keeps it open. */
+  readonly input?: string | null;
+}
+
+/** A folder of its own with a data folder in it, and the built program run on it. */
+export interface Machine {
+  readonly folder: string;
+  readonly dataDir: string;
+  /** Runs a command in the folder to its end. */
+  run(args: readonly string[], options?: RunOptions): Promise<Ran>;
+  /** Starts a command and returns at once. */
+  start(args: readonly string[], options?: RunOptions): Started;
+  /** Writes a file into the folder; returns its path. */
+  write(name: string, content: string): string;
+  /** What commands left in their temporary folder. */
+  leftovers(): string[];
+  /** Ends what still runs and removes the folder. */
+  close(): Promise<void>;
+}
+
+/** A process that was started. */
+export interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ran>;
+  /** Resolves with the match once standard output has it; throws when the process ends before or takes too long. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+/** Makes a machine. Close it. */
+export function startMachine(): Machine {
+  const folder = mkdtempSync(join(tmpdir(), 'payhook-cli-test-'));
+  const temporary = join(folder, 'tmp');
+  mkdirSync(temporary);
+  const dataDir = join(folder, 'data folder');
+  const running = new Set<Started>();
+  const start = (args: readonly string[], { env = {}, input }: RunOptions = {}) => {
+    const started = startProcess(process.execPath, [CLI, ...args], {
+      cwd: folder,
+      env: { ...plainEnvironment(), TMPDIR: temporary, DATA_DIR: dataDir, PORT: '0', ...env },
+      input,
+    });
+    running.add(started);
+    void started.ended.finally(() => running.delete(started));
+    return started;
+  };
+  return {
+    folder,
+    dataDir,
+    start,
+    run: (args, options) => start(args, options).ended,
+    write(name, content) {
+      const path = join(folder, name);
+      writeFileSync(path, content);
+      return path;
+    },
+    leftovers: () => readdirSync(temporary),
+    async close() {
+      for (const { child } of running) child.kill('SIGTERM');
+      await Promise.all([...running].map(({ ended }) => ended));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The environment without settings of ours. */
+export function plainEnvironment(): Record<string, string> {
+  const { PATH = '', HOME = '' } = process.env;
+  return { PATH, HOME };
+}
+
+/** Starts a process in a process group of its own. */
+export function startProcess(
+  file: string,
+  args: readonly string[],
+  { input, ...options }: { cwd: string; env: Record<string, string>; input?: string | null | undefined },
+): Started {
+  const child = spawn(file, args, { ...options, detached: true, stdio: 'pipe' });
+  child.stdin.on('error', () => undefined); // a command may end before it has read all
+  if (input !== null) child.stdin.end(input ?? '');
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+  });
+  const stderr = text(child.stderr);
+  const ended = once(child, 'close').then(async ([code]): Promise<Ran> => {
+    return { code: code as number | null, stdout, stderr: await stderr, json: () => JSON.parse(stdout) };
+  });
+  return {
+    child,
+    ended,
+    async printed(pattern) {
+      const deadline = AbortSignal.timeout(DEADLINE_MS);
+      for (;;) {
+        const match = pattern.exec(stdout);
+        if (match) return match;
+        const data = once(child.stdout, 'data', { signal: deadline });
+        const early = ended.then((ran) => {
+          throw new Error(`ended with ${ran.code} before it printed ${pattern}: ${ran.stdout}${ran.stderr}`);
+        });
+        await Promise.race([data, early]);
+      }
+    },
+  };
+}
+
+/** A server that runs, with its address. */
+export async function startServer(
+  machine: Machine,
+  options?: RunOptions,
+): Promise<Started & { url: string }> {
+  const started = machine.start(['serve'], options);
+  const [, url = ''] = await started.printed(/running at (\S+)[^]*stops it/);
+  return { ...started, url };
+}
+
+/** The pid of the PostgreSQL on a data folder. */
+export function postgresPid(dataDir: string): number {
+  return Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n', 1)[0]);
+}
+
+/** Whether a process exists and is more than a zombie. */
+export function isRunning(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] !== 'Z';
+  } catch {
+    return false;
+  }
+}
+
+/** Returns when a process is gone. */
+export async function untilGone(pid: number): Promise<void> {
+  const deadline = performance.now() + DEADLINE_MS;
+  while (isRunning(pid)) {
+    if (performance.now() > deadline) throw new Error(`process ${pid} is still there`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export const AFFILIATES = `external_id,email,name_first,name_last,payout_method
+a1,ada@example.com,Ada,Lovelace,paypal
+a2,bob@example.com,Bob,Müller,wise
+a3,yuki@example.com,由紀,田中,paypal
+`;
+
+export const COMMISSIONS = `external_id,affiliate_external_id,amount,currency,occurred_at
+c1,a1,31.90,USD,2026-09-01
+c2,a2,10.00,USD,2026-09-02
+c3,a3,500,JPY,2026-09-02
+c4,a1,5.5,EUR,2026-09-03
+`;

@@ -1,0 +1,248 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  AFFILIATES,
+  COMMISSIONS,
+  isRunning,
+  type Machine,
+  postgresPid,
+  type Started,
+  startMachine,
+  startServer,
+} from './support.ts';
+
+let machine: Machine;
+let server: Started & { url: string };
+beforeAll(() => {
+  machine = startMachine();
+  machine.write('affiliates.csv', AFFILIATES);
+  machine.write('commissions.csv', COMMISSIONS);
+});
+afterAll(() => machine.close());
+
+const firstKey = () => readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim();
+const get = (path: string, key = firstKey()) =>
+  fetch(server.url + path, { headers: { authorization: `Bearer ${key}` } });
+
+// One story on one data folder: each test goes on where the one before ended.
+
+test('the first command on an empty folder makes the database and says where the first key is', async () => {
+  const ran = await machine.run(['affiliates', 'import', 'affiliates.csv', '--dry-run']);
+  expect(ran).toMatchObject({
+    code: 0,
+    stdout: '3 lines: 3 created, 0 updated, 0 unchanged, 0 bad\nDry run: nothing was written.\n',
+    stderr: `The first API key was made; it is in ${machine.dataDir}/first-api-key\n`,
+  });
+  expect(ran.stdout + ran.stderr).not.toContain(firstKey());
+  expect(statSync(join(machine.dataDir, 'first-api-key')).mode & 0o777).toBe(0o600);
+});
+
+test('files are imported without a server; a dry run before left nothing', async () => {
+  const affiliates = await machine.run(['affiliates', 'import', 'affiliates.csv', '--json']);
+  expect(affiliates.json()).toMatchObject({ lines: 3, created: 3, updated: 0, failed: 0 });
+  expect(affiliates).toMatchObject({ code: 0, stderr: '' });
+
+  const dry = await machine.run(['commissions', 'import', 'commissions.csv', '--dry-run', '--json']);
+  expect(dry.json()).toMatchObject({ dry_run: true, created: 4, failed: 0 });
+  const commissions = await machine.run(['commissions', 'import', '-'], { input: COMMISSIONS });
+  expect(commissions.code).toBe(0);
+  expect(commissions.stdout).toContain('4 lines: 4 created, 0 unchanged, 0 bad');
+  expect(commissions.stdout).toMatch(/^JPY +500 +1$/m);
+  expect(commissions.stdout).toMatch(/^USD +41\.90 +2$/m);
+  expect(commissions.stderr).toBe(''); // no progress bar where there is no terminal
+});
+
+test('a file with a bad line is refused whole with exit code 1; --partial takes the good lines', async () => {
+  machine.write('bad.csv', `${COMMISSIONS}c5,nobody,1,USD,\nc6,a1,2.00,USD,2026-09-04\n`);
+  const refused = await machine.run(['commissions', 'import', 'bad.csv', '--json']);
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'bad_request', reason: 'invalid_lines' });
+  expect(JSON.parse(refused.stderr).error.message).toContain('line 6: affiliate_external_id "nobody"');
+
+  const partial = await machine.run(['commissions', 'import', 'bad.csv', '--partial', '--json']);
+  expect(partial.code).toBe(1); // a line was refused: a script has to notice
+  expect(partial.json()).toMatchObject({ created: 1, unchanged: 4, failed: 1, errors: [{ line: 6 }] });
+});
+
+test('a payout is previewed and made with filters, beside a server that starts on the same data', async () => {
+  const preview = await machine.run(['payouts', 'preview', '--filter', 'currency=usd,jpy', '--json']);
+  expect(preview.json()).toMatchObject({ id: null, affiliate_count: 3, commission_count: 4 });
+
+  server = await startServer(machine);
+  const made = await machine.run([
+    'payouts',
+    'create',
+    '--filter',
+    'currency=usd',
+    '--filter',
+    'currency=jpy',
+  ]);
+  expect(made.code).toBe(0);
+  expect(made.stdout).toMatch(/^Payout 1 {2}po_[0-9a-f]{32} {2}unpaid {2}revision 1$/m);
+  expect(made.stdout).toMatch(/^USD +43\.90 +2 +3$/m);
+  const current = await (await get('/v2/affiliates/payouts/current')).json();
+  expect(current).toMatchObject({ number: 1, filters: { currency: { in: ['usd', 'jpy'] } } });
+
+  const second = await machine.run(['payouts', 'create', '--json']);
+  expect(second).toMatchObject({ code: 1, stdout: '' });
+  expect(JSON.parse(second.stderr).error).toMatchObject({
+    code: 'conflict',
+    reason: 'current_payout_exists',
+  });
+});
+
+test('a payout is found by its number, its id and as current', async () => {
+  const byNumber = (await machine.run(['payouts', 'show', '1', '--json'])).json();
+  const byId = (await machine.run(['payouts', 'show', byNumber.id, '--json'])).json();
+  expect((await machine.run(['payouts', 'show', 'current', '--json'])).json()).toEqual(byNumber);
+  expect(byId).toEqual(byNumber);
+  const list = (await machine.run(['payouts', 'list', '--status', 'unpaid', '--json'])).json();
+  expect(list).toMatchObject({ data: [{ id: byNumber.id }], pagination: { total: 1 } });
+  const missing = await machine.run(['payouts', 'show', '2']);
+  expect(missing).toMatchObject({ code: 1, stderr: 'payhook: there is no payout number 2\n' });
+});
+
+test('the export is the file of the API, for its owner only, and overwrites nothing', async () => {
+  const ran = await machine.run(['payouts', 'export', '1']);
+  const name = ran.stdout.trim();
+  expect(name).toMatch(/^payout-1-r1-\d{4}-\d\d-\d\d\.csv$/);
+  const path = join(machine.folder, name);
+  const api = await (await get('/v2/affiliates/payouts/current/download')).text();
+  expect(readFileSync(path, 'utf8')).toBe(api);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+
+  writeFileSync(path, 'mine');
+  const refused = await machine.run(['payouts', 'export', '1']);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`${name} exists: add --force`) });
+  expect(readFileSync(path, 'utf8')).toBe('mine');
+  const forced = await machine.run(['payouts', 'export', 'current', '-o', name, '--force', '--json']);
+  expect(forced.json()).toMatchObject({ file: name, bytes: Buffer.byteLength(api) });
+  expect((await machine.run(['payouts', 'export', '1', '-o', '-'])).stdout).toBe(api);
+});
+
+test('completing and deleting want --yes where nobody can be asked, and change nothing without it', async () => {
+  for (const args of [
+    ['complete', '1', '--all-paid'],
+    ['delete', '1'],
+  ]) {
+    const ran = await machine.run(['payouts', ...args]);
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes') });
+  }
+  expect((await get('/v2/affiliates/payouts/current')).status).toBe(200);
+});
+
+test('a list of who was paid that is wrong is refused by line and column, and nothing changes', async () => {
+  const header = 'affiliate_id,is_paid,payment_reference\n';
+  const cases = {
+    'line 1, column 1: the header must be affiliate_id,is_paid': 'affiliate,is_paid\n1,true\n',
+    'line 3, column is_paid: must be true or false, not "tr"': 'affiliate_id,is_paid\n1,true\n2,tr',
+    'line 3, column is_paid: is missing': 'affiliate_id,is_paid\n1,true\n2',
+    'line 4, column payment_reference: the file ends without': `${header}1,true,A\n2,true,B\n3,true,C`,
+    'line 3, column affiliate_id: affiliate 1 is already in line 2': 'affiliate_id,is_paid\n1,true\n1,true\n',
+    'line 4, column affiliate_id: affiliate 9 is not in the payout':
+      'affiliate_id,is_paid\n1,true\n2,true\n9,true\n',
+    'the list says nothing about affiliates 2, 3': 'affiliate_id,is_paid\n1,true\n',
+  };
+  const before = await (await get('/v2/affiliates/payouts/current')).json();
+  for (const [message, content] of Object.entries(cases)) {
+    machine.write('paid.csv', content);
+    const ran = await machine.run(['payouts', 'complete', '1', '--from', 'paid.csv', '--yes']);
+    expect(ran).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
+  }
+  const partly = await machine.run(['payouts', 'complete', '1', '--paid', '1,2', '--yes', '--json']);
+  expect(partly.code).toBe(1);
+  expect(JSON.parse(partly.stderr).error.reason).toBe('affiliates_missing');
+  expect(await (await get('/v2/affiliates/payouts/current')).json()).toEqual(before);
+});
+
+test('a list from a spreadsheet, with byte order mark and CRLF, completes the payout', async () => {
+  machine.write(
+    'paid.csv',
+    '\uFEFFaffiliate_id,is_paid,payment_reference\r\n1,TRUE,X-1\r\n2,FALSE,\r\n3,TRUE,X-3\r\n',
+  );
+  const ran = await machine.run(['payouts', 'complete', 'current', '--from', 'paid.csv', '--yes', '--json']);
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  expect(ran.json()).toMatchObject({
+    status: 'paid',
+    paid_by: 'operator',
+    affiliates: [
+      { affiliate_id: 1, is_paid: true, payment_reference: 'X-1' },
+      { affiliate_id: 2, is_paid: false, payment_reference: null },
+      { affiliate_id: 3, is_paid: true, payment_reference: 'X-3' },
+    ],
+  });
+  const removed = await machine.run(['payouts', 'delete', '1', '--yes', '--json']);
+  expect(removed.code).toBe(1);
+  expect(JSON.parse(removed.stderr).error.reason).toBe('payout_is_paid');
+});
+
+test('a key made on the command line works over HTTP at once, until it is revoked', async () => {
+  const made = await machine.run(['keys', 'create', '--name', 'ci', '--json']);
+  const { id, name, key } = made.json();
+  expect({ id, name, key }).toEqual({
+    id: expect.stringMatching(/^key_[0-9a-f]{32}$/),
+    name: 'ci',
+    key: expect.stringMatching(/^ph_/),
+  });
+  expect((await get('/v2/account', key)).status).toBe(200);
+  const listed = await machine.run(['keys', 'list', '--json']);
+  expect(listed.json().data.map((item: { name: string }) => item.name)).toEqual(['first key', 'ci']);
+  expect(listed.stdout).not.toContain(key);
+  const twice = await machine.run(['keys', 'create', '--name', 'ci', '--json']);
+  expect(JSON.parse(twice.stderr).error.reason).toBe('duplicate_name');
+  const revoked = await machine.run(['keys', 'revoke', 'ci', '--json']);
+  expect(revoked.json()).toEqual({ id, object: 'api_key', revoked: true });
+  expect((await get('/v2/account', key)).status).toBe(401);
+});
+
+test('with PAYHOOK_URL and a key the commands talk to that server', async () => {
+  const env = {
+    PAYHOOK_URL: server.url,
+    PAYHOOK_API_KEY: firstKey(),
+    DATA_DIR: join(machine.folder, 'none'),
+  };
+  const made = await machine.run(['payouts', 'create', '--json'], { env });
+  expect(made.json()).toMatchObject({ number: 2, affiliate_count: 2 });
+  expect(existsSync(env.DATA_DIR)).toBe(false);
+  const removed = await machine.run(['payouts', 'delete', '2', '--yes', '--json'], { env });
+  expect(removed.json()).toEqual({ id: made.json().id, object: 'affiliate_payout', deleted: true });
+  const wrong = await machine.run(['payouts', 'list', '--json'], { env: { ...env, PAYHOOK_API_KEY: 'x' } });
+  expect(JSON.parse(wrong.stderr).error).toMatchObject({
+    code: 'unauthorized',
+    reason: 'invalid_credentials',
+  });
+});
+
+test('with several accounts one has to be chosen, and each sees only its own', async () => {
+  const made = await machine.run(['accounts', 'create', '--name', 'Northwind', '--json']);
+  const { id } = made.json();
+  expect(id).toMatch(/^acc_/);
+  const unclear = await machine.run(['payouts', 'list']);
+  expect(unclear.code).toBe(2);
+  expect(unclear.stderr).toContain(`${id} (Northwind)`);
+  for (const account of ['Northwind', id]) {
+    const ran = await machine.run(['payouts', 'list', '--account', account, '--json']);
+    expect(ran.json().pagination.total).toBe(0);
+  }
+  const old = await machine.run(['payouts', 'list', '--account', 'Default', '--json']);
+  expect(old.json().pagination.total).toBe(1);
+  const unknown = await machine.run(['keys', 'list', '--account', 'Nobody']);
+  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('no account is called Nobody') });
+});
+
+test('migrate and doctor find nothing to do on a healthy installation', async () => {
+  expect((await machine.run(['migrate', '--json'])).json()).toEqual({
+    version: expect.any(Number),
+    applied: [],
+  });
+  const { ok, checks } = (await machine.run(['doctor', '--json'])).json();
+  expect(ok).toBe(true);
+  expect(new Set(checks.map((check: { status: string }) => check.status))).toEqual(new Set(['ok']));
+});
+
+test('all those commands left no temporary file and did not stop the PostgreSQL of the server', async () => {
+  expect(machine.leftovers()).toEqual([]);
+  expect(isRunning(postgresPid(machine.dataDir))).toBe(true);
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+});

@@ -1,0 +1,140 @@
+/**
+ * Whatever must never be true of stored money (the money invariants), found by plain counting. Each row names what is
+ * wrong and shows where.
+ */
+export const IMBALANCES = `
+  with line as (
+    select t.account_id, t.payout_id, t.affiliate_id, t.currency, t.amount, t.commission_count, l.is_paid, p.status
+    from payout_line_totals t join payout_lines l using (account_id, payout_id, affiliate_id)
+    join payouts p on p.account_id = t.account_id and p.id = t.payout_id),
+  member as (
+    select account_id, payout_id, affiliate_id, currency, sum(amount) as amount, count(*) as commission_count
+    from commissions where payout_id is not null group by 1, 2, 3, 4),
+  told as (
+    select p.id as payout_id, t ->> 'currency' as currency, (t ->> 'amount')::numeric as amount,
+           (t ->> 'commission_count')::int8 as commission_count, (t ->> 'affiliate_count')::int8 as affiliate_count,
+           (t ->> 'paid_amount')::numeric as paid_amount, (t ->> 'paid_count')::int8 as paid_count,
+           (t ->> 'released_amount')::numeric as released_amount, (t ->> 'released_count')::int8 as released_count
+    from payouts p, json_array_elements(p.totals) t),
+  counted as (
+    select payout_id, currency, sum(amount) as amount, sum(commission_count)::int8 as commission_count,
+           count(*) as affiliate_count, coalesce(sum(amount) filter (where is_paid), 0) as paid_amount,
+           coalesce(sum(commission_count) filter (where is_paid), 0)::int8 as paid_count,
+           coalesce(sum(amount) filter (where not is_paid), 0) as released_amount,
+           coalesce(sum(commission_count) filter (where not is_paid), 0)::int8 as released_count
+    from line group by payout_id, currency),
+  clawed as (
+    select account_id, reverses_commission_id as id, sum(original_amount) as amount
+    from commissions where reverses_commission_id is not null group by 1, 2),
+  refunded as (
+    select account_id, commission_id as id, sum(amount) as amount from refunds group by 1, 2)
+  select 'a line is not the sum of its commissions' as what, to_json(line)::text as detail
+  from line left join member m using (account_id, payout_id, affiliate_id, currency)
+  where is_paid is distinct from false
+    and (m.amount is distinct from line.amount or m.commission_count is distinct from line.commission_count)
+  union all
+  select 'a released line still holds commissions', to_json(line)::text
+  from line join member m using (account_id, payout_id, affiliate_id, currency) where is_paid = false
+  union all
+  select 'a commission is in a payout without a line', to_json(m)::text
+  from member m left join line using (account_id, payout_id, affiliate_id, currency) where line.amount is null
+  union all
+  select 'a line owes nothing', to_json(line)::text from line where amount <= 0
+  union all
+  select 'a line has no totals', to_json(l)::text
+  from payout_lines l where not exists (select from payout_line_totals t
+    where (t.account_id, t.payout_id, t.affiliate_id) = (l.account_id, l.payout_id, l.affiliate_id))
+  union all
+  select 'a payout is empty', id::text
+  from payouts p where not exists (select from payout_lines l where l.account_id = p.account_id and l.payout_id = p.id)
+  union all
+  select 'the totals of a payout are not the sums of its lines', concat(to_json(told), to_json(counted))
+  from told full join counted using (payout_id, currency)
+  where told is distinct from null and counted is distinct from null
+    and (told.amount, told.commission_count, told.affiliate_count, told.paid_amount, told.paid_count,
+         told.released_amount, told.released_count)
+     is distinct from (counted.amount, counted.commission_count, counted.affiliate_count, counted.paid_amount,
+         counted.paid_count, counted.released_amount, counted.released_count)
+  union all
+  select 'a payout does not count its lines', to_json(p)::text
+  from payouts p
+  where p.commission_count <> (select coalesce(sum(commission_count), 0) from line where line.payout_id = p.id)
+     or p.affiliate_count <> (select count(*) from payout_lines l where l.account_id = p.account_id and l.payout_id = p.id)
+  union all
+  select 'paid and released are not the whole', to_json(told)::text
+  from told join payouts p on p.id = told.payout_id
+  where p.status = 'paid' and told.amount <> told.paid_amount + told.released_amount
+  union all
+  select 'a line is decided before its payout is paid, or not after', to_json(line)::text
+  from line where (status = 'paid') <> (is_paid is not null)
+  union all
+  select 'the line of a paid payout was not frozen', to_json(l)::text
+  from payout_lines l join payouts p on p.account_id = l.account_id and p.id = l.payout_id
+  where (p.status = 'paid') <> (l.email is not null and l.is_ready_for_payout is not null)
+  union all
+  select 'two unpaid payouts', account_id::text
+  from payouts where status = 'unpaid' group by account_id having count(*) > 1
+  union all
+  select 'the next number is taken', p.id::text
+  from payouts p join payout_books b on b.account_id = p.account_id where p.number >= b.next_number
+  union all
+  select 'a group is both paid and left out', to_json(x)::text
+  from payout_exclusions x join line using (account_id, payout_id, affiliate_id, currency)
+  where x.reason in ('below_minimum', 'negative_balance', 'affiliate_inactive')
+  union all
+  select 'clawbacks exceed the original', c.id::text
+  from commissions c join clawed k on k.account_id = c.account_id and k.id = c.id
+  where c.original_amount + k.amount < 0
+  union all
+  select 'a clawback reverses what was not paid', k.id::text
+  from commissions k join commissions c on c.account_id = k.account_id and c.id = k.reverses_commission_id
+  left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
+  where p.status is distinct from 'paid'
+  union all
+  select 'refunds exceed the original, or are not what the commission says', c.id::text
+  from commissions c left join refunded r on r.account_id = c.account_id and r.id = c.id
+  where c.refunded_amount <> coalesce(r.amount, 0)
+     or c.refunded_amount > greatest(c.original_amount, 0)
+  union all
+  select 'an amount is not what is left of the original', c.id::text
+  from commissions c left join clawed k on k.account_id = c.account_id and k.id = c.id
+  where c.voided_at is null and c.amount <> c.original_amount - c.refunded_amount - coalesce(k.amount, 0)
+  union all
+  select 'a request with a key left no answer', key from idempotency_keys where status is null
+`;
+
+/**
+ * Changes that nobody was told of, or was told of twice: events are stored with what they tell. Only for databases in
+ * which nothing was written past the API.
+ */
+export const UNTOLD = `
+  with told as (
+    select account_id, type, payload::json #>> '{data,id}' as id,
+           coalesce((payload::json #>> '{data,created}')::int8, 1) as weight
+    from events),
+  payout as (
+    select account_id, id, count(*) filter (where type = 'payout.created') as created,
+           count(*) filter (where type = 'payout.paid') as paid, count(*) filter (where type = 'payout.deleted') as deleted
+    from told where type like 'payout.%' group by 1, 2),
+  stored as (select account_id, 'po_' || replace(id::text, '-', '') as id, status from payouts)
+  select 'a payout was told of as it is not' as what, concat(to_json(stored), to_json(payout)) as detail
+  from payout full join stored using (account_id, id)
+  where (payout.created, payout.paid, payout.deleted) is distinct from case stored.status
+    when 'unpaid' then (1::int8, 0::int8, 0::int8) when 'paid' then (1::int8, 1::int8, 0::int8)
+    else (1::int8, 0::int8, 1::int8) end
+  union all
+  select 'commissions came in and were not told of, or told of twice', to_json(c)::text
+  from (select account_id,
+          (select count(*) from commissions c where c.account_id = a.account_id) as stored,
+          (select coalesce(sum(weight), 0) from told t where t.account_id = a.account_id and t.type in
+            ('commission.created', 'commissions.imported', 'commission.clawed_back')) as told
+        from payout_books a) c
+  where stored <> told
+  union all
+  select 'affiliates were made and not told of, or told of twice', to_json(c)::text
+  from (select account_id,
+          (select count(*) from affiliates c where c.account_id = a.account_id) as stored,
+          (select count(*) from told t where t.account_id = a.account_id and t.type = 'affiliate.created') as told
+        from payout_books a) c
+  where stored <> told
+`;

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Asks until the answer is truthy. Errors: the last one, or that it took longer than the deadline. */
+export async function until<Result>(
+  what: string,
+  ask: () => Result | Promise<Result>,
+  deadlineMs = 15_000,
+): Promise<NonNullable<Result>> {
+  const end = performance.now() + deadlineMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    if (performance.now() > end) throw new Error(`waited ${deadlineMs} ms for: ${what}`);
+    await delay(5);
+  }
+}
+
+/** A client that holds the bytes of its request and of its answer in its own hands. */
+export interface Wire {
+  readonly socket: Socket;
+  /** Sends text as it is. */
+  send(text: string): void;
+  /** Sends one chunk of a body in chunked encoding. */
+  chunk(text: string): void;
+  /** Everything received so far. */
+  received(): string;
+  /** Waits for the whole of an answer that ends the connection; rejects nothing. */
+  closed(): Promise<{ received: string; broken: boolean }>;
+  /** Stops reading and writing at once, as a machine that is switched off. */
+  vanish(): void;
+}
+
+/** Opens a connection to the server and sends the head of a request. */
+export async function openWire(
+  url: string,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+): Promise<Wire> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  let broken = false;
+  let ended = false;
+  socket.on('data', (bytes) => {
+    received += bytes.toString('latin1');
+  });
+  socket.on('error', () => {
+    broken = true;
+  });
+  socket.on('end', () => {
+    ended = true;
+  });
+  await once(socket, 'connect');
+  const lines = Object.entries({ host: `${hostname}:${port}`, connection: 'close', ...headers });
+  socket.write(`${method} ${path} HTTP/1.1\r\n${lines.map((line) => line.join(': ')).join('\r\n')}\r\n\r\n`);
+  return {
+    socket,
+    send: (text) => void socket.write(text),
+    chunk: (text) => void socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`),
+    received: () => received,
+    async closed() {
+      if (!socket.closed) await once(socket, 'close');
+      return { received, broken: broken || !ended };
+    },
+    vanish: () => void socket.resetAndDestroy(),
+  };
+}
+
+/** Whether the bytes are a whole answer: its length says so, or the last chunk has come. */
+export function isWhole(answer: string): boolean {
+  const end = answer.indexOf('\r\n\r\n');
+  if (end === -1) return false;
+  const head = answer.slice(0, end).toLowerCase();
+  const body = answer.slice(end + 4);
+  const length = /content-length: (\d+)/.exec(head)?.[1];
+  return length === undefined ? body.endsWith('\r\n0\r\n\r\n') : body.length >= Number(length);
+}

@@ -1,0 +1,304 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newSecret } from '../../src/kernel/secrets.ts';
+import { type Answer, type Api, apiOf, type RequestOptions } from '../support/api.ts';
+import { makeAffiliates, salesFor, takeIn } from '../support/seed.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { dump, type Ids, OPERATIONS, type Operation, REFERENCES, sampleBody } from './support.ts';
+
+let world: World;
+let ours: Ids;
+let theirs: Ids;
+/** Well-formed ids that nobody has. */
+const nobodys: Ids = {
+  payout_id: `po_${'0192f8e5'.repeat(4)}`,
+  commission_id: `com_${'0192f8e5'.repeat(4)}`,
+  key_id: `key_${'0192f8e5'.repeat(4)}`,
+  affiliate_id: 987_654_321,
+  program_id: 987_654_329,
+};
+
+/** An account with one of everything; its ids. The payout is unpaid, so it can be completed and deleted. */
+async function furnish(api: Api, prefix: string): Promise<Ids> {
+  const [affiliate_id = 0] = await makeAffiliates(api, 2, prefix);
+  const { body: program } = await api.post('/v2/affiliates/programs', { name: `Program of ${prefix}` });
+  await takeIn(api, salesFor([affiliate_id], 4, prefix));
+  await api.post('/v2/affiliates/commissions', {
+    external_id: `${prefix}-order`,
+    affiliate_id,
+    program_id: program.id,
+    amount: 500,
+    currency: 'eur',
+    order_id: `order of ${prefix}`,
+  });
+  const { body: payout } = await api.post('/v2/affiliates/payouts');
+  const { body: list } = await api.get(`/v2/affiliates/commissions?affiliate_id=${affiliate_id}`);
+  const { body: key } = await api.post('/v2/api-keys', { name: `till of ${prefix}` });
+  return {
+    payout_id: payout.id,
+    commission_id: list.data[0].id,
+    key_id: key.id,
+    affiliate_id,
+    program_id: program.id,
+  };
+}
+
+let other: Api;
+beforeAll(async () => {
+  world = await startWorld();
+  // numbers that stand in an answer for nothing else, and are as long as those that nobody has
+  await world.query('alter table affiliates alter column id restart with 712345001');
+  await world.query('alter table affiliate_programs alter column id restart with 812345001');
+  ours = await furnish(world.api, 'ours');
+  other = await world.otherAccount();
+  theirs = await furnish(other, 'theirs');
+});
+afterAll(() => world.close());
+
+/** Runs the work and sees that no row of any account is another one after it. */
+async function changingNothing(work: () => Promise<void>): Promise<void> {
+  const before = await dump(world);
+  await work();
+  expect(await dump(world)).toBe(before);
+}
+
+function pathOf(operation: Operation, ids: Ids): string {
+  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: keyof Ids) => {
+    if (ids[name] === undefined) throw new Error(`the tests know no record for the parameter ${name}`);
+    return String(ids[name]);
+  });
+}
+
+function requestOf(operation: Operation, ids: Ids, also?: ReadonlySet<string>): RequestOptions {
+  if (operation.mediaType === 'text/csv') {
+    const body = 'external_id,email\nx,x@example.com\n';
+    return { body, headers: { 'content-type': 'text/csv' } };
+  }
+  return operation.body ? { body: sampleBody(operation.body, ids, also) } : {};
+}
+
+/** What a client can tell two answers apart by. */
+function visible(answer: Answer, ids: Ids): unknown {
+  const headers = [...answer.headers].filter(([name]) => name !== 'date' && name !== 'payhook-request-id');
+  // only ids that the request itself named may be in an answer
+  const anonymous = (text: string) =>
+    REFERENCES.reduce((rest, name) => rest.replaceAll(String(ids[name]), `<${name}>`), text);
+  return {
+    status: answer.status,
+    headers: headers.map(([name, value]) => [name, anonymous(value)]),
+    text: anonymous(answer.text),
+  };
+}
+
+describe('without a key that is known', () => {
+  const credentials: Record<string, () => Promise<string | undefined> | string | undefined> = {
+    'no key': () => undefined,
+    'a malformed key': () => 'Bearer ph_short',
+    'an empty bearer': () => 'Bearer ',
+    'another scheme': () => `Basic ${Buffer.from('user:password').toString('base64')}`,
+    'a key nobody made': () => `Bearer ${newSecret('ph_')}`,
+    'a revoked key': async () => {
+      const { body } = await world.api.post('/v2/api-keys', { name: 'leaked' });
+      expect((await world.api.delete(`/v2/api-keys/${body.id}`)).status).toBe(204);
+      return `Bearer ${body.key}`;
+    },
+  };
+  test.each(Object.keys(credentials))(
+    '%s gets 401 from every operation and changes nothing',
+    async (name) => {
+      const authorization = await credentials[name]?.();
+      const anonymous = apiOf(world.url, '');
+      await changingNothing(async () => {
+        for (const operation of OPERATIONS) {
+          const { headers, ...request } = requestOf(operation, ours);
+          const answer = await anonymous.request(operation.method, pathOf(operation, ours), {
+            ...request,
+            headers: { ...headers, ...(authorization ? { authorization } : {}) },
+          });
+          const found = [answer.status, answer.headers.get('www-authenticate'), answer.body?.error?.code];
+          expect(found, operation.operationId).toEqual([401, 'Bearer', 'unauthorized']);
+        }
+      });
+    },
+  );
+
+  test('a body that is wrong in every way is not looked at: 401 comes first', async () => {
+    const anonymous = apiOf(world.url, '');
+    for (const operation of OPERATIONS.filter(({ method }) => method !== 'GET')) {
+      const answer = await anonymous.request(operation.method, `${pathOf(operation, ours)}?nonsense=1`, {
+        body: '{not json',
+        headers: { 'content-type': 'application/xml' },
+      });
+      expect(answer.status, operation.operationId).toBe(401);
+    }
+  });
+});
+
+describe("with another account's ids", () => {
+  const withParameters = OPERATIONS.filter(({ pathParameters }) => pathParameters.length > 0);
+
+  test.each(withParameters)('$operationId answers as for a missing row and changes nothing', (operation) =>
+    changingNothing(async () => {
+      for (const name of operation.pathParameters as (keyof Ids)[]) {
+        // each parameter by itself, so that a right payout does not open a wrong affiliate
+        const ask = (foreign: Ids) => {
+          const ids = { ...ours, [name]: foreign[name] };
+          return world.api.request(operation.method, pathOf(operation, ids), requestOf(operation, ours));
+        };
+        const [asked, missing] = [await ask(theirs), await ask(nobodys)];
+        expect(asked.status, asked.text).toBe(404);
+        expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
+        expect(asked.text).toBe(missing.text);
+      }
+    }),
+  );
+
+  const references = OPERATIONS.flatMap((operation) =>
+    REFERENCES.filter((name) => JSON.stringify(operation.body ?? {}).includes(`"${name}"`)).map((name) => ({
+      operation,
+      name,
+      operationId: operation.operationId,
+    })),
+  );
+
+  test.each(references)('$operationId refuses their $name in the body as it refuses one nobody has', (each) =>
+    changingNothing(async () => {
+      const ask = (foreign: Ids) => {
+        const ids = { ...ours, [each.name]: foreign[each.name] };
+        const body = requestOf(each.operation, ids, new Set([each.name]));
+        expect(JSON.stringify(body)).toContain(`"${each.name}":${JSON.stringify(foreign[each.name])}`);
+        return world.api.request(each.operation.method, pathOf(each.operation, ours), body);
+      };
+      const [asked, missing] = [await ask(theirs), await ask(nobodys)];
+      expect(asked.status, asked.text).toBe(400);
+      expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
+    }),
+  );
+
+  const filters = OPERATIONS.flatMap((operation) =>
+    REFERENCES.filter((name) => operation.queryParameters.includes(name)).map((name) => ({
+      operation,
+      name,
+      operationId: operation.operationId,
+    })),
+  );
+
+  test.each(filters)('$operationId finds for their $name what it finds for one nobody has', (each) =>
+    changingNothing(async () => {
+      const ask = (foreign: Ids) =>
+        world.api.get(`${pathOf(each.operation, ours)}?${each.name}=${foreign[each.name]}`);
+      const [asked, missing] = [await ask(theirs), await ask(nobodys)];
+      expect(asked.status).toBe(200);
+      expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
+      expect(asked.body.data).toEqual([]);
+    }),
+  );
+
+  test('the tests above ask about references in paths, bodies and queries', () => {
+    expect(withParameters.length).toBeGreaterThan(10);
+    expect(references.length).toBeGreaterThan(3);
+    expect(filters.length).toBeGreaterThan(4);
+  });
+
+  test.each(['payouts', 'payouts/preview'])(
+    'POST %s refuses a filter by their affiliate or program',
+    (path) =>
+      changingNothing(async () => {
+        for (const field of ['affiliate_id', 'program_id'] as const) {
+          for (const shape of [
+            (id: unknown) => id,
+            (id: unknown) => [id],
+            (id: unknown) => ({ nin: [id] }),
+          ]) {
+            const ask = (foreign: Ids) =>
+              world.api.post(`/v2/affiliates/${path}`, { filters: { [field]: shape(foreign[field]) } });
+            const [asked, missing] = [await ask(theirs), await ask(nobodys)];
+            // the account's unpaid payout stands in the way of a create in either case
+            expect([400, 409], asked.text).toContain(asked.status);
+            expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
+          }
+        }
+      }),
+  );
+
+  test('a partial batch takes nothing in for their affiliate and says what it says of a missing one', () =>
+    changingNothing(async () => {
+      const ask = (foreign: Ids) =>
+        world.api.post('/v2/affiliates/commissions/batch', {
+          partial: true,
+          commissions: [
+            { external_id: 'x', affiliate_id: foreign.affiliate_id, amount: 1, currency: 'usd' },
+            {
+              external_id: 'y',
+              affiliate_id: ours.affiliate_id,
+              program_id: foreign.program_id,
+              amount: 1,
+              currency: 'usd',
+            },
+          ],
+        });
+      const [asked, missing] = [await ask(theirs), await ask(nobodys)];
+      expect(asked.body.items.map(({ status }: { status: number }) => status)).toEqual([400, 400]);
+      expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
+    }));
+
+  const columns = [
+    ['affiliate_id', () => theirs.affiliate_id, () => nobodys.affiliate_id],
+    ['affiliate_email', () => 'theirs-0@example.com', () => 'nobody-0@example.com'],
+    ['affiliate_external_id', () => 'theirs-0', () => 'nobody-0'],
+  ] as const;
+  test.each(columns)(
+    'a file with their %s is refused like one with an unknown affiliate',
+    (column, id, none) =>
+      changingNothing(async () => {
+        const ask = (value: unknown, query = '') =>
+          world.api.upload(
+            `/v2/affiliates/commissions/import${query}`,
+            `external_id,${column},amount,currency\nx,${value},1.00,usd\n`,
+          );
+        for (const query of ['', '?partial=true', '?dry_run=true']) {
+          const [asked, missing] = [await ask(id(), query), await ask(none(), query)];
+          expect(asked.status).toBe(query === '' ? 400 : 200);
+          expect(asked.text.replaceAll(String(id()), '?')).toBe(missing.text.replaceAll(String(none()), '?'));
+        }
+      }),
+  );
+
+  test('a refund by their order finds no commission', () =>
+    changingNothing(async () => {
+      const ask = (order_id: string) =>
+        world.api.post('/v2/affiliates/refunds', { external_id: 'r', order_id });
+      const [asked, missing] = [await ask('order of theirs'), await ask('order of nobody')];
+      expect(asked.status).toBe(404);
+      expect(asked.text.replaceAll('theirs', '?')).toBe(missing.text.replaceAll('nobody', '?'));
+    }));
+});
+
+test('what is unique in one account is free in another: ids, e-mails, names and Idempotency-Keys', async () => {
+  const key = { 'idempotency-key': 'the same key' };
+  for (const [path, body] of [
+    ['/v2/affiliates', { email: 'theirs-0@example.com', external_id: 'theirs-0' }],
+    ['/v2/affiliates/programs', { name: 'Program of theirs' }],
+    ['/v2/api-keys', { name: 'till of theirs' }],
+  ] as const) {
+    expect((await world.api.post(path, body)).status, path).toBe(201);
+  }
+  const sale = { external_id: 'theirs-0', affiliate_id: ours.affiliate_id, amount: 7, currency: 'usd' };
+  expect((await world.api.post('/v2/affiliates/commissions', sale, key)).status).toBe(201);
+  const same = { ...sale, external_id: 'new', affiliate_id: theirs.affiliate_id };
+  const made = await other.post('/v2/affiliates/commissions', same, key);
+  expect([made.status, made.headers.get('idempotent-replayed')]).toEqual([201, null]);
+});
+
+test('a key sees nothing of another account in any list', async () => {
+  const lists = OPERATIONS.filter(
+    ({ method, queryParameters }) => method === 'GET' && queryParameters.includes('per_page'),
+  );
+  expect(lists.length).toBeGreaterThan(5);
+  for (const operation of lists) {
+    const answer = await world.api.get(pathOf(operation, ours));
+    expect(answer.status).toBe(200);
+    for (const name of ['payout_id', 'commission_id', 'key_id'] as const)
+      expect(answer.text, operation.operationId).not.toContain(theirs[name]);
+    expect(answer.text).not.toMatch(new RegExp(`"affiliate_id":${theirs.affiliate_id}[,}]`));
+  }
+});
