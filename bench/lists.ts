@@ -28,11 +28,6 @@ async function seedHistory(bench: Bench, account: string, total: number): Promis
   await sumPayouts(bench.pg, account);
 }
 
-/** Another key is not needed: the key is moved to the account that is asked. */
-async function actAs(bench: Bench, account: string): Promise<void> {
-  await bench.pg.query('update api_keys set account_id = $1', [account]);
-}
-
 async function* compare(
   bench: Bench,
   accounts: { large: string; small: string },
@@ -41,7 +36,7 @@ async function* compare(
   for (const status of STATUSES) {
     const path = `/v2/affiliates/commissions?per_page=50${status && `&status=${status}`}`;
     const ask = async (account: string) => {
-      await actAs(bench, account);
+      await bench.actAs(account);
       return seconds(() => bench.send('GET', path));
     };
     const probe = await ask(accounts.large);

@@ -45,6 +45,9 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? high : (low + high) / 2;
 }
 
+/** After this no further round of a measurement is begun: a machine that is slow today gives fewer samples. */
+const ROUNDS_SECONDS = 100;
+
 /**
  * Runs every task once a round, the order turned around each round so that a drift of the machine hits all alike.
  * Each task returns its sample.
@@ -55,7 +58,8 @@ export async function interleaved<Name extends string>(
 ): Promise<Record<Name, number[]>> {
   const names = Object.keys(tasks) as Name[];
   const samples = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
-  for (let round = 0; round < rounds; round += 1) {
+  const deadline = Date.now() + ROUNDS_SECONDS * 1000;
+  for (let round = 0; round < rounds && (round === 0 || Date.now() < deadline); round += 1) {
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       samples[name].push(await tasks[name]());
     }

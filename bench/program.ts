@@ -37,6 +37,8 @@ export interface Bench extends Program {
   readonly pg: pg.Client;
   /** Options for another connection, as the program's role. */
   readonly connection: { host: string; port: number; user: string; database: string };
+  /** Moves the key to another account: who asks is looked up in each request. */
+  actAs(account: string): Promise<void>;
   /** A JSON request with the first key; the body of a 2xx is returned, anything else throws. */
   send(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<string>;
   upload(path: string, file: Readable): Promise<string>;
@@ -154,6 +156,9 @@ export async function startBench(): Promise<Bench> {
     account: rows[0]?.id ?? '',
     pg: client,
     connection: embedded.connection,
+    async actAs(account) {
+      await client.query('update api_keys set account_id = $1', [account]);
+    },
     async send(method, path, body) {
       const json = body === undefined ? {} : { body: JSON.stringify(body) };
       const type = body === undefined ? {} : { 'content-type': 'application/json' };

@@ -1,6 +1,8 @@
-// Writes the files that are made from code: docs/openapi.json, docs/errors.md and docs/configuration.md.
+// Writes the files that are made from code: docs/openapi.json, docs/errors.md, docs/events.md, docs/configuration.md.
 // With --check it writes nothing and fails when one of them is not what the code says.
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { EventType } from '../src/delivery/queue.ts';
+import { CATALOGUE } from '../src/features/events/catalogue.ts';
 import { describe } from '../src/http/openapi.ts';
 import { ROUTES } from '../src/http/routes.ts';
 import { explainConfig } from '../src/kernel/config.ts';
@@ -45,10 +47,39 @@ A command talks to the database of these settings. To talk to a server elsewhere
 `;
 }
 
+function eventsPage(): string {
+  const rows = Object.entries(CATALOGUE).map(([type, { meaning }]) => `| \`${type}\` | ${meaning} |`);
+  const sections = Object.keys(CATALOGUE).map((type) => {
+    const fields = Object.keys(
+      (CATALOGUE[type as EventType].data as { properties?: object }).properties ?? {},
+    );
+    return `- \`${type}\`: ${fields.map((field) => `\`${field}\``).join(', ')}`;
+  });
+  return `# Events
+
+Every change stores an event in its own transaction. The payload is the same for all:
+
+\`\`\`json
+{"id": "evt_…", "object": "event", "type": "payout.paid", "timestamp": "2026-09-15T08:30:00.000Z",
+ "account_id": "acc_…", "api_version": "2.0.0", "data": {}}
+\`\`\`
+
+\`data\` is what the REST GET of the record shows, without its long lists.
+
+| type | when |
+| --- | --- |
+${rows.join('\n')}
+
+## Fields of data
+${sections.join('\n')}
+`;
+}
+
 const FILES: Readonly<Record<string, () => string>> = {
   'docs/openapi.json': () => `${JSON.stringify(describe(ROUTES), null, 2)}\n`,
   'docs/errors.md': errorsPage,
   'docs/configuration.md': configurationPage,
+  'docs/events.md': eventsPage,
 };
 
 const check = process.argv.includes('--check');

@@ -80,7 +80,7 @@ for (const file of files) {
     if (area && to && !MAY_IMPORT[area].includes(to))
       problems.push(`${file} (${area}) may not import ${target} (${to})`);
     const [from, into] = [file, target].map((name) => /^src\/features\/([^/]+)\//.exec(name)?.[1]);
-    if (from && into && from !== into && !typeOnly && /(routes|store)\.ts$/.test(target)) {
+    if (from && into && from !== into && !typeOnly && /(routes|store|lists)\.ts$/.test(target)) {
       problems.push(`${file} may not import ${target}: another feature is used through its service`);
     }
   }

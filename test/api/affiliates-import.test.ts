@@ -66,7 +66,12 @@ describe('a file of affiliates', () => {
       status: 'inactive',
       minimum_payout: null,
     });
-    expect(bob).toMatchObject({ external_id: null, name_first: null, is_ready_for_payout: true, status: 'active' });
+    expect(bob).toMatchObject({
+      external_id: null,
+      name_first: null,
+      is_ready_for_payout: true,
+      status: 'active',
+    });
     expect(cyd).toMatchObject({ name_first: '=cmd()', name_last: 'Zoë 🎉', payout_method: 'wise' });
     const told = await eventsOf(world, api, 'affiliate.created');
     expect(told.map(({ payload }) => payload.data)).toEqual([ada, bob, cyd]);
@@ -76,7 +81,12 @@ describe('a file of affiliates', () => {
     const byId = await makeAffiliate(api, { external_id: 'a', email: 'ada@example.com', name_first: 'Old' });
     const byMail = await makeAffiliate(api, { email: 'bob@example.com', name_first: 'Old' });
     const answer = await upload(
-      csv('external_id,email,name_first', 'a,ada@new.example,New', ',BOB@example.com,New', 'c,cyd@example.com,New'),
+      csv(
+        'external_id,email,name_first',
+        'a,ada@new.example,New',
+        ',BOB@example.com,New',
+        'c,cyd@example.com,New',
+      ),
     );
     expect(answer.body).toMatchObject({ created: 1, updated: 2, unchanged: 0, failed: 0 });
     const people = await stored();
@@ -84,12 +94,17 @@ describe('a file of affiliates', () => {
       { id: byId.id, external_id: 'a', email: 'ada@new.example', name_first: 'New' },
       { id: byMail.id, external_id: null, email: 'BOB@example.com', name_first: 'New' },
     ]);
-    expect((await eventsOf(world, api, 'affiliate.updated')).map(({ payload }) => payload.data)).toEqual(people.slice(0, 2));
+    expect((await eventsOf(world, api, 'affiliate.updated')).map(({ payload }) => payload.data)).toEqual(
+      people.slice(0, 2),
+    );
   });
 
   test('gives an external_id to who had none', async () => {
     const bob = await makeAffiliate(api, { email: 'bob@example.com' });
-    expect((await upload(csv('external_id,email', 'b,bob@example.com'))).body).toMatchObject({ updated: 1, created: 0 });
+    expect((await upload(csv('external_id,email', 'b,bob@example.com'))).body).toMatchObject({
+      updated: 1,
+      created: 0,
+    });
     expect(await stored()).toMatchObject([{ id: bob.id, external_id: 'b' }]);
   });
 
@@ -118,7 +133,10 @@ describe('a file of affiliates', () => {
   });
 
   test('that changes a destination raises the revision of the unpaid payout once', async () => {
-    const [ada, bob] = [await makeAffiliate(api, { email: 'ada@example.com' }), await makeAffiliate(api, { email: 'bob@example.com' })];
+    const [ada, bob] = [
+      await makeAffiliate(api, { email: 'ada@example.com' }),
+      await makeAffiliate(api, { email: 'bob@example.com' }),
+    ];
     for (const { id } of [ada, bob]) await makeCommission(api, id);
     await makePayout(api);
     await upload(csv('email,slug', 'ada@example.com,ada'));
@@ -134,7 +152,9 @@ describe('a file of affiliates', () => {
   test('leaves other accounts alone', async () => {
     const other = await world.otherAccount();
     const theirs = await makeAffiliate(other, { external_id: 'a', email: 'ada@example.com' });
-    expect((await upload(csv('external_id,email,name_first', 'a,ada@example.com,Mine'))).body.created).toBe(1);
+    expect((await upload(csv('external_id,email,name_first', 'a,ada@example.com,Mine'))).body.created).toBe(
+      1,
+    );
     expect((await allOf(other, AFFILIATES))[0]).toEqual(theirs);
   });
 });
@@ -154,7 +174,11 @@ describe('lines that clash are named, and nothing is written:', () => {
     ['a new one with an address that is taken', ['z,ada@example.com,'], ['line 2', 'email']],
     ['the same one by external_id and by e-mail', ['a,new@example.com,', ',ada@example.com,'], ['line 3']],
   ])('%s', async (_, lines, parts) => {
-    await refused(csv(header, 'fine,fine@example.com,', ...lines).replace('fine,fine@example.com,\n', ''), 'invalid_lines', ...parts);
+    await refused(
+      csv(header, 'fine,fine@example.com,', ...lines).replace('fine,fine@example.com,\n', ''),
+      'invalid_lines',
+      ...parts,
+    );
     const partial = await upload(csv(header, ...lines), '?dry_run=true');
     expect(partial.body.failed).toBe(1);
   });
@@ -166,7 +190,12 @@ describe('lines that clash are named, and nothing is written:', () => {
     [`${'x'.repeat(256)},x@example.com,`, 'external_id'],
     [`x,x@example.com,${'x'.repeat(201)}`, 'name_first'],
   ])('%s breaks the rule of %s', async (line, column) => {
-    await refused(csv(header, 'fine,fine@example.com,', line), 'invalid_lines', '1 of 2', `line 3: ${column}`);
+    await refused(
+      csv(header, 'fine,fine@example.com,', line),
+      'invalid_lines',
+      '1 of 2',
+      `line 3: ${column}`,
+    );
   });
 
   test.each([
@@ -177,7 +206,12 @@ describe('lines that clash are named, and nothing is written:', () => {
     ['status', 'gone'],
     ['paypal_email', 'nobody'],
   ])('%s cannot be %s', async (column, value) => {
-    await refused(csv(`email,${column}`, `x@example.com,${value}`), 'invalid_lines', `line 2: ${column}`, value);
+    await refused(
+      csv(`email,${column}`, `x@example.com,${value}`),
+      'invalid_lines',
+      `line 2: ${column}`,
+      value,
+    );
   });
 
   test('two who would change addresses with each other', async () => {
@@ -188,7 +222,13 @@ describe('lines that clash are named, and nothing is written:', () => {
   });
 
   test('with partial the others are taken', async () => {
-    const file = csv(header, 'a,bob@example.com,New', 'b,bob@example.com,New', 'c,cyd@example.com,New', 'd,nobody,New');
+    const file = csv(
+      header,
+      'a,bob@example.com,New',
+      'b,bob@example.com,New',
+      'c,cyd@example.com,New',
+      'd,nobody,New',
+    );
     const dry = await nothingChanges(world, () => upload(file, '?dry_run=true'));
     const answer = await upload(file, '?partial=true');
     expect({ ...answer.body, dry_run: true }).toEqual(dry.body);

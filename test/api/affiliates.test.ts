@@ -75,11 +75,26 @@ describe('an affiliate', () => {
     await makeAffiliate(api, { email: 'ada@example.com', external_id: 'x' });
     const bob = await makeAffiliate(api, { email: 'bob@example.com', external_id: 'y' });
     await nothingChanges(world, async () => {
-      expectRefusal(await api.post(AFFILIATES, { email: 'ADA@example.COM' }), 409, 'duplicate_email', 'email');
-      expectRefusal(await api.post(AFFILIATES, { email: 'c@example.com', external_id: 'x' }), 409, 'duplicate_external_id', 'external_id');
+      expectRefusal(
+        await api.post(AFFILIATES, { email: 'ADA@example.COM' }),
+        409,
+        'duplicate_email',
+        'email',
+      );
+      expectRefusal(
+        await api.post(AFFILIATES, { email: 'c@example.com', external_id: 'x' }),
+        409,
+        'duplicate_external_id',
+        'external_id',
+      );
       const one = `${AFFILIATES}/${bob.id}`;
       expectRefusal(await api.patch(one, { email: 'Ada@Example.com' }), 409, 'duplicate_email', 'email');
-      expectRefusal(await api.patch(one, { external_id: 'x', name_first: 'New' }), 409, 'duplicate_external_id', 'external_id');
+      expectRefusal(
+        await api.patch(one, { external_id: 'x', name_first: 'New' }),
+        409,
+        'duplicate_external_id',
+        'external_id',
+      );
     });
     const other = await world.otherAccount();
     expect((await makeAffiliate(other, { email: 'ada@example.com', external_id: 'x' })).id).not.toBe(bob.id);
@@ -104,8 +119,18 @@ describe('an affiliate', () => {
   ])('with %s is refused by name, new and changed', async (_, fields, name) => {
     const { id } = await makeAffiliate(api);
     await nothingChanges(world, async () => {
-      expectRefusal(await api.post(AFFILIATES, { email: 'new@example.com', ...fields }), 400, 'invalid_body', name);
-      expectRefusal(await api.patch(`${AFFILIATES}/${id}`, { name_first: 'New', ...fields }), 400, 'invalid_body', name);
+      expectRefusal(
+        await api.post(AFFILIATES, { email: 'new@example.com', ...fields }),
+        400,
+        'invalid_body',
+        name,
+      );
+      expectRefusal(
+        await api.patch(`${AFFILIATES}/${id}`, { name_first: 'New', ...fields }),
+        400,
+        'invalid_body',
+        name,
+      );
     });
   });
 });
@@ -114,7 +139,11 @@ describe('changing an affiliate', () => {
   test('sets what is named, clears what is null and leaves what is absent', async () => {
     const made = (await api.post(AFFILIATES, FULL)).body;
     const one = `${AFFILIATES}/${made.id}`;
-    const changed = await api.patch(one, { name_first: 'Augusta', paypal_email: null, minimum_payout: { EUR: 1 } });
+    const changed = await api.patch(one, {
+      name_first: 'Augusta',
+      paypal_email: null,
+      minimum_payout: { EUR: 1 },
+    });
     expect(changed.body).toEqual({
       ...made,
       name_first: 'Augusta',
@@ -167,7 +196,9 @@ describe('changing an affiliate', () => {
     const before = await line();
     await api.patch(`${AFFILIATES}/${id}`, { name_first: 'Newer', paypal_email: 'newer@example.com' });
     expect(await line()).toEqual(before);
-    const revisions = (await eventsOf(world, api, 'payout.updated')).map(({ payload }) => payload.data.revision);
+    const revisions = (await eventsOf(world, api, 'payout.updated')).map(
+      ({ payload }) => payload.data.revision,
+    );
     expect(revisions).toEqual([2]);
   });
 });
@@ -187,7 +218,9 @@ describe('the balance of an affiliate', () => {
     await sell(4);
     await sell(5, { occurred_at: '2999-01-01T00:00:00Z' });
     const voided = await sell(99);
-    await world.query(`update commissions set voided_at = now(), amount = 0 where external_id = $1`, [voided.external_id]);
+    await world.query(`update commissions set voided_at = now(), amount = 0 where external_id = $1`, [
+      voided.external_id,
+    ]);
     await bookDebt(world, id, -1);
     const balance = [
       { currency: 'jpy', pending: 0, unpaid: 0, in_payout: 0, paid: 7 },

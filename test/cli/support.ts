@@ -132,7 +132,7 @@ export async function startServer(
   options?: RunOptions,
 ): Promise<Started & { url: string }> {
   const started = machine.start(['serve'], options);
-  const [, url = ''] = await started.printed(/running at (\S+)[^]*stops it/);
+  const [, url = ''] = await started.printed(/running at (\S+)[\s\S]*stops it/);
   return { ...started, url };
 }
 

@@ -24,6 +24,10 @@ afterAll(() => machine.close());
 const firstKey = () => readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim();
 const get = (path: string, key = firstKey()) =>
   fetch(server.url + path, { headers: { authorization: `Bearer ${key}` } });
+async function affiliateIds(): Promise<number[]> {
+  const payout = await (await get('/v2/affiliates/payouts/current')).json();
+  return payout.affiliates.map((line: { affiliate_id: number }) => line.affiliate_id);
+}
 
 // One story on one data folder: each test goes on where the one before ended.
 
@@ -133,16 +137,17 @@ test('completing and deleting want --yes where nobody can be asked, and change n
 });
 
 test('a list of who was paid that is wrong is refused by line and column, and nothing changes', async () => {
+  const [ada, bob, yuki] = await affiliateIds();
   const header = 'affiliate_id,is_paid,payment_reference\n';
+  const short = 'affiliate_id,is_paid\n';
   const cases = {
-    'line 1, column 1: the header must be affiliate_id,is_paid': 'affiliate,is_paid\n1,true\n',
-    'line 3, column is_paid: must be true or false, not "tr"': 'affiliate_id,is_paid\n1,true\n2,tr',
-    'line 3, column is_paid: is missing': 'affiliate_id,is_paid\n1,true\n2',
-    'line 4, column payment_reference: the file ends without': `${header}1,true,A\n2,true,B\n3,true,C`,
-    'line 3, column affiliate_id: affiliate 1 is already in line 2': 'affiliate_id,is_paid\n1,true\n1,true\n',
-    'line 4, column affiliate_id: affiliate 9 is not in the payout':
-      'affiliate_id,is_paid\n1,true\n2,true\n9,true\n',
-    'the list says nothing about affiliates 2, 3': 'affiliate_id,is_paid\n1,true\n',
+    'line 1, column 1: the header must be affiliate_id,is_paid': `affiliate,is_paid\n${ada},true\n`,
+    'line 3, column is_paid: must be true or false, not "tr"': `${short}${ada},true\n${bob},tr`,
+    'line 3, column is_paid: is missing': `${short}${ada},true\n${bob}`,
+    'line 4, column payment_reference: the file ends without': `${header}${ada},true,A\n${bob},true,B\n${yuki},true,C`,
+    [`line 3, column affiliate_id: affiliate ${ada} is already in line 2`]: `${short}${ada},true\n${ada},true\n`,
+    'line 3, column affiliate_id: affiliate 99 is not in the payout': `${short}${ada},true\n99,true\n`,
+    [`the list says nothing about affiliates ${bob}, ${yuki}`]: `${short}${ada},true\n`,
   };
   const before = await (await get('/v2/affiliates/payouts/current')).json();
   for (const [message, content] of Object.entries(cases)) {
@@ -150,26 +155,38 @@ test('a list of who was paid that is wrong is refused by line and column, and no
     const ran = await machine.run(['payouts', 'complete', '1', '--from', 'paid.csv', '--yes']);
     expect(ran).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
   }
-  const partly = await machine.run(['payouts', 'complete', '1', '--paid', '1,2', '--yes', '--json']);
+  const partly = await machine.run([
+    'payouts',
+    'complete',
+    '1',
+    '--paid',
+    `${ada},${bob}`,
+    '--yes',
+    '--json',
+  ]);
   expect(partly.code).toBe(1);
   expect(JSON.parse(partly.stderr).error.reason).toBe('affiliates_missing');
   expect(await (await get('/v2/affiliates/payouts/current')).json()).toEqual(before);
 });
 
 test('a list from a spreadsheet, with byte order mark and CRLF, completes the payout', async () => {
-  machine.write(
-    'paid.csv',
-    '\uFEFFaffiliate_id,is_paid,payment_reference\r\n1,TRUE,X-1\r\n2,FALSE,\r\n3,TRUE,X-3\r\n',
-  );
+  const [ada, bob, yuki] = await affiliateIds();
+  const lines = [
+    'affiliate_id,is_paid,payment_reference',
+    `${ada},TRUE,X-1`,
+    `${bob},FALSE,`,
+    `${yuki},TRUE,X-3`,
+  ];
+  machine.write('paid.csv', `\uFEFF${lines.join('\r\n')}\r\n`);
   const ran = await machine.run(['payouts', 'complete', 'current', '--from', 'paid.csv', '--yes', '--json']);
   expect(ran).toMatchObject({ code: 0, stderr: '' });
   expect(ran.json()).toMatchObject({
     status: 'paid',
     paid_by: 'operator',
     affiliates: [
-      { affiliate_id: 1, is_paid: true, payment_reference: 'X-1' },
-      { affiliate_id: 2, is_paid: false, payment_reference: null },
-      { affiliate_id: 3, is_paid: true, payment_reference: 'X-3' },
+      { affiliate_id: ada, is_paid: true, payment_reference: 'X-1' },
+      { affiliate_id: bob, is_paid: false, payment_reference: null },
+      { affiliate_id: yuki, is_paid: true, payment_reference: 'X-3' },
     ],
   });
   const removed = await machine.run(['payouts', 'delete', '1', '--yes', '--json']);

@@ -1,5 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import type { EventType } from '../../src/delivery/queue.ts';
+import { eventSchema } from '../../src/features/events/catalogue.ts';
 import { describe } from '../../src/http/openapi.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 
@@ -32,6 +34,21 @@ function operationAt(method: string, path: string): { pattern: string; operation
     if (operation) return { pattern, operation };
   }
   return undefined;
+}
+
+const eventValidators = new Map<string, ValidateFunction>();
+
+/** Throws when a stored event is not what the catalogue says of its type. */
+export function checkAgainstCatalogue(payload: string): void {
+  const event: unknown = JSON.parse(payload);
+  const { type } = event as { type: EventType };
+  let validate = eventValidators.get(type);
+  if (!validate) {
+    validate = ajv.compile(JSON.parse(JSON.stringify(eventSchema(type))));
+    eventValidators.set(type, validate);
+  }
+  if (!validate(event))
+    throw new Error(`${type} breaks its schema: ${ajv.errorsText(validate.errors)}\n${payload}`);
 }
 
 /** Throws when an answer of an operation is not one that the OpenAPI description declares. */

@@ -9,6 +9,7 @@ import { openPlatform, type Platform, type RunningServer, serve } from '../../sr
 import { createKey } from '../../src/features/api-keys/service.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import { type Api, apiOf } from './api.ts';
+import { checkAgainstCatalogue } from './description.ts';
 import { IMBALANCES } from './imbalances.ts';
 import { type LatencyProxy, latencyProxy } from './latency.ts';
 
@@ -122,6 +123,7 @@ export async function startWorld(
     },
     async close() {
       const wrong = await query<{ what: string; detail: string }>(IMBALANCES);
+      const events = await query<{ payload: string }>('select payload from events');
       await inspector.end();
       await server.close();
       await platform.close();
@@ -129,6 +131,7 @@ export async function startWorld(
       await asAdmin(`drop database ${database} with (force)`);
       rmSync(folder, { recursive: true, force: true });
       if (wrong.length > 0) throw new Error(`the books do not balance: ${JSON.stringify(wrong)}`);
+      for (const { payload } of events) checkAgainstCatalogue(payload);
       const errors = log.filter((line) => Number(line.level) >= 50);
       if (errors.length > 0 && !errorsExpected)
         throw new Error(`errors were logged: ${JSON.stringify(errors)}`);

@@ -19,7 +19,9 @@ export async function serveForever(exit: Exit): Promise<number> {
   const log = createLog(config);
   const opening = openPlatform(config, { purpose: 'serve', log });
   // While it starts there is nothing to drain; PostgreSQL stops with the process that launched it.
-  const platform = await Promise.race([opening, signalled.then(() => exit(0))]);
+  const opened = await Promise.race([opening, signalled]);
+  if ('signal' in opened) exit(0);
+  const platform = opened;
   const server = await listen(platform, serve);
   process.stdout.write(banner(platform, server.address));
   const crashed = platform.embedded?.exited.then((how) => ({ how })) ?? new Promise<never>(() => undefined);

@@ -1,48 +1,11 @@
 import { Type } from 'typebox';
 import { created, ok, page, readRoute, writeRoute } from '../../http/route.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
-import {
-  amount,
-  currencyCode,
-  email,
-  listOf,
-  minimums,
-  nullable,
-  strict,
-  text,
-  timestamp,
-} from '../schemas.ts';
+import { email, listOf, minimums, nullable, strict, text } from '../schemas.ts';
 import { importAffiliates } from './import.ts';
+import { affiliate, affiliateStatus, affiliateWithBalance, payoutMethod } from './schema.ts';
 import { changeAffiliate, createAffiliate, missingAffiliate } from './service.ts';
 import { affiliateList, listAffiliates, readAffiliate } from './store.ts';
-
-const payoutMethod = nullable(Type.Enum(['paypal', 'wise', 'other']));
-const status = Type.Enum(['active', 'inactive']);
-
-const fields = {
-  id: Type.Integer({ minimum: 1 }),
-  object: Type.Literal('affiliate'),
-  external_id: nullable(Type.String()),
-  email: Type.String(),
-  name_first: nullable(Type.String()),
-  name_last: nullable(Type.String()),
-  slug: nullable(Type.String()),
-  paypal_email: nullable(Type.String()),
-  payout_method: payoutMethod,
-  is_ready_for_payout: Type.Boolean({ description: "the merchant's switch" }),
-  status,
-  minimum_payout: nullable(minimums),
-  created_at: timestamp,
-  updated_at: timestamp,
-};
-const affiliate = strict(fields);
-const affiliateWithBalance = strict({
-  ...fields,
-  balance: Type.Array(
-    strict({ currency: currencyCode, pending: amount, unpaid: amount, in_payout: amount, paid: amount }),
-    { description: 'what the affiliate earned, per currency' },
-  ),
-});
 
 const optional = {
   external_id: Type.Optional(nullable(text(255))),
@@ -52,7 +15,7 @@ const optional = {
   paypal_email: Type.Optional(nullable(email)),
   payout_method: Type.Optional(payoutMethod),
   is_ready_for_payout: Type.Optional(Type.Boolean()),
-  status: Type.Optional(status),
+  status: Type.Optional(affiliateStatus),
   minimum_payout: Type.Optional(nullable(minimums)),
 };
 

@@ -2,8 +2,10 @@ import { Type } from 'typebox';
 import { created, file, noContent, ok, page, readRoute, writeRoute } from '../../http/route.ts';
 import { commissionList, listPayoutCommissions } from '../commissions/list.ts';
 import { commission } from '../commissions/schema.ts';
-import { amount, currencyCode, listOf, nullable, numberId, strict, text, timestamp } from '../schemas.ts';
+import { listOf, nullable, numberId, strict, text } from '../schemas.ts';
 import { FILTER_FIELDS } from './filters.ts';
+import { exclusionList, lineList, listExclusions, listLines, listPayouts, payoutList } from './lists.ts';
+import { completed, exclusion, line, payout, payoutSummary, preview } from './schema.ts';
 import {
   completePayout,
   createPayout,
@@ -16,101 +18,8 @@ import {
   removePayout,
   returnMoney,
 } from './service.ts';
-import { exclusionList, lineList, listExclusions, listLines, listPayouts, payoutList } from './store.ts';
 
 const LONG_LIST_LIMIT = 16 << 20;
-
-const total = strict({
-  currency: currencyCode,
-  amount,
-  commission_count: Type.Integer(),
-  affiliate_count: Type.Integer(),
-  paid_amount: amount,
-  paid_count: Type.Integer(),
-  released_amount: amount,
-  released_count: Type.Integer(),
-});
-
-const line = strict({
-  affiliate_id: Type.Integer(),
-  name: nullable(Type.String()),
-  email: nullable(Type.String()),
-  paypal_email: nullable(Type.String()),
-  payout_method: nullable(Type.Enum(['paypal', 'wise', 'other'])),
-  is_ready_for_payout: Type.Boolean(),
-  is_paid: nullable(Type.Boolean({ description: 'null until the payout is completed' })),
-  commission_count: Type.Integer(),
-  totals: Type.Array(strict({ currency: currencyCode, amount, commission_count: Type.Integer() })),
-  payment_reference: nullable(Type.String()),
-  returned_amount: nullable(
-    Type.Integer({ description: 'what came back, minor units; null when the line has several currencies' }),
-  ),
-});
-
-const reason = Type.Enum(['below_minimum', 'negative_balance', 'on_hold', 'affiliate_inactive']);
-const exclusion = strict({
-  affiliate_id: Type.Integer(),
-  currency: currencyCode,
-  reason,
-  amount,
-  commission_count: Type.Integer(),
-});
-const excluded = Type.Array(
-  strict({
-    reason,
-    affiliate_count: Type.Integer(),
-    totals: Type.Array(
-      strict({
-        currency: currencyCode,
-        amount,
-        commission_count: Type.Integer(),
-        affiliate_count: Type.Integer(),
-      }),
-    ),
-  }),
-  { description: 'who was left out, a row per reason' },
-);
-
-const fields = {
-  id: Type.String({ examples: ['po_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
-  object: Type.Literal('affiliate_payout'),
-  number: Type.Integer({ description: 'rising per account, gaps possible' }),
-  status: Type.Enum(['unpaid', 'paid']),
-  filters: nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'as normalised and applied' })),
-  search: nullable(Type.String()),
-  as_of: timestamp,
-  currency: nullable(currencyCode),
-  amount: nullable(amount),
-  totals: Type.Array(total, { description: 'one per currency; amount = paid + released once completed' }),
-  affiliate_count: Type.Integer(),
-  commission_count: Type.Integer(),
-  revision: Type.Integer({ description: 'the ETag; rises with every change' }),
-  created_by: Type.String(),
-  created_at: timestamp,
-  updated_at: timestamp,
-  paid_at: nullable(timestamp),
-  paid_by: nullable(Type.String()),
-};
-const summary = strict(fields);
-const lists = {
-  affiliates: nullable(
-    Type.Array(line, { description: 'all lines, or null when there are more than 1,000' }),
-  ),
-  excluded,
-};
-const payout = strict({ ...fields, ...lists });
-const completed = strict({ ...fields, ...lists, unlisted_affiliate_count: Type.Integer() });
-const preview = strict({
-  ...fields,
-  ...lists,
-  id: Type.Null(),
-  number: Type.Null(),
-  revision: Type.Null(),
-  created_by: Type.Null(),
-  created_at: Type.Null(),
-  updated_at: Type.Null(),
-  current_payout_id: nullable(Type.String()),
-});
 
 const filterHelp = FILTER_FIELDS.map(
   ({ name, operators, rule }) => `\`${name}\` (${operators.join(', ')}): ${rule}`,
@@ -152,7 +61,7 @@ export const list = readRoute({
   access: 'affiliates',
   summary: 'List affiliate payouts',
   list: payoutList,
-  returns: { 200: listOf(summary) },
+  returns: { 200: listOf(payoutSummary) },
   handle: async ({ db, account, list }) => page(await listPayouts(db, account, list)),
 });
 

@@ -1,0 +1,32 @@
+import { Type } from 'typebox';
+import { amount, currencyCode, minimums, nullable, strict, timestamp } from '../schemas.ts';
+
+export const payoutMethod = nullable(Type.Enum(['paypal', 'wise', 'other']));
+export const affiliateStatus = Type.Enum(['active', 'inactive']);
+
+const fields = {
+  id: Type.Integer({ minimum: 1 }),
+  object: Type.Literal('affiliate'),
+  external_id: nullable(Type.String()),
+  email: Type.String(),
+  name_first: nullable(Type.String()),
+  name_last: nullable(Type.String()),
+  slug: nullable(Type.String()),
+  paypal_email: nullable(Type.String()),
+  payout_method: payoutMethod,
+  is_ready_for_payout: Type.Boolean({ description: "the merchant's switch" }),
+  status: affiliateStatus,
+  minimum_payout: nullable(minimums),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+/** The affiliate record. */
+export const affiliate = strict(fields);
+/** The record with what the affiliate earned. */
+export const affiliateWithBalance = strict({
+  ...fields,
+  balance: Type.Array(
+    strict({ currency: currencyCode, pending: amount, unpaid: amount, in_payout: amount, paid: amount }),
+    { description: 'what the affiliate earned, per currency' },
+  ),
+});

@@ -1,0 +1,100 @@
+import { Type } from 'typebox';
+import { amount, currencyCode, nullable, strict, timestamp } from '../schemas.ts';
+
+const total = strict({
+  currency: currencyCode,
+  amount,
+  commission_count: Type.Integer(),
+  affiliate_count: Type.Integer(),
+  paid_amount: amount,
+  paid_count: Type.Integer(),
+  released_amount: amount,
+  released_count: Type.Integer(),
+});
+
+/** One affiliate in a payout. */
+export const line = strict({
+  affiliate_id: Type.Integer(),
+  name: nullable(Type.String()),
+  email: nullable(Type.String()),
+  paypal_email: nullable(Type.String()),
+  payout_method: nullable(Type.Enum(['paypal', 'wise', 'other'])),
+  is_ready_for_payout: Type.Boolean(),
+  is_paid: nullable(Type.Boolean({ description: 'null until the payout is completed' })),
+  commission_count: Type.Integer(),
+  totals: Type.Array(strict({ currency: currencyCode, amount, commission_count: Type.Integer() })),
+  payment_reference: nullable(Type.String()),
+  returned_amount: nullable(
+    Type.Integer({ description: 'what came back, minor units; null when the line has several currencies' }),
+  ),
+});
+
+const reason = Type.Enum(['below_minimum', 'negative_balance', 'on_hold', 'affiliate_inactive']);
+/** Who was left out, in one currency, for one reason. */
+export const exclusion = strict({
+  affiliate_id: Type.Integer(),
+  currency: currencyCode,
+  reason,
+  amount,
+  commission_count: Type.Integer(),
+});
+const excluded = Type.Array(
+  strict({
+    reason,
+    affiliate_count: Type.Integer(),
+    totals: Type.Array(
+      strict({
+        currency: currencyCode,
+        amount,
+        commission_count: Type.Integer(),
+        affiliate_count: Type.Integer(),
+      }),
+    ),
+  }),
+  { description: 'who was left out, a row per reason' },
+);
+
+const fields = {
+  id: Type.String({ examples: ['po_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+  object: Type.Literal('affiliate_payout'),
+  number: Type.Integer({ description: 'rising per account, gaps possible' }),
+  status: Type.Enum(['unpaid', 'paid']),
+  filters: nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'as normalised and applied' })),
+  search: nullable(Type.String()),
+  as_of: timestamp,
+  currency: nullable(currencyCode),
+  amount: nullable(amount),
+  totals: Type.Array(total, { description: 'one per currency; amount = paid + released once completed' }),
+  affiliate_count: Type.Integer(),
+  commission_count: Type.Integer(),
+  revision: Type.Integer({ description: 'the ETag; rises with every change' }),
+  created_by: Type.String(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  paid_at: nullable(timestamp),
+  paid_by: nullable(Type.String()),
+};
+/** A payout in lists and events. */
+export const payoutSummary = strict(fields);
+const lists = {
+  affiliates: nullable(
+    Type.Array(line, { description: 'all lines, or null when there are more than 1,000' }),
+  ),
+  excluded,
+};
+/** A payout whole. */
+export const payout = strict({ ...fields, ...lists });
+/** The answer of Complete. */
+export const completed = strict({ ...fields, ...lists, unlisted_affiliate_count: Type.Integer() });
+/** What a create would make now. */
+export const preview = strict({
+  ...fields,
+  ...lists,
+  id: Type.Null(),
+  number: Type.Null(),
+  revision: Type.Null(),
+  created_by: Type.Null(),
+  created_at: Type.Null(),
+  updated_at: Type.Null(),
+  current_payout_id: nullable(Type.String()),
+});

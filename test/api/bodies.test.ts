@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startWorld, type World } from '../support/world.ts';
+import {
+  dump,
+  expectRefusal,
+  fill,
+  type Json,
+  makeAffiliate,
+  makeCommission,
+  makePayout,
+  OPERATIONS,
+  sampleBody,
+} from './fixtures.ts';
+
+// Driven by the description: whoever adds a field to a body has it tested here.
+
+let world: World;
+let ids: Record<string, string | number>;
+beforeAll(async () => {
+  world = await startWorld();
+  const affiliate = await makeAffiliate(world.api);
+  const commission = await makeCommission(world.api, affiliate.id);
+  const payout = await makePayout(world.api);
+  const program = await world.api.post('/v2/affiliates/programs', { name: 'P' });
+  ids = {
+    affiliate_id: affiliate.id,
+    commission_id: commission.id,
+    payout_id: payout.id,
+    program_id: program.body.id,
+  };
+});
+afterAll(() => world.close());
+
+type Type = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
+
+const WRONG: Readonly<Record<Type, readonly unknown[]>> = {
+  null: [null],
+  boolean: [true, false],
+  number: [0, 1, -1, 1.5, 1e21],
+  string: ['', 'x', 'true', '1', 'null'],
+  array: [[], [1], [null]],
+  object: [{}, { x: 1 }],
+};
+
+/** The JSON types a schema accepts; null for a schema that accepts anything. */
+function typesOf(schema: Json): ReadonlySet<Type> | null {
+  if (schema.anyOf) {
+    const each = schema.anyOf.map(typesOf);
+    return each.includes(null) ? null : new Set(each.flatMap((types: ReadonlySet<Type>) => [...types]));
+  }
+  if (schema.enum)
+    return new Set(schema.enum.map((value: unknown) => (value === null ? 'null' : typeof value)));
+  if (schema.type === undefined) return null;
+  return new Set([schema.type === 'integer' ? 'number' : schema.type]);
+}
+
+interface Place {
+  /** As messages spell it: `commissions[0].is_paid`. */
+  readonly name: string;
+  readonly schema: Json;
+  /** The body with another value there. */
+  with(value: unknown): Json;
+}
+
+/** Every field of a body, also of the objects in its lists. */
+function places(schema: Json, body: Json): Place[] {
+  return Object.entries<Json>(schema.properties ?? {}).flatMap(([name, property]) => {
+    const inner = property.type === 'array' && property.items.properties;
+    return [
+      { name, schema: property, with: (value: unknown) => ({ ...body, [name]: value }) },
+      ...(inner
+        ? places(property.items, body[name][0]).map((place) => ({
+            name: `${name}[0].${place.name}`,
+            schema: place.schema,
+            with: (value: unknown) => ({ ...body, [name]: [place.with(value)] }),
+          }))
+        : []),
+    ];
+  });
+}
+
+const CASES = OPERATIONS.flatMap((operation) => {
+  const schema = operation.requestBody?.content['application/json']?.schema;
+  if (!schema) return [];
+  return places(schema, sampleBody(operation)).map((place) => ({
+    title: `${operation.method} ${operation.path}: ${place.name}`,
+    operation,
+    place,
+  }));
+});
+
+describe('a field of the wrong type is refused by its name', () => {
+  let before: Awaited<ReturnType<typeof dump>>;
+  beforeAll(async () => {
+    before = await dump(world);
+  });
+
+  test.each(CASES)('$title', async ({ operation, place }) => {
+    const types = typesOf(place.schema);
+    if (types === null) return; // filters: any JSON, with rules of their own
+    const path = fill(operation.path, ids);
+    for (const [type, values] of Object.entries(WRONG)) {
+      if (types.has(type as Type)) continue;
+      for (const value of values) {
+        const answer = await world.api.request(operation.method, path, { body: place.with(value) });
+        expectRefusal(answer, 400, 'invalid_body', place.name);
+      }
+    }
+    if (types.has('number') && place.schema.type !== undefined) {
+      for (const value of [1.5, Number.MAX_SAFE_INTEGER * 2, -1e300])
+        expectRefusal(
+          await world.api.request(operation.method, path, { body: place.with(value) }),
+          400,
+          'invalid_body',
+          place.name,
+        );
+    }
+  });
+
+  test('and nothing changed by any of that', async () => {
+    expect(await dump(world)).toEqual(before);
+  });
+});
+
+describe('a field that is required', () => {
+  test.each(
+    CASES.filter(({ operation, place }) => {
+      const schema = operation.requestBody?.content['application/json']?.schema;
+      return schema.required?.includes(place.name);
+    }),
+  )('$title is missed by its name', async ({ operation, place }) => {
+    const answer = await world.api.request(operation.method, fill(operation.path, ids), {
+      body: place.with(undefined),
+    });
+    expectRefusal(answer, 400, 'invalid_body', place.name);
+  });
+});
+
+test('every operation that takes JSON is asked here', () => {
+  const asked = new Set(CASES.map(({ operation }) => `${operation.method} ${operation.path}`));
+  const all = OPERATIONS.filter(({ requestBody }) => requestBody?.content['application/json']);
+  // only bodies without any field have nothing to get wrong
+  for (const { method, path, requestBody } of all) {
+    const schema: Json = requestBody?.content['application/json']?.schema;
+    if (Object.keys(schema.properties).length > 0) expect(asked).toContain(`${method} ${path}`);
+  }
+});

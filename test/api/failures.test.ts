@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { startWorld } from '../support/world.ts';
+import { AFFILIATES, dump, expectRefusal, makeAffiliate, PAYOUTS, PROGRAMS } from './fixtures.ts';
+
+test('what nobody foresaw is a 500 that tells the request id and nothing of the inside, and nothing is half done', async () => {
+  const world = await startWorld();
+  world.expectErrors();
+  await world.query('alter table events rename column payload to hidden');
+  const before = await dump(world);
+  const answer = await world.api.post(AFFILIATES, { email: 'ada@example.com' }, { 'idempotency-key': 'once' });
+  expectRefusal(answer, 500, 'internal_error', answer.headers.get('payhook-request-id') ?? 'none');
+  expect(answer.text).not.toMatch(/payload|column|events|SQL|\.ts/i);
+  const logged = world.log.find((line) => line.reqId === answer.headers.get('payhook-request-id') && line.err);
+  expect(JSON.stringify(logged)).toContain('payload');
+  expect(await dump(world)).toEqual(before);
+  await world.query('alter table events rename column hidden to payload');
+  const again = await world.api.post(AFFILIATES, { email: 'ada@example.com' }, { 'idempotency-key': 'once' });
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, null]);
+  await world.close();
+});
+
+test('a database that cannot be reached is a 500 that says when to try again, until it can', async () => {
+  const world = await startWorld({ databaseLatencyMs: 0 });
+  world.expectErrors();
+  await makeAffiliate(world.api);
+  await world.query(`alter role ${(await world.query<{ name: string }>('select datdba::regrole::text as name from pg_database where datname = current_database()'))[0]?.name} nologin`);
+  world.latency?.cut();
+  for (const ask of [() => world.api.get(PAYOUTS), () => world.api.post(PROGRAMS, { name: 'P' })]) {
+    const answer = await ask();
+    expectRefusal(answer, 500, 'database_unavailable');
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  await world.close();
+});

@@ -1,0 +1,393 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Answer, Api } from '../support/api.ts';
+import { startWorld, type World } from '../support/world.ts';
+import {
+  AFFILIATES,
+  allOf,
+  bookDebt,
+  COMMISSIONS,
+  completePayout,
+  expectRefusal,
+  fill,
+  type Json,
+  makeAffiliate,
+  makeCommission,
+  makePayout,
+  OPERATIONS,
+  PAYOUTS,
+  PROGRAMS,
+} from './fixtures.ts';
+
+// Driven by the description: whoever adds a list, a sort field or a filter has it tested here.
+
+let world: World;
+let api: Api;
+let ids: Record<string, string>;
+
+/** An account with something in every list, and in every state. */
+beforeAll(async () => {
+  world = await startWorld();
+  api = world.api;
+  await fillAccount(await world.otherAccount());
+  ids = await fillAccount(api);
+});
+afterAll(() => world.close());
+
+async function fillAccount(client: Api): Promise<Record<string, string>> {
+  const programs: number[] = [];
+  for (const name of ['North', 'South', 'East'])
+    programs.push((await client.post(PROGRAMS, { name, hold_days: name === 'East' ? 3650 : null })).body.id);
+  const people: number[] = [];
+  for (let index = 0; index < 8; index += 1) {
+    const made = await makeAffiliate(client, {
+      external_id: index % 2 ? `crm-${index}` : null,
+      name_first: ['Zoë', 'ada'][index % 2],
+      payout_method: index % 3 ? 'paypal' : null,
+    });
+    people.push(made.id);
+  }
+  const sell = async (count: number, fields: (index: number) => object = () => ({})) => {
+    for (let index = 0; index < count; index += 1) {
+      await makeCommission(client, people[index % 5], {
+        currency: ['usd', 'eur', 'jpy'][index % 3],
+        type: ['sale', 'bonus', 'recurring'][index % 3],
+        program_id: [null, programs[0], programs[1]][index % 3],
+        order_id: index % 2 ? `o-${index % 4}` : null,
+        occurred_at: `2025-01-01T00:00:00.00${(7 * index) % 10}Z`,
+        amount: 100 + (index % 4),
+        ...fields(index),
+      });
+    }
+  };
+  await sell(9);
+  const first = await completePayout(client, await makePayout(client), [
+    { affiliate_id: people[0], is_paid: true, payment_reference: 'R-1' },
+    { affiliate_id: people[1], is_paid: true, payment_reference: 'R-2' },
+    { affiliate_id: people[2], is_paid: false },
+  ]);
+  await sell(7);
+  await completePayout(client, await makePayout(client, { filters: { currency: 'usd' } }));
+  await sell(6);
+  // some are left out of the last payout, for each reason
+  await client.patch(`${AFFILIATES}/${people[3]}`, { status: 'inactive' });
+  await client.patch(`${AFFILIATES}/${people[4]}`, { minimum_payout: { usd: 9000, eur: 9000 } });
+  await makeCommission(client, people[5], { amount: 5 });
+  await bookDebt(world, people[5], -50);
+  await sell(3, () => ({ program_id: programs[2], occurred_at: '2026-01-01T00:00:00Z' }));
+  await makePayout(client);
+  await sell(4);
+  await sell(2, () => ({ program_id: programs[2], occurred_at: '2026-01-01T00:00:00Z' }));
+  const { data } = (await client.get(`${COMMISSIONS}?status=unpaid&payout_id=none&per_page=2&type=sale`))
+    .body;
+  for (const { external_id } of data)
+    await world.query(`update commissions set voided_at = now(), amount = 0 where external_id = $1`, [
+      external_id,
+    ]);
+  for (const name of ['ci', 'shop', 'old']) {
+    const made = await client.post('/v2/api-keys', { name });
+    if (name === 'old') await client.delete(`/v2/api-keys/${made.body.id}`);
+  }
+  return { payout_id: first.id };
+}
+
+interface List {
+  readonly title: string;
+  readonly path: () => string;
+  readonly sortFields: readonly string[];
+  readonly filters: readonly { name: string; schema: Json }[];
+}
+
+const LISTS: readonly List[] = OPERATIONS.filter(({ parameters }) =>
+  parameters.some(({ name }) => name === 'page'),
+).flatMap(({ path, parameters }) => {
+  const sort = parameters.find(({ name }) => name === 'sort')?.schema.enum as string[];
+  const made = (title: string, at: () => string): List => ({
+    title,
+    path: at,
+    sortFields: sort.filter((field) => !field.startsWith('-')),
+    filters: parameters.filter(
+      ({ name, in: place }) => place === 'query' && !['page', 'per_page', 'sort'].includes(name),
+    ),
+  });
+  if (!path.includes('{payout_id}')) return [made(path, () => fill(path))];
+  // the lists of a payout: of one that is paid and of the unpaid one
+  return [
+    made(`${path} of a paid payout`, () => fill(path, ids)),
+    made(`${path} of the unpaid payout`, () => fill(path, { payout_id: 'current' })),
+  ];
+});
+
+/** The links of a Link header by their relation. */
+function linksOf(answer: Answer): Record<string, URL> {
+  const header = answer.headers.get('link') ?? '';
+  return Object.fromEntries(
+    [...header.matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, href = '', rel = '']) => [rel, new URL(href)]),
+  );
+}
+
+const query = (path: string, parameters: Record<string, string>) =>
+  api.get(`${path}?${new URLSearchParams(parameters)}`);
+
+test('the description has the lists that are known', () => {
+  expect(LISTS.length).toBeGreaterThanOrEqual(9);
+});
+
+describe.each(LISTS)('the list $title', ({ path, sortFields, filters }) => {
+  const all = () => allOf(api, path());
+
+  test.each(['0', '-1', '1.5', 'abc', '', '0x1', '1e2', ' 1', '１', 'null'])(
+    'refuses page=%j by name',
+    async (page) => {
+      expectRefusal(await query(path(), { page }), 400, 'invalid_query', 'page');
+    },
+  );
+
+  test.each(['0', '-1', '101', '1.5', 'abc', '', '99999999999999999999'])(
+    'refuses per_page=%j by name',
+    async (value) => {
+      expectRefusal(await query(path(), { per_page: value }), 400, 'invalid_query', 'per_page', '100');
+    },
+  );
+
+  test.each(['colour', '', '-', '--id', 'id desc', 'ID', 'id,created_at', 'toString'])(
+    'refuses sort=%j and lists what it knows',
+    async (sort) => {
+      expectRefusal(await query(path(), { sort }), 400, 'invalid_query', 'sort', ...sortFields);
+    },
+  );
+
+  test('says how many there are, 50 to a page, and where the other pages are', async () => {
+    const rows = await all();
+    const first = await api.get(path());
+    const pages = Math.ceil(rows.length / 50);
+    expect(first.body.pagination).toEqual({ page: 1, limit: 50, total: rows.length, pages });
+    const small = await query(path(), { per_page: '2', page: '2' });
+    const last = Math.max(1, Math.ceil(rows.length / 2));
+    expect(small.body.data).toEqual(rows.slice(2, 4));
+    expect(small.body.pagination).toEqual({
+      page: 2,
+      limit: 2,
+      total: rows.length,
+      pages: Math.ceil(rows.length / 2),
+    });
+    const links = linksOf(small);
+    const pageOf = (rel: string) => links[rel]?.searchParams.get('page');
+    expect([pageOf('first'), pageOf('prev'), pageOf('last')]).toEqual(['1', '1', String(last)]);
+    expect(pageOf('next')).toBe(last > 2 ? '3' : undefined);
+    for (const link of Object.values(links)) {
+      expect(link.searchParams.get('per_page')).toBe('2');
+      expect(link.origin).toBe(new URL(world.url).origin);
+      expect(link.pathname).toBe(path());
+    }
+    expect(linksOf(await query(path(), { per_page: '2', page: String(last) })).next).toBeUndefined();
+    expect(linksOf(first).prev).toBeUndefined();
+  });
+
+  test('is empty past its end, however far', async () => {
+    const { total } = (await api.get(path())).body.pagination;
+    for (const page of ['99', '1000000000', '99999999999999999999', '9'.repeat(100)]) {
+      const answer = await query(path(), { page });
+      expect([answer.status, answer.body.data, answer.body.pagination.total]).toEqual([200, [], total]);
+      const { prev, next, last } = linksOf(answer);
+      expect([prev?.searchParams.get('page'), next]).toEqual([last?.searchParams.get('page'), undefined]);
+    }
+  });
+
+  test.each(sortFields)('can be sorted by %s both ways, no row twice and none left out', async (field) => {
+    const everything = await all();
+    const walk = async (sort: string) => {
+      const rows: Json[] = [];
+      let next: URL | undefined = new URL(`${world.url}${path()}?sort=${sort}&per_page=3`);
+      while (next) {
+        const answer: Answer = await api.get(next.pathname + next.search);
+        expect(answer.status, answer.text).toBe(200);
+        rows.push(...answer.body.data);
+        next = linksOf(answer).next;
+      }
+      return rows;
+    };
+    const [up, down] = [await walk(field), await walk(`-${field}`)];
+    const text = (rows: Json[]) => rows.map((row) => JSON.stringify(row));
+    expect(text(up).toSorted()).toEqual(text(everything).toSorted());
+    expect(new Set(text(up)).size).toBe(everything.length);
+    expect(text(down)).toEqual(text(up).toReversed());
+    const values = up.map((row) => row[field]).filter((value) => value !== null && value !== undefined);
+    const rank = (value: unknown) => (typeof value === 'boolean' ? Number(value) : value) as number | string;
+    for (let index = 1; index < values.length; index += 1)
+      if (typeof values[index] !== 'string' || /_at$|^id$/.test(field))
+        expect(rank(values[index]) >= rank(values[index - 1])).toBe(true);
+  });
+
+  if (filters.length === 0) return;
+
+  test.each(filters)('refuses a bad $name by name', async ({ name, schema }) => {
+    for (const value of badValues(name, schema))
+      expectRefusal(await query(path(), { [name]: value }), 400, 'invalid_query', name);
+  });
+
+  test.each(filters)('can be narrowed by $name, exactly', async ({ name, schema }) => {
+    const rows = await all();
+    const cases = await goodValues(name, schema, rows);
+    expect(cases.length, `no value to try ${name} with`).toBeGreaterThan(0);
+    for (const [value, matches] of cases) {
+      const expected = rows.filter(matches);
+      const answer = await query(path(), { [name]: value, per_page: '100' });
+      expect(answer.status, answer.text).toBe(200);
+      expect([value, answer.body.data]).toEqual([value, expected]);
+      expect(answer.body.pagination.total).toBe(expected.length);
+      // the same in parts and in another order
+      const parts = await allOf(api, `${path()}?${new URLSearchParams({ [name]: value, sort: 'id' })}`);
+      expect(parts.map((row) => JSON.stringify(row)).toSorted()).toEqual(
+        expected.map((row) => JSON.stringify(row)).toSorted(),
+      );
+    }
+  });
+});
+
+const SPAN = /^(\w+)\[(gte|gt|lte|lt)\]$/;
+
+function badValues(name: string, schema: Json): string[] {
+  if (SPAN.test(name))
+    return [
+      '',
+      'yesterday',
+      '2025-02-30',
+      '2025-13-01',
+      '1',
+      '2025-01-01T00:00:00',
+      '2025-01-01T00:00:00.000',
+    ];
+  if (schema.enum)
+    return ['', 'nonsense', schema.enum[0].toUpperCase(), `${schema.enum[0]},${schema.enum[0]}`];
+  if (schema.type === 'integer') return ['', '0', '-1', '1.5', 'abc', '1,2', '99999999999999999999'];
+  if (name === 'currency') return ['', 'us', 'usdd', 'xyz', '1'];
+  if (name === 'payout_id') return ['', '1', 'null', 'po_1', `com_${'0'.repeat(32)}`, 'NONE'];
+  if (name === 'search') return ['x'.repeat(201)];
+  return ['\0'];
+}
+
+type Case = [value: string, matches: (row: Json) => boolean];
+
+const RELATIONS: Readonly<Record<string, (a: string, b: string) => boolean>> = {
+  gte: (a, b) => a >= b,
+  gt: (a, b) => a > b,
+  lte: (a, b) => a <= b,
+  lt: (a, b) => a < b,
+};
+
+const distinct = (rows: readonly Json[], field: string): string[] => [
+  ...new Set(
+    rows
+      .map((row) => row[field])
+      .filter((value) => value !== null && value !== undefined)
+      .map(String),
+  ),
+];
+
+const EMPTY_HAYSTACK: Case = ['nothing has this in it', () => false];
+
+/** Values to filter by, each with what it must find, told from the rows alone. */
+async function goodValues(name: string, schema: Json, rows: readonly Json[]): Promise<Case[]> {
+  const span = SPAN.exec(name);
+  if (span) return spanCases(String(span[1]), RELATIONS[String(span[2])]!, rows);
+  const first = rows[0] ?? {};
+  if (name === 'status' && first.object === 'api_key')
+    return [
+      ['active', (row) => row.revoked_at === null],
+      ['revoked', (row) => row.revoked_at !== null],
+    ];
+  if (name === 'status' && first.object === 'affiliate_commission') return commissionStatuses();
+  if (name === 'affiliate_id' && first.object === 'affiliate_payout') return payoutsOfAffiliates();
+  if (name === 'search')
+    return [
+      ['ZOË', (row) => row.name_first === 'Zoë'],
+      ['ada example', (row) => row.name_first === 'ada'],
+      EMPTY_HAYSTACK,
+    ];
+  const found = distinct(rows, name);
+  const cases: Case[] = found.slice(0, 12).map((value) => [value, (row) => String(row[name]) === value]);
+  if (name === 'email') cases.push([String(found[0]).toUpperCase(), (row) => row.email === found[0]]);
+  if (name === 'currency')
+    cases.push([String(found[0] ?? 'usd').toUpperCase(), (row) => row.currency === (found[0] ?? 'usd')]);
+  if (name === 'payout_id')
+    cases.push(['none', (row) => row.payout_id === null], [`po_${'0'.repeat(32)}`, () => false]);
+  if (schema.enum) for (const word of schema.enum) cases.push([word, (row) => String(row[name]) === word]);
+  if (schema.type === 'integer') cases.push(['999999999', () => false]);
+  if (schema.type === 'string' && !schema.enum && !schema.pattern && name !== 'payout_id')
+    cases.push(EMPTY_HAYSTACK);
+  return cases;
+}
+
+function spanCases(
+  field: string,
+  relation: (a: string, b: string) => boolean,
+  rows: readonly Json[],
+): Case[] {
+  const shown = distinct(rows, field).toSorted();
+  const some = [shown[0], shown[Math.floor(shown.length / 2)], shown.at(-1)].filter((at) => at !== undefined);
+  const near = some.flatMap((at) => [-1, 0, 1].map((ms) => new Date(Date.parse(at) + ms).toISOString()));
+  const cases: Case[] = ['2000-01-01T00:00:00.000Z', '2999-01-01T00:00:00.000Z', ...near].map((at) => [
+    at,
+    (row) => row[field] !== null && relation(row[field], at),
+  ]);
+  for (const at of some) {
+    const day = at.slice(0, 10);
+    cases.push([day, (row) => row[field] !== null && relation(row[field].slice(0, 10), day)]);
+    // the same instant in another zone
+    const there = new Date(Date.parse(at) + 5_400_000).toISOString().replace('Z', '+01:30');
+    cases.push([there, (row) => row[field] !== null && relation(row[field], at)]);
+  }
+  return cases;
+}
+
+/** What the states of a commission mean, said again in another way. */
+async function commissionStatuses(): Promise<Case[]> {
+  const rows = await world.query<{ external_id: string; status: string }>(
+    `select c.external_id, case
+       when c.voided_at is not null then 'voided'
+       when exists (select from payouts p where p.id = c.payout_id and p.status = 'paid') then 'paid'
+       when exists (select from payouts p where p.id = c.payout_id) or c.available_at <= now() then 'unpaid'
+       else 'pending' end as status
+     from commissions c`,
+  );
+  const known = new Map(rows.map(({ external_id, status }) => [external_id, status]));
+  return ['pending', 'unpaid', 'paid', 'voided'].map((status) => [
+    status,
+    (row) => row.status === status && known.get(row.external_id) === status,
+  ]);
+}
+
+async function payoutsOfAffiliates(): Promise<Case[]> {
+  const lines = await world.query<{ payout: string; affiliate: string }>(
+    `select 'po_' || replace(payout_id::text, '-', '') as payout, affiliate_id::text as affiliate from payout_lines`,
+  );
+  return [...new Set(lines.map(({ affiliate }) => affiliate)), '999999999'].map((id) => [
+    id,
+    (row) => lines.some(({ payout, affiliate }) => payout === row.id && affiliate === id),
+  ]);
+}
+
+test('every state of a commission is among what the lists were tried with', async () => {
+  for (const status of ['pending', 'unpaid', 'paid', 'voided'])
+    expect((await query(COMMISSIONS, { status })).body.pagination.total, status).toBeGreaterThan(0);
+  const { excluded } = (await api.get(`${PAYOUTS}/current`)).body;
+  expect(excluded.map(({ reason }: Json) => reason)).toEqual([
+    'affiliate_inactive',
+    'below_minimum',
+    'negative_balance',
+    'on_hold',
+  ]);
+});
+
+test('filters hold together: each narrows what the others leave', async () => {
+  const rows = (await allOf(api, COMMISSIONS)).filter(
+    (row) => row.status === 'paid' && row.currency === 'usd' && row.occurred_at > '2025-01-01T00:00:00.000Z',
+  );
+  const answer = await query(COMMISSIONS, {
+    status: 'paid',
+    currency: 'USD',
+    'occurred_at[gt]': '2025-01-01T00:00:00.000Z',
+  });
+  expect(rows.length).toBeGreaterThan(0);
+  expect(answer.body.data).toEqual(rows);
+});

@@ -1,0 +1,241 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Answer, Api } from '../support/api.ts';
+import { IMBALANCES, UNTOLD } from '../support/imbalances.ts';
+import { makeAffiliates, type Sale, salesFile, salesFor } from '../support/seed.ts';
+import { openWire, until } from '../support/wire.ts';
+import { type DataFolder, dataFolder, listens, runs, type ServerProcess } from './support-server.ts';
+
+const PAYOUTS = '/v2/affiliates/payouts';
+const COMMISSIONS = '/v2/affiliates/commissions';
+const LINES = 20_000;
+
+interface Stored {
+  readonly payouts: { id: string; status: string; commission_count: number }[];
+  readonly commissions: number;
+}
+
+describe('kill -9', () => {
+  let folder: DataFolder;
+  let server: ServerProcess;
+  let affiliates: number[];
+  const acknowledged: string[] = [];
+  beforeAll(async () => {
+    folder = dataFolder();
+    server = await folder.start();
+    affiliates = await makeAffiliates(server.api, 4);
+    const file = salesFile(salesFor(affiliates, LINES, 'first'));
+    expect((await server.api.upload(`${COMMISSIONS}/import`, file)).body.created).toBe(LINES);
+  }, 60_000);
+  afterAll(() => folder?.remove());
+
+  const stored = async (): Promise<Stored> => {
+    const [row] = await folder.query<{ state: Stored }>(
+      `select json_build_object(
+         'payouts', (select coalesce(json_agg(json_build_object('id', public_id('po', id), 'status', status,
+            'commission_count', commission_count) order by number), '[]') from payouts),
+         'commissions', (select count(*) from commissions)) as state`,
+    );
+    return row?.state as Stored;
+  };
+
+  const current = async (api: Api): Promise<string> => {
+    const found = await api.get(`${PAYOUTS}/current`);
+    const id = found.status === 200 ? found.body.id : (await api.post(PAYOUTS)).body.id;
+    return `${PAYOUTS}/${id}`;
+  };
+  const noCurrent = async (api: Api): Promise<void> => {
+    const found = await api.get(`${PAYOUTS}/current`);
+    if (found.status === 200) await api.delete(`${PAYOUTS}/${found.body.id}`);
+  };
+
+  interface Operation {
+    /** Brings the account into the state it works on; returns the request, the same however often it is sent. */
+    prepare(api: Api, round: string): Promise<(api: Api) => Promise<Answer>>;
+    /** What a second time of it answers when the first had its effect unseen, and when it had none. */
+    readonly statuses: readonly number[];
+  }
+  const OPERATIONS: Record<string, Operation> = {
+    'create a payout': {
+      async prepare(api, round) {
+        await noCurrent(api);
+        return (next) => next.post(PAYOUTS, {}, { 'idempotency-key': round });
+      },
+      statuses: [201],
+    },
+    'complete a payout': {
+      async prepare(api, round) {
+        const one = await current(api);
+        // nobody is paid: all lines are released and all rows written, and the next round has the same to do
+        const commissions = affiliates.map((affiliate_id) => ({ affiliate_id, is_paid: false }));
+        return (next) => next.put(one, { commissions }, { 'idempotency-key': round });
+      },
+      statuses: [200],
+    },
+    'delete a payout': {
+      async prepare(api) {
+        const one = await current(api);
+        return (next) => next.delete(one);
+      },
+      statuses: [204, 404],
+    },
+    'import a file': {
+      async prepare(_, round) {
+        const file = salesFile(salesFor(affiliates, LINES, round));
+        return (next) => next.upload(`${COMMISSIONS}/import`, file, { 'idempotency-key': round });
+      },
+      statuses: [200],
+    },
+  };
+
+  /** Writes one commission after the other until the server is gone; every answer is a promise. */
+  async function keepWriting(api: Api, round: string): Promise<void> {
+    for (const sale of salesFor(affiliates, 10_000, `stream-${round}`)) {
+      const answer = await api.post(COMMISSIONS, sale).catch(() => null);
+      if (answer?.status !== 201) return;
+      acknowledged.push(sale.external_id);
+    }
+  }
+
+  async function expectWhole(when: string): Promise<void> {
+    expect(await folder.query(IMBALANCES), when).toEqual([]);
+    expect(await folder.query(UNTOLD), when).toEqual([]);
+    const [lost] = await folder.query<{ lost: string[] | null }>(
+      `select array_agg(id) as lost from unnest('{${acknowledged.join(',')}}'::text[]) id
+       where not exists (select from commissions where external_id = id)`,
+    );
+    expect(lost?.lost, `${when}: acknowledged commissions are not there`).toBeNull();
+  }
+
+  async function round(name: string, andPostgres: boolean, moment: () => Promise<unknown>): Promise<void> {
+    const operation = OPERATIONS[name] as Operation;
+    const label = `${name} ${Math.random().toString(36).slice(2, 10)}`.replaceAll(' ', '-');
+    const send = await operation.prepare(server.api, label);
+    const before = await stored();
+    const writing = keepWriting(server.api, label);
+    const answered = send(server.api).catch(() => null);
+    await moment();
+    await server.kill(andPostgres);
+    const [answer] = await Promise.all([answered, writing]);
+    if (answer) expect(operation.statuses).toContain(answer.status);
+
+    server = await folder.start();
+    await expectWhole(`${name}, after the restart`);
+    const after = await stored();
+    const again = await send(server.api);
+    expect(operation.statuses, again.text).toContain(again.status);
+    const replayed = again.headers.get('idempotent-replayed') === 'true';
+    if (answer && answer.status !== 204) {
+      expect(replayed, 'an acknowledged request was done again').toBe(true);
+      expect(again.text).toBe(answer.text);
+    }
+    if (answer?.status === 204) expect(again.status).toBe(404);
+    await expectWhole(`${name}, done again`);
+    const end = await stored();
+    if (replayed) expect(end).toEqual(after);
+    const effects = {
+      'create a payout': () => expect(end.payouts.length).toBe(before.payouts.length + 1),
+      'complete a payout': () => expect(end.payouts.at(-1)?.status).toBe('paid'),
+      'delete a payout': () => expect(end.payouts.length).toBe(before.payouts.length - 1),
+      'import a file': () => expect(again.body).toMatchObject({ created: LINES, unchanged: 0 }),
+    };
+    effects[name as keyof typeof effects]();
+  }
+
+  const names = Object.keys(OPERATIONS);
+
+  test.each(names)('right before the commit of "%s" leaves nothing of it', async (name) => {
+    // the event is the last thing written: who waits for it has done all the rest
+    let locked: Awaited<ReturnType<DataFolder['superuser']>> | undefined;
+    await round(name, names.indexOf(name) % 2 === 0, async () => {
+      locked = await folder.superuser();
+      await locked.query('begin; lock table events in share mode');
+      await until(
+        'the operation wants to tell of itself',
+        async () =>
+          (
+            await locked?.query(
+              `select 1 from pg_locks l join pg_stat_activity a using (pid)
+               where not l.granted and l.relation = 'events'::regclass and a.query like 'insert into events%'`,
+            )
+          )?.rowCount,
+      );
+    });
+    await locked?.end().catch(() => undefined);
+  });
+
+  test.each(names)(
+    'at any moment of "%s" leaves it whole or undone, and loses nothing told',
+    async (name) => {
+      // how long it takes here, to spread the moments over it
+      const send = await (OPERATIONS[name] as Operation).prepare(server.api, `measure ${name}`);
+      const from = performance.now();
+      await send(server.api);
+      const ms = performance.now() - from;
+      for (const andPostgres of [false, true]) {
+        await round(name, andPostgres, () => delay(Math.random() * ms * 1.2));
+      }
+    },
+  );
+});
+
+describe.concurrent('SIGTERM', () => {
+  async function withServer(work: (folder: DataFolder, server: ServerProcess) => Promise<void>) {
+    const folder = dataFolder();
+    try {
+      await work(folder, await folder.start());
+    } finally {
+      await folder.remove();
+    }
+  }
+
+  test('under load answers what is under way, takes nothing new, exits 0 and stops PostgreSQL', () =>
+    withServer(async (folder, server) => {
+      const sales = salesFor(await makeAffiliates(server.api, 2), 6);
+      const lock = await folder.superuser();
+      await lock.query('begin; lock table commissions in share mode');
+      const answers = sales.map((sale) => server.api.post(COMMISSIONS, sale));
+      const waiting = async () =>
+        (await lock.query('select 1 from pg_locks where not granted')).rowCount === sales.length;
+      await until('all requests are under way', waiting);
+      const exit = server.signal('SIGTERM');
+      await until('nothing new is taken', async () => !(await listens(server.url)));
+      expect(await waiting()).toBe(true);
+      await lock.query('commit');
+      await lock.end();
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(6).fill(201));
+      const { code, ms } = await exit;
+      expect([code, ms < 20_000, runs(server.postmaster)]).toEqual([0, true, false]);
+
+      const next = await folder.start();
+      const list = await next.api.get(COMMISSIONS);
+      expect(list.body.pagination.total).toBe(6);
+      expect((await next.signal('SIGINT')).code).toBe(0);
+    }));
+
+  test('is not held up by a client that never ends: exit 0 within 20 s, nothing half done', () =>
+    withServer(async (folder, server) => {
+      const { api, url } = server;
+      const sales: Sale[] = salesFor(await makeAffiliates(api, 2), LINES);
+      await api.upload(`${COMMISSIONS}/import`, salesFile(sales));
+      const { body: payout } = await api.post(PAYOUTS);
+      const headers = { authorization: `Bearer ${api.key}` };
+      const reader = await openWire(url, 'GET', `${PAYOUTS}/${payout.id}/download`, headers);
+      await until('the file has begun', () => reader.received().includes('payout_id,'));
+      reader.socket.pause();
+      const uploader = await openWire(url, 'POST', `${COMMISSIONS}/import`, {
+        ...headers,
+        'content-type': 'text/csv',
+        'transfer-encoding': 'chunked',
+      });
+      uploader.chunk(salesFile(salesFor([sales[0]?.affiliate_id ?? 0], 5, 'never')));
+      const { code, ms } = await server.signal('SIGTERM');
+      expect([code, ms < 20_000, runs(server.postmaster)]).toEqual([0, true, false]);
+      reader.vanish();
+      uploader.vanish();
+      const next = await folder.start();
+      expect((await next.api.get(COMMISSIONS)).body.pagination.total).toBe(LINES);
+      expect(await folder.query(IMBALANCES)).toEqual([]);
+      expect((await next.signal('SIGTERM')).code).toBe(0);
+    }));
+});
