@@ -4,8 +4,8 @@ import type { Sql } from 'sql-template-tag';
 import sql from 'sql-template-tag';
 import { Pool } from 'undici';
 import type { Reader } from '../src/db/connect.ts';
+import { listPayouts, payoutList } from '../src/features/payouts/lists.ts';
 import { payoutRecord } from '../src/features/payouts/records.ts';
-import { listPayouts, payoutList } from '../src/features/payouts/store.ts';
 import { parseList } from '../src/http/lists.ts';
 import { type Group, interleaved, median } from './measure.ts';
 import { type Bench, freePort, start, startBench, temporaryFolder, untilReady } from './program.ts';
@@ -102,7 +102,9 @@ export const requests: Group = {
     const { id = '', uuid = '' } = rows[0] ?? {};
     const query = parseList(payoutList, new Map([['per_page', '50']]), bench.account);
     const bare = await startBare(bench, {
-      '/one': await statementOf((db) => payoutRecord(db, bench.account, sql`p.id = ${uuid}`)),
+      '/one': await statementOf((db) =>
+        payoutRecord(db, bench.account, { condition: sql`p.id = ${uuid}`, name: 'by_id' }),
+      ),
       '/list': await statementOf((db) => listPayouts(db, bench.account, query)),
     });
     const measures = [

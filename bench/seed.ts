@@ -50,6 +50,10 @@ export async function seedCommissions(client: pg.Client, seed: CommissionSeed): 
      order by g`,
     [seed.account, seed.count, seed.affiliates],
   );
+  await client.query('insert into commission_arrivals (account_id, count) values ($1, $2)', [
+    seed.account,
+    seed.count,
+  ]);
   await client.query('commit');
 }
 

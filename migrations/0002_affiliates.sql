@@ -156,6 +156,14 @@ create table commissions (
   check (voided_at is null or payout_id is null),
   check ((available_at = 'infinity') = (held_available_at is not null))
 );
+-- How many commissions ever came in, as deltas that are folded now and then: an exact total without counting them.
+create table commission_arrivals (
+  account_id uuid not null references accounts,
+  id         uuid not null default new_id(),
+  count      bigint not null,
+  primary key (account_id, id)
+);
+
 -- A create writes an entry of every whole index and of commissions_payout for each row it takes: keep them few. The
 -- partial ones over open and voided rows cost it nothing, and are the paths of the lists by status.
 create index commissions_affiliate on commissions (account_id, affiliate_id, id);

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { type ConnectionTarget, connect, type Database, type Tx } from './db/connect.ts';
@@ -9,6 +9,7 @@ import { type DatabaseFacts, inspect } from './db/inspect.ts';
 import { MigrationError, type MigrationReport, migrate } from './db/migrate.ts';
 import { readSetting, writeSetting } from './db/settings.ts';
 import { createAccount, createFirstAccount, listAccounts } from './features/accounts/service.ts';
+import { foldArrivals } from './features/commissions/arrivals.ts';
 import type { OperatorCredential } from './http/auth.ts';
 import { forgetOldReplies } from './http/idempotency.ts';
 import { createServer } from './http/server.ts';
@@ -44,10 +45,22 @@ export interface PlatformOptions {
   readonly target?: ConnectionTarget;
 }
 
+// Errors of libraries carry what they hold, connections and their parameters too: none of that belongs in a log.
+function plainError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const code = 'code' in error ? { code: String(error.code) } : {};
+  return { type: error.name, message: error.message, ...code, stack: error.stack };
+}
+
 /** A JSON log on standard error: standard output belongs to people and to --json. */
 export function createLog(config: Config): Logger {
   return pino(
-    { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    {
+      level: config.logLevel,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: plainError },
+    },
     pino.destination(2),
   );
 }
@@ -58,7 +71,7 @@ export function createLog(config: Config): Logger {
  */
 export async function openPlatform(config: Config, options: PlatformOptions): Promise<Platform> {
   const log = options.log ?? createLog(config);
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(config.dataDir);
   const embedded =
     options.target || config.databaseUrl
       ? undefined
@@ -98,6 +111,13 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
   }
 }
 
+// Node's recursive mkdir never ends where a folder cannot be made and does not say so (below /proc, for one).
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (!existsSync(dirname(path))) makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+}
+
 async function firstRun(tx: Tx, config: Config): Promise<{ secret: string; path: string } | undefined> {
   await checkSecretKey(tx, config);
   const first = await createFirstAccount(tx);
@@ -115,10 +135,15 @@ function writePrivate(path: string, text: string): void {
 
 /** Every server on one database has the same secret key: its fingerprint is stored and another one is refused. */
 async function checkSecretKey(tx: Tx, config: Config): Promise<void> {
-  const fingerprint = fingerprintOf(secretKeyOf(config));
   const stored = await readSetting(tx, 'secret_key_fingerprint');
-  if (stored === null) await writeSetting(tx, 'secret_key_fingerprint', fingerprint);
-  else if (stored !== fingerprint) {
+  const secretKey = existingSecretKey(config);
+  if (stored === null) {
+    await writeSetting(tx, 'secret_key_fingerprint', fingerprintOf(secretKey ?? makeSecretKey(config)));
+  } else if (secretKey === null) {
+    throw new MigrationError(
+      `the file ${secretKeyPath(config)} is missing: put it back from your backup, or set SECRET_KEY to what it held`,
+    );
+  } else if (stored !== fingerprintOf(secretKey)) {
     throw new MigrationError(
       'SECRET_KEY is not the one this database was set up with: set the same key on every server and command',
     );
@@ -129,9 +154,7 @@ function fingerprintOf(secretKey: string): string {
   return createHash('sha256').update(`payhook secret key ${secretKey}`).digest('hex');
 }
 
-function secretKeyOf(config: Config): string {
-  const given = existingSecretKey(config);
-  if (given !== null) return given;
+function makeSecretKey(config: Config): string {
   const made = randomBytes(32).toString('base64');
   writePrivate(secretKeyPath(config), `${made}\n`);
   return made;
@@ -196,7 +219,9 @@ export async function serve(
   // a socket has no URL, and Link headers need one
   address = 'path' in options.listen ? 'http://localhost' : listening;
   const housekeeping = setInterval(() => {
-    forgetOldReplies(db).catch((error: unknown) => log.warn({ err: error }, 'housekeeping failed'));
+    Promise.all([forgetOldReplies(db), foldArrivals(db)]).catch((error: unknown) =>
+      log.warn({ err: error }, 'housekeeping failed'),
+    );
   }, HOUSEKEEPING_MS);
   housekeeping.unref();
   return {

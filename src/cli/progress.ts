@@ -1,3 +1,4 @@
+import { onInterrupt } from './interrupt.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Shows how far an upload is; does nothing where nobody would see it. */
@@ -32,6 +33,7 @@ export async function startProgress(
   });
   bar.start(bytes ?? 0, 0, payload());
   const tick = setInterval(() => bar.update(done, payload()), TICK_MS);
+  const forget = onInterrupt(() => bar.stop()); // shows the cursor again
   return {
     update(sent) {
       done = sent;
@@ -39,6 +41,7 @@ export async function startProgress(
     },
     stop() {
       clearInterval(tick);
+      forget();
       bar.stop();
     },
   };

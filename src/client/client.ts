@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { ConnectionError } from './errors.ts';
 import {
   openTransport,
@@ -117,5 +117,10 @@ async function callJson<Result>(transport: Transport, spec: RequestSpec): Promis
 async function download(transport: Transport, path: string): Promise<Download> {
   const { header, body } = await transport.send({ method: 'GET', path });
   const name = /filename="([^"/\\]+)"/.exec(header('content-disposition') ?? '')?.[1] ?? null;
-  return { name, stream: body };
+  const stream = new PassThrough();
+  body.once('error', (error: Error) => {
+    stream.destroy(new ConnectionError(`the download was cut off: ${error.message}`, { cause: error }));
+  });
+  stream.once('close', () => body.destroy());
+  return { name, stream: body.pipe(stream) };
 }

@@ -5,8 +5,12 @@ import sql, { type Sql } from 'sql-template-tag';
 
 /** Runs single statements. What a GET handler gets: its connections refuse every write in PostgreSQL itself. */
 export interface Reader {
-  /** Rows of a statement: bigint for int8 and whole numerics, RFC 3339 text for instants, text for JSON. */
-  rows<Row>(query: Sql): Promise<Row[]>;
+  /**
+   * Rows of a statement: bigint for int8 and whole numerics, RFC 3339 text for instants, text for JSON. A `name`
+   * keeps it prepared on the connection, which pays for statements that run in every request and always read the
+   * same; one name is one text.
+   */
+  rows<Row>(query: Sql, name?: string): Promise<Row[]>;
 }
 
 /** One open transaction (READ COMMITTED). Functions that write require it, so nothing is written outside one. */
@@ -90,7 +94,7 @@ export function connect(options: ConnectOptions): Database {
   const writers = open(false);
 
   return {
-    reader: { rows: async <Row>(query: Sql) => (await readers.query(query)).rows as Row[] },
+    reader: { rows: rowsOf(readers) },
     transaction: (work) => transaction(writers, work),
     snapshot: (work) => snapshot(readers, work),
     async close() {
@@ -103,7 +107,7 @@ async function transaction<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Resu
   const client = await pool.connect();
   const tx: Tx = {
     writes: true,
-    rows: async <Row>(query: Sql) => (await client.query(query)).rows as Row[],
+    rows: rowsOf(client),
     copyIn: (statement) => client.query(copyFrom.from(statement)),
   };
   let broken = false;
@@ -133,7 +137,7 @@ async function snapshot<Result>(pool: pg.Pool, work: (db: Snapshot) => Promise<R
       broken = true;
     });
   const db: Snapshot = {
-    rows: async <Row>(query: Sql) => (await client.query(query)).rows as Row[],
+    rows: rowsOf(client),
     copyOut(statement) {
       streaming = true;
       const stream = client.query(copyFrom.to(statement));
@@ -157,19 +161,26 @@ async function snapshot<Result>(pool: pg.Pool, work: (db: Snapshot) => Promise<R
   }
 }
 
+function rowsOf(connection: pg.Pool | pg.PoolClient): Reader['rows'] {
+  return async <Row>({ text, values }: Sql, name?: string) => {
+    const result = await connection.query(name === undefined ? { text, values } : { name, text, values });
+    return result.rows as Row[];
+  };
+}
+
 /** Rows of a statement. */
-export function rows<Row>(db: Reader, query: Sql): Promise<Row[]> {
-  return db.rows<Row>(query);
+export function rows<Row>(db: Reader, query: Sql, name?: string): Promise<Row[]> {
+  return db.rows<Row>(query, name);
 }
 
 /** The first row of a statement, or null. */
-export async function maybeRow<Row>(db: Reader, query: Sql): Promise<Row | null> {
-  return (await db.rows<Row>(query))[0] ?? null;
+export async function maybeRow<Row>(db: Reader, query: Sql, name?: string): Promise<Row | null> {
+  return (await db.rows<Row>(query, name))[0] ?? null;
 }
 
 /** The one row of a statement that always gives one. */
-export async function oneRow<Row>(db: Reader, query: Sql): Promise<Row> {
-  const row = await maybeRow<Row>(db, query);
+export async function oneRow<Row>(db: Reader, query: Sql, name?: string): Promise<Row> {
+  const row = await maybeRow<Row>(db, query, name);
   if (row === null) throw new Error('a statement that always gives a row gave none');
   return row;
 }

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { Compile, type Validator } from 'typebox/compile';
+import type { Validator } from 'typebox/compile';
 import { fail } from '../kernel/errors.ts';
 
 interface SchemaError {
@@ -12,9 +12,10 @@ interface SchemaError {
 const compiled = new WeakMap<TSchema, Validator>();
 
 /** Compiles a schema at its first use: starting the server does not pay for what nobody asks. */
-function validatorOf(schema: TSchema): Validator {
+async function validatorOf(schema: TSchema): Promise<Validator> {
   let validator = compiled.get(schema);
   if (!validator) {
+    const { Compile } = await import('typebox/compile');
     validator = Compile(schema) as unknown as Validator;
     compiled.set(schema, validator);
   }
@@ -25,8 +26,8 @@ function validatorOf(schema: TSchema): Validator {
  * Checks a JSON body against its schema without changing it. Throws `unknown_field` or `invalid_body` with a
  * message that names the field and its rule.
  */
-export function checkBody(schema: TSchema, body: unknown): void {
-  const validator = validatorOf(schema);
+export async function checkBody(schema: TSchema, body: unknown): Promise<void> {
+  const validator = await validatorOf(schema);
   if (validator.Check(body)) {
     textCheck(body, '');
     return;
@@ -138,10 +139,10 @@ export function readQuery(search: string): Map<string, string> {
  * Checks the query of an operation that is no list. Parameters come as text: booleans and integers are read from
  * it, nothing else is coerced. Throws `unknown_query_parameter` or `invalid_query`.
  */
-export function checkQuery(
+export async function checkQuery(
   schema: TSchema | undefined,
   query: ReadonlyMap<string, string>,
-): Record<string, unknown> {
+): Promise<Record<string, unknown>> {
   const properties = ((schema as { properties?: Record<string, TSchema> } | undefined)?.properties ??
     {}) as Record<string, TSchema & { type?: string }>;
   const values: Record<string, unknown> = {};
@@ -157,7 +158,7 @@ export function checkQuery(
     values[name] = fromText(property.type, text);
   }
   if (schema) {
-    const validator = validatorOf(schema);
+    const validator = await validatorOf(schema);
     if (!validator.Check(values)) {
       throw fail('invalid_query', explain(validator.Errors(values) as unknown as SchemaError[]));
     }

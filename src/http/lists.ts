@@ -31,8 +31,8 @@ export interface ListQuery {
   readonly page: string;
   readonly perPage: number;
   readonly order: Sql;
-  /** The column or expression it is ordered by. */
-  readonly orderedBy: string;
+  /** The field as asked for, `-` in front for descending. */
+  readonly sort: string;
   readonly conditions: readonly Sql[];
   /** Names of the filters given, for lists that count some of them in a cheaper way. */
   readonly given: ReadonlyMap<string, string>;
@@ -73,7 +73,7 @@ export function parseList(
       throw fail('unknown_query_parameter', `unknown query parameter ${name}; this list knows ${known}`);
     }
   }
-  return { page, perPage, ...orderBy(definition, sort), conditions, given };
+  return { page, perPage, sort, order: orderBy(definition, sort), conditions, given };
 }
 
 function refuse(message: string): never {
@@ -84,7 +84,7 @@ function integer(text: string): string | null {
   return /^\+?0*[1-9][0-9]{0,99}$/.test(text) ? text.replace(/^\+?0*/, '') : null;
 }
 
-function orderBy(definition: ListDefinition, sort: string): { order: Sql; orderedBy: string } {
+function orderBy(definition: ListDefinition, sort: string): Sql {
   const descending = sort.startsWith('-');
   const field = descending ? sort.slice(1) : sort;
   if (!Object.hasOwn(definition.sort, field)) {
@@ -93,7 +93,7 @@ function orderBy(definition: ListDefinition, sort: string): { order: Sql; ordere
   const column = definition.sort[field] ?? definition.id;
   const direction = descending ? 'desc' : 'asc';
   const tie = column === definition.id ? '' : `, ${definition.id} ${direction}`;
-  return { order: raw(`${column} ${direction}${tie}`), orderedBy: column };
+  return raw(`${column} ${direction}${tie}`);
 }
 
 export interface Page {
@@ -103,6 +103,8 @@ export interface Page {
 
 interface PageSource {
   readonly list: ListQuery;
+  /** Names the list: without filters its statement stays prepared under it. */
+  readonly name: string;
   /** The table and the alias its columns are named by, here and in the definition's columns. */
   readonly table: string;
   readonly alias: string;
@@ -151,6 +153,8 @@ export async function listPage(db: Reader, source: PageSource): Promise<Page> {
                (select coalesce(json_agg(row_to_json(page)), '[]') from (
                   select ${record} from (${found}) ${alias} ${source.join ?? empty}
                   where ${offset}::int8 < (select n from total) order by ${list.order}) page)::text as data`,
+    // lists without filters are few and read often: they stay prepared
+    list.given.size === 0 ? `list_${source.name}_${list.sort}` : undefined,
   );
   const pages = (total + BigInt(list.perPage) - 1n) / BigInt(list.perPage);
   const pagination = `{"page":${list.page},"limit":${list.perPage},"total":${total},"pages":${pages}}`;

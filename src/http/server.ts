@@ -191,7 +191,7 @@ async function answerRead(
     account: principal.account,
     principal,
     params: request.params as Record<string, string>,
-    query: list ? {} : checkQuery(route.query, given),
+    query: list ? {} : await checkQuery(route.query, given),
     list: list as ListQuery,
   });
   return sendReply(request, reply, result, baseUrl(), list);
@@ -207,7 +207,7 @@ async function answerWrite(
 ) {
   const principal = principalOf(request);
   const key = idempotencyKey(request);
-  const query = checkQuery(route.query, readQuery(searchOf(request)));
+  const query = await checkQuery(route.query, readQuery(searchOf(request)));
   const upload = route.upload ? await readUpload(request) : undefined;
   try {
     const bytes = upload ? upload.digest : bytesOf(request);
@@ -276,12 +276,15 @@ async function readJson(
   }
   if (empty && !route.bodyOptional) throw fail('invalid_body', 'the body is missing: send a JSON object');
   const value = empty ? {} : await parse(bytes);
-  checkBody(route.body, value);
+  await checkBody(route.body, value);
   return value;
 }
 
 async function readUpload(request: FastifyRequest): Promise<SpooledUpload> {
   const payload = request.body;
+  if (payload === undefined && /^text\/csv\b/.test(request.headers['content-type'] ?? '')) {
+    throw fail('invalid_file', 'the file is empty: its first line must name the columns');
+  }
   if (payload === undefined || payload === null || Buffer.isBuffer(payload)) {
     throw fail('unsupported_media_type', 'send the file as Content-Type: text/csv');
   }

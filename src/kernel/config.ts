@@ -42,8 +42,13 @@ const integer = (from: number, to: number) => (text: string) =>
 function origin(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
-  const plain = /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash;
+  const plain = /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
   return plain ? text.replace(/\/+$/, '') : undefined;
+}
+
+/** A value as it may be shown: credentials in a URL are not. */
+function withoutCredentials(text: string): string {
+  return text.replace(/\/\/[^/]*@/, '//…@');
 }
 
 const SETTINGS: readonly Setting[] = [
@@ -150,7 +155,9 @@ export function readConfig(env: Environment = process.env): Config {
       const text = textOf(name, env) ?? fallback;
       values[name] = text === undefined ? undefined : read(text);
       if (text !== undefined && values[name] === undefined) {
-        mistakes.push(`${name} must be ${rule}${secret ? '' : `, not ${JSON.stringify(text)}`}`);
+        mistakes.push(
+          `${name} must be ${rule}${secret ? '' : `, not ${JSON.stringify(withoutCredentials(text))}`}`,
+        );
       }
     } catch (error) {
       mistakes.push((error as Error).message);
@@ -178,7 +185,7 @@ export function explainConfig(env: Environment = process.env) {
   return [...SETTINGS, ...REMOTE_SETTINGS].map(({ name, meaning, fallback, secret }) => {
     const text = textOf(name, env);
     const source = text === undefined ? 'default' : env[`${name}_FILE`] ? `${name}_FILE` : 'environment';
-    const shown = text ?? fallback;
+    const shown = text === undefined ? fallback : withoutCredentials(text);
     return { name, value: shown === undefined ? null : secret ? '(set, not shown)' : shown, source, meaning };
   });
 }

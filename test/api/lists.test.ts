@@ -48,7 +48,7 @@ async function fillAccount(client: Api): Promise<Record<string, string>> {
   }
   const sell = async (count: number, fields: (index: number) => object = () => ({})) => {
     for (let index = 0; index < count; index += 1) {
-      await makeCommission(client, people[index % 5], {
+      await makeCommission(client, people[index % 5]!, {
         currency: ['usd', 'eur', 'jpy'][index % 3],
         type: ['sale', 'bonus', 'recurring'][index % 3],
         program_id: [null, programs[0], programs[1]][index % 3],
@@ -71,8 +71,8 @@ async function fillAccount(client: Api): Promise<Record<string, string>> {
   // some are left out of the last payout, for each reason
   await client.patch(`${AFFILIATES}/${people[3]}`, { status: 'inactive' });
   await client.patch(`${AFFILIATES}/${people[4]}`, { minimum_payout: { usd: 9000, eur: 9000 } });
-  await makeCommission(client, people[5], { amount: 5 });
-  await bookDebt(world, people[5], -50);
+  await makeCommission(client, people[5]!, { amount: 5 });
+  await bookDebt(world, people[5]!, -50);
   await sell(3, () => ({ program_id: programs[2], occurred_at: '2026-01-01T00:00:00Z' }));
   await makePayout(client);
   await sell(4);
@@ -235,12 +235,12 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters }) => {
       expect(answer.status, answer.text).toBe(200);
       expect([value, answer.body.data]).toEqual([value, expected]);
       expect(answer.body.pagination.total).toBe(expected.length);
-      // the same in parts and in another order
-      const parts = await allOf(api, `${path()}?${new URLSearchParams({ [name]: value, sort: 'id' })}`);
-      expect(parts.map((row) => JSON.stringify(row)).toSorted()).toEqual(
-        expected.map((row) => JSON.stringify(row)).toSorted(),
-      );
     }
+    // the same in another order, in which another plan may find it
+    const [value, matches] = cases.find(([, found]) => rows.some(found)) ?? cases[0]!;
+    const sorted = await allOf(api, `${path()}?${new URLSearchParams({ [name]: value, sort: 'id' })}`);
+    const texts = (list: Json[]) => list.map((row) => JSON.stringify(row)).toSorted();
+    expect(texts(sorted)).toEqual(texts(rows.filter(matches)));
   });
 });
 

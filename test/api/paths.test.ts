@@ -95,6 +95,7 @@ describe.each(WITH_ID)('$method $path', (operation) => {
               good.replace(/^[a-z]+_/, 'com_x'),
               good.replace(/^[a-z]+_/, (prefix) => (prefix === 'com_' ? 'po_' : 'com_')),
               good.toUpperCase(),
+              good.replace(/[0-9a-f]+$/, (hex) => hex.toUpperCase()),
               `${good}0`,
               good.slice(0, -1),
               good.replace(/(.{12})(.{4})(.{4})/, '$1-$2-$3-'),

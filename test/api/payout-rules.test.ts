@@ -154,9 +154,11 @@ describe('a sum that JSON cannot carry exactly', () => {
   /** Many commissions in a few rows: larger ones than the API takes. */
   async function owe(affiliateId: number, ...amounts: number[]): Promise<void> {
     await world.query(
-      `insert into commissions (account_id, external_id, affiliate_id, type, currency, amount, original_amount, occurred_at, available_at)
+      `with made as (
+       insert into commissions (account_id, external_id, affiliate_id, type, currency, amount, original_amount, occurred_at, available_at)
        select account_id, 'large-' || amount, id, 'sale', 'usd', amount, amount, '2020-01-01', '2020-01-01'
-       from affiliates, unnest($2::bigint[]) amount where id = $1`,
+       from affiliates, unnest($2::bigint[]) amount where id = $1 returning account_id)
+       insert into commission_arrivals (account_id, count) select account_id, count(*) from made group by 1`,
       [affiliateId, amounts],
     );
   }

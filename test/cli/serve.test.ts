@@ -5,11 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   isRunning,
   type Machine,
-  plainEnvironment,
   postgresPid,
   ROOT,
   startMachine,
-  startProcess,
   startServer,
   untilGone,
 } from './support.ts';
@@ -26,10 +24,7 @@ test('the first start prints address, key and a curl that works; SIGTERM stops a
   const keyFile = join(machine.dataDir, 'first-api-key');
   expect(readFileSync(keyFile, 'utf8').trim()).toBe(key);
   const [, command = ''] = await server.printed(/^ {2}(curl .*)$/m);
-  const pasted = startProcess('sh', ['-c', `${command} -s`], {
-    cwd: machine.folder,
-    env: plainEnvironment(),
-  });
+  const pasted = machine.startOther('sh', ['-c', `${command} -s`], machine.folder);
   expect((await pasted.ended).json()).toMatchObject({ data: [], pagination: { total: 0 } });
 
   const postgres = postgresPid(machine.dataDir);
@@ -121,8 +116,14 @@ async function refusesConnections(url: string): Promise<void> {
   throw new Error('the server still accepts connections');
 }
 
-test('the server ends with 1 and says so when PostgreSQL ends by itself', async () => {
-  const server = await startServer(machine);
+test('the server ends with 1 and says so when PostgreSQL ends by itself; with --json it announces itself as JSON', async () => {
+  const server = machine.start(['serve', '--json']);
+  const [document = ''] = await server.printed(/^\{.*\}\n/);
+  expect(JSON.parse(document)).toEqual({
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    data_dir: machine.dataDir,
+    first_api_key: null,
+  });
   process.kill(postgresPid(machine.dataDir), 'SIGKILL');
   const { code, stderr } = await server.ended;
   expect(code).toBe(1);
@@ -130,10 +131,7 @@ test('the server ends with 1 and says so when PostgreSQL ends by itself', async 
 });
 
 test('SIGTERM to npm start stops server and PostgreSQL', async () => {
-  const npm = startProcess('npm', ['start', '--silent'], {
-    cwd: ROOT,
-    env: { ...plainEnvironment(), DATA_DIR: machine.dataDir, PORT: '0' },
-  });
+  const npm = machine.startOther('npm', ['start', '--silent'], ROOT);
   await npm.printed(/stops it/);
   const postgres = postgresPid(machine.dataDir);
   npm.child.kill('SIGTERM');

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const CLI = join(ROOT, '.dist-cli/cli/main.js');
+const CLI = join(ROOT, 'dist/cli/main.js');
 const DEADLINE_MS = 30_000;
 
 export interface Ran {
@@ -33,8 +33,12 @@ export interface Machine {
   run(args: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Starts a command and returns at once. */
   start(args: readonly string[], options?: RunOptions): Started;
+  /** Starts another program, in `cwd`, with the data folder in its environment. */
+  startOther(file: string, args: readonly string[], cwd: string): Started;
   /** Writes a file into the folder; returns its path. */
   write(name: string, content: string): string;
+  /** Files in the folder. */
+  files(): string[];
   /** What commands left in their temporary folder. */
   leftovers(): string[];
   /** Ends what still runs and removes the folder. */
@@ -56,29 +60,31 @@ export function startMachine(): Machine {
   mkdirSync(temporary);
   const dataDir = join(folder, 'data folder');
   const running = new Set<Started>();
-  const start = (args: readonly string[], { env = {}, input }: RunOptions = {}) => {
-    const started = startProcess(process.execPath, [CLI, ...args], {
-      cwd: folder,
-      env: { ...plainEnvironment(), TMPDIR: temporary, DATA_DIR: dataDir, PORT: '0', ...env },
-      input,
-    });
+  const environment = { ...plainEnvironment(), TMPDIR: temporary, DATA_DIR: dataDir, PORT: '0' };
+  const track = (started: Started) => {
     running.add(started);
     void started.ended.finally(() => running.delete(started));
     return started;
   };
+  const start = (args: readonly string[], { env = {}, input }: RunOptions = {}) =>
+    track(
+      startProcess(process.execPath, [CLI, ...args], { cwd: folder, env: { ...environment, ...env }, input }),
+    );
   return {
     folder,
     dataDir,
     start,
+    startOther: (file, args, cwd) => track(startProcess(file, args, { cwd, env: environment })),
     run: (args, options) => start(args, options).ended,
     write(name, content) {
       const path = join(folder, name);
       writeFileSync(path, content);
       return path;
     },
+    files: () => readdirSync(folder).filter((name) => name !== 'tmp'),
     leftovers: () => readdirSync(temporary),
     async close() {
-      for (const { child } of running) child.kill('SIGTERM');
+      for (const { child } of running) if (child.pid) process.kill(-child.pid, 'SIGTERM');
       await Promise.all([...running].map(({ ended }) => ended));
       rmSync(folder, { recursive: true, force: true });
     },
@@ -86,13 +92,13 @@ export function startMachine(): Machine {
 }
 
 /** The environment without settings of ours. */
-export function plainEnvironment(): Record<string, string> {
+function plainEnvironment(): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env;
   return { PATH, HOME };
 }
 
 /** Starts a process in a process group of its own. */
-export function startProcess(
+function startProcess(
   file: string,
   args: readonly string[],
   { input, ...options }: { cwd: string; env: Record<string, string>; input?: string | null | undefined },

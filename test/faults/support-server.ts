@@ -70,6 +70,8 @@ export function dataFolder(): DataFolder {
   const path = mkdtempSync(join(tmpdir(), 'payhook-server-'));
   const children: ChildProcess[] = [];
   const postmasters: number[] = [];
+  /** Ends with the PostgreSQL it looks into. */
+  let inspector: pg.Client | undefined;
   const secretKey = randomBytes(32).toString('base64');
 
   async function start(): Promise<ServerProcess> {
@@ -87,6 +89,7 @@ export function dataFolder(): DataFolder {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     children.push(child);
+    inspector = undefined;
     let said = '';
     let logged = '';
     child.stdout.on('data', (bytes) => {
@@ -146,12 +149,8 @@ export function dataFolder(): DataFolder {
     start,
     superuser,
     async query<Row>(text: string) {
-      const client = await superuser();
-      try {
-        return (await client.query(text)).rows as Row[];
-      } finally {
-        await client.end();
-      }
+      inspector ??= await superuser();
+      return (await inspector.query(text)).rows as Row[];
     },
     async remove() {
       for (const child of children) {

@@ -72,6 +72,11 @@ export const IMBALANCES = `
   from payout_lines l join payouts p on p.account_id = l.account_id and p.id = l.payout_id
   where (p.status = 'paid') <> (l.email is not null and l.is_ready_for_payout is not null)
   union all
+  select 'the notes of arrivals are not the number of commissions', a.id::text
+  from accounts a
+  where (select coalesce(sum(count), 0) from commission_arrivals n where n.account_id = a.id)
+     <> (select count(*) from commissions c where c.account_id = a.id)
+  union all
   select 'two unpaid payouts', account_id::text
   from payouts where status = 'unpaid' group by account_id having count(*) > 1
   union all

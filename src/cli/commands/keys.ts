@@ -4,7 +4,7 @@ import type { ApiKey, NewApiKey } from '../../client/types.ts';
 import type { Cli } from '../cli.ts';
 import { CommandError } from '../errors.ts';
 import { withClient } from '../session.ts';
-import { table } from '../table.ts';
+import { printable, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { shortTime } from '../time.ts';
 
@@ -49,7 +49,7 @@ async function create({ terminal, account }: Cli, name: string): Promise<undefin
 }
 
 function describeNew(made: NewApiKey, { paint }: Terminal): string {
-  return `${paint.strong(made.key ?? '')}\n${made.name} (${made.id}). The key is shown only this once.\n`;
+  return `${paint.strong(made.key ?? '')}\n${printable(made.name)} (${made.id}). The key is shown only this once.\n`;
 }
 
 async function list({ terminal, account }: Cli): Promise<undefined> {

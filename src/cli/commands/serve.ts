@@ -12,7 +12,7 @@ const CUT_AFTER_MS = 16_000;
 const GIVE_UP_AFTER_MS = 19_000;
 
 /** `payhook serve`: runs until a signal or until PostgreSQL ends by itself. Returns the exit code. */
-export async function serveForever(exit: Exit): Promise<number> {
+export async function serveForever(exit: Exit, json = false): Promise<number> {
   const signalled = stopSignal(exit);
   const config = readConfig();
   const { createLog, openPlatform, serve } = await import('../../app.ts');
@@ -23,7 +23,7 @@ export async function serveForever(exit: Exit): Promise<number> {
   if ('signal' in opened) exit(0);
   const platform = opened;
   const server = await listen(platform, serve);
-  process.stdout.write(banner(platform, server.address));
+  process.stdout.write(json ? announcement(platform, server.address) : banner(platform, server.address));
   const crashed = platform.embedded?.exited.then((how) => ({ how })) ?? new Promise<never>(() => undefined);
   const end = await Promise.race([signalled, crashed]);
   if ('how' in end) {
@@ -91,6 +91,10 @@ async function stop(platform: Platform, server: RunningServer, exit: Exit, code:
   clearTimeout(giveUp);
 }
 
+function announcement({ config, firstKey }: Platform, url: string): string {
+  return `${JSON.stringify({ url, data_dir: config.dataDir, first_api_key: firstKey?.secret ?? null })}\n`;
+}
+
 function banner(platform: Platform, address: string): string {
   const { config, firstKey, embedded } = platform;
   const version = embedded ? 'embedded PostgreSQL' : `PostgreSQL at ${databaseHost(config)}`;
@@ -115,8 +119,8 @@ function banner(platform: Platform, address: string): string {
 
 /** Host and database name only: a connection string holds a password. */
 function databaseHost({ databaseUrl }: Config): string {
-  const { host, pathname } = new URL(databaseUrl ?? 'postgres://unknown');
-  return `${host}${pathname}`;
+  const { host, pathname, searchParams } = new URL(databaseUrl ?? 'postgres://unknown');
+  return `${host || searchParams.get('host') || 'this machine'}${pathname}`;
 }
 
 /** The text as one word of a shell, also within double quotes around `$(…)`. */

@@ -21,7 +21,7 @@ export function addSystem(program: Command, cli: Cli, exit: Exit): void {
     .command('serve')
     .description('run the server until it is stopped')
     .addHelpText('after', SERVE_HELP)
-    .action(() => cli.run(async () => (await import('./serve.ts')).serveForever(exit)));
+    .action(() => cli.run(async () => (await import('./serve.ts')).serveForever(exit, cli.terminal.json)));
   program
     .command('migrate')
     .description("bring the database to this program's schema; serve does it too")

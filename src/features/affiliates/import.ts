@@ -54,9 +54,10 @@ export async function importAffiliates(
   await matchExisting(tx, account);
   await refuseClashes(tx, account, bad);
   if (bad.count > 0 && !partial && !dryRun) refuseBadLines(bad, lines);
+  // A dry run writes and takes it back, but for new rows: their ids would be used up.
   if (dryRun) await rows(tx, sql`savepoint before_import`);
   const updated = await updateStaged(tx, account, header);
-  const created = await insertStaged(tx, account);
+  const created = dryRun ? await countNew(tx) : await insertStaged(tx, account);
   if (dryRun) await rows(tx, sql`rollback to savepoint before_import`);
   return toJson({
     object: 'affiliate_import',
@@ -139,6 +140,14 @@ async function updateStaged(tx: Tx, account: string, header: ReadonlySet<string>
   const { count } = await oneRow<{ count: number }>(tx, sql`select count(*)::int as count from changed`);
   await rows(tx, sql`drop table changed`);
   return count;
+}
+
+async function countNew(tx: Tx): Promise<number> {
+  const counted = await oneRow<{ count: number }>(
+    tx,
+    sql`select count(*)::int as count from staged where affiliate_id is null`,
+  );
+  return counted.count;
 }
 
 async function insertStaged(tx: Tx, account: string): Promise<number> {

@@ -46,6 +46,7 @@ export const affiliateList: ListDefinition = {
 export function listAffiliates(db: Reader, account: string, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
+    name: 'affiliates',
     table: 'affiliates',
     alias: 'a',
     where: sql`a.account_id = ${account}`,

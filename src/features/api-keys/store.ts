@@ -24,7 +24,14 @@ export const keyList: ListDefinition = {
 };
 
 export function listKeys(db: Reader, account: string, list: ListQuery): Promise<Page> {
-  return listPage(db, { list, table: 'api_keys', alias: 'k', where: sql`k.account_id = ${account}`, record });
+  return listPage(db, {
+    list,
+    name: 'api_keys',
+    table: 'api_keys',
+    alias: 'k',
+    where: sql`k.account_id = ${account}`,
+    record,
+  });
 }
 
 export async function insertKey(
@@ -56,6 +63,7 @@ export function findByHash(db: Reader, hash: Buffer): Promise<{ id: string; acco
   return maybeRow(
     db,
     sql`select id, account_id as account from api_keys where hash = ${hash} and revoked_at is null`,
+    'key_by_hash',
   );
 }
 

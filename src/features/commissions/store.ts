@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
+import { arrivals } from './arrivals.ts';
 import { payoutJoin, record } from './list.ts';
 
 /** The columns in which commissions come in, and their SQL types; a source of them also has `line` and `affiliate_id`. */
@@ -66,14 +67,19 @@ const insertNew = (account: string, source: Sql, returning: Sql) => sql`
 export async function insertCommissions(tx: Tx, account: string, source: Sql): Promise<number> {
   const { count } = await oneRow<{ count: number }>(
     tx,
-    sql`with made as (${insertNew(account, source, sql`1`)}) select count(*)::int as count from made`,
+    sql`with made as (${insertNew(account, source, sql`1`)}), arrived as (${arrivals(account)})
+        select count(*)::int as count from made`,
   );
   return count;
 }
 
 /** The same, and returns the external_ids of the rows that were new. */
 export async function insertAndName(tx: Tx, account: string, source: Sql): Promise<Set<string>> {
-  const made = await rows<{ external_id: string }>(tx, insertNew(account, source, sql`external_id`));
+  const made = await rows<{ external_id: string }>(
+    tx,
+    sql`with made as (${insertNew(account, source, sql`external_id`)}), arrived as (${arrivals(account)})
+        select external_id from made`,
+  );
   return new Set(made.map((row) => row.external_id));
 }
 

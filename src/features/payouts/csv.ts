@@ -1,6 +1,7 @@
 import { Transform } from 'node:stream';
-import sql, { type Sql } from 'sql-template-tag';
+import sql from 'sql-template-tag';
 import { maybeRow, type Reader } from '../../db/connect.ts';
+import type { WhichPayout } from './records.ts';
 
 /** What is known of a payout before its file is streamed. */
 export interface FileHead {
@@ -11,12 +12,12 @@ export interface FileHead {
   readonly day: string;
 }
 
-/** The payout that a condition over `p` finds, as the head of its file, or null. */
-export function fileHead(db: Reader, account: string, which: Sql): Promise<FileHead | null> {
+/** The head of a payout's file, or null. */
+export function fileHead(db: Reader, account: string, which: WhichPayout): Promise<FileHead | null> {
   return maybeRow(
     db,
     sql`select id, number, revision, to_char(as_of at time zone 'UTC', 'YYYY-MM-DD') as day from payouts p
-        where account_id = ${account} and ${which}`,
+        where account_id = ${account} and ${which.condition}`,
   );
 }
 

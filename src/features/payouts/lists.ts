@@ -39,6 +39,7 @@ export const payoutList: ListDefinition = {
 export function listPayouts(db: Reader, account: string, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
+    name: 'payouts',
     table: 'payouts',
     alias: 'p',
     where: sql`p.account_id = ${account}`,
@@ -60,6 +61,7 @@ export const lineList: ListDefinition = {
 export function listLines(db: Reader, account: string, payout: string, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
+    name: 'payout_lines',
     table: 'payout_lines',
     alias: 'l',
     where: sql`l.account_id = ${account} and l.payout_id = ${payout}`,
@@ -85,6 +87,7 @@ export const exclusionList: ListDefinition = {
 export function listExclusions(db: Reader, account: string, payout: string, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
+    name: 'payout_exclusions',
     table: 'payout_exclusions',
     alias: 'x',
     where: sql`x.account_id = ${account} and x.payout_id = ${payout}`,

@@ -37,11 +37,19 @@ const lines = sql`case when p.affiliate_count <= ${MAX_LINES} then (
     select ${lineRecord} from payout_lines l ${lineJoins}
     where l.account_id = p.account_id and l.payout_id = p.id order by l.affiliate_id) r) end`;
 
-/** The condition over `p` that an id in a path means; `current` is the unpaid one; null for an ill-formed id. */
-export function whichPayout(id: string): Sql | null {
-  if (id === 'current') return sql`p.status = 'unpaid'`;
+/** Which payout a path means. */
+export interface WhichPayout {
+  /** The condition over `p`. */
+  readonly condition: Sql;
+  /** Names the statements that hold it. */
+  readonly name: 'current' | 'by_id';
+}
+
+/** What an id in a path means; `current` is the unpaid payout; null for an ill-formed id. */
+export function whichPayout(id: string): WhichPayout | null {
+  if (id === 'current') return { condition: sql`p.status = 'unpaid'`, name: 'current' };
   const uuid = uuidOf('po', id);
-  return uuid === null ? null : sql`p.id = ${uuid}`;
+  return uuid === null ? null : { condition: sql`p.id = ${uuid}`, name: 'by_id' };
 }
 
 /** The record as lists and events show it. */
@@ -54,16 +62,17 @@ export async function payoutSummary(db: Reader, account: string, id: string): Pr
   return json;
 }
 
-/** The whole record of the payout a condition over `p` finds, with its UUID and revision; null when there is none. */
+/** The whole record of a payout, with its UUID and revision; null when there is none. */
 export function payoutRecord(
   db: Reader,
   account: string,
-  which: Sql,
+  which: WhichPayout,
 ): Promise<{ id: string; revision: number; json: string } | null> {
   return maybeRow(
     db,
     sql`select p.id, p.revision, (select row_to_json(r)::text from (
           select ${summary}, ${lines} as affiliates, p.excluded) r) as json
-        from payouts p where p.account_id = ${account} and ${which}`,
+        from payouts p where p.account_id = ${account} and ${which.condition}`,
+    `payout_${which.name}`,
   );
 }

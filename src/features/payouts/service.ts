@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { Sql } from 'sql-template-tag';
 import { type Reader, type Snapshot, type Tx, uniqueViolation } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
@@ -12,7 +11,7 @@ import { lockBooks } from './books.ts';
 import { commissionsCopy, crlf, fileHead } from './csv.ts';
 import { type PayoutFilters, readFilters } from './filters.ts';
 import type { Selection } from './plan.ts';
-import { payoutRecord, payoutSummary, whichPayout } from './records.ts';
+import { payoutRecord, payoutSummary, type WhichPayout, whichPayout } from './records.ts';
 import {
   bookReturn,
   claim,
@@ -135,8 +134,8 @@ export async function previewPayout(
   return json;
 }
 
-/** The condition an id in a path means. Throws `resource_missing` for an ill-formed one. */
-function which(id: string): Sql {
+/** What an id in a path means. Throws `resource_missing` for an ill-formed one. */
+function which(id: string): WhichPayout {
   const condition = whichPayout(id);
   if (condition === null) throw missing(id);
   return condition;

@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { arrivals } from '../commissions/arrivals.ts';
 import { claimCondition, decidedGroups, moment, type Selection } from './plan.ts';
 import { lineJoins, lineRecord } from './records.ts';
 
@@ -33,19 +34,19 @@ export async function insertPayout(
 
 /**
  * Decides and claims in one statement, so that the rules are judged and the rows taken on one snapshot: commissions
- * that come in meanwhile are in neither. Lines are summed from the rows really claimed.
+ * that come in meanwhile are in neither. Lines are summed from the rows really claimed. `is true` keeps the planner
+ * from joining: it knows nothing of the groups' number, and the commissions must be walked in heap order.
  */
 export async function claim(tx: Tx, selection: Selection, payout: string): Promise<void> {
   const { account } = selection;
-  // The groups are the small side of the join: walking the big one in heap order is several times faster than by index.
-  await rows(tx, sql`set local enable_nestloop = off`);
   await rows(
     tx,
     sql`with moment as materialized (${moment}),
         decided as materialized (${decidedGroups(selection)}),
         claimed as (
-          update commissions c set payout_id = ${payout}, updated_at = clock_timestamp() from decided d
-          where d.reason is null and c.affiliate_id = d.affiliate_id and c.currency = d.currency
+          update commissions c set payout_id = ${payout}, updated_at = clock_timestamp()
+          where ((c.affiliate_id, c.currency) in (
+              select affiliate_id, currency from decided where reason is null)) is true
             and ${claimCondition(selection)}
           returning c.affiliate_id, c.currency, c.amount),
         sums as (
@@ -63,7 +64,6 @@ export async function claim(tx: Tx, selection: Selection, payout: string): Promi
           from decided where reason is not null)
         update payouts set as_of = (select at from moment) where account_id = ${account} and id = ${payout}`,
   );
-  await rows(tx, sql`set local enable_nestloop = on`);
 }
 
 /** `{reason, affiliate_count, totals}` per reason, over a source `x` of exclusions. */
@@ -285,13 +285,15 @@ export async function bookReturn(
   );
   return rows(
     tx,
-    sql`insert into commissions (account_id, external_id, affiliate_id, type, currency, amount, original_amount,
+    sql`with made as (
+        insert into commissions (account_id, external_id, affiliate_id, type, currency, amount, original_amount,
           description, occurred_at, available_at, returns_payout_id)
         select account_id, concat_ws(':', 'returned', public_id('po', payout_id), affiliate_id, currency),
           affiliate_id, 'adjustment', currency, amount, amount, ${input.reason}, now_ms(), now_ms(), payout_id
         from payout_line_totals
         where account_id = ${account} and payout_id = ${payout} and affiliate_id = ${affiliate}
-        returning id`,
+        returning id), arrived as (${arrivals(account)})
+        select id from made`,
   );
 }
 

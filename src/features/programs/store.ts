@@ -17,6 +17,7 @@ export const programList: ListDefinition = {
 export function listPrograms(db: Reader, account: string, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
+    name: 'programs',
     table: 'affiliate_programs',
     alias: 'g',
     where: sql`g.account_id = ${account}`,

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { arrivals } from '../commissions/arrivals.ts';
 import type { LockedCommission } from '../commissions/store.ts';
 
 /** What a refund asked for, normalised: the same object means the same request. */
@@ -98,14 +99,16 @@ export async function insertClawback(
 ): Promise<string> {
   const { id } = await oneRow<{ id: string }>(
     tx,
-    sql`insert into commissions (account_id, external_id, affiliate_id, program_id, type, currency, amount,
+    sql`with made as (
+        insert into commissions (account_id, external_id, affiliate_id, program_id, type, currency, amount,
           original_amount, order_id, product_id, product_name, customer_email, description, occurred_at, available_at,
           reverses_commission_id)
         select account_id, ${clawback.externalId}, affiliate_id, program_id, 'clawback', currency,
           -${clawback.amount}::int8, -${clawback.amount}::int8, order_id, product_id, product_name, customer_email,
           ${clawback.reason}, coalesce(${clawback.occurredAt}::timestamptz, now_ms()), now_ms(), id
         from commissions where account_id = ${account} and id = ${commission.id}
-        returning id`,
+        returning id), arrived as (${arrivals(account)})
+        select id from made`,
   );
   return id;
 }
