@@ -17,6 +17,7 @@ import type { Config } from './kernel/config.ts';
 
 const HOUSEKEEPING_MS = 3_600_000;
 const DRAIN_MS = 15_000;
+const IDLE_CHECK_MS = 50;
 
 export type { DatabaseFacts } from './db/inspect.ts';
 
@@ -235,6 +236,9 @@ export async function serve(
 
 async function drain(server: FastifyInstance): Promise<void> {
   const cut = setTimeout(() => server.server.closeAllConnections(), DRAIN_MS);
+  // A kept-alive connection whose last answer is out is waited for by nobody.
+  const idle = setInterval(() => server.server.closeIdleConnections(), IDLE_CHECK_MS);
   await server.close();
+  clearInterval(idle);
   clearTimeout(cut);
 }

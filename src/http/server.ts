@@ -60,6 +60,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readBodies(app);
   logRequests(app);
+  closeWhenStopping(app);
   app.setErrorHandler((error: Error, request, reply) => sendFailure(reply, toFailure(error, request)));
   app.setNotFoundHandler((request, reply) => sendFailure(reply, noSuchRoute(request)));
   addHealth(app, options.db);
@@ -127,6 +128,17 @@ function logRequests(app: FastifyInstance): void {
       },
       'request',
     );
+  });
+}
+
+/** A connection that was busy when the server began to stop ends with its answer instead of being kept alive. */
+function closeWhenStopping(app: FastifyInstance): void {
+  let stopping = false;
+  app.addHook('preClose', async () => {
+    stopping = true;
+  });
+  app.addHook('onSend', async (_, reply) => {
+    if (stopping) reply.header('connection', 'close');
   });
 }
 

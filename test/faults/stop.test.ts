@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { IMBALANCES } from '../support/imbalances.ts';
+import { makeAffiliates, type Sale, salesFile, salesFor } from '../support/seed.ts';
+import { openWire, until } from '../support/wire.ts';
+import { type DataFolder, dataFolder, listens, runs, type ServerProcess } from './support-server.ts';
+
+const PAYOUTS = '/v2/affiliates/payouts';
+const COMMISSIONS = '/v2/affiliates/commissions';
+const LINES = 20_000;
+
+describe.concurrent('SIGTERM', () => {
+  async function withServer(work: (folder: DataFolder, server: ServerProcess) => Promise<void>) {
+    const folder = dataFolder();
+    try {
+      await work(folder, await folder.start());
+    } finally {
+      await folder.remove();
+    }
+  }
+
+  test('under load answers what is under way, takes nothing new, exits 0 and stops PostgreSQL', () =>
+    withServer(async (folder, server) => {
+      const sales = salesFor(await makeAffiliates(server.api, 2), 6);
+      const lock = await folder.superuser();
+      await lock.query('begin; lock table commissions in share mode');
+      const answers = sales.map((sale) => server.api.post(COMMISSIONS, sale));
+      const waiting = async () =>
+        (await lock.query('select 1 from pg_locks where not granted')).rowCount === sales.length;
+      await until('all requests are under way', waiting);
+      const exit = server.signal('SIGTERM');
+      await until('nothing new is taken', async () => !(await listens(server.url)));
+      expect(await waiting()).toBe(true);
+      await lock.query('commit');
+      await lock.end();
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(6).fill(201));
+      const { code, ms } = await exit;
+      // nobody waits for connections that have been answered
+      expect([code, ms < 10_000, runs(server.postmaster)]).toEqual([0, true, false]);
+
+      const next = await folder.start();
+      const list = await next.api.get(COMMISSIONS);
+      expect(list.body.pagination.total).toBe(6);
+      expect((await next.signal('SIGINT')).code).toBe(0);
+    }));
+
+  test('is not held up by a client that never ends: exit 0 within 20 s, nothing half done', () =>
+    withServer(async (folder, server) => {
+      const { api, url } = server;
+      const sales: Sale[] = salesFor(await makeAffiliates(api, 2), LINES);
+      await api.upload(`${COMMISSIONS}/import`, salesFile(sales));
+      const { body: payout } = await api.post(PAYOUTS);
+      const headers = { authorization: `Bearer ${api.key}` };
+      const reader = await openWire(url, 'GET', `${PAYOUTS}/${payout.id}/download`, headers);
+      await until('the file has begun', () => reader.received().includes('payout_id,'));
+      reader.socket.pause();
+      const uploader = await openWire(url, 'POST', `${COMMISSIONS}/import`, {
+        ...headers,
+        'content-type': 'text/csv',
+        'transfer-encoding': 'chunked',
+      });
+      uploader.chunk(salesFile(salesFor([sales[0]?.affiliate_id ?? 0], 5, 'never')));
+      const { code, ms } = await server.signal('SIGTERM');
+      expect([code, ms < 20_000, runs(server.postmaster)]).toEqual([0, true, false]);
+      reader.vanish();
+      uploader.vanish();
+      const next = await folder.start();
+      expect((await next.api.get(COMMISSIONS)).body.pagination.total).toBe(LINES);
+      expect(await folder.query(IMBALANCES)).toEqual([]);
+      expect((await next.signal('SIGTERM')).code).toBe(0);
+    }));
+});

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Answer, Api } from '../support/api.ts';
+import { apiOf } from '../support/api.ts';
+import { IMBALANCES, UNTOLD } from '../support/imbalances.ts';
+import { makeAffiliates, takeIn } from '../support/seed.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { COMMISSIONS, PAYOUTS, staggered } from './support.ts';
+
+/*
+ * Every operation on money against every other, at once. Whatever happens must be what one after the other would have
+ * been, in one of the two orders: the same answers, the same rows, the same events. The program itself says what the
+ * two orders give, in accounts of their own.
+ */
+
+interface Stage {
+  readonly api: Api;
+  readonly account: string;
+  readonly first: number;
+  readonly second: number;
+  readonly payout: string | undefined;
+  /** Commission ids by external_id. */
+  readonly commissions: Readonly<Record<string, string>>;
+}
+
+type Act = (stage: Stage) => Promise<Answer>;
+type Scene = 'with an unpaid payout' | 'without a payout' | 'with a paid payout';
+
+let world: World;
+let second: Awaited<ReturnType<World['secondServer']>>;
+let made = 0;
+beforeAll(async () => {
+  world = await startWorld({ databaseLatencyMs: 0, poolSize: 20 });
+  second = await world.secondServer();
+});
+afterAll(async () => {
+  await second?.close();
+  await world?.close();
+});
+
+/** An account of its own with two affiliates and their sales, in one of three states. */
+async function stage(scene: Scene): Promise<Stage> {
+  made += 1;
+  const api = await world.otherAccount(`stage ${made}`);
+  const [first = 0, other = 0] = await makeAffiliates(api, 2);
+  await takeIn(
+    api,
+    [300, 200, 100].flatMap((amount, index) => [
+      { external_id: `first-${index}`, affiliate_id: first, amount, currency: 'usd' },
+      { external_id: `second-${index}`, affiliate_id: other, amount: amount + 7, currency: 'usd' },
+    ]),
+  );
+  const { body: list } = await api.get(COMMISSIONS);
+  const payout = scene === 'without a payout' ? undefined : (await api.post(PAYOUTS)).body.id;
+  if (scene === 'with a paid payout') {
+    await api.put(`${PAYOUTS}/${payout}`, { commissions: [{ affiliate_id: first, is_paid: true }] });
+  }
+  return {
+    api,
+    account: (await api.get('/v2/account')).body.id,
+    first,
+    second: other,
+    payout,
+    commissions: Object.fromEntries(
+      list.data.map((each: { external_id: string; id: string }) => [each.external_id, each.id]),
+    ),
+  };
+}
+
+const ACTS: Record<string, Act> = {
+  create: ({ api }) => api.post(PAYOUTS),
+  complete: ({ api, payout, first }) =>
+    api.put(`${PAYOUTS}/${payout}`, { commissions: [{ affiliate_id: first, is_paid: true }] }),
+  'complete with the seen revision': ({ api, payout, first, second: other }) =>
+    api.put(
+      `${PAYOUTS}/${payout}`,
+      { commissions: [first, other].map((affiliate_id) => ({ affiliate_id, is_paid: true })) },
+      { 'if-match': '"1"' },
+    ),
+  delete: ({ api, payout }) => api.delete(`${PAYOUTS}/${payout}`),
+  'refund in full': ({ api, commissions }) =>
+    api.post(`${COMMISSIONS}/${commissions['first-0']}/refund`, { external_id: 'full' }),
+  'refund in part': ({ api, commissions }) =>
+    api.post(`${COMMISSIONS}/${commissions['first-0']}/refund`, { external_id: 'part', amount: 120 }),
+  void: ({ api, commissions }) => api.post(`${COMMISSIONS}/${commissions['first-1']}/void`, {}),
+  hold: ({ api, commissions }) => api.post(`${COMMISSIONS}/${commissions['first-2']}/hold`),
+  debit: ({ api, first }) =>
+    api.post(`/v2/affiliates/${first}/adjustments`, { external_id: 'debit', amount: -450, currency: 'usd' }),
+  'take a sale in': ({ api, first }) =>
+    api.post(COMMISSIONS, { external_id: 'late', affiliate_id: first, amount: 55, currency: 'usd' }),
+  'change the destination': ({ api, first }) =>
+    api.patch(`/v2/affiliates/${first}`, { paypal_email: 'new@example.com' }),
+  deactivate: ({ api, first }) => api.patch(`/v2/affiliates/${first}`, { status: 'inactive' }),
+  'raise the minimum': ({ api, first }) =>
+    api.patch(`/v2/affiliates/${first}`, { minimum_payout: { usd: 590 } }),
+  'return the money': ({ api, payout, first }) =>
+    api.post(`${PAYOUTS}/${payout}/affiliates/${first}/returned`, { reason: 'account closed' }),
+};
+
+const SCENES: Record<Scene, readonly string[]> = {
+  'with an unpaid payout': [
+    'complete',
+    'complete with the seen revision',
+    'delete',
+    'create',
+    'refund in full',
+    'refund in part',
+    'void',
+    'hold',
+    'debit',
+    'change the destination',
+  ],
+  'without a payout': [
+    'create',
+    'refund in full',
+    'refund in part',
+    'void',
+    'hold',
+    'debit',
+    'take a sale in',
+    'change the destination',
+    'deactivate',
+    'raise the minimum',
+  ],
+  'with a paid payout': ['return the money', 'create', 'refund in full', 'refund in part', 'void', 'debit'],
+};
+
+let turn: Promise<unknown> = Promise.resolve();
+
+/** All that is stored of an account, without what is another in every account. */
+function outcome(own: Stage): Promise<unknown> {
+  const result = turn.then(() => readOutcome(own));
+  turn = result.catch(() => undefined);
+  return result;
+}
+
+async function readOutcome({ account }: Stage): Promise<unknown> {
+  const [row] = await world.query<{ state: unknown }>(
+    `with own as (select id from accounts where public_id('acc', id) = $1),
+       c as (select * from commissions where account_id = (select id from own)),
+       p as (select * from payouts where account_id = (select id from own)),
+       a as (select * from affiliates where account_id = (select id from own)),
+       l as (select * from payout_lines where account_id = (select id from own)),
+       t as (select * from payout_line_totals where account_id = (select id from own)),
+       x as (select * from payout_exclusions where account_id = (select id from own)),
+       e as (select * from events where account_id = (select id from own))
+     select json_build_object(
+       'payouts', (select json_agg(json_build_array(status, revision, totals, excluded) order by number) from p),
+       'lines', (select json_agg(json_build_array(p.number, a.email, l.is_paid, l.paypal_email, l.returned_at is not null,
+                                 t.currency, t.amount, t.commission_count) order by p.number, a.email, t.currency)
+                 from l join p on p.id = l.payout_id join a on a.id = l.affiliate_id
+                 join t on t.payout_id = l.payout_id and t.affiliate_id = l.affiliate_id),
+       'excluded', (select json_agg(json_build_array(p.number, a.email, x.reason, x.amount, x.commission_count)
+                                    order by p.number, a.email, x.reason)
+                    from x join p on p.id = x.payout_id join a on a.id = x.affiliate_id),
+       'commissions', (select json_agg(json_build_array(c.type, regexp_replace(c.external_id, ':(com|po)_.*', ''), c.amount,
+                                       c.original_amount, c.refunded_amount, c.voided_at is not null,
+                                       c.available_at = 'infinity', p.number, p.status)
+                                       order by c.type, regexp_replace(c.external_id, ':(com|po)_.*', ''))
+                       from c left join p on p.id = c.payout_id),
+       'affiliates', (select json_agg(json_build_array(email, paypal_email, status, minimum_payout) order by email) from a),
+       'events', (select json_agg(type order by type) from e)) as state`,
+    [account],
+  );
+  return row?.state;
+}
+
+const statusOf = ({ status, reason }: Answer) => `${status} ${reason ?? ''}`.trim();
+
+/** How far apart the two start in the rounds of a pair, within the round trips of one request. */
+const gapsOf = (pair: number) => [0, 30 + ((pair * 25) % 125)];
+
+describe.each(Object.entries(SCENES))('%s', (scene, names) => {
+  test('two operations at once are one after the other, in one of the two orders', async () => {
+    const pairs = names.flatMap((a, index) => names.slice(index).map((b) => [a, b] as const));
+    const act = (name: string) => ACTS[name] as Act;
+
+    const orders = await inBatches(pairs, async ([a, b]) => {
+      const possible: unknown[] = [];
+      for (const [x, y, swapped] of [[a, b, false] as const, [b, a, true] as const]) {
+        const own = await stage(scene as Scene);
+        const answers = [statusOf(await act(x)(own)), statusOf(await act(y)(own))];
+        possible.push({ answers: swapped ? answers.toReversed() : answers, state: await outcome(own) });
+      }
+      const stages = await Promise.all(gapsOf(0).map(() => stage(scene as Scene)));
+      return { possible, stages };
+    });
+
+    if (!world.latency) throw new Error('the world has no proxy');
+    world.latency.latencyMs = 25;
+    const raced = await inBatches([...pairs.entries()], ([index, [a, b]]) =>
+      Promise.all(
+        gapsOf(index).map(async (gap, round) => {
+          const own = orders[index]?.stages[round] as Stage;
+          const beside = { ...own, api: apiOf(second.api.url, own.api.key) };
+          const works = [() => act(a)(own), () => act(b)(beside)];
+          const answers = await staggered(gap, ...(round % 2 === 0 ? works : works.toReversed()));
+          return (round % 2 === 0 ? answers : answers.toReversed()).map(statusOf);
+        }),
+      ),
+    );
+    world.latency.latencyMs = 0;
+
+    for (const [index, [a, b]] of pairs.entries()) {
+      const { possible = [], stages = [] } = orders[index] ?? {};
+      for (const [round, own] of stages.entries()) {
+        const found = { answers: raced[index]?.[round], state: await outcome(own) };
+        // shown against the nearer of the two orders
+        const sameAnswers = possible.find(
+          (each) => JSON.stringify((each as typeof found).answers) === JSON.stringify(found.answers),
+        );
+        const fits = possible.some((each) => JSON.stringify(each) === JSON.stringify(found));
+        if (!fits) expect(found, `${a} and ${b} at once`).toEqual(sameAnswers ?? possible[0]);
+      }
+    }
+    expect(await world.query(IMBALANCES)).toEqual([]);
+    expect(await world.query(UNTOLD)).toEqual([]);
+  });
+});
+
+/** Eight at a time. */
+async function inBatches<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += 8)
+    results.push(...(await Promise.all(items.slice(start, start + 8).map(work))));
+  return results;
+}
