@@ -82,7 +82,7 @@ export function staggered<Result>(
 }
 
 /** How far apart two requests start in the rounds of a race: within the round trips of one request. */
-export const GAPS_MS = [0, 30, 60, 90, 130, 180];
+export const GAPS_MS = [0, 40, 90, 150];
 
 /** How often each status came, as `{201: 1, 409: 19}`. */
 export function tally(answers: readonly Answer[]): Record<number, number> {
