@@ -32,10 +32,18 @@ export function payoutTable(payouts: readonly PayoutSummary[], { paint }: Termin
   );
 }
 
+const join = (sections: readonly string[]) => sections.filter((section) => section !== '').join('\n');
+
 /** A whole payout, or a preview of one, for people. */
 export function describePayout(payout: Payout | PayoutPreview, terminal: Terminal): string {
   const sections = [headOf(payout, terminal), totalsOf(payout, terminal), linesOf(payout, terminal)];
-  return [...sections, excludedOf(payout, terminal)].filter((section) => section !== '').join('\n');
+  return join([...sections, excludedOf(payout, terminal)]);
+}
+
+/** What was just done to a payout: its sums and who was left out, without the lines. */
+export function summarizePayout(payout: Payout, terminal: Terminal): string {
+  const more = lines([`Every affiliate in it: payhook payouts show ${payout.number}`]);
+  return join([headOf(payout, terminal), totalsOf(payout, terminal), excludedOf(payout, terminal), more]);
 }
 
 function headOf(payout: Payout | PayoutPreview, { paint }: Terminal): string {

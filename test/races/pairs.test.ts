@@ -124,16 +124,8 @@ const SCENES: Record<Scene, readonly string[]> = {
   'with a paid payout': ['return the money', 'create', 'refund in full', 'refund in part', 'void', 'debit'],
 };
 
-let turn: Promise<unknown> = Promise.resolve();
-
 /** All that is stored of an account, without what is another in every account. */
-function outcome(own: Stage): Promise<unknown> {
-  const result = turn.then(() => readOutcome(own));
-  turn = result.catch(() => undefined);
-  return result;
-}
-
-async function readOutcome({ account }: Stage): Promise<unknown> {
+async function outcome({ account }: Stage): Promise<unknown> {
   const [row] = await world.query<{ state: unknown }>(
     `with own as (select id from accounts where public_id('acc', id) = $1),
        c as (select * from commissions where account_id = (select id from own)),

@@ -91,8 +91,13 @@ export async function startWorld(
   const inspector = clientOf(database);
   await inspector.connect();
   let errorsExpected = false;
-  const query = async <Row>(text: string, values: unknown[] = []) =>
-    (await inspector.query(text, values)).rows as Row[];
+  // one connection, so that a test may lock with it: one statement after the other
+  let turn: Promise<unknown> = Promise.resolve();
+  const query = async <Row>(text: string, values: unknown[] = []) => {
+    const result = turn.then(() => inspector.query(text, values));
+    turn = result.catch(() => undefined);
+    return (await result).rows as Row[];
+  };
 
   return {
     api: apiOf(server.address, postgres.firstKey),

@@ -7,7 +7,7 @@ import { UsageError } from '../errors.ts';
 import { count } from '../money.ts';
 import { checkComplete, type ListedEntry, readIdList, readPaidFile } from '../paid-list.ts';
 import { findPayout, REFERENCE_HELP } from '../payout-reference.ts';
-import { describePayout } from '../payout-view.ts';
+import { summarizePayout } from '../payout-view.ts';
 import { withClient } from '../session.ts';
 import { openSource } from '../source-file.ts';
 
@@ -63,7 +63,7 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
     }
     return settle(client, found, entries);
   });
-  terminal.result(payout, () => describePayout(payout, terminal));
+  terminal.result(payout, () => summarizePayout(payout, terminal));
 }
 
 /** What the options say by themselves, before anything is asked of the server. */

@@ -4,7 +4,7 @@ import { type Cli, confirm, requireYes } from '../cli.ts';
 import { readFilterOptions } from '../filters.ts';
 import { amounts, count } from '../money.ts';
 import { findPayout, REFERENCE_HELP } from '../payout-reference.ts';
-import { describePayout, payoutTable } from '../payout-view.ts';
+import { describePayout, payoutTable, summarizePayout } from '../payout-view.ts';
 import { withClient } from '../session.ts';
 import { addComplete } from './payouts-complete.ts';
 import { addExport } from './payouts-export.ts';
@@ -126,7 +126,7 @@ async function create({ terminal, account }: Cli, options: SelectionOptions): Pr
   const payout = await withClient({ terminal, account: account() }, (client) =>
     client.createPayout(selection),
   );
-  terminal.result(payout, () => describePayout(payout, terminal));
+  terminal.result(payout, () => summarizePayout(payout, terminal));
 }
 
 async function remove({ terminal, account }: Cli, reference: string, yes: boolean): Promise<undefined> {
