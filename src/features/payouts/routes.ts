@@ -1,5 +1,7 @@
-import { Type } from 'typebox';
-import { created, file, noContent, ok, page, readRoute, writeRoute } from '../../http/route.ts';
+import { type TSchema, Type } from 'typebox';
+import type { Reader } from '../../db/connect.ts';
+import type { ListDefinition, ListQuery, Page } from '../../http/lists.ts';
+import { created, file, noContent, ok, page, type Route, readRoute, writeRoute } from '../../http/route.ts';
 import { commissionList, listPayoutCommissions } from '../commissions/list.ts';
 import { commission } from '../commissions/schema.ts';
 import { listOf, nullable, numberId, strict, text } from '../schemas.ts';
@@ -201,52 +203,56 @@ export const download = readRoute({
   },
 });
 
-export const affiliates = readRoute({
+/** A list within a payout: the payout and the page are read at one moment. */
+function listWithin(
+  part: string,
+  spec: {
+    operation: string;
+    summary: string;
+    list: ListDefinition;
+    item: TSchema;
+    read: (db: Reader, account: string, payout: string, list: ListQuery) => Promise<Page>;
+  },
+): Route {
+  return readRoute({
+    operation: spec.operation,
+    path: `${one}/${part}`,
+    access: 'affiliates',
+    summary: spec.summary,
+    list: spec.list,
+    returns: { 200: listOf(spec.item) },
+    errors: missing,
+    handle: async ({ snapshot, account, params, list }) =>
+      page(
+        await snapshot(async (db) =>
+          spec.read(db, account, await payoutUuid(db, account, params.payout_id), list),
+        ),
+      ),
+  });
+}
+
+export const affiliates = listWithin('affiliates', {
   operation: 'listPayoutAffiliates',
-  path: `${one}/affiliates`,
-  access: 'affiliates',
   summary: 'List the lines of a payout',
   list: lineList,
-  returns: { 200: listOf(line) },
-  errors: missing,
-  handle: async ({ snapshot, account, params, list }) =>
-    page(
-      await snapshot(async (db) =>
-        listLines(db, account, await payoutUuid(db, account, params.payout_id), list),
-      ),
-    ),
+  item: line,
+  read: listLines,
 });
 
-export const commissions = readRoute({
+export const commissions = listWithin('commissions', {
   operation: 'listPayoutCommissions',
-  path: `${one}/commissions`,
-  access: 'affiliates',
   summary: 'List the commissions of a payout',
   list: commissionList,
-  returns: { 200: listOf(commission) },
-  errors: missing,
-  handle: async ({ snapshot, account, params, list }) =>
-    page(
-      await snapshot(async (db) =>
-        listPayoutCommissions(db, account, await payoutUuid(db, account, params.payout_id), list),
-      ),
-    ),
+  item: commission,
+  read: listPayoutCommissions,
 });
 
-export const exclusions = readRoute({
+export const exclusions = listWithin('excluded', {
   operation: 'listPayoutExclusions',
-  path: `${one}/excluded`,
-  access: 'affiliates',
   summary: 'List who was left out of a payout',
   list: exclusionList,
-  returns: { 200: listOf(exclusion) },
-  errors: missing,
-  handle: async ({ snapshot, account, params, list }) =>
-    page(
-      await snapshot(async (db) =>
-        listExclusions(db, account, await payoutUuid(db, account, params.payout_id), list),
-      ),
-    ),
+  item: exclusion,
+  read: listExclusions,
 });
 
 export const returned = writeRoute({
