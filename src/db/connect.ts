@@ -45,7 +45,7 @@ export type ConnectionTarget =
 
 interface ConnectOptions {
   readonly target: ConnectionTarget;
-  /** Connections for reading and as many for writing. */
+  /** Connections for reading, as many for writing and as many for downloads. */
   readonly poolSize: number;
   readonly onIdleError: (error: Error) => void;
 }
@@ -92,13 +92,15 @@ export function connect(options: ConnectOptions): Database {
   };
   const readers = open(true);
   const writers = open(false);
+  // Apart from the readers, which authenticate every request: a download lasts as long as its reader pleases.
+  const snapshots = open(true);
 
   return {
     reader: { rows: rowsOf(readers) },
     transaction: (work) => transaction(writers, work),
-    snapshot: (work) => snapshot(readers, work),
+    snapshot: (work) => snapshot(snapshots, work),
     async close() {
-      await Promise.all([readers.end(), writers.end()]);
+      await Promise.all([readers.end(), writers.end(), snapshots.end()]);
     },
   };
 }

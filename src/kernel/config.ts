@@ -76,7 +76,7 @@ const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'DATABASE_POOL_SIZE',
-    meaning: 'connections for reading, and as many for writing',
+    meaning: 'connections for reading, as many for writing, as many for downloads',
     fallback: '10',
     read: integer(1, 1000),
     rule: 'a number from 1 to 1000',

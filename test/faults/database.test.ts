@@ -366,6 +366,14 @@ describe('a download', () => {
     }
   });
 
+  test('whose reader does not read on blocks nobody who asks for something else', async () => {
+    const stalled = [await start(), await start()]; // as many as a pool holds
+    expect((await world.api.get(PAYOUTS)).status).toBe(200);
+    expect((await world.api.post(`${PAYOUTS}/preview`)).status).toBe(200);
+    for (const wire of stalled) wire.vanish();
+    await until('no connection is in use', async () => (await busy(world)).length === 0);
+  });
+
   test.each(['terminated by PostgreSQL', 'cut by the network'])(
     'that is %s midway is a broken connection, not a short file that looks whole',
     async (how) => {
