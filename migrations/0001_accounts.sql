@@ -35,12 +35,3 @@ create table idempotency_keys (
   primary key (account_id, credential, key)
 );
 create index idempotency_keys_age on idempotency_keys (created_at);
-
--- Events are stored in the transaction of the change they tell of; the payload is the exact bytes to be sent.
-create table events (
-  account_id uuid not null references accounts,
-  id         uuid not null default new_id(),
-  type       text not null,
-  payload    text not null,
-  primary key (account_id, id)
-);

@@ -1,8 +1,10 @@
 // Writes the files that are made from code: docs/openapi.json, docs/errors.md, docs/events.md, docs/configuration.md.
 // With --check it writes nothing and fails when one of them is not what the code says.
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { TSchema } from 'typebox';
 import type { EventType } from '../src/delivery/queue.ts';
-import { CATALOGUE } from '../src/features/events/catalogue.ts';
+import { CATALOGUE, exampleEvent } from '../src/features/events/catalogue.ts';
+import { OWN_PREFIXES } from '../src/features/events/types.ts';
 import { describe } from '../src/http/openapi.ts';
 import { ROUTES } from '../src/http/routes.ts';
 import { explainConfig } from '../src/kernel/config.ts';
@@ -47,32 +49,114 @@ A command talks to the database of these settings. To talk to a server elsewhere
 `;
 }
 
+interface FieldSchema {
+  readonly type?: string;
+  readonly const?: string;
+  readonly enum?: readonly string[];
+  readonly format?: string;
+  readonly description?: string;
+  readonly anyOf?: readonly FieldSchema[];
+  readonly items?: FieldSchema;
+  readonly properties?: Readonly<Record<string, FieldSchema>>;
+  readonly required?: readonly string[];
+}
+
+/** What a field holds, in words. */
+function valueText(schema: FieldSchema): string {
+  if (schema.anyOf) return schema.anyOf.map(valueText).join(' or ');
+  if (schema.enum) return schema.enum.map((word) => `\`${word}\``).join(', ');
+  if (schema.const !== undefined) return `\`${schema.const}\``;
+  if (schema.format === 'date-time') return 'time';
+  if (schema.type === 'array') return schema.items?.properties ? 'list' : `list of ${schema.items?.type}s`;
+  return schema.type ?? '';
+}
+
+function fieldRow(name: string, schema: FieldSchema, optional: boolean): string[] {
+  const notes = [schema, ...(schema.anyOf ?? [])]
+    .filter(({ format, description }) => description && !(format && description.startsWith('RFC 3339')))
+    .map(({ description }) => description);
+  if (optional) notes.push('may be missing');
+  const row = `| \`${name}\` | ${valueText(schema)} | ${notes.join('; ')} |`;
+  return [row, ...(schema.items?.properties ? fieldRows(schema.items, `${name}[].`) : [])];
+}
+
+function fieldRows(schema: FieldSchema, path = ''): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
+    fieldRow(path + name, field, !schema.required?.includes(name)),
+  );
+}
+
+/** Types that tell of the same record, with its fields once and an example each. */
+function eventGroup(data: TSchema, types: readonly EventType[]): string {
+  const examples = types.map(
+    (type) => `<details><summary>Example: <code>${type}</code></summary>
+
+\`\`\`json
+${JSON.stringify(exampleEvent(type), null, 2)}
+\`\`\`
+</details>`,
+  );
+  const meanings = types.map((type) =>
+    types.length === 1 ? CATALOGUE[type].meaning : `- \`${type}\`: ${CATALOGUE[type].meaning}`,
+  );
+  return `## ${types.map((type) => `\`${type}\``).join(', ')}
+
+${meanings.join('\n')}
+
+| field of \`data\` | value | |
+| --- | --- | --- |
+${fieldRows(data as FieldSchema).join('\n')}
+
+${examples.join('\n\n')}
+`;
+}
+
 function eventsPage(): string {
-  const rows = Object.entries(CATALOGUE).map(([type, { meaning }]) => `| \`${type}\` | ${meaning} |`);
-  const sections = Object.keys(CATALOGUE).map((type) => {
-    const fields = Object.keys(
-      (CATALOGUE[type as EventType].data as { properties?: object }).properties ?? {},
-    );
-    return `- \`${type}\`: ${fields.map((field) => `\`${field}\``).join(', ')}`;
-  });
+  const types = Object.keys(CATALOGUE) as EventType[];
+  const groups = new Map<TSchema, EventType[]>();
+  for (const type of types) {
+    const { data } = CATALOGUE[type];
+    groups.set(data, [...(groups.get(data) ?? []), type]);
+  }
   return `# Events
 
-Every change stores an event in its own transaction. The payload is the same for all:
+An event is stored in the transaction of the change it tells of: both are there, or neither. It is sent to every webhook
+endpoint that subscribes to its type, always in the same envelope:
 
 \`\`\`json
 {"id": "evt_…", "object": "event", "type": "payout.paid", "timestamp": "2026-09-15T08:30:00.000Z",
  "account_id": "acc_…", "api_version": "2.0.0", "data": {}}
 \`\`\`
 
-\`data\` is what the REST GET of the record shows, without its long lists.
+\`data\` is what the REST GET of the record shows, without its long lists. Every time is RFC 3339 in UTC with milliseconds.
+An event may arrive twice, or after a later one: remember the \`id\`. How it is signed, sent and retried is told in
+[webhooks.md](webhooks.md). \`GET /v2/event-types\` gives the types below to programs, with a JSON schema and an example
+of each.
 
-| type | when |
-| --- | --- |
-${rows.join('\n')}
+## Subscribing
+An endpoint names the types it wants, one by one or all behind a prefix; \`event_types\` left out (or null) means all.
 
-## Fields of data
-${sections.join('\n')}
-`;
+\`\`\`
+POST /v2/webhook-endpoints
+{"url": "https://shop.example.com/hooks", "event_types": ["payout.*", "commission.created", "order.*"]}
+\`\`\`
+
+Under ${OWN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}
+only the types of this page are accepted, so a typing error is refused instead of waiting for ever. An application's
+token needs the scope \`affiliates\` besides \`webhooks\` to subscribe to payouts, commissions and affiliates, or to all.
+
+## Publishing your own
+A platform sends events of its own through the same endpoints, signed and retried alike, with an API key:
+
+\`\`\`
+POST /v2/events
+{"type": "order.created", "data": {"order_id": "order-1042"}, "external_id": "order-1042-created"}
+\`\`\`
+
+The type is any dotted name that does not begin as ours do; \`data\` is any JSON object, passed on unchanged. The same event
+again under the same \`external_id\` is not sent twice: the answer is the one stored.
+
+${[...groups].map(([data, group]) => eventGroup(data, group)).join('\n')}`;
 }
 
 const FILES: Readonly<Record<string, () => string>> = {

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 // The first pattern that fits names the area of a file.
 const AREAS = [
   ['route', /^src\/http\/(route|lists)\.ts$/],
-  ['queue', /^src\/delivery\/(queue|counts)\.ts$/],
+  ['queue', /^src\/delivery\/(queue|counts|secrets)\.ts$/],
   ['feature', /^src\/features\//],
   ['app', /^src\/app\.ts$/],
   ...['kernel', 'db', 'http', 'delivery', 'oauth', 'client', 'cli', 'web'].map((area) => [
@@ -35,7 +35,7 @@ const MAY_IMPORT = {
 // [what, where it may stand]
 const ONLY_IN = [
   [/from 'fastify'/, /^src\/http\//, 'fastify belongs to http/'],
-  [/from 'undici'/, /^src\/(client|delivery)\//, 'outbound HTTP belongs to client/ and delivery/'],
+  [/from 'undici'/, /^src\/(client\/|delivery\/send\.ts)/, 'outbound HTTP belongs to client/ and delivery/'],
   [
     /from 'sql-template-tag'/,
     /^src\/(db|delivery)\/|^src\/http\/(lists|idempotency)\.ts$|^src\/features\/(?!.*(routes|service|state|schema)\.ts)/,

@@ -7,13 +7,19 @@ import { type ConnectionTarget, connect, type Database, type Tx } from './db/con
 import { type EmbeddedDatabase, openEmbedded } from './db/embedded/open.ts';
 import { type DatabaseFacts, inspect } from './db/inspect.ts';
 import { MigrationError, type MigrationReport, migrate } from './db/migrate.ts';
+import { makePartitions } from './db/partitions.ts';
 import { readSetting, writeSetting } from './db/settings.ts';
+import { createNotifier } from './delivery/wake.ts';
+import { createWorker, type Worker, type WorkerOptions } from './delivery/worker.ts';
 import { createAccount, createFirstAccount, listAccounts } from './features/accounts/service.ts';
 import { foldArrivals } from './features/commissions/arrivals.ts';
+import { disableEndpoint } from './features/webhook-endpoints/service.ts';
 import type { OperatorCredential } from './http/auth.ts';
 import { forgetOldReplies } from './http/idempotency.ts';
 import { createServer } from './http/server.ts';
+import { addressRules } from './kernel/addresses.ts';
 import type { Config } from './kernel/config.ts';
+import { type Vault, vaultOf } from './kernel/vault.ts';
 
 const HOUSEKEEPING_MS = 3_600_000;
 const DRAIN_MS = 15_000;
@@ -27,6 +33,8 @@ export interface Platform {
   readonly db: Database;
   readonly log: Logger;
   readonly embedded: EmbeddedDatabase | undefined;
+  /** Opens what is encrypted at rest. */
+  readonly vault: Vault;
   readonly migrations: MigrationReport;
   /** The very first key, when this start made it, and the file it was written to. */
   readonly firstKey: { secret: string; path: string } | undefined;
@@ -93,11 +101,14 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
   };
   try {
     const { report, first } = await migrate(db, (tx) => firstRun(tx, config));
+    const secretKey = existingSecretKey(config);
+    if (secretKey === null) throw new MigrationError('the secret key went missing during the start');
     return {
       config,
       db,
       log,
       embedded,
+      vault: vaultOf(secretKey),
       migrations: report,
       firstKey: first,
       accounts: {
@@ -120,6 +131,7 @@ function makeFolder(path: string): void {
 }
 
 async function firstRun(tx: Tx, config: Config): Promise<{ secret: string; path: string } | undefined> {
+  await makePartitions(tx);
   await checkSecretKey(tx, config);
   const first = await createFirstAccount(tx);
   if (first === null) return undefined;
@@ -206,7 +218,12 @@ export interface RunningServer {
 /** Serves the platform over HTTP, on a port or on a unix socket. Closing it leaves the platform open. */
 export async function serve(
   platform: Platform,
-  options: { listen: { host: string; port: number } | { path: string }; operator?: OperatorCredential },
+  options: {
+    listen: { host: string; port: number } | { path: string };
+    operator?: OperatorCredential;
+    /** Delivers what is due too. */
+    delivers?: boolean;
+  },
 ): Promise<RunningServer> {
   const { config, db, log } = platform;
   let address = '';
@@ -214,24 +231,52 @@ export async function serve(
     db,
     log,
     baseUrl: () => config.baseUrl ?? address,
+    vault: platform.vault,
+    addresses: addressRules(config.delivery.allowedNetworks),
     ...(options.operator ? { operator: options.operator } : {}),
   });
   const listening = await server.listen(options.listen);
   // a socket has no URL, and Link headers need one
   address = 'path' in options.listen ? 'http://localhost' : listening;
-  const housekeeping = setInterval(() => {
-    Promise.all([forgetOldReplies(db), foldArrivals(db)]).catch((error: unknown) =>
-      log.warn({ err: error }, 'housekeeping failed'),
-    );
-  }, HOUSEKEEPING_MS);
-  housekeeping.unref();
+  const stopNotifying = createNotifier(db);
+  const worker = options.delivers ? createWorker(workerOptions(platform)) : undefined;
+  const stopKeeping = keepHouse(platform);
   return {
     address,
     async close() {
-      clearInterval(housekeeping);
-      await drain(server);
+      stopKeeping();
+      await Promise.all([drain(server), worker?.close()]);
+      await stopNotifying();
     },
   };
+}
+
+/** Delivers what is due until it is closed, without a server. */
+export function work(platform: Platform): Pick<Worker, 'close'> {
+  const worker = createWorker(workerOptions(platform));
+  const stopKeeping = keepHouse(platform);
+  return {
+    close() {
+      stopKeeping();
+      return worker.close();
+    },
+  };
+}
+
+function workerOptions({ config, db, log, vault }: Platform): WorkerOptions {
+  const addresses = addressRules(config.delivery.allowedNetworks);
+  return { db, log, vault, addresses, config: config.delivery, disableEndpoint };
+}
+
+/** What any process may do, and one of them must, now and then. Returns what ends it. */
+function keepHouse({ db, log }: Platform): () => void {
+  const housekeeping = setInterval(() => {
+    Promise.all([forgetOldReplies(db), foldArrivals(db), db.transaction(makePartitions)]).catch(
+      (error: unknown) => log.warn({ err: error }, 'housekeeping failed'),
+    );
+  }, HOUSEKEEPING_MS);
+  housekeeping.unref();
+  return () => clearInterval(housekeeping);
 }
 
 async function drain(server: FastifyInstance): Promise<void> {

@@ -37,8 +37,9 @@ async function runCommand(): Promise<number> {
   const program = buildProgram(createTerminal(json), exit, (code) => {
     exitCode = code;
   });
-  // serve has its own way to stop
-  program.hook('preAction', (_, command) => void (command.name() === 'serve' || exitOnSignals()));
+  // these have their own way to stop
+  const stopsItself = new Set(['serve', 'worker']);
+  program.hook('preAction', (_, command) => void (stopsItself.has(command.name()) || exitOnSignals()));
   try {
     await program.parseAsync(args, { from: 'user' });
     return exitCode;

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import pg from 'pg';
 import copyFrom from 'pg-copy-streams';
-import sql, { type Sql } from 'sql-template-tag';
+import type { Sql } from 'sql-template-tag';
 
 /** Runs single statements. What a GET handler gets: its connections refuse every write in PostgreSQL itself. */
 export interface Reader {
@@ -18,6 +18,8 @@ export interface Tx extends Reader {
   readonly writes: true;
   /** A stream into `COPY … FROM STDIN`; wait for its end before the next statement. */
   copyIn(statement: string): Writable;
+  /** Tells the listeners of `onAnnounced` that there is work, once and only if this transaction commits. */
+  announce(): void;
 }
 
 /** Statements on one snapshot (REPEATABLE READ, read only). */
@@ -35,6 +37,18 @@ export interface Database {
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
   /** Runs statements that must agree with each other: all of them see one moment, and none can write. */
   snapshot<Result>(work: (db: Snapshot) => Promise<Result>): Promise<Result>;
+  /**
+   * As `transaction`, on the few connections of the delivery engine: it waits for no request, and its plans follow
+   * indexes whatever the statistics of its queue said when it was empty.
+   */
+  engine<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  /** Calls `listener` after each commit of a transaction that announced; returns what ends it. */
+  onAnnounced(listener: () => void): () => void;
+  /**
+   * Calls `listener` at each NOTIFY of a channel, from whatever process, and whenever the connection is there again
+   * after it was lost; returns what ends it. Notifications are hints: some may be missed.
+   */
+  listen(channel: string, listener: () => void): () => Promise<void>;
   /** Waits for the connections in use, then closes all. */
   close(): Promise<void>;
 }
@@ -73,17 +87,20 @@ const types = {
     (format !== 'binary' && PARSERS[oid]) || pg.types.getTypeParser(oid as never, format as never),
 };
 
+const ENGINE_CONNECTIONS = 4;
+const ENGINE_PLANS = ['seqscan', 'hashjoin', 'mergejoin'].map((plan) => ` -c enable_${plan}=off`).join('');
+
 /** Opens the pools (lazily: the first query connects). The caller closes the returned database. */
 export function connect(options: ConnectOptions): Database {
-  const open = (readOnly: boolean) => {
+  const open = (readOnly: boolean, max = options.poolSize, settings = '') => {
     const pool = new pg.Pool({
       ...options.target,
       types: types as pg.CustomTypesConfig,
-      max: options.poolSize,
+      max,
       connectionTimeoutMillis: 10_000,
       idleTimeoutMillis: 60_000,
       application_name: 'payhook',
-      options: `-c TimeZone=UTC -c client_encoding=UTF8 -c default_transaction_read_only=${readOnly ? 'on' : 'off'}`,
+      options: `-c TimeZone=UTC -c client_encoding=UTF8 -c default_transaction_read_only=${readOnly ? 'on' : 'off'}${settings}`,
     });
     pool.on('error', options.onIdleError);
     // A connection lost while it is in use fails its query; without a listener the event would end the process.
@@ -94,23 +111,78 @@ export function connect(options: ConnectOptions): Database {
   const writers = open(false);
   // Apart from the readers, which authenticate every request: a download lasts as long as its reader pleases.
   const snapshots = open(true);
+  const engine = open(false, ENGINE_CONNECTIONS, ENGINE_PLANS);
+  const listeners = new Set<() => void>();
+  const announced = () => {
+    for (const listener of listeners) listener();
+  };
 
   return {
     reader: { rows: rowsOf(readers) },
-    transaction: (work) => transaction(writers, work),
+    transaction: (work) => transaction(writers, work, announced),
     snapshot: (work) => snapshot(snapshots, work),
+    engine: (work) => transaction(engine, work, announced),
+    onAnnounced(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    listen: (channel, listener) => listen(options, channel, listener),
     async close() {
-      await Promise.all([readers.end(), writers.end(), snapshots.end()]);
+      await Promise.all([readers.end(), writers.end(), snapshots.end(), engine.end()]);
     },
   };
 }
 
-async function transaction<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+const LISTEN_AGAIN_MS = 1000;
+
+function listen(
+  { target, onIdleError }: ConnectOptions,
+  channel: string,
+  listener: () => void,
+): () => Promise<void> {
+  let client: pg.Client | undefined;
+  let again: NodeJS.Timeout | undefined;
+  let closed = false;
+  const lost = (error: Error) => {
+    if (closed || again) return;
+    onIdleError(error);
+    client?.end().catch(() => undefined);
+    again = setTimeout(open, LISTEN_AGAIN_MS);
+  };
+  const open = () => {
+    again = undefined;
+    const opened = new pg.Client({ ...target, application_name: 'payhook listener', keepAlive: true });
+    client = opened;
+    opened.on('notification', listener);
+    opened.on('error', lost);
+    opened.on('end', () => lost(new Error('the connection that listens was closed')));
+    opened
+      .connect()
+      .then(() => opened.query(`listen ${pg.escapeIdentifier(channel)}`))
+      .then(listener, lost);
+  };
+  open();
+  return async () => {
+    closed = true;
+    clearTimeout(again);
+    await client?.end().catch(() => undefined);
+  };
+}
+
+async function transaction<Result>(
+  pool: pg.Pool,
+  work: (tx: Tx) => Promise<Result>,
+  announced: () => void,
+): Promise<Result> {
   const client = await pool.connect();
+  let hasAnnounced = false;
   const tx: Tx = {
     writes: true,
     rows: rowsOf(client),
     copyIn: (statement) => client.query(copyFrom.from(statement)),
+    announce: () => {
+      hasAnnounced = true;
+    },
   };
   let broken = false;
   try {
@@ -119,6 +191,7 @@ async function transaction<Result>(pool: pg.Pool, work: (tx: Tx) => Promise<Resu
     // COMMIT of an aborted transaction answers ROLLBACK without an error: it must never look like success.
     const end = await client.query('commit');
     if (end.command !== 'COMMIT') throw new Error('the transaction was rolled back');
+    if (hasAnnounced) announced();
     return result;
   } catch (error) {
     await client.query('rollback').catch(() => {
@@ -185,11 +258,6 @@ export async function oneRow<Row>(db: Reader, query: Sql, name?: string): Promis
   const row = await maybeRow<Row>(db, query, name);
   if (row === null) throw new Error('a statement that always gives a row gave none');
   return row;
-}
-
-/** Resolves when PostgreSQL answers. */
-export async function ping(db: Reader): Promise<void> {
-  await db.rows(sql`select 1`);
 }
 
 const UNAVAILABLE = new Set([

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import sql from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader } from './connect.ts';
+import { hasPartitionsAhead } from './partitions.ts';
 import { readSetting } from './settings.ts';
 
 /** What a database is like, for `doctor`. */
@@ -20,6 +21,8 @@ export interface DatabaseFacts {
   /** What this program brings. */
   readonly newestSchemaVersion: number;
   readonly secretKeyFingerprint: string | null;
+  /** Whether next week's events would find their partitions; null before there is a schema. */
+  readonly partitionsAhead: boolean | null;
 }
 
 const MIGRATIONS = new URL('../../migrations/', import.meta.url);
@@ -61,6 +64,7 @@ export async function inspect(db: Reader): Promise<DatabaseFacts> {
     clockAheadMs: Math.round(Number(server.now_ms) - here),
     schemaVersion: server.has_schema ? await schemaVersion(db) : 0,
     newestSchemaVersion: newestSchemaVersion(),
+    partitionsAhead: server.has_schema ? await hasPartitionsAhead(db) : null,
     secretKeyFingerprint: server.has_schema ? await readSetting(db, 'secret_key_fingerprint') : null,
   };
 }

@@ -1,7 +1,9 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../db/connect.ts';
+import { fail } from '../kernel/errors.ts';
 import type { Json } from '../kernel/json.ts';
 
+/** The types of event that Payhook publishes of its own. */
 export type EventType =
   | 'payout.created'
   | 'payout.updated'
@@ -13,7 +15,12 @@ export type EventType =
   | 'commission.clawed_back'
   | 'commissions.imported'
   | 'affiliate.created'
-  | 'affiliate.updated';
+  | 'affiliate.updated'
+  | 'webhook_endpoint.disabled'
+  | 'webhook_endpoint.test';
+
+/** Who hears of an event besides what endpoints subscribe to: one endpoint (UUID) alone, or all but one. */
+export type Audience = { readonly only: string } | { readonly except: string } | undefined;
 
 export interface Event {
   /** UUID of the account. */
@@ -21,28 +28,126 @@ export interface Event {
   readonly type: EventType;
   /** The record it happened to, as the REST GET shows it, without its long lists. */
   readonly data: Json<unknown>;
+  readonly audience?: Audience;
 }
 
+/** The most bytes a payload may have. */
+export const MAX_PAYLOAD_BYTES = 262_144;
+
 /**
- * Stores an event in the transaction of the change it tells of: both are there, or neither. The payload is
- * frozen here as the exact bytes that will be signed and sent.
+ * Stores an event in the transaction of the change it tells of, with a delivery for each endpoint that wants it: all
+ * are there, or nothing. The payload is frozen here as the exact bytes that will be signed and sent. Returns the UUID
+ * of the event.
  */
-export async function publish(tx: Tx, { account, type, data }: Event): Promise<void> {
-  await publishEach(tx, { account, type, records: sql`select ${data}::text as data` });
+export async function publish(tx: Tx, { data, ...event }: Event): Promise<string> {
+  const [stored] = await store(tx, { ...event, records: sql`select ${data}::text as data` });
+  return stored?.id ?? '';
 }
 
 /** Stores one event for each row of `records`, a query of one text column `data`. */
 export async function publishEach(
   tx: Tx,
-  { account, type, records }: { account: string; type: EventType; records: Sql },
+  event: { account: string; type: EventType; records: Sql },
+): Promise<void> {
+  await store(tx, event);
+}
+
+/**
+ * Stores an event of the platform's own type under a UUID from `new_id()`. `body` is JSON text whose member `data` is
+ * published unchanged, numbers that JavaScript would round among it. Throws `payload_too_large`.
+ */
+export async function publishForeign(
+  tx: Tx,
+  { body, ...event }: { account: string; type: string; id: string; body: Json<{ data: unknown }> },
+): Promise<void> {
+  const [stored] = await store(tx, {
+    ...event,
+    records: sql`select (${body}::json -> 'data')::text as data`,
+  });
+  if (stored && stored.bytes > MAX_PAYLOAD_BYTES) {
+    throw fail(
+      'payload_too_large',
+      `data: the payload would have ${stored.bytes} bytes, at most ${MAX_PAYLOAD_BYTES} (256 KiB) are sent`,
+    );
+  }
+}
+
+interface Storing {
+  readonly account: string;
+  readonly type: string;
+  readonly records: Sql;
+  readonly audience?: Audience;
+  /** The UUID of the one event; else each gets a new one. */
+  readonly id?: string;
+}
+
+interface Stored {
+  readonly id: string;
+  readonly bytes: number;
+  readonly endpoints: number;
+}
+
+// A disabled endpoint gets its deliveries too: they are held until it is enabled.
+async function store(tx: Tx, { account, type, records, audience, id }: Storing): Promise<Stored[]> {
+  const newId = id === undefined ? sql`new_id()` : sql`${id}::uuid`;
+  const stored = await rows<Stored>(
+    tx,
+    sql`with made as (
+          insert into events (account_id, id, type, payload)
+          select ${account}::uuid, id, ${type}::text,
+                 concat('{"id":"', public_id('evt', id), '","object":"event","type":"', ${type}::text,
+                        '","timestamp":"', iso(id_time(id)), '","account_id":"', public_id('acc', ${account}::uuid),
+                        '","api_version":"2.0.0","data":', data, '}')
+          from (select ${newId} as id, data from (${records}) each_record) numbered
+          returning id, octet_length(payload) as bytes),
+        interested as (
+          select id as endpoint_id, resumptions from webhook_endpoints
+          where account_id = ${account} and deleted_at is null and ${wants(type, audience)}),
+        logged as (
+          insert into deliveries (account_id, endpoint_id, event_id, type, next_attempt_at)
+          select ${account}::uuid, endpoint_id, made.id, ${type}::text, now_ms() from made, interested),
+        queued as (
+          insert into queue (account_id, endpoint_id, event_id, generation, due_at)
+          select ${account}::uuid, endpoint_id, made.id, resumptions, now() from made, interested)
+        select id, bytes, (select count(*)::int from interested) as endpoints from made`,
+  );
+  if (stored.some(({ endpoints }) => endpoints > 0)) tx.announce();
+  return stored;
+}
+
+function wants(type: string, audience: Audience): Sql {
+  if (audience && 'only' in audience) return sql`id = ${audience.only}`;
+  const subscribed = sql`(event_types is null or event_types && ${patternsOf(type)}::text[])`;
+  return audience ? sql`${subscribed} and id <> ${audience.except}` : subscribed;
+}
+
+/** What an endpoint may have subscribed to in order to hear of a type: `a.b.c`, `a.b.*` and `a.*`. */
+function patternsOf(type: string): string[] {
+  const parts = type.split('.');
+  return [type, ...parts.slice(1).map((_, index) => `${parts.slice(0, index + 1).join('.')}.*`)];
+}
+
+/**
+ * Puts a delivery into work now, by hand: a new attempt of the same event, whatever came of the earlier ones. One that
+ * is under way or due already is that attempt. A slow-down of the endpoint (Retry-After) is lifted; its rate limit is
+ * not. The caller has checked that the delivery exists and that its endpoint is enabled.
+ */
+export async function retryNow(
+  tx: Tx,
+  { account, endpoint, event }: { account: string; endpoint: string; event: string },
 ): Promise<void> {
   await rows(
     tx,
-    sql`insert into events (account_id, id, type, payload)
-        select ${account}, id, ${type}::text,
-               concat('{"id":"', public_id('evt', id), '","object":"event","type":"', ${type}::text,
-                      '","timestamp":"', iso(id_time(id)), '","account_id":"', public_id('acc', ${account}::uuid),
-                      '","api_version":"2.0.0","data":', data, '}')
-        from (select new_id() as id, data from (${records}) each_record) made`,
+    sql`insert into queue as q (account_id, endpoint_id, event_id, trigger, generation, due_at)
+        select account_id, id, ${event}::uuid, 'manual', resumptions, now() from webhook_endpoints
+        where account_id = ${account} and id = ${endpoint}
+        on conflict (account_id, endpoint_id, event_id) do update set trigger = 'manual', due_at = now()
+          where q.lease_token is null and q.due_at > now() and q.generation = excluded.generation`,
   );
+  await rows(
+    tx,
+    sql`update endpoint_state set may_start_at = now()
+        where account_id = ${account} and endpoint_id = ${endpoint} and may_start_at > now() + interval '1 second'`,
+  );
+  tx.announce();
 }

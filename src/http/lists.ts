@@ -1,7 +1,7 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
 import { oneRow, type Reader } from '../db/connect.ts';
 import { fail } from '../kernel/errors.ts';
-import { uuidOf } from '../kernel/ids.ts';
+import { type IdPrefix, uuidOf } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import { normalizeCurrency } from '../kernel/money.ts';
 import { formatInstant, parseInstantOrDay } from '../kernel/time.ts';
@@ -226,7 +226,7 @@ export function currency(column: string): Filter {
 }
 
 /** A filter by an opaque id, or by `none` for rows without one. An ill-formed id is a missing row: no matches. */
-export function opaqueId(prefix: 'po', column: string): Filter {
+export function opaqueId(prefix: IdPrefix, column: string): Filter {
   return {
     rule: `an id that begins with ${prefix}_, or none`,
     schema: { type: 'string' },

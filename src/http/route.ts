@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Database, Reader, Tx } from '../db/connect.ts';
+import type { AddressRules } from '../kernel/addresses.ts';
 import type { ReasonName } from '../kernel/errors.ts';
 import type { Json } from '../kernel/json.ts';
+import type { Vault } from '../kernel/vault.ts';
 import type { ListDefinition, ListQuery, Page } from './lists.ts';
 
 /** The OAuth scopes of the interface (section 5), with their meaning. An API key holds them all. */
@@ -87,6 +89,8 @@ export const created = (json: Json<unknown>, headers: Headers = {}): Reply => ({
   json,
   headers,
 });
+/** 200 without a body. */
+export const done = (): Reply => ({ kind: 'empty', status: 200, headers: {} });
 /** 204 without a body. */
 export const noContent = (): Reply => ({ kind: 'empty', status: 204, headers: {} });
 /** 200 with a streamed file. */
@@ -113,6 +117,8 @@ interface Common<Path extends string, Query extends TObject> {
 
 interface ReadInput<Path extends string, Query extends TObject> {
   readonly db: Reader;
+  /** Opens what the database holds encrypted. */
+  readonly vault: Vault;
   /** For answers of more than one statement: all see the same moment. */
   readonly snapshot: Database['snapshot'];
   readonly account: string;
@@ -124,11 +130,16 @@ interface ReadInput<Path extends string, Query extends TObject> {
 
 interface WriteInput<Path extends string, Query extends TObject, Body extends TSchema> {
   readonly tx: Tx;
+  readonly vault: Vault;
+  /** Which addresses webhooks may be sent to. */
+  readonly addresses: AddressRules;
   readonly account: string;
   readonly principal: Principal;
   readonly params: Params<Path>;
   readonly query: Static<Query>;
   readonly body: Static<Body>;
+  /** The body's text as it came, for what must be passed on unchanged. */
+  readonly rawBody: string;
   readonly upload: Upload;
   /** The If-Match header as it came. */
   readonly ifMatch: string | undefined;

@@ -2,9 +2,12 @@ import * as accounts from '../features/accounts/routes.ts';
 import * as affiliates from '../features/affiliates/routes.ts';
 import * as apiKeys from '../features/api-keys/routes.ts';
 import * as commissions from '../features/commissions/routes.ts';
+import * as events from '../features/events/routes.ts';
 import * as payouts from '../features/payouts/routes.ts';
 import * as programs from '../features/programs/routes.ts';
 import * as refunds from '../features/refunds/routes.ts';
+import * as webhookEndpoints from '../features/webhook-endpoints/routes.ts';
+import * as webhookEvents from '../features/webhook-events/routes.ts';
 import type { Route } from './route.ts';
 
 /** Every endpoint, in the order of the reference. The server and the description are made from this list. */
@@ -41,6 +44,20 @@ export const ROUTES: readonly Route[] = [
   refunds.refundOne,
   refunds.refundByOrder,
   commissions.adjust,
+  webhookEndpoints.list,
+  webhookEndpoints.create,
+  webhookEndpoints.get,
+  webhookEndpoints.change,
+  webhookEndpoints.remove,
+  webhookEndpoints.secret,
+  webhookEndpoints.rotate,
+  webhookEndpoints.test,
+  webhookEvents.listOfEndpoint,
+  webhookEvents.get,
+  webhookEvents.retry,
+  webhookEvents.listAll,
+  events.publish,
+  events.listTypes,
   accounts.get,
   accounts.change,
   apiKeys.list,

@@ -7,9 +7,12 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
-import { type Database, ping } from '../db/connect.ts';
+import type { Database } from '../db/connect.ts';
+import { hasPartitionsAhead } from '../db/partitions.ts';
+import type { AddressRules } from '../kernel/addresses.ts';
 import { fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
+import type { Vault } from '../kernel/vault.ts';
 import { authenticate, authorize, type OperatorCredential } from './auth.ts';
 import { checkBody, checkQuery, readQuery } from './check.ts';
 import { checkKey, claimKey, type IdempotentRequest, requestDigest, storeReply } from './idempotency.ts';
@@ -26,6 +29,8 @@ export interface ServerOptions {
   /** The public address, for Link headers: read when asked, since an ephemeral port is known only then. */
   readonly baseUrl: () => string;
   readonly operator?: OperatorCredential;
+  readonly vault: Vault;
+  readonly addresses: AddressRules;
 }
 
 declare module 'fastify' {
@@ -146,8 +151,10 @@ function addHealth(app: FastifyInstance, db: Database): void {
   app.get('/healthz', (_, reply) => reply.type('application/json').send('{"status":"ok"}'));
   app.get('/readyz', async (request, reply) => {
     try {
-      await ping(db.reader);
-      return reply.type('application/json').send('{"status":"ready"}');
+      if (await hasPartitionsAhead(db.reader)) {
+        return reply.type('application/json').send('{"status":"ready"}');
+      }
+      return reply.code(503).type('application/json').send('{"status":"unavailable","reason":"partitions"}');
     } catch (error) {
       request.log.warn({ err: error }, 'not ready');
       return reply.code(503).type('application/json').send('{"status":"unavailable","reason":"database"}');
@@ -192,13 +199,14 @@ async function answerRead(
   route: Route & { kind: 'read' },
   request: FastifyRequest,
   reply: FastifyReply,
-  { db, baseUrl }: ServerOptions,
+  { db, vault, baseUrl }: ServerOptions,
 ) {
   const principal = principalOf(request);
   const given = readQuery(searchOf(request));
   const list = route.list ? parseList(route.list, given, principal.account) : undefined;
   const result = await route.handle({
     db: db.reader,
+    vault,
     snapshot: db.snapshot,
     account: principal.account,
     principal,
@@ -214,7 +222,7 @@ async function answerWrite(
   route: Route & { kind: 'write' },
   request: FastifyRequest,
   reply: FastifyReply,
-  { db, baseUrl }: ServerOptions,
+  { db, vault, addresses, baseUrl }: ServerOptions,
   parse: (request: FastifyRequest, bytes: Buffer) => Promise<unknown>,
 ) {
   const principal = principalOf(request);
@@ -232,11 +240,14 @@ async function answerWrite(
       once(tx, idempotent, route.secretField, () =>
         route.handle({
           tx,
+          vault,
+          addresses,
           account: principal.account,
           principal,
           params: request.params as Record<string, string>,
           query,
           body,
+          rawBody: upload ? '' : bytes.toString(),
           upload: upload as Upload,
           ifMatch: route.ifMatch ? request.headers['if-match'] : undefined,
         }),
@@ -305,7 +316,7 @@ async function readUpload(request: FastifyRequest): Promise<SpooledUpload> {
 
 const PATTERNS = ROUTES.map((route) => ({
   method: route.method,
-  pattern: new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+  pattern: new RegExp(`^${route.path.replace(/\/$/, '').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
 }));
 
 function noSuchRoute(request: FastifyRequest) {

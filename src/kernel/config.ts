@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isNetwork } from './addresses.ts';
 
 /** The settings of the program, checked. */
 export interface Config {
@@ -16,6 +17,21 @@ export interface Config {
   /** undefined = made on the first run and kept in the data folder. */
   readonly secretKey: string | undefined;
   readonly logLevel: string;
+  readonly delivery: DeliveryConfig;
+}
+
+/** How events are delivered. */
+export interface DeliveryConfig {
+  /** Whether `serve` delivers too; else `payhook worker` does. */
+  readonly inServer: boolean;
+  /** Networks besides global unicast that may be dialled, in CIDR notation. */
+  readonly allowedNetworks: readonly string[];
+  /** The whole exchange with a receiver. */
+  readonly timeoutMs: number;
+  /** The pause before each attempt, the first one's too. */
+  readonly scheduleMs: readonly number[];
+  /** Attempts in flight at once in this process. */
+  readonly concurrency: number;
 }
 
 /** Settings that break their rules, all of them at once. */
@@ -29,7 +45,7 @@ interface Setting {
   readonly fallback: string | undefined;
   readonly secret?: true;
   /** The value, or undefined when the text breaks the rule. */
-  read(text: string): string | number | undefined;
+  read(text: string): string | number | boolean | readonly string[] | readonly number[] | undefined;
   readonly rule: string;
 }
 
@@ -44,6 +60,24 @@ function origin(text: string): string | undefined {
   const url = new URL(text);
   const plain = /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
   return plain ? text.replace(/\/+$/, '') : undefined;
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+const LONGEST_PAUSE_MS = 7 * 24 * 3_600_000;
+
+/** `0s 5s 5m 2h` in milliseconds. */
+function pauses(text: string): number[] | undefined {
+  const read = text.split(/[\s,]+/).map((pause) => {
+    const [, amount, unit = ''] = /^(\d{1,6})([smh])$/.exec(pause) ?? [];
+    return Number(amount) * (UNITS[unit] ?? Number.NaN);
+  });
+  const isFine = read.length <= 100 && read.every((pause) => pause >= 0 && pause <= LONGEST_PAUSE_MS);
+  return isFine ? read : undefined;
+}
+
+function networks(text: string): string[] | undefined {
+  const read = text.split(/[\s,]+/).filter((part) => part !== '');
+  return read.every(isNetwork) ? read : undefined;
 }
 
 /** A value as it may be shown: credentials in a URL are not. */
@@ -117,6 +151,42 @@ const SETTINGS: readonly Setting[] = [
     read: (text) => (LEVELS.includes(text) ? text : undefined),
     rule: `one of ${LEVELS.join(', ')}`,
   },
+  {
+    name: 'DELIVERY_WORKER',
+    meaning: 'on: `serve` delivers webhooks too; off: only `payhook worker` does',
+    fallback: 'on',
+    read: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
+    rule: 'on or off',
+  },
+  {
+    name: 'DELIVERY_ALLOW_CIDRS',
+    meaning:
+      'networks besides public addresses that webhooks may be sent to, such as 127.0.0.0/8 for development',
+    fallback: '',
+    read: networks,
+    rule: 'networks in CIDR notation with a comma between',
+  },
+  {
+    name: 'DELIVERY_TIMEOUT_MS',
+    meaning: 'for the whole exchange with a receiver, its body too',
+    fallback: '15000',
+    read: integer(100, 60_000),
+    rule: 'a number of milliseconds from 100 to 60000',
+  },
+  {
+    name: 'DELIVERY_SCHEDULE',
+    meaning: 'the pause before each attempt',
+    fallback: '0s 5s 5m 30m 2h 5h 10h 14h 20h 24h',
+    read: pauses,
+    rule: 'up to 100 pauses of at most 168h, such as 0s 5s 5m 2h',
+  },
+  {
+    name: 'DELIVERY_CONCURRENCY',
+    meaning: 'attempts in flight at once in this process',
+    fallback: '256',
+    read: integer(1, 10_000),
+    rule: 'a number from 1 to 10000',
+  },
 ];
 
 /** How commands reach a server elsewhere; `serve` does not read them. */
@@ -148,7 +218,7 @@ function textOf(name: string, env: Environment): string | undefined {
 
 /** Reads the settings from the environment. Throws ConfigError with every mistake in it. */
 export function readConfig(env: Environment = process.env): Config {
-  const values: Record<string, string | number | undefined> = {};
+  const values: Record<string, ReturnType<Setting['read']>> = {};
   const mistakes: string[] = [];
   for (const { name, fallback, read, rule, secret } of SETTINGS) {
     try {
@@ -177,6 +247,13 @@ export function readConfig(env: Environment = process.env): Config {
     authorizeUrl: values.AUTHORIZE_URL as string | undefined,
     secretKey: values.SECRET_KEY as string | undefined,
     logLevel: values.LOG_LEVEL as string,
+    delivery: {
+      inServer: values.DELIVERY_WORKER as boolean,
+      allowedNetworks: values.DELIVERY_ALLOW_CIDRS as readonly string[],
+      timeoutMs: values.DELIVERY_TIMEOUT_MS as number,
+      scheduleMs: values.DELIVERY_SCHEDULE as readonly number[],
+      concurrency: values.DELIVERY_CONCURRENCY as number,
+    },
   };
 }
 

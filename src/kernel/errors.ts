@@ -57,6 +57,8 @@ export const REASONS = {
   wrong_commission_type: { status: 409, meaning: 'Commissions of this type do not take the operation.' },
   already_returned: { status: 409, meaning: 'The money of this line was already booked as returned.' },
   line_not_paid: { status: 409, meaning: 'The affiliate was not paid in this payout.' },
+  endpoint_disabled: { status: 409, meaning: 'The webhook endpoint is disabled; enable it first.' },
+  endpoint_deleted: { status: 409, meaning: 'The webhook endpoint was deleted; only its log is left.' },
   amount_too_large: { status: 409, meaning: 'A sum would exceed 9007199254740991 minor units.' },
   // What it says
   unknown_filter: { status: 400, meaning: 'The filters name a field that does not exist.' },
@@ -76,6 +78,14 @@ export const REASONS = {
   invalid_file: { status: 400, meaning: 'The CSV file cannot be read or lacks a column.' },
   invalid_lines: { status: 400, meaning: 'Lines of the CSV file break rules; nothing was written.' },
   invalid_items: { status: 400, meaning: 'Items of the batch break rules; nothing was written.' },
+  invalid_url: { status: 400, meaning: 'The URL is not one that events may be sent to.' },
+  invalid_header: {
+    status: 400,
+    meaning: 'A header of the endpoint has a name or value that cannot be sent.',
+  },
+  invalid_event_type: { status: 400, meaning: 'The type of event does not exist or cannot be used here.' },
+  reserved_event_type: { status: 400, meaning: 'Types of this prefix are published by Payhook only.' },
+  payload_too_large: { status: 400, meaning: 'The event would have more than 256 KiB.' },
   // Us
   internal_error: { status: 500, meaning: 'Unexpected; the request id finds it in the log.' },
   database_unavailable: {

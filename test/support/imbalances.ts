@@ -143,3 +143,35 @@ export const UNTOLD = `
         from payout_books a) c
   where stored <> told
 `;
+
+/** Whatever must never be true of deliveries once no worker runs any more. */
+export const LOOSE_ENDS = `
+  select 'a pending delivery waits in no queue' as what, to_json(d)::text as detail
+  from deliveries d where status = 'pending' and not exists (
+    select from queue q where q.account_id = d.account_id and q.endpoint_id = d.endpoint_id and q.event_id = d.event_id)
+  union all
+  select 'the queue holds what the log does not know', to_json(q)::text
+  from queue q where not exists (
+    select from deliveries d where d.account_id = q.account_id and d.endpoint_id = q.endpoint_id and d.event_id = q.event_id)
+  union all
+  select 'work of the schedule for what is not pending', to_json(q)::text
+  from queue q join deliveries d using (account_id, endpoint_id, event_id)
+  where q.trigger = 'scheduled' and d.status <> 'pending'
+  union all
+  select 'a lease is left', to_json(q)::text from queue q where lease_token is not null
+  union all
+  select 'attempts are not numbered from 1 to their count', to_json(d)::text
+  from deliveries d left join lateral (
+    select count(*) as n, coalesce(max(number), 0) as last from attempts a
+    where a.account_id = d.account_id and a.endpoint_id = d.endpoint_id and a.event_id = d.event_id) a on true
+  where a.n <> d.attempt_count or a.last <> d.attempt_count
+  union all
+  select 'delivered without an attempt that succeeded, or the other way round', to_json(d)::text
+  from deliveries d
+  where (d.status = 'delivered') <> exists (
+    select from attempts a where a.account_id = d.account_id and a.endpoint_id = d.endpoint_id
+      and a.event_id = d.event_id and a.error_code is null)
+  union all
+  select 'a delivery without its event', to_json(d)::text
+  from deliveries d where not exists (select from events e where e.account_id = d.account_id and e.id = d.event_id)
+`;

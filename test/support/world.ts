@@ -10,7 +10,7 @@ import { createKey } from '../../src/features/api-keys/service.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import { type Api, apiOf } from './api.ts';
 import { checkAgainstCatalogue } from './description.ts';
-import { IMBALANCES } from './imbalances.ts';
+import { IMBALANCES, LOOSE_ENDS } from './imbalances.ts';
 import { type LatencyProxy, latencyProxy } from './latency.ts';
 
 /** A server of its own on a database of its own. */
@@ -52,10 +52,18 @@ async function asAdmin(statement: string): Promise<void> {
   await admin.end();
 }
 
-/** Starts a world. `databaseLatencyMs` delays every message to PostgreSQL: races need it. */
-export async function startWorld(
-  options: { databaseLatencyMs?: number; poolSize?: number } = {},
-): Promise<World> {
+export interface WorldOptions {
+  /** Delays every message to PostgreSQL: races need it. */
+  readonly databaseLatencyMs?: number;
+  readonly poolSize?: number;
+  /** Whether the server delivers webhooks too. */
+  readonly delivers?: boolean;
+  /** Settings besides those of every world, by their names in the environment. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** Starts a world. */
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const postgres = inject('postgres');
   const database = `payhook_test_${randomBytes(8).toString('hex')}`;
   await asAdmin(`create database ${database} template ${postgres.template} owner ${postgres.user}`);
@@ -77,6 +85,8 @@ export async function startWorld(
     SECRET_KEY: postgres.secretKey,
     LOG_LEVEL: 'info',
     DATABASE_POOL_SIZE: String(options.poolSize ?? 10),
+    DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
+    ...options.settings,
   });
   const log: Record<string, unknown>[] = [];
   const logger = pino(
@@ -85,7 +95,8 @@ export async function startWorld(
   );
   const open = async (): Promise<{ platform: Platform; server: RunningServer }> => {
     const platform = await openPlatform(config, { purpose: 'command', target, log: logger });
-    return { platform, server: await serve(platform, { listen: { host: '127.0.0.1', port: 0 } }) };
+    const listen = { host: '127.0.0.1', port: 0 };
+    return { platform, server: await serve(platform, { listen, delivers: options.delivers ?? false }) };
   };
   const { platform, server } = await open();
   const inspector = clientOf(database);
@@ -127,10 +138,10 @@ export async function startWorld(
       errorsExpected = true;
     },
     async close() {
-      const wrong = await query<{ what: string; detail: string }>(IMBALANCES);
+      await server.close();
+      const wrong = await query<{ what: string; detail: string }>(`${IMBALANCES} union all ${LOOSE_ENDS}`);
       const events = await query<{ payload: string }>('select payload from events');
       await inspector.end();
-      await server.close();
       await platform.close();
       await latency?.close();
       await asAdmin(`drop database ${database} with (force)`);

@@ -106,6 +106,7 @@ function checkDatabase(facts: DatabaseFacts): Check[] {
     check('fsync', verdict(facts.fsync), facts.fsync ? 'on' : 'off: a power cut loses what was acknowledged'),
     checkClock(facts.clockAheadMs),
     checkSchema(facts),
+    checkPartitions(facts),
   ];
 }
 
@@ -124,6 +125,15 @@ function checkSchema({ schemaVersion, newestSchemaVersion }: DatabaseFacts): Che
     'failed',
     `version ${schemaVersion}, this program has ${newestSchemaVersion}: ${remedy}`,
   );
+}
+
+function checkPartitions({ partitionsAhead }: DatabaseFacts): Check {
+  if (partitionsAhead === null)
+    return check('partitions', 'skipped', 'not there yet: the first start makes them');
+  const detail = partitionsAhead
+    ? 'made ahead'
+    : "next week's are missing: start the server or run payhook migrate";
+  return check('partitions', verdict(partitionsAhead), detail);
 }
 
 function checkSecretKey(inForce: string | null, stored: string | null): Check {

@@ -11,19 +11,49 @@ export type Exit = (code: number) => never;
 const CUT_AFTER_MS = 16_000;
 const GIVE_UP_AFTER_MS = 19_000;
 
+/** What runs until it is stopped. */
+interface Running {
+  close(): Promise<void>;
+}
+
 /** `payhook serve`: runs until a signal or until PostgreSQL ends by itself. Returns the exit code. */
-export async function serveForever(exit: Exit, json = false): Promise<number> {
+export function serveForever(exit: Exit, json = false): Promise<number> {
+  return runForever(exit, 'serve', async (platform, { serve }) => {
+    const server = await listen(platform, serve);
+    process.stdout.write(json ? announcement(platform, server.address) : banner(platform, server.address));
+    return server;
+  });
+}
+
+/** `payhook worker`: delivers webhooks until a signal. Returns the exit code. */
+export function workForever(exit: Exit, json = false): Promise<number> {
+  return runForever(exit, 'command', async (platform, { work }) => {
+    const worker = work(platform);
+    const where = databaseOf(platform);
+    process.stdout.write(
+      json
+        ? `${JSON.stringify({ delivering: true, database: where })}\n`
+        : `Payhook is delivering webhooks from ${where}\n\nCtrl-C stops it.\n`,
+    );
+    return worker;
+  });
+}
+
+async function runForever(
+  exit: Exit,
+  purpose: 'serve' | 'command',
+  begin: (platform: Platform, app: typeof import('../../app.ts')) => Promise<Running>,
+): Promise<number> {
   const signalled = stopSignal(exit);
   const config = readConfig();
-  const { createLog, openPlatform, serve } = await import('../../app.ts');
-  const log = createLog(config);
-  const opening = openPlatform(config, { purpose: 'serve', log });
+  const app = await import('../../app.ts');
+  const log = app.createLog(config);
+  const opening = app.openPlatform(config, { purpose, log });
   // While it starts there is nothing to drain; PostgreSQL stops with the process that launched it.
   const opened = await Promise.race([opening, signalled]);
   if ('signal' in opened) exit(0);
   const platform = opened;
-  const server = await listen(platform, serve);
-  process.stdout.write(json ? announcement(platform, server.address) : banner(platform, server.address));
+  const running = await begin(platform, app);
   const crashed = platform.embedded?.exited.then((how) => ({ how })) ?? new Promise<never>(() => undefined);
   const end = await Promise.race([signalled, crashed]);
   if ('how' in end) {
@@ -31,7 +61,7 @@ export async function serveForever(exit: Exit, json = false): Promise<number> {
   } else {
     log.info({ signal: end.signal }, 'stopping');
   }
-  await stop(platform, server, exit, 'how' in end ? 1 : 0);
+  await stop(platform, running, exit, 'how' in end ? 1 : 0);
   return 'how' in end ? 1 : 0;
 }
 
@@ -53,9 +83,9 @@ async function listen(
   platform: Platform,
   serve: typeof import('../../app.ts').serve,
 ): Promise<RunningServer> {
-  const { host, port } = platform.config;
+  const { host, port, delivery } = platform.config;
   try {
-    return await serve(platform, { listen: { host, port } });
+    return await serve(platform, { listen: { host, port }, delivers: delivery.inServer });
   } catch (error) {
     await platform.close();
     throw listenError(error as NodeJS.ErrnoException, host, port);
@@ -79,13 +109,13 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   }
 }
 
-async function stop(platform: Platform, server: RunningServer, exit: Exit, code: number): Promise<void> {
+async function stop(platform: Platform, running: Running, exit: Exit, code: number): Promise<void> {
   const cut = setTimeout(() => {
     platform.log.warn('some requests take too long: they are cut off and undone');
     void platform.embedded?.close();
   }, CUT_AFTER_MS);
   const giveUp = setTimeout(() => exit(code), GIVE_UP_AFTER_MS);
-  await server.close();
+  await running.close();
   await platform.close();
   clearTimeout(cut);
   clearTimeout(giveUp);
@@ -97,14 +127,13 @@ function announcement({ config, firstKey }: Platform, url: string): string {
 
 function banner(platform: Platform, address: string): string {
   const { config, firstKey, embedded } = platform;
-  const version = embedded ? 'embedded PostgreSQL' : `PostgreSQL at ${databaseHost(config)}`;
   const keyFile = firstKey?.path ?? join(config.dataDir, 'first-api-key');
   const key = existsSync(keyFile) ? `$(cat ${shellQuote(keyFile)})` : '<API key>';
   const lines = [
     `Payhook is running at ${address}`,
     ...(config.baseUrl ? [`  Public address  ${config.baseUrl}`] : []),
     `  Data folder     ${config.dataDir}`,
-    `  Database        ${version}`,
+    `  Database        ${databaseOf(platform)}`,
     ...(firstKey
       ? [`  First API key   ${firstKey.secret}`, `                  also in ${firstKey.path}`]
       : []),
@@ -115,6 +144,10 @@ function banner(platform: Platform, address: string): string {
     `Ctrl-C stops it${embedded ? ', PostgreSQL too' : ''}.`,
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function databaseOf({ config, embedded }: Platform): string {
+  return embedded ? 'embedded PostgreSQL' : `PostgreSQL at ${databaseHost(config)}`;
 }
 
 /** Host and database name only: a connection string holds a password. */

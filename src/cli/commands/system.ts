@@ -15,13 +15,26 @@ Examples:
   $ PORT=9000 DATA_DIR=/var/lib/payhook payhook serve
 `;
 
-/** `payhook serve|migrate|doctor|config`. */
+const WORKER_HELP = `
+payhook serve delivers too, unless DELIVERY_WORKER=off. Any number of workers share the work of one database. SIGINT and
+SIGTERM wait for the attempts under way; a worker that dies loses nothing: what it held is sent again by another.
+
+Examples:
+  $ DATABASE_URL=postgres://… SECRET_KEY_FILE=/run/secrets/payhook payhook worker
+`;
+
+/** `payhook serve|worker|migrate|doctor|config`. */
 export function addSystem(program: Command, cli: Cli, exit: Exit): void {
   program
     .command('serve')
     .description('run the server until it is stopped')
     .addHelpText('after', SERVE_HELP)
     .action(() => cli.run(async () => (await import('./serve.ts')).serveForever(exit, cli.terminal.json)));
+  program
+    .command('worker')
+    .description('deliver webhooks until it is stopped, without the HTTP server')
+    .addHelpText('after', WORKER_HELP)
+    .action(() => cli.run(async () => (await import('./serve.ts')).workForever(exit, cli.terminal.json)));
   program
     .command('migrate')
     .description("bring the database to this program's schema; serve does it too")

@@ -1,0 +1,236 @@
+import sql from 'sql-template-tag';
+import { rows, type Tx } from '../db/connect.ts';
+
+/** A delivery this worker may attempt until its lease ends, with all that the attempt needs. */
+export interface Claimed {
+  readonly account: string;
+  readonly endpoint: string;
+  readonly event: string;
+  readonly payload: string;
+  readonly trigger: 'scheduled' | 'manual' | 'recovery';
+  /** Attempts of the schedule made before. */
+  readonly step: number;
+  readonly url: string;
+  /** Sealed; one, or two while a rotation overlaps. */
+  readonly secrets: readonly Buffer[];
+  readonly headerNames: readonly string[];
+  /** Sealed JSON array in the order of the names; null = no headers. */
+  readonly headerValues: Buffer | null;
+  /** What was known of the endpoint at the claim. */
+  readonly lane: number;
+  readonly failures: number;
+  /** More than a minute ago, or never: worth writing down again. */
+  readonly successIsOld: boolean;
+}
+
+export interface Claim {
+  readonly token: string;
+  readonly deliveries: readonly Claimed[];
+  /** Milliseconds since 1970 by the database's clock. */
+  readonly now: number;
+  /** Where the next claim goes on; null when this one came to the end. */
+  readonly next: Cursor | null;
+  /** Milliseconds until an endpoint that has work but must wait may start again; null = none. */
+  readonly waitMs: number | null;
+}
+
+/** An endpoint (account and UUID): claims go round, so that no endpoint waits for the others. */
+export interface Cursor {
+  readonly account: string;
+  readonly endpoint: string;
+}
+
+interface Row {
+  token: string;
+  now: bigint;
+  wait_ms: number | null;
+  last_account: string | null;
+  last_endpoint: string | null;
+  more: boolean;
+  account_id: string | null;
+  endpoint_id: string;
+  event_id: string;
+  payload: string;
+  trigger: Claimed['trigger'];
+  step: number;
+  /** The lease of an earlier attempt that never settled. */
+  lost: string | null;
+  url: string;
+  secret: Buffer;
+  previous_secret: Buffer | null;
+  header_names: string[];
+  header_values: Buffer | null;
+  lane: number;
+  failures: number;
+  success_is_old: boolean;
+}
+
+const START: Cursor = {
+  account: '00000000-0000-0000-0000-000000000000',
+  endpoint: '00000000-0000-0000-0000-000000000000',
+};
+const ENDPOINTS_AT_ONCE = 500;
+
+/**
+ * Leases due deliveries to this worker, `slots` at most. It walks the endpoints that have work from the cursor on,
+ * takes those that may start and that no other worker is claiming from, and of each as many rows as its lane and its
+ * rate limit still have room for, over all workers. A backlog at one endpoint is never walked.
+ *
+ * A row that still carries a lease which is over was lost with its worker: that attempt is logged as `lost`.
+ */
+export async function claim(
+  tx: Tx,
+  { slots, leaseMs, from }: { slots: number; leaseMs: number; from: Cursor | null },
+): Promise<Claim> {
+  const cursor = from ?? START;
+  const found = await rows<Row>(
+    tx,
+    sql`with recursive
+        visited (account_id, endpoint_id, place) as (
+          (select account_id, endpoint_id, 1 from queue
+           where (account_id, endpoint_id) > (${cursor.account}::uuid, ${cursor.endpoint}::uuid)
+           order by account_id, endpoint_id limit 1)
+          union all
+          select q.account_id, q.endpoint_id, v.place + 1
+          from visited v cross join lateral (
+            select account_id, endpoint_id from queue
+            where (account_id, endpoint_id) > (v.account_id, v.endpoint_id)
+            order by account_id, endpoint_id limit 1) q
+          where v.place < ${ENDPOINTS_AT_ONCE}::int),
+        clock as materialized (
+          select now() as now, new_id() as token, now() + ${leaseMs}::int * interval '1 millisecond' as lease_end),
+        due as materialized (
+          select v.account_id, v.endpoint_id, v.place, s.may_start_at
+          from clock c cross join visited v
+          join webhook_endpoints e on e.account_id = v.account_id and e.id = v.endpoint_id
+          join endpoint_state s on s.account_id = v.account_id and s.endpoint_id = v.endpoint_id
+          where e.disabled_at is null and e.deleted_at is null
+            and exists (
+              select from queue q where q.account_id = v.account_id and q.endpoint_id = v.endpoint_id
+                and (q.generation, q.due_at) <= (e.resumptions, c.now)
+                and (q.lease_token is null or q.due_at <= c.now))),
+        free as materialized (
+          select d.place, s.*
+          from due d join endpoint_state s on s.account_id = d.account_id and s.endpoint_id = d.endpoint_id
+          where s.may_start_at <= (select now from clock) order by d.place
+          for no key update of s skip locked),
+        picked as materialized (
+          select f.place, f.lane, f.failures, f.last_success_at, e.*, q.event_id, q.trigger, q.lease_token as lost,
+                 case when q.generation = e.resumptions then q.step else 0 end as step
+          from clock c cross join free f
+          join webhook_endpoints e on e.account_id = f.account_id and e.id = f.endpoint_id
+          cross join lateral (
+            select q.event_id, q.trigger, q.step, q.generation, q.lease_token from queue q
+            where q.account_id = f.account_id and q.endpoint_id = f.endpoint_id
+              and (q.generation, q.due_at) <= (e.resumptions, c.now)
+              and (q.lease_token is null or q.due_at <= c.now)
+            order by q.generation, q.due_at
+            limit greatest(0, least(
+              f.lane - (select count(*) from queue o
+                        where o.account_id = f.account_id and o.endpoint_id = f.endpoint_id
+                          and o.generation = e.resumptions and o.due_at > c.now and o.due_at <= c.lease_end
+                          and o.lease_token is not null),
+              coalesce(greatest(1, e.rate_limit / 10), f.lane)))
+            for update skip locked) q
+          order by f.place limit ${slots}::int),
+        leased as (
+          update queue q set due_at = c.lease_end, lease_token = c.token, generation = p.resumptions, step = p.step
+          from clock c cross join picked p
+          where q.account_id = p.account_id and q.endpoint_id = p.id and q.event_id = p.event_id),
+        limited as (
+          update endpoint_state s
+          set may_start_at = greatest(s.may_start_at, c.now) + started.count * (interval '1 second' / started.rate_limit)
+          from clock c cross join (
+            select account_id, id, rate_limit, count(*) from picked where rate_limit is not null
+            group by account_id, id, rate_limit) started
+          where s.account_id = started.account_id and s.endpoint_id = started.id
+          returning s.may_start_at),
+        summary as (
+          select c.token, (extract(epoch from c.now) * 1000)::int8 as now,
+                 (select count(*) from visited) >= ${ENDPOINTS_AT_ONCE}::int
+                   or (select count(*) from picked) >= ${slots}::int as more,
+                 (select ceil(extract(epoch from min(starts) - c.now) * 1000)::int
+                  from (select may_start_at as starts from due where may_start_at > c.now
+                        union all select may_start_at from limited) waiting) as wait_ms
+          from clock c)
+        select m.*, l.account_id as last_account, l.endpoint_id as last_endpoint, p.account_id, p.id as endpoint_id,
+               p.event_id, v.payload, p.trigger, p.step, p.lost, p.url, p.secret,
+               case when p.previous_secret_until > now() then p.previous_secret end as previous_secret,
+               p.header_names, p.header_values, p.lane, p.failures,
+               coalesce(p.last_success_at < now() - interval '1 minute', true) as success_is_old
+        from summary m
+        left join lateral (
+          select v.account_id, v.endpoint_id from visited v
+          where v.place = coalesce(
+            (select max(place) from picked having count(*) >= ${slots}::int), (select max(place) from visited))) l on true
+        left join picked p on true
+        left join lateral (
+          select payload from events where account_id = p.account_id and id = p.event_id) v on true`,
+    'claim',
+  );
+  const [first] = found;
+  if (!first) throw new Error('a claim always gives a row');
+  const taken = found.filter((row) => row.account_id !== null);
+  const lost = taken.filter(({ lost }) => lost !== null);
+  if (lost.length > 0) await logLost(tx, lost);
+  return {
+    token: first.token,
+    now: Number(first.now),
+    waitMs: first.wait_ms,
+    next:
+      first.more && first.last_account && first.last_endpoint
+        ? { account: first.last_account, endpoint: first.last_endpoint }
+        : null,
+    deliveries: taken.map(claimedOf),
+  };
+}
+
+function claimedOf(row: Row): Claimed {
+  return {
+    account: row.account_id ?? '',
+    endpoint: row.endpoint_id,
+    event: row.event_id,
+    payload: row.payload,
+    trigger: row.trigger,
+    step: row.step,
+    url: row.url,
+    secrets: row.previous_secret ? [row.secret, row.previous_secret] : [row.secret],
+    headerNames: row.header_names,
+    headerValues: row.header_values,
+    lane: row.lane,
+    failures: row.failures,
+    successIsOld: row.success_is_old,
+  };
+}
+
+// Its number is the delivery's next; the schedule does not count it, so that no crash uses the schedule up.
+async function logLost(tx: Tx, lost: readonly Row[]): Promise<void> {
+  const attempts = lost.map(({ account_id, endpoint_id, event_id, trigger, url, lost: lease }) => ({
+    account_id,
+    endpoint_id,
+    event_id,
+    trigger,
+    url,
+    lease,
+  }));
+  await rows(
+    tx,
+    sql`with lost as (
+          select *, id_time(lease) as started_at
+          from json_to_recordset(${JSON.stringify(attempts)}::json) as l (
+            account_id uuid, endpoint_id uuid, event_id uuid, trigger text, url text, lease uuid)),
+        logged as (
+          update deliveries d
+          set attempt_count = d.attempt_count + 1, last_attempt_at = l.started_at, last_response_status = null,
+              last_error_code = 'lost'
+          from lost l
+          where d.account_id = l.account_id and d.endpoint_id = l.endpoint_id and d.event_id = l.event_id
+          returning l.*, d.attempt_count)
+        insert into attempts (account_id, endpoint_id, event_id, number, trigger, url, started_at, duration_ms,
+                              error_code, error_message)
+        select account_id, endpoint_id, event_id, attempt_count, trigger, url, started_at,
+               greatest(0, extract(epoch from now() - started_at) * 1000)::int, 'lost',
+               'the worker ended during the attempt: what came of it is unknown'
+        from logged`,
+  );
+}

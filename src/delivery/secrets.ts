@@ -1,0 +1,19 @@
+import { randomBytes } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+const KEY_BYTES = 32;
+
+/** A new signing secret: `whsec_` and 32 random bytes in base64 (Standard Webhooks, "Signature scheme"). */
+export function newSigningSecret(): string {
+  return PREFIX + randomBytes(KEY_BYTES).toString('base64');
+}
+
+/** The key inside a signing secret. */
+export function signingKey(secret: string): Buffer {
+  return Buffer.from(secret.slice(PREFIX.length), 'base64');
+}
+
+/** Names the place of a sealed value of an endpoint (UUID), for the vault. */
+export function placeOf(endpoint: string, what: 'secret' | 'headers'): string {
+  return `webhook endpoint ${endpoint} ${what}`;
+}

@@ -1,0 +1,198 @@
+import type { Logger } from 'pino';
+import type { Database, Tx } from '../db/connect.ts';
+import type { AddressRules } from '../kernel/addresses.ts';
+import type { DeliveryConfig } from '../kernel/config.ts';
+import { idOf } from '../kernel/ids.ts';
+import { formatInstant } from '../kernel/time.ts';
+import type { Vault } from '../kernel/vault.ts';
+import { type Claim, type Claimed, type Cursor, claim } from './claim.ts';
+import { createKeyring } from './keyring.ts';
+import { nextDelay } from './schedule.ts';
+import { createSender, type Outcome } from './send.ts';
+import { endDeleted } from './settle.ts';
+import { createSettler, type Finished } from './settler.ts';
+import { sign } from './sign.ts';
+import { CHANNEL } from './wake.ts';
+
+export interface WorkerOptions {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly vault: Vault;
+  readonly addresses: AddressRules;
+  readonly config: DeliveryConfig;
+  /** Disables an endpoint and tells the account's other endpoints of it; does nothing when it is disabled already. */
+  disableEndpoint(
+    tx: Tx,
+    endpoint: { account: string; endpoint: string; reason: 'failing' | 'gone' },
+  ): Promise<void>;
+}
+
+/** Delivers what is due until it is closed. Any number of them share the work of one database. */
+export interface Worker {
+  /** Looks for work now. */
+  wake(): void;
+  /** Claims nothing more, waits for what is under way (10 s at most, then it is released), writes what came of it. */
+  close(): Promise<void>;
+}
+
+const CLAIM_AT_ONCE = 200;
+/** Correctness rests on this poll; waking only makes it quicker. */
+const POLL_MS = 500;
+const SWEEP_MS = 5000;
+const AFTER_ERROR_MS = 1000;
+const DRAIN_MS = 10_000;
+const LEASES_PER_TIMEOUT = 2;
+
+/** Starts a worker. */
+export function createWorker(options: WorkerOptions): Worker {
+  const { db, log, config } = options;
+  const sender = createSender({
+    addresses: options.addresses,
+    timeoutMs: config.timeoutMs,
+    connectionsPerOrigin: 64,
+  });
+  const keyring = createKeyring(options.vault);
+  const leaseMs = config.timeoutMs * LEASES_PER_TIMEOUT;
+  const settler = createSettler({ ...options, leaseMs, onSettled: wake });
+  const underWay = new Set<Promise<void>>();
+  let inFlight = 0;
+  let closing = false;
+  let cursor: Cursor | null = null;
+  let pumping: Promise<void> | undefined;
+  let wanted = false;
+  let timer: NodeJS.Timeout | undefined;
+  /** What to add to performance.now() for the database's clock. */
+  let clockOffset = 0;
+
+  function wake(): void {
+    wanted = true;
+    if (closing || pumping) return;
+    clearTimeout(timer);
+    pumping = pump().then((pauseMs) => {
+      pumping = undefined;
+      if (closing) return;
+      if (wanted && pauseMs === 0) wake();
+      else timer = setTimeout(wake, pauseMs || POLL_MS);
+    });
+  }
+
+  /** Claims until nothing is due or nothing more fits; returns the milliseconds until it is worth to look again. */
+  async function pump(): Promise<number> {
+    let pauseMs = POLL_MS;
+    try {
+      // from the cursor to the end, then once from the start: every endpoint was looked at
+      for (let rounds = cursor === null ? 1 : 2; rounds > 0 && !closing; ) {
+        wanted = false;
+        const slots = Math.min(config.concurrency - inFlight - settler.waiting(), CLAIM_AT_ONCE);
+        if (slots < 1) return POLL_MS; // an attempt that ends wakes us
+        const claimed = await db.engine((tx) => claim(tx, { slots, leaseMs, from: cursor }));
+        clockOffset = claimed.now - performance.now();
+        for (const delivery of claimed.deliveries) start(delivery, claimed);
+        if (claimed.waitMs !== null) pauseMs = Math.min(pauseMs, Math.max(1, claimed.waitMs));
+        cursor = claimed.next;
+        if (cursor === null) rounds -= 1;
+      }
+      return wanted ? 0 : pauseMs;
+    } catch (error) {
+      if (!closing) log.warn({ err: error }, 'looking for deliveries failed; it is tried again');
+      return AFTER_ERROR_MS;
+    }
+  }
+
+  function start(delivery: Claimed, { token }: Claim): void {
+    inFlight += 1;
+    const attempt = attemptOne(delivery, token)
+      .catch((error: unknown) => {
+        // the lease ends and the row is due again
+        log.error({ err: error, endpoint: delivery.endpoint, event: delivery.event }, 'an attempt broke');
+      })
+      .then(() => {
+        inFlight -= 1;
+        underWay.delete(attempt);
+      });
+    underWay.add(attempt);
+  }
+
+  async function attemptOne(delivery: Claimed, token: string): Promise<void> {
+    const at = performance.now() + clockOffset;
+    const id = idOf('evt', delivery.event);
+    const timestamp = Math.floor(at / 1000);
+    const { keys, headers, shown } = keyring.open(delivery);
+    const own = {
+      'content-type': 'application/json; charset=utf-8',
+      'user-agent': 'Payhook/2.0 (webhooks)',
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': sign(keys, id, timestamp, delivery.payload),
+    };
+    const outcome = await sender.send({
+      url: delivery.url,
+      headers: { ...headers, ...own },
+      body: delivery.payload,
+    });
+    settler.add(finishedOf(delivery, token, { at, headers: { ...shown, ...own }, outcome }));
+  }
+
+  function finishedOf(
+    delivery: Claimed,
+    token: string,
+    { at, headers, outcome }: { at: number; headers: Readonly<Record<string, string>>; outcome: Outcome },
+  ): Finished {
+    const { retryAfterSeconds, ...answer } = outcome;
+    const succeeded = answer.errorCode === null;
+    const retryAfterMs =
+      retryAfterSeconds === null ? null : Math.min(retryAfterSeconds * 1000, LONGEST_WAIT_MS);
+    const isGone = answer.responseStatus === 410;
+    const step = delivery.step + 1;
+    return {
+      delivery,
+      outcome,
+      retryAfterMs,
+      isGone,
+      result: {
+        ...answer,
+        delivery,
+        token,
+        succeeded,
+        released: answer.errorCode === 'lost',
+        retryMs:
+          succeeded || isGone
+            ? null
+            : nextDelay(config.scheduleMs, { step, retryAfterMs, random: Math.random() }),
+        startedAt: formatInstant(at),
+        durationMs: Math.round(answer.durationMs),
+        url: delivery.url,
+        requestHeaders: headers,
+      },
+    };
+  }
+
+  const stopListening = db.listen(CHANNEL, wake);
+  const stopHearing = db.onAnnounced(wake);
+  const sweeping = setInterval(() => {
+    db.engine(endDeleted).catch((error: unknown) => {
+      if (!closing)
+        log.warn({ err: error }, 'ending deliveries of deleted endpoints failed; it is tried again');
+    });
+  }, SWEEP_MS);
+  wake();
+
+  return {
+    wake,
+    async close() {
+      closing = true;
+      clearTimeout(timer);
+      clearInterval(sweeping);
+      stopHearing();
+      await stopListening();
+      await pumping;
+      const cut = setTimeout(() => sender.abortAll(), DRAIN_MS);
+      await Promise.all(underWay);
+      clearTimeout(cut);
+      await settler.close();
+      await sender.close();
+    },
+  };
+}
+
+const LONGEST_WAIT_MS = 24 * 3_600_000;

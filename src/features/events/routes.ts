@@ -1,0 +1,61 @@
+import { Type } from 'typebox';
+import { MAX_PAYLOAD_BYTES } from '../../delivery/queue.ts';
+import { created, ok, page, readRoute, writeRoute } from '../../http/route.ts';
+import { listOf, strict, text, timestamp } from '../schemas.ts';
+import { publishPlatformEvent } from './publish.ts';
+import { eventTypeList, listEventTypes } from './service.ts';
+
+const event = strict(
+  {
+    id: Type.String(),
+    object: Type.Literal('event'),
+    type: Type.String(),
+    timestamp,
+    account_id: Type.String(),
+    api_version: Type.Literal('2.0.0'),
+    data: Type.Record(Type.String(), Type.Unknown()),
+  },
+  { description: 'a whole event, as it is sent' },
+);
+
+const eventType = strict({
+  object: Type.Literal('event_type'),
+  type: Type.String({ examples: ['payout.paid'] }),
+  description: Type.String({ description: 'when it happens' }),
+  schema: Type.Record(Type.String(), Type.Unknown(), { description: 'the JSON schema of the whole event' }),
+  example: event,
+});
+
+export const listTypes = readRoute({
+  operation: 'listEventTypes',
+  path: '/v2/event-types',
+  access: 'webhooks',
+  summary: 'List the types of event',
+  description: "The types Payhook publishes of its own. A platform's own types are not listed.",
+  list: eventTypeList,
+  returns: { 200: listOf(eventType) },
+  handle: async ({ list }) => page(listEventTypes(list)),
+});
+
+export const publish = writeRoute({
+  operation: 'publishEvent',
+  method: 'POST',
+  path: '/v2/events',
+  access: 'full',
+  summary: 'Publish an event of your own',
+  description:
+    'It is delivered to the endpoints that subscribed to its type. The same again under the same `external_id` answers ' +
+    '200 with the event that was stored. Types that begin with one of our own prefixes are refused.',
+  bodyLimit: 2 * MAX_PAYLOAD_BYTES,
+  body: strict({
+    type: Type.String({ minLength: 1, maxLength: 100, examples: ['order.created'] }),
+    data: Type.Record(Type.String(), Type.Unknown(), { description: 'passed on unchanged' }),
+    external_id: Type.Optional(text(255)),
+  }),
+  returns: { 200: event, 201: event },
+  errors: ['invalid_event_type', 'reserved_event_type', 'duplicate_external_id', 'payload_too_large'],
+  handle: async ({ tx, account, body, rawBody }) => {
+    const { json, isNew } = await publishPlatformEvent(tx, account, body, rawBody);
+    return isNew ? created(json) : ok(json);
+  },
+});

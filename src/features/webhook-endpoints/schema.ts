@@ -1,0 +1,42 @@
+import { Type } from 'typebox';
+import { metadata, nullable, strict, timestamp } from '../schemas.ts';
+
+const fields = {
+  id: Type.String({ examples: ['we_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+  object: Type.Literal('webhook_endpoint'),
+  url: Type.String(),
+  description: nullable(Type.String()),
+  event_types: nullable(Type.Array(Type.String(), { description: 'null = all' })),
+  status: Type.Enum(['enabled', 'disabled']),
+  disabled_reason: nullable(Type.Enum(['manual', 'failing', 'gone'])),
+  disabled_at: nullable(timestamp),
+  rate_limit: nullable(Type.Integer({ description: 'attempts per second; null = no limit' })),
+  headers: Type.Array(Type.String(), {
+    description: 'names of your own headers; their values are never shown',
+  }),
+  metadata,
+  first_failure_at: nullable(timestamp),
+  last_success_at: nullable(timestamp),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+/** The webhook endpoint record. */
+export const webhookEndpoint = strict(fields);
+
+const secret = nullable(
+  Type.String({
+    description: 'signs what is sent (Standard Webhooks); null when a stored answer is replayed',
+    examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+  }),
+);
+
+/** The record as its creation answers it. */
+export const newWebhookEndpoint = strict({ ...fields, secret });
+
+/** The secret by itself. */
+export const endpointSecret = strict({
+  object: Type.Literal('webhook_endpoint_secret'),
+  secret,
+  previous_secret_expires_at: nullable(timestamp),
+});

@@ -1,0 +1,237 @@
+import type { Reader, Tx } from '../../db/connect.ts';
+import { publish } from '../../delivery/queue.ts';
+import { newSigningSecret, placeOf } from '../../delivery/secrets.ts';
+import type { Principal } from '../../http/route.ts';
+import { type AddressRules, refusalOfUrl } from '../../kernel/addresses.ts';
+import { fail } from '../../kernel/errors.ts';
+import { idOf, uuidOf } from '../../kernel/ids.ts';
+import { type Json, toJson } from '../../kernel/json.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import { needsAffiliates, subscriptionProblem } from '../events/types.ts';
+import { changedHeaders, type OwnHeaders } from './headers.ts';
+import {
+  type Columns,
+  type EndpointRow,
+  endpointRow,
+  insertEndpoint,
+  lockEndpoint,
+  markDeleted,
+  markDisabled,
+  markEnabled,
+  newEndpointId,
+  readEndpoint,
+  replaceSecret,
+  updateEndpoint,
+} from './store.ts';
+
+export interface EndpointInput {
+  readonly url?: string;
+  readonly description?: string | null;
+  readonly event_types?: readonly string[] | null;
+  readonly headers?: Readonly<Record<string, string | null>>;
+  readonly rate_limit?: number | null;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly status?: 'enabled' | 'disabled';
+}
+
+/** Who asks, and what secrets and addresses are handled with. */
+export interface Caller {
+  readonly account: string;
+  readonly principal: Principal;
+  readonly vault: Vault;
+  readonly addresses: AddressRules;
+}
+
+/** The refusal of an id that is no webhook endpoint of the account. */
+export const missingEndpoint = () => fail('resource_missing', 'no such webhook endpoint');
+
+/** The UUID of an endpoint id. Throws `resource_missing` for an ill-formed one. */
+export function endpointUuid(id: string): string {
+  const uuid = uuidOf('we', id);
+  if (uuid === null) throw missingEndpoint();
+  return uuid;
+}
+
+async function recordOf(db: Reader, account: string, endpoint: string): Promise<Json<unknown>> {
+  const json = await readEndpoint(db, account, endpoint);
+  if (json === null) throw missingEndpoint();
+  return json;
+}
+
+/** The record of an endpoint. Throws `resource_missing`. */
+export function getEndpoint(db: Reader, account: string, id: string): Promise<Json<unknown>> {
+  return recordOf(db, account, endpointUuid(id));
+}
+
+/**
+ * Makes an endpoint; its signing secret stands in the answer. Throws `invalid_url`, `invalid_event_type`,
+ * `invalid_header`, `insufficient_scope`.
+ */
+export async function createEndpoint(
+  tx: Tx,
+  caller: Caller,
+  input: EndpointInput & { readonly url: string },
+): Promise<Json<unknown>> {
+  const endpoint = await newEndpointId(tx);
+  const { vault, account, principal } = caller;
+  checkSubscription(principal, input.event_types ?? null);
+  const secret = newSigningSecret();
+  await insertEndpoint(tx, account, endpoint, {
+    ...columnsOf(endpoint, input, caller, {}),
+    secret: vault.seal(secret, placeOf(endpoint, 'secret')),
+  });
+  if (input.status === 'disabled') await markDisabled(tx, account, endpoint, 'manual');
+  const json = await recordOf(tx, account, endpoint);
+  return `${json.slice(0, -1)},"secret":"${secret}"}`;
+}
+
+/** Changes the fields that are named; enabling puts all that was held into work. Throws as `createEndpoint`. */
+export async function changeEndpoint(
+  tx: Tx,
+  caller: Caller,
+  id: string,
+  input: EndpointInput,
+): Promise<Json<unknown>> {
+  const { account, principal, vault } = caller;
+  const endpoint = endpointUuid(id);
+  const before = await lockEndpoint(tx, account, endpoint);
+  if (before === null) throw missingEndpoint();
+  // who may not subscribe to something may not send it elsewhere either
+  checkSubscription(principal, input.event_types === undefined ? before.event_types : input.event_types);
+  const columns = columnsOf(endpoint, input, caller, openHeaders(vault, endpoint, before));
+  if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);
+  if (input.status === 'disabled') await disableEndpoint(tx, { account, endpoint, reason: 'manual' });
+  if (input.status === 'enabled' && before.disabled_at !== null) await markEnabled(tx, account, endpoint);
+  return recordOf(tx, account, endpoint);
+}
+
+/** Disables an endpoint (UUID) and tells the account's other endpoints; nothing when it is disabled already. */
+export async function disableEndpoint(
+  tx: Tx,
+  { account, endpoint, reason }: { account: string; endpoint: string; reason: 'manual' | 'failing' | 'gone' },
+): Promise<void> {
+  if (!(await markDisabled(tx, account, endpoint, reason))) return;
+  const data = await recordOf(tx, account, endpoint);
+  await publish(tx, { account, type: 'webhook_endpoint.disabled', data, audience: { except: endpoint } });
+}
+
+/** Deletes an endpoint: nothing is sent there any more, its log stays until retention. Throws `resource_missing`. */
+export async function deleteEndpoint(tx: Tx, account: string, id: string): Promise<void> {
+  if (!(await markDeleted(tx, account, endpointUuid(id)))) throw missingEndpoint();
+}
+
+/** The signing secret. Throws `resource_missing`. */
+export async function getSecret(
+  db: Reader,
+  { account, vault }: Pick<Caller, 'account' | 'vault'>,
+  id: string,
+): Promise<Json<unknown>> {
+  const endpoint = endpointUuid(id);
+  const row = await endpointRow(db, account, endpoint);
+  if (row === null) throw missingEndpoint();
+  return secretJson(vault.open(row.secret, placeOf(endpoint, 'secret')), row.previous_secret_until);
+}
+
+/**
+ * Makes a new signing secret. For `overlapSeconds` the old one signs too, so that receivers change over without a gap.
+ * Throws `resource_missing`.
+ */
+export async function rotateSecret(
+  tx: Tx,
+  { account, vault }: Pick<Caller, 'account' | 'vault'>,
+  id: string,
+  overlapSeconds: number,
+): Promise<Json<unknown>> {
+  const endpoint = endpointUuid(id);
+  if ((await lockEndpoint(tx, account, endpoint)) === null) throw missingEndpoint();
+  const secret = newSigningSecret();
+  const until = await replaceSecret(tx, account, endpoint, {
+    secret: vault.seal(secret, placeOf(endpoint, 'secret')),
+    overlapSeconds,
+  });
+  return secretJson(secret, until);
+}
+
+/**
+ * Sends a `webhook_endpoint.test` to this endpoint only, whatever it subscribed to. Returns the UUIDs of the endpoint
+ * and the event. Throws `resource_missing`, `endpoint_disabled`.
+ */
+export async function testEndpoint(
+  tx: Tx,
+  account: string,
+  id: string,
+): Promise<{ endpoint: string; event: string }> {
+  const endpoint = endpointUuid(id);
+  const row = await lockEndpoint(tx, account, endpoint);
+  if (row === null) throw missingEndpoint();
+  if (row.disabled_at !== null) throw endpointDisabled();
+  const event = await publish(tx, {
+    account,
+    type: 'webhook_endpoint.test',
+    data: toJson({
+      object: 'webhook_test',
+      webhook_endpoint_id: idOf('we', endpoint),
+      message: 'This is a test: nothing happened.',
+    }),
+    audience: { only: endpoint },
+  });
+  return { endpoint, event };
+}
+
+/** The refusal of sending to a disabled endpoint. */
+export const endpointDisabled = () =>
+  fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then what it holds is sent');
+
+function secretJson(secret: string, previousUntil: string | null): Json<unknown> {
+  return toJson({ object: 'webhook_endpoint_secret', secret, previous_secret_expires_at: previousUntil });
+}
+
+function checkSubscription({ scopes }: Principal, eventTypes: readonly string[] | null): void {
+  if (needsAffiliates(eventTypes) && !scopes.has('affiliates')) {
+    throw fail(
+      'insufficient_scope',
+      'the credential does not hold the scope affiliates, which events of payouts, commissions and affiliates need',
+    );
+  }
+}
+
+function openHeaders(vault: Vault, endpoint: string, row: EndpointRow): OwnHeaders {
+  if (row.header_values === null) return {};
+  const values = JSON.parse(vault.open(row.header_values, placeOf(endpoint, 'headers'))) as string[];
+  return Object.fromEntries(row.header_names.map((name, index) => [name, values[index] ?? '']));
+}
+
+/** The columns of the fields that are named, checked. */
+function columnsOf(
+  endpoint: string,
+  input: EndpointInput,
+  { vault, addresses }: Caller,
+  headersBefore: OwnHeaders,
+): Columns {
+  const columns: Record<string, unknown> = {};
+  if (input.url !== undefined) {
+    const problem = refusalOfUrl(input.url, addresses);
+    if (problem !== null) throw fail('invalid_url', `url must ${problem}`);
+    columns.url = input.url;
+  }
+  if (input.event_types !== undefined) {
+    columns.event_types = input.event_types === null ? null : knownTypes(input.event_types);
+  }
+  if (input.headers !== undefined) {
+    const headers = changedHeaders(headersBefore, input.headers);
+    columns.header_names = Object.keys(headers);
+    columns.header_values = vault.seal(toJson(Object.values(headers)), placeOf(endpoint, 'headers'));
+  }
+  if (input.description !== undefined) columns.description = input.description;
+  if (input.rate_limit !== undefined) columns.rate_limit = input.rate_limit;
+  if (input.metadata !== undefined) columns.metadata = toJson(input.metadata);
+  return columns;
+}
+
+function knownTypes(eventTypes: readonly string[]): string[] {
+  for (const [index, type] of eventTypes.entries()) {
+    const problem = subscriptionProblem(type);
+    if (problem !== null) throw fail('invalid_event_type', `event_types[${index}]: ${problem}`);
+  }
+  return [...new Set(eventTypes)];
+}

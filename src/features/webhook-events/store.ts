@@ -1,0 +1,153 @@
+import sql, { join, type Sql } from 'sql-template-tag';
+import { maybeRow, type Reader, type Tx } from '../../db/connect.ts';
+import {
+  exactly,
+  type Filter,
+  idInstants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  oneOf,
+  opaqueId,
+  type Page,
+} from '../../http/lists.ts';
+
+// An endpoint that is disabled holds what waits for it; so does a deleted one until the worker ends its rows.
+const isHeld = sql`(e.disabled_at is not null or e.deleted_at is not null)`;
+const endpointJoin = sql`join webhook_endpoints e on e.account_id = d.account_id and e.id = d.endpoint_id`;
+
+/** The columns of the record, over `deliveries d` join `webhook_endpoints e`. */
+const record = sql`public_id('evt', d.event_id) as id, 'webhook_event' as object,
+  public_id('we', d.endpoint_id) as webhook_endpoint_id, d.type,
+  case when d.status = 'pending' and ${isHeld} then 'held' else d.status end as status, d.attempt_count,
+  case when not ${isHeld} then iso(d.next_attempt_at) end as next_attempt_at,
+  iso(d.last_attempt_at) as last_attempt_at, d.last_response_status, d.last_error_code,
+  iso(d.delivered_at) as delivered_at, iso(id_time(d.event_id)) as created_at`;
+
+const waiting = (condition: Sql) =>
+  sql`d.status = 'pending' and exists (
+    select from webhook_endpoints e
+    where e.account_id = d.account_id and e.id = d.endpoint_id and ${condition})`;
+
+// Each status stands in the text: as a parameter it could not use the index that holds only failed rows.
+const STATUSES: Readonly<Record<string, Sql>> = {
+  pending: waiting(sql`not ${isHeld}`),
+  held: waiting(isHeld),
+  delivered: sql`d.status = 'delivered'`,
+  failed: sql`d.status = 'failed'`,
+};
+
+const filters: Readonly<Record<string, Filter>> = {
+  status: oneOf(Object.keys(STATUSES), (status) => STATUSES[status] ?? sql`false`),
+  type: exactly('d.type'),
+  ...idInstants('created_at', 'd.event_id'),
+};
+
+const sort = { id: 'd.event_id', created_at: 'd.event_id' };
+
+/** The log of one endpoint. */
+export const endpointEventList: ListDefinition = { id: 'd.event_id', sort, filters };
+
+/** The log of the account: an event has a row for each endpoint. */
+export const webhookEventList: ListDefinition = {
+  id: 'd.endpoint_id',
+  sort,
+  filters: { ...filters, webhook_endpoint_id: opaqueId('we', 'd.endpoint_id') },
+};
+
+/** One page of the log of an account, or of one endpoint (UUID). */
+export function listDeliveries(
+  db: Reader,
+  account: string,
+  list: ListQuery,
+  endpoint?: string,
+): Promise<Page> {
+  const scope =
+    endpoint === undefined
+      ? sql`d.account_id = ${account}`
+      : sql`d.account_id = ${account} and d.endpoint_id = ${endpoint}`;
+  const status = list.given.get('status');
+  const source = {
+    list,
+    name: endpoint === undefined ? 'webhook_events' : 'endpoint_events',
+    table: 'deliveries',
+    alias: 'd',
+    where: scope,
+    record,
+    join: endpointJoin,
+  };
+  if (status !== 'pending' && status !== 'held') return listPage(db, source);
+  // What waits stands in the queue too, which is small beside the log.
+  const queued = sql`from queue q
+    join deliveries d on d.account_id = q.account_id and d.endpoint_id = q.endpoint_id and d.event_id = q.event_id
+    where q.account_id = ${account} ${endpoint === undefined ? sql`` : sql`and q.endpoint_id = ${endpoint}`}
+      and ${join([scope, ...list.conditions], ' and ')}`;
+  return listPage(db, {
+    ...source,
+    total: sql`select count(*)::int8 as n ${queued}`,
+    find: ({ page }) => sql`select d.* ${queued} ${page}`,
+  });
+}
+
+/** Whether the account has or had the endpoint (UUID): the log of a deleted one stays readable. */
+export async function hadEndpoint(db: Reader, account: string, endpoint: string): Promise<boolean> {
+  const found = await maybeRow(
+    db,
+    sql`select 1 from webhook_endpoints where account_id = ${account} and id = ${endpoint}`,
+  );
+  return found !== null;
+}
+
+const rowsOf = (account: string, endpoint: string, event: string) =>
+  sql`deliveries d ${endpointJoin}
+      where d.account_id = ${account} and d.endpoint_id = ${endpoint} and d.event_id = ${event}`;
+
+/** One record without its attempts, or null. */
+export async function readDelivery(
+  db: Reader,
+  account: string,
+  { endpoint, event }: { endpoint: string; event: string },
+): Promise<string | null> {
+  const row = await maybeRow<{ json: string }>(
+    db,
+    sql`select row_to_json(r)::text as json from (select ${record} from ${rowsOf(account, endpoint, event)}) r`,
+  );
+  return row?.json ?? null;
+}
+
+/** One record with its payload and its attempts, or null. */
+export async function readDeliveryWhole(
+  db: Reader,
+  account: string,
+  { endpoint, event }: { endpoint: string; event: string },
+): Promise<string | null> {
+  const attempts = sql`
+    select coalesce(json_agg(row_to_json(t) order by t.number), '[]') from (
+      select a.number, a.trigger, case when a.error_code is null then 'succeeded' else 'failed' end as status, a.url,
+             iso(a.started_at) as started_at, a.duration_ms, a.request_headers, a.response_status,
+             a.response_headers, a.response_body, a.response_truncated, a.error_code, a.error_message
+      from attempts a
+      where a.account_id = d.account_id and a.endpoint_id = d.endpoint_id and a.event_id = d.event_id) t`;
+  const row = await maybeRow<{ json: string }>(
+    db,
+    sql`select row_to_json(r)::text as json from (
+          select ${record},
+            (select v.payload::json from events v where v.account_id = d.account_id and v.id = d.event_id) as payload,
+            (${attempts}) as attempts
+          from ${rowsOf(account, endpoint, event)}) r`,
+  );
+  return row?.json ?? null;
+}
+
+/** What a retry decides by: whether the endpoint takes deliveries. Its row is locked: disabling waits. */
+export function lockDelivery(
+  tx: Tx,
+  account: string,
+  { endpoint, event }: { endpoint: string; event: string },
+): Promise<{ disabled: boolean; deleted: boolean } | null> {
+  return maybeRow(
+    tx,
+    sql`select e.disabled_at is not null as disabled, e.deleted_at is not null as deleted
+        from ${rowsOf(account, endpoint, event)} for share of e`,
+  );
+}

@@ -1,0 +1,92 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Which addresses may be dialled: global unicast, and the networks the platform allows. */
+export interface AddressRules {
+  /**
+   * Whether an IP address may be dialled, in any spelling `net.isIP` knows. Anything else, addresses with a zone
+   * (`fe80::1%eth0`) among it, may not.
+   */
+  allows(address: string): boolean;
+}
+
+const LONGEST_URL = 2048;
+const ONLY_PUBLIC = 'name a public address';
+// RFC 4291 section 2.4: all that was ever assigned as global unicast.
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/**
+ * The rules that allow global unicast (the IANA special-purpose registries say what is not) and the networks
+ * `allowed`, each an address and its prefix length (see `isNetwork`). Throws when one is not well-formed.
+ */
+export function addressRules(allowed: readonly string[]): AddressRules {
+  const networks = allowed.map(networkOf);
+  return {
+    allows(text) {
+      const address = addressOf(text);
+      if (address === null) return false;
+      return (
+        isGlobalUnicast(address) ||
+        networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
+      );
+    },
+  };
+}
+
+/** Whether the text is a network: an IPv4 or IPv6 address without a zone, `/`, and the length of its prefix. */
+export function isNetwork(text: string): boolean {
+  const slash = text.indexOf('/');
+  const version = text.includes('%') ? 0 : isIP(text.slice(0, slash));
+  const bits = text.slice(slash + 1);
+  return (
+    slash > 0 && version > 0 && /^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
+  );
+}
+
+/**
+ * Why a URL cannot be the target of deliveries, in words that follow "url must", or null. Names are not resolved:
+ * what they stand for is judged when it is dialled.
+ */
+export function refusalOfUrl(url: string, rules: AddressRules): string | null {
+  if (url.length > LONGEST_URL) return `be at most ${LONGEST_URL} characters long`;
+  // The parser would take out some of these and read on.
+  if (/[\s\p{Cc}]/u.test(url)) return 'not contain spaces or control characters';
+  if (!/^https?:\/\//i.test(url)) return 'begin with http:// or https://';
+  if (!url.isWellFormed() || !URL.canParse(url)) return 'be a valid URL';
+  const { hostname, username, password } = new URL(url);
+  if (username !== '' || password !== '') return 'not contain a user name or password';
+  if (url.includes('#')) return 'not have a fragment';
+  const host = hostname.replace(/^\[|\]$|\.+$/g, '');
+  if (host === '') return 'name a host';
+  const isLocalName = host === 'localhost' || host.endsWith('.localhost');
+  const address = isLocalName ? '127.0.0.1' : host;
+  return isIP(address) === 0 || rules.allows(address) ? null : ONLY_PUBLIC;
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** The address a packet would go to: an IPv4 address mapped into IPv6 is the IPv4 address. */
+function addressOf(text: string): Address | null {
+  const version = text.includes('%') ? 0 : isIP(text);
+  if (version === 0) return null;
+  if (version === 4) return ipaddr.IPv4.parse(text);
+  // ipaddr.js reads `::1.2.3.4` as `::ffff:1.2.3.4`, which is another address; the URL parser spells both in hex.
+  const address = ipaddr.IPv6.parse(
+    text.includes('.') ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text,
+  );
+  return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+}
+
+function isGlobalUnicast(address: Address): boolean {
+  if (address.range() !== 'unicast') return false;
+  return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST);
+}
+
+function networkOf(text: string): [Address, number] {
+  const [network, bits] = text.split('/');
+  const address = isNetwork(text) ? addressOf(network ?? '') : null;
+  if (address === null) throw new TypeError(`no network: ${text}`);
+  const isMapped = address.kind() === 'ipv4' && network?.includes(':');
+  // The prefix of a mapped network counts the 96 bits in front of the IPv4 address.
+  return isMapped ? [address, Number(bits) - 96] : [address, Number(bits)];
+}
