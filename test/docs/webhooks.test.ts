@@ -254,7 +254,7 @@ describe.each(LANGUAGES)('the program under $heading', (language) => {
   const [probe, ...probeArgs] = language.probe;
   const isHere = spawnSync(probe, probeArgs).status === 0;
   const there = isHere ? '' : ` (skipped: no ${probe} on this machine)`;
-  const folder = mkdtempSync(join(tmpdir(), 'payhook-docs-'));
+  let folder: string;
   const started: Receiver[] = [];
   let receiver: Receiver;
 
@@ -291,12 +291,14 @@ describe.each(LANGUAGES)('the program under $heading', (language) => {
 
   beforeAll(async () => {
     if (!isHere) return;
+    folder = mkdtempSync(join(tmpdir(), 'payhook-docs-'));
     writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     receiver = await start(SECRET);
     expect(receiver.child.exitCode, receiver.output()).toBeNull();
   }, 180_000);
   afterAll(async () => {
+    if (!isHere) return;
     for (const { child } of started) {
       if (child.exitCode !== null || child.pid === undefined) continue;
       const ended = once(child, 'close');
