@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { rows, type Tx } from '../db/connect.ts';
+import { oneRow, rows, type Tx } from '../db/connect.ts';
 
 /** A delivery this worker may attempt until its lease ends, with all that the attempt needs. */
 export interface Claimed {
@@ -40,14 +40,23 @@ export interface Cursor {
   readonly endpoint: string;
 }
 
+interface Round {
+  now: bigint;
+  /** Milliseconds until an endpoint that must wait may start again. */
+  wait_ms: number | null;
+  visited: number;
+  /** The last that was visited. */
+  account_id: string | null;
+  endpoint_id: string;
+  /** The locked ones, as JSON that goes back as it came; null = none. */
+  free: string | null;
+}
+
 interface Row {
   token: string;
   now: bigint;
   wait_ms: number | null;
-  last_account: string | null;
-  last_endpoint: string | null;
-  more: boolean;
-  account_id: string | null;
+  account_id: string;
   endpoint_id: string;
   event_id: string;
   payload: string;
@@ -76,14 +85,35 @@ const ENDPOINTS_AT_ONCE = 500;
  * takes those that may start and that no other worker is claiming from, and of each as many rows as its lane and its
  * rate limit still have room for, over all workers. A backlog at one endpoint is never walked.
  *
+ * Two statements: what other workers have under way is counted by a snapshot taken after the endpoints are locked, or
+ * a claim that was committed just before would not be seen.
+ *
  * A row that still carries a lease which is over was lost with its worker: that attempt is logged as `lost`.
  */
 export async function claim(
   tx: Tx,
   { slots, leaseMs, from }: { slots: number; leaseMs: number; from: Cursor | null },
 ): Promise<Claim> {
-  const cursor = from ?? START;
-  const found = await rows<Row>(
+  const round = await lockEndpoints(tx, from ?? START);
+  const taken = round.free === null ? [] : await takeRows(tx, round.free, { slots, leaseMs });
+  const lost = taken.filter(({ lost }) => lost !== null);
+  if (lost.length > 0) await logLost(tx, lost);
+  const waits = [round.wait_ms, taken[0]?.wait_ms ?? null].filter((wait) => wait !== null);
+  const isFull = taken.length >= slots;
+  const last = isFull ? taken.at(-1) : round;
+  const hasMore = isFull || round.visited >= ENDPOINTS_AT_ONCE;
+  return {
+    token: taken[0]?.token ?? '',
+    now: Number(taken[0]?.now ?? round.now),
+    waitMs: waits.length === 0 ? null : Math.min(...waits),
+    next: hasMore && last?.account_id ? { account: last.account_id, endpoint: last.endpoint_id } : null,
+    deliveries: taken.map(claimedOf),
+  };
+}
+
+/** Locks the endpoints after the cursor that have something due and may start, until the transaction ends. */
+function lockEndpoints(tx: Tx, cursor: Cursor): Promise<Round> {
+  return oneRow<Round>(
     tx,
     sql`with recursive
         visited (account_id, endpoint_id, place) as (
@@ -97,8 +127,7 @@ export async function claim(
             where (account_id, endpoint_id) > (v.account_id, v.endpoint_id)
             order by account_id, endpoint_id limit 1) q
           where v.place < ${ENDPOINTS_AT_ONCE}::int),
-        clock as materialized (
-          select now() as now, new_id() as token, now() + ${leaseMs}::int * interval '1 millisecond' as lease_end),
+        clock as materialized (select clock_timestamp() as now),
         due as materialized (
           select v.account_id, v.endpoint_id, v.place, s.may_start_at
           from clock c cross join visited v
@@ -110,14 +139,39 @@ export async function claim(
                 and (q.generation, q.due_at) <= (e.resumptions, c.now)
                 and (q.lease_token is null or q.due_at <= c.now))),
         free as materialized (
-          select d.place, s.*
+          select d.place, d.account_id, d.endpoint_id
           from due d join endpoint_state s on s.account_id = d.account_id and s.endpoint_id = d.endpoint_id
           where s.may_start_at <= (select now from clock) order by d.place
-          for no key update of s skip locked),
+          for no key update of s skip locked)
+        select (extract(epoch from c.now) * 1000)::int8 as now,
+               (select ceil(extract(epoch from min(may_start_at) - c.now) * 1000)::int
+                from due where may_start_at > c.now) as wait_ms,
+               (select count(*)::int from visited) as visited, l.account_id, l.endpoint_id,
+               (select json_agg(row_to_json(free)) from free) as free
+        from clock c
+        left join lateral (select account_id, endpoint_id from visited order by place desc limit 1) l on true`,
+    'claim_endpoints',
+  );
+}
+
+/** Leases what is due at locked endpoints, in their order. */
+function takeRows(
+  tx: Tx,
+  free: string,
+  { slots, leaseMs }: { slots: number; leaseMs: number },
+): Promise<Row[]> {
+  return rows<Row>(
+    tx,
+    sql`with
+        clock as materialized (
+          select now, now + ${leaseMs}::int * interval '1 millisecond' as lease_end, new_id() as token
+          from (select clock_timestamp() as now) at),
         picked as materialized (
-          select f.place, f.lane, f.failures, f.last_success_at, e.*, q.event_id, q.trigger, q.lease_token as lost,
+          select f.place, s.lane, s.failures, s.last_success_at, e.*, q.event_id, q.trigger, q.lease_token as lost,
                  case when q.generation = e.resumptions then q.step else 0 end as step
-          from clock c cross join free f
+          from clock c
+          cross join json_to_recordset(${free}::json) as f (place int, account_id uuid, endpoint_id uuid)
+          join endpoint_state s on s.account_id = f.account_id and s.endpoint_id = f.endpoint_id
           join webhook_endpoints e on e.account_id = f.account_id and e.id = f.endpoint_id
           cross join lateral (
             select q.event_id, q.trigger, q.step, q.generation, q.lease_token from queue q
@@ -126,12 +180,13 @@ export async function claim(
               and (q.lease_token is null or q.due_at <= c.now)
             order by q.generation, q.due_at
             limit greatest(0, least(
-              f.lane - (select count(*) from queue o
+              s.lane - (select count(*) from queue o
                         where o.account_id = f.account_id and o.endpoint_id = f.endpoint_id
                           and o.generation = e.resumptions and o.due_at > c.now and o.due_at <= c.lease_end
                           and o.lease_token is not null),
-              coalesce(greatest(1, e.rate_limit / 10), f.lane)))
+              case when e.rate_limit is null then s.lane else greatest(1, e.rate_limit / 10) end))
             for update skip locked) q
+          where e.disabled_at is null and e.deleted_at is null
           order by f.place limit ${slots}::int),
         leased as (
           update queue q set due_at = c.lease_end, lease_token = c.token, generation = p.resumptions, step = p.step
@@ -144,50 +199,24 @@ export async function claim(
             select account_id, id, rate_limit, count(*) from picked where rate_limit is not null
             group by account_id, id, rate_limit) started
           where s.account_id = started.account_id and s.endpoint_id = started.id
-          returning s.may_start_at),
-        summary as (
-          select c.token, (extract(epoch from c.now) * 1000)::int8 as now,
-                 (select count(*) from visited) >= ${ENDPOINTS_AT_ONCE}::int
-                   or (select count(*) from picked) >= ${slots}::int as more,
-                 (select ceil(extract(epoch from min(starts) - c.now) * 1000)::int
-                  from (select may_start_at as starts from due where may_start_at > c.now
-                        union all select may_start_at from limited) waiting) as wait_ms
-          from clock c)
-        select m.*, l.account_id as last_account, l.endpoint_id as last_endpoint, p.account_id, p.id as endpoint_id,
-               p.event_id, v.payload, p.trigger, p.step, p.lost, p.url, p.secret,
-               case when p.previous_secret_until > now() then p.previous_secret end as previous_secret,
+          returning s.may_start_at)
+        select c.token, (extract(epoch from c.now) * 1000)::int8 as now,
+               (select ceil(extract(epoch from min(may_start_at) - c.now) * 1000)::int from limited) as wait_ms,
+               p.account_id, p.id as endpoint_id, p.event_id, v.payload, p.trigger, p.step, p.lost, p.url, p.secret,
+               case when p.previous_secret_until > c.now then p.previous_secret end as previous_secret,
                p.header_names, p.header_values, p.lane, p.failures,
-               coalesce(p.last_success_at < now() - interval '1 minute', true) as success_is_old
-        from summary m
+               coalesce(p.last_success_at < c.now - interval '1 minute', true) as success_is_old
+        from clock c cross join picked p
         left join lateral (
-          select v.account_id, v.endpoint_id from visited v
-          where v.place = coalesce(
-            (select max(place) from picked having count(*) >= ${slots}::int), (select max(place) from visited))) l on true
-        left join picked p on true
-        left join lateral (
-          select payload from events where account_id = p.account_id and id = p.event_id) v on true`,
+          select payload from events where account_id = p.account_id and id = p.event_id) v on true
+        order by p.place`,
     'claim',
   );
-  const [first] = found;
-  if (!first) throw new Error('a claim always gives a row');
-  const taken = found.filter((row) => row.account_id !== null);
-  const lost = taken.filter(({ lost }) => lost !== null);
-  if (lost.length > 0) await logLost(tx, lost);
-  return {
-    token: first.token,
-    now: Number(first.now),
-    waitMs: first.wait_ms,
-    next:
-      first.more && first.last_account && first.last_endpoint
-        ? { account: first.last_account, endpoint: first.last_endpoint }
-        : null,
-    deliveries: taken.map(claimedOf),
-  };
 }
 
 function claimedOf(row: Row): Claimed {
   return {
-    account: row.account_id ?? '',
+    account: row.account_id,
     endpoint: row.endpoint_id,
     event: row.event_id,
     payload: row.payload,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database, Tx } from '../db/connect.ts';
 import type { Claimed } from './claim.ts';
-import type { Outcome } from './send.ts';
+import type { Outcome } from './outcome.ts';
 import { type EndpointNote, type Hopeless, noteEndpoints, type Result, settle } from './settle.ts';
 
 /** An attempt that ended: what is to be written of it, and what it tells about its endpoint. */
@@ -103,6 +103,7 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
   async function disable(endpoint: Hopeless & { reason: 'failing' | 'gone' }): Promise<void> {
     try {
       await db.engine((tx) => disableEndpoint(tx, endpoint));
+      log.warn({ ...endpoint }, 'an endpoint was disabled');
     } catch (error) {
       log.warn(
         { err: error, endpoint: endpoint.endpoint },

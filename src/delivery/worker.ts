@@ -7,8 +7,9 @@ import { formatInstant } from '../kernel/time.ts';
 import type { Vault } from '../kernel/vault.ts';
 import { type Claim, type Claimed, type Cursor, claim } from './claim.ts';
 import { createKeyring } from './keyring.ts';
+import type { Outcome } from './outcome.ts';
 import { nextDelay } from './schedule.ts';
-import { createSender, type Outcome } from './send.ts';
+import { createSender } from './send.ts';
 import { endDeleted } from './settle.ts';
 import { createSettler, type Finished } from './settler.ts';
 import { sign } from './sign.ts';
@@ -46,10 +47,15 @@ const LEASES_PER_TIMEOUT = 2;
 /** Starts a worker. */
 export function createWorker(options: WorkerOptions): Worker {
   const { db, log, config } = options;
+  /** What to add to performance.now() for the database's clock. */
+  let clockOffset = performance.timeOrigin;
+  const now = () => performance.now() + clockOffset;
   const sender = createSender({
     addresses: options.addresses,
     timeoutMs: config.timeoutMs,
-    connectionsPerOrigin: 64,
+    // what limits an endpoint is its lane; endpoints of many merchants may share an origin
+    connectionsPerOrigin: config.concurrency,
+    clock: now,
   });
   const keyring = createKeyring(options.vault);
   const leaseMs = config.timeoutMs * LEASES_PER_TIMEOUT;
@@ -61,8 +67,6 @@ export function createWorker(options: WorkerOptions): Worker {
   let pumping: Promise<void> | undefined;
   let wanted = false;
   let timer: NodeJS.Timeout | undefined;
-  /** What to add to performance.now() for the database's clock. */
-  let clockOffset = 0;
 
   function wake(): void {
     wanted = true;
@@ -114,7 +118,7 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   async function attemptOne(delivery: Claimed, token: string): Promise<void> {
-    const at = performance.now() + clockOffset;
+    const at = now();
     const id = idOf('evt', delivery.event);
     const timestamp = Math.floor(at / 1000);
     const { keys, headers, shown } = keyring.open(delivery);

@@ -11,7 +11,7 @@ export interface AddressRules {
 }
 
 const LONGEST_URL = 2048;
-const ONLY_PUBLIC = 'name a public address';
+const ONLY_PUBLIC = 'name a public address (DELIVERY_ALLOW_CIDRS of the server allows others)';
 // RFC 4291 section 2.4: all that was ever assigned as global unicast.
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 

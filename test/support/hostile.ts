@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
-import type { AttemptError } from '../../src/delivery/send.ts';
+import type { AttemptError } from '../../src/delivery/outcome.ts';
 import { certificateFor } from './certificate.ts';
 
 /** A hostile receiver that is up. */
@@ -185,6 +185,9 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
   raw('hints without end', 'response_error', (socket) =>
     pour(socket, () => 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(1000)),
   ),
+  raw('hints a hundred times before it answers', 'response_error', (socket) =>
+    socket.write(`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)}${HEAD}content-length: 0\r\n\r\n`),
+  ),
   raw('says continue without end', 'response_error', (socket) =>
     pour(socket, () => 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000)),
   ),
@@ -235,12 +238,13 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
   },
 ];
 
-/** Header lines without end, each with a name of its own. */
+/** Header lines without end. */
 function headers(head = HEAD): () => string {
-  let count = 0;
+  const lines = Array.from({ length: 1000 }, (_, index) => `x-header-${index}: value\r\n`).join('');
+  let isFirst = true;
   return () => {
-    count += 1;
-    const lines = Array.from({ length: 1000 }, (_, index) => `x-${count}-${index}: value\r\n`);
-    return count === 1 ? head : lines.join('');
+    const part = isFirst ? head : lines;
+    isFirst = false;
+    return part;
   };
 }

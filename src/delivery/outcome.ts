@@ -1,0 +1,232 @@
+import { StringDecoder } from 'node:string_decoder';
+
+/** Why an attempt did not succeed; the attempts of the log carry it as `error_code`. */
+export type AttemptError =
+  | 'dns_error'
+  | 'connection_refused'
+  | 'connection_reset'
+  | 'timeout'
+  | 'tls_error'
+  | 'redirect'
+  | 'response_error'
+  | 'address_blocked'
+  | 'body_too_slow'
+  | 'lost'
+  | 'network_error';
+
+/** What came of one exchange with a receiver; a failure is data, never an exception. */
+export interface Outcome {
+  /** Whole milliseconds. */
+  readonly durationMs: number;
+  /** null = the headers of the response never came; so are `responseHeaders` and `responseBody`. */
+  readonly responseStatus: number | null;
+  /** Lower-case names, repeated ones joined by `, `; the first 16 KiB of them. */
+  readonly responseHeaders: Readonly<Record<string, string>> | null;
+  /** The first 16 KiB, as UTF-8 without NUL; what is neither is U+FFFD. */
+  readonly responseBody: string | null;
+  /** The body goes on after `responseBody`. */
+  readonly responseTruncated: boolean;
+  /** null = succeeded: a 2xx whose body came to its end or to its cap. */
+  readonly errorCode: AttemptError | null;
+  /** For people, without addresses; null exactly when `errorCode` is. */
+  readonly errorMessage: string | null;
+  /** Seconds the receiver asks to wait (`Retry-After`), at most a year; null = it does not. */
+  readonly retryAfterSeconds: number | null;
+}
+
+/** What is kept of a response. */
+export const HEADERS_CAP = 16_384;
+export const BODY_CAP = 16_384;
+const LONGEST_PAUSE_S = 365 * 86_400;
+
+/** The words of each error for people, without addresses. */
+export const MEANINGS: Readonly<Record<AttemptError, string>> = {
+  dns_error: 'the host name could not be resolved',
+  connection_refused: 'the connection was refused',
+  connection_reset: 'the connection was closed before the response was complete',
+  timeout: 'no response within the time limit',
+  tls_error: 'a trusted TLS connection could not be made',
+  redirect: 'redirects are not followed',
+  response_error: 'the response is not valid HTTP',
+  address_blocked: 'the address of the receiver is not allowed',
+  body_too_slow: 'the response was not complete within the time limit',
+  lost: 'the attempt was given up',
+  network_error: 'the receiver could not be reached',
+};
+
+/** Thrown where an address may not be dialled. */
+export class AddressBlocked extends Error {
+  override name = 'AddressBlocked';
+}
+
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What has come of an exchange so far. */
+export interface Heard {
+  readonly startedAt: number;
+  readonly status: number | null;
+  readonly headers: ResponseHeaders | null;
+  readonly chunks: readonly Buffer[];
+  readonly size: number;
+  readonly isTruncated: boolean;
+}
+
+/** Nothing came back. */
+export const NOTHING: Outcome = {
+  durationMs: 0,
+  responseStatus: null,
+  responseHeaders: null,
+  responseBody: null,
+  responseTruncated: false,
+  errorCode: null,
+  errorMessage: null,
+  retryAfterSeconds: null,
+};
+
+/** Why an exchange failed: a word for programs, a sentence for people. */
+export interface Failure {
+  readonly code: AttemptError;
+  readonly message: string;
+}
+
+// Of the system's lookup and of the name servers; `ETIMEOUT` is theirs, `ETIMEDOUT` a connection's.
+const DNS_CODES =
+  /^(ENOTFOUND|ENODATA|ESERVFAIL|EFORMERR|ENOTIMP|EREFUSED|EBADQUERY|EBADNAME|EBADRESP|ETIMEOUT|ENOMEM|EAI_\w+)$/;
+
+/** The codes of Node, of its TLS and DNS, and of undici, in the words of the log. The first pattern that fits counts. */
+const CODES: readonly (readonly [RegExp, AttemptError])[] = [
+  [DNS_CODES, 'dns_error'],
+  [/^ECONNREFUSED$/, 'connection_refused'],
+  [/^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/, 'connection_reset'],
+  [/^(ETIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT)$/, 'timeout'],
+  [/^UND_ERR_HEADERS_OVERFLOW$/, 'response_error'],
+  [
+    /^(ERR_(TLS|SSL|OSSL)_|EPROTO$)|CERT|SIGNATURE|ISSUER|CRL|HOSTNAME|PATH_LENGTH|INVALID_(CA|PURPOSE)/,
+    'tls_error',
+  ],
+];
+
+/** What an error of Node, undici or our own means. */
+export function failureOf(error: Error, hasHeaders: boolean): Failure {
+  if (error instanceof AddressBlocked) return { code: 'address_blocked', message: MEANINGS.address_blocked };
+  if (error instanceof AggregateError) return failureOfAll(error);
+  const found = (error as NodeJS.ErrnoException).code ?? '';
+  const code =
+    failureOfParser(error, found, hasHeaders) ??
+    CODES.find(([pattern]) => pattern.test(found))?.[1] ??
+    'network_error';
+  return { code, message: found === '' ? MEANINGS[code] : `${MEANINGS[code]} (${found})` };
+}
+
+/** undici tells by one name that the connection ended too early, and that what came on it cannot be a response. */
+function failureOfParser({ name, message }: Error, code: string, hasHeaders: boolean): AttemptError | null {
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
+    return hasHeaders ? 'connection_reset' : 'response_error';
+  if (name === 'HTTPParserError') return message.includes('EOF') ? 'connection_reset' : 'response_error';
+  return code === 'UND_ERR_SOCKET' && message.startsWith('bad ') ? 'response_error' : null;
+}
+
+/** Of several addresses that all failed, the one that says most: an answer more than silence, silence more than no way. */
+function failureOfAll(error: AggregateError): Failure {
+  const failures = (error.errors as Error[]).map((each) => failureOf(each, false));
+  const rank = ({ code }: Failure) => ['network_error', 'timeout'].indexOf(code);
+  const [first] = failures.sort((one, other) => rank(one) - rank(other));
+  return first ?? { code: 'network_error', message: MEANINGS.network_error };
+}
+
+/** The outcome of an exchange that ended, by itself or by `failure`. `clock` gives milliseconds since 1970. */
+export function outcomeOf(
+  exchange: Heard,
+  failure: Failure | null,
+  clock: (() => number) | undefined,
+): Outcome {
+  const { startedAt, status, headers, isTruncated } = exchange;
+  const durationMs = Math.round(performance.now() - startedAt);
+  if (status === null || headers === null) {
+    return {
+      ...NOTHING,
+      durationMs,
+      errorCode: failure?.code ?? null,
+      errorMessage: failure?.message ?? null,
+    };
+  }
+  const isWhole = failure === null && !isTruncated;
+  const { text, isCut } = bodyText(exchange, isWhole);
+  const { code, message } = failure ?? failureOfStatus(status) ?? { code: null, message: null };
+  return {
+    durationMs,
+    responseStatus: status,
+    responseHeaders: keptHeaders(headers),
+    responseBody: text,
+    responseTruncated: isTruncated || isCut,
+    errorCode: code,
+    errorMessage: message,
+    retryAfterSeconds: secondsOf(headers['retry-after'], headers.date, clock),
+  };
+}
+
+function failureOfStatus(status: number): Failure | null {
+  if (status >= 200 && status < 300) return null;
+  if (status >= 300 && status < 400)
+    return { code: 'redirect', message: `HTTP ${status}: ${MEANINGS.redirect}` };
+  return { code: 'response_error', message: `HTTP ${status}` };
+}
+
+function bodyText({ chunks, size }: Heard, isWhole: boolean): { text: string; isCut: boolean } {
+  const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
+  const text = withoutNul(isWhole ? bytes.toString() : wholeCharacters(bytes));
+  // U+FFFD is longer than what it stands for.
+  if (size * 3 <= BODY_CAP || Buffer.byteLength(text) <= BODY_CAP) return { text, isCut: false };
+  return { text: wholeCharacters(Buffer.from(text).subarray(0, BODY_CAP)), isCut: true };
+}
+
+/** UTF-8 without the character that is cut off at the end. */
+function wholeCharacters(bytes: Buffer): string {
+  return new StringDecoder('utf8').write(bytes);
+}
+
+// PostgreSQL has no NUL in text.
+function withoutNul(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\u{FFFD}') : text;
+}
+
+function keptHeaders(headers: ResponseHeaders): Record<string, string> {
+  // A receiver may name a header `__proto__`.
+  const kept: Record<string, string> = Object.create(null);
+  let room = HEADERS_CAP;
+  for (const [name, values = ''] of Object.entries(headers)) {
+    const value = headerText(typeof values === 'string' ? values : values.join(', '));
+    room -= name.length + Buffer.byteLength(value);
+    if (room < 0) break;
+    kept[name] = value;
+  }
+  return kept;
+}
+
+/** undici gives each byte of a header as one character. */
+function headerText(value: string): string {
+  return withoutNul(/[^\t -~]/.test(value) ? Buffer.from(value, 'latin1').toString() : value);
+}
+
+const SHORT_DATE = /^\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+const LONG_DATE = /^\w{6,9}, \d{2}-\w{3}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
+const ASCTIME = /^\w{3} \w{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+
+/** Milliseconds since 1970 of a date in one of the three forms of RFC 9110 section 5.6.7, or null. */
+function httpDate(text: unknown): number | null {
+  if (typeof text !== 'string') return null;
+  const isGmt = SHORT_DATE.test(text) || LONG_DATE.test(text);
+  if (!isGmt && !ASCTIME.test(text)) return null;
+  const ms = Date.parse(isGmt ? text : `${text} GMT`);
+  return Number.isNaN(ms) ? null : ms;
+}
+
+/** Seconds of a Retry-After (RFC 9110 section 10.2.3): a number, or a date as seen from the clock of the receiver. */
+function secondsOf(value: unknown, date: unknown, clock: (() => number) | undefined): number | null {
+  if (typeof value !== 'string') return null;
+  if (/^\d+$/.test(value)) return Math.min(Number(value), LONGEST_PAUSE_S);
+  const until = httpDate(value);
+  const now = httpDate(date) ?? clock?.() ?? null;
+  if (until === null || now === null) return null;
+  return Math.min(Math.max(Math.ceil((until - now) / 1000), 0), LONGEST_PAUSE_S);
+}
