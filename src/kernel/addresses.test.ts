@@ -187,8 +187,8 @@ const LOOPBACK_HOSTS = ['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f0000
   ]);
 
 test.each(LOOPBACK_HOSTS)('http://%s/ is refused, and taken where loopback is allowed', (host) => {
-  expect(refusalOfUrl(`http://${host}/hook`, PUBLIC_ONLY)).toBe('name a public address');
-  expect(refusalOfUrl(`https://${host}`, PUBLIC_ONLY)).toBe('name a public address');
+  expect(refusalOfUrl(`http://${host}/hook`, PUBLIC_ONLY)).toMatch(/^name a public address/);
+  expect(refusalOfUrl(`https://${host}`, PUBLIC_ONLY)).toMatch(/^name a public address/);
   expect(refusalOfUrl(`http://${host}/hook`, WITH_LOCAL)).toBeNull();
 });
 
@@ -203,7 +203,7 @@ test.each([
   '[::127.0.0.1]',
   '[fe80::1]',
 ])('http://%s/ is refused', (host) => {
-  expect(refusalOfUrl(`http://${host}/`, WITH_LOCAL)).toBe('name a public address');
+  expect(refusalOfUrl(`http://${host}/`, WITH_LOCAL)).toMatch(/^name a public address/);
 });
 
 test.each([
