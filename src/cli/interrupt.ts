@@ -14,3 +14,15 @@ export function cleanUp(): void {
   for (const cleanup of cleanups) cleanup();
   cleanups.clear();
 }
+
+/** Aborts at the first SIGINT, SIGTERM or SIGHUP, for a command that goes on until then; a second one kills it. */
+export function untilStopped(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
+  return stop.signal;
+}
+
+/** Resolves when the signal aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -38,7 +38,7 @@ async function runCommand(): Promise<number> {
     exitCode = code;
   });
   // these have their own way to stop
-  const stopsItself = new Set(['serve', 'worker']);
+  const stopsItself = new Set(['serve', 'worker', 'listen', 'tail']);
   program.hook('preAction', (_, command) => void (stopsItself.has(command.name()) || exitOnSignals()));
   try {
     await program.parseAsync(args, { from: 'user' });

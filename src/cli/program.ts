@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Cli } from './cli.ts';
 import { addAccounts } from './commands/accounts.ts';
+import { addEvents } from './commands/events.ts';
 import { addImports } from './commands/imports.ts';
 import { addKeys } from './commands/keys.ts';
+import { addListen } from './commands/listen.ts';
 import { addPayouts } from './commands/payouts.ts';
 import type { Exit } from './commands/serve.ts';
 import { addSystem } from './commands/system.ts';
+import { addWebhooks } from './commands/webhooks.ts';
 import type { Terminal } from './terminal.ts';
 
 const HELP = `
@@ -22,6 +25,10 @@ Examples:
   $ payhook payouts create
   $ payhook payouts export current
   $ payhook payouts complete current --all-paid
+  $ payhook listen
+  $ payhook webhooks create https://shop.example.com/payhook
+  $ payhook events publish order.created --data '{"order_id":"order-1042"}'
+  $ payhook webhooks list https://shop.example.com/payhook --status failed
 `;
 
 /** The table of commands. `finish` is told the exit code of the one that ran. */
@@ -33,9 +40,11 @@ export function buildProgram(terminal: Terminal, exit: Exit, finish: (code: numb
     run: async (work) => finish((await work()) ?? 0),
   };
   program
-    .description('Self-hosted affiliate payouts: who is paid how much, and never twice.')
+    .description(
+      'Self-hosted affiliate payouts and webhooks: who is paid how much, never twice; and every event delivered.',
+    )
     .version(version(), '-V, --version', 'print the version')
-    .option('--json', 'print one JSON document; errors are JSON on standard error')
+    .option('--json', 'print JSON, one document or one a line; errors are JSON on standard error')
     .option('--account <account>', 'the account, by id (acc_…) or name; needed when there are several')
     .helpCommand(true)
     .configureHelp({ showGlobalOptions: true })
@@ -47,6 +56,9 @@ export function buildProgram(terminal: Terminal, exit: Exit, finish: (code: numb
   addKeys(program, cli);
   addImports(program, cli);
   addPayouts(program, cli);
+  addEvents(program, cli);
+  addWebhooks(program, cli);
+  addListen(program, cli);
   return program;
 }
 

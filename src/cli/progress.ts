@@ -1,9 +1,9 @@
 import { onInterrupt } from './interrupt.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Shows how far an upload is; does nothing where nobody would see it. */
+/** Shows how far something is; does nothing where nobody would see it. */
 export interface Progress {
-  update(sent: number): void;
+  update(done: number): void;
   stop(): void;
 }
 
@@ -41,6 +41,28 @@ export async function startProgress(
     },
     stop() {
       clearInterval(tick);
+      forget();
+      bar.stop();
+    },
+  };
+}
+
+/** A progress bar over `total` things on standard error. */
+export async function startCounter(terminal: Terminal, what: string, total: number): Promise<Progress> {
+  if (!terminal.showsProgress || total < 2) return { update: () => undefined, stop: () => undefined };
+  const { SingleBar } = (await import('cli-progress')).default;
+  const bar = new SingleBar({
+    format: `${what} {bar} {value} of {total} · {duration_formatted}`,
+    stream: process.stderr,
+    hideCursor: true,
+    clearOnComplete: true,
+    fps: 10,
+  });
+  bar.start(total, 0);
+  const forget = onInterrupt(() => bar.stop()); // shows the cursor again
+  return {
+    update: (done) => bar.update(done),
+    stop() {
       forget();
       bar.stop();
     },

@@ -42,25 +42,46 @@ async function quietLog(config: Config, { json }: Terminal) {
   return createLog({ ...config, logLevel: json ? 'silent' : 'error' });
 }
 
+/** How long a command that goes on may keep its client, in milliseconds, before it has to let go and ask again. */
+type KeepMs = number;
+
+/** What is done with a client; only commands that go on until they are stopped look at `keepMs`. */
+type Work<Result> = (client: Client, keepMs: KeepMs) => Promise<Result>;
+
+interface ClientOptions {
+  readonly terminal: Terminal;
+  readonly account: string | undefined;
+}
+
+// Whoever owns the embedded PostgreSQL waits at its end for commands that have joined it.
+const KEEP_JOINED_MS = 5_000;
+
 /**
  * Runs `work` with a client of the API: of the server PAYHOOK_URL names, else of one inside this process, behind a
  * socket nobody else can reach. One code path, whether or not a server runs on the same data.
  */
-export async function withClient<Result>(
-  options: { readonly terminal: Terminal; readonly account: string | undefined },
-  work: (client: Client) => Promise<Result>,
-): Promise<Result> {
-  const remote = readRemote();
-  if (remote) {
-    if (options.account !== undefined) {
-      throw new UsageError('--account has no effect with PAYHOOK_URL: PAYHOOK_API_KEY decides the account');
-    }
-    return useClient(remote, work);
-  }
+export async function withClient<Result>(options: ClientOptions, work: Work<Result>): Promise<Result> {
+  const remote = readRemoteFor(options.account);
+  if (remote) return useClient(remote, (client) => work(client, Number.POSITIVE_INFINITY));
   return withPlatform(options.terminal, async (platform) => {
     const account = chooseAccount(await platform.accounts.list(), options.account);
-    return serveInProcess(platform, account, work);
+    return serveInProcess(platform, account, (client) => work(client, keepMsOf(platform)));
   });
+}
+
+/** Where PAYHOOK_URL leads, or null. Throws a UsageError when an account is chosen beside it. */
+export function readRemoteFor(account: string | undefined): ReturnType<typeof readRemote> {
+  const remote = readRemote();
+  if (remote && account !== undefined) {
+    throw new UsageError('--account has no effect with PAYHOOK_URL: PAYHOOK_API_KEY decides the account');
+  }
+  return remote;
+}
+
+/** A PostgreSQL this process launched must go at once: no server starts beside it. */
+function keepMsOf({ embedded }: Platform): KeepMs {
+  if (embedded === undefined) return Number.POSITIVE_INFINITY;
+  return embedded.launched ? 0 : KEEP_JOINED_MS;
 }
 
 async function useClient<Result>(

@@ -1,11 +1,13 @@
 /** Where a command speaks: results on standard output, everything else on standard error. */
 export interface Terminal {
-  /** Standard output carries exactly one JSON document. */
+  /** Standard output carries exactly one JSON document, or one a line from a command that goes on. */
   readonly json: boolean;
   /** Somebody is there who can be asked. */
   readonly interactive: boolean;
   /** Whether a progress bar would be seen. */
   readonly showsProgress: boolean;
+  /** Cells of a line on standard output. */
+  readonly width: number;
   /** The result: as JSON, or as text for people. */
   result(value: unknown, text: () => string): void;
   /** A remark for people; nothing with --json. */
@@ -33,6 +35,7 @@ export function createTerminal(json: boolean): Terminal {
   return {
     json,
     interactive: stdin.isTTY && stderr.isTTY,
+    width: stdout.columns || 120,
     showsProgress: !json && stderr.isTTY,
     result: (value, text) => void stdout.write(json ? `${JSON.stringify(value)}\n` : text()),
     note: (text) => void (json || stderr.write(`${text}\n`)),

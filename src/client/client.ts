@@ -23,6 +23,7 @@ import type {
   PayoutSelection,
   PayoutSummary,
 } from './types.ts';
+import { type WebhookClient, webhookClient } from './webhooks.ts';
 
 /** A file on its way: its name as the server gave it, and its bytes. The stream fails when it is cut off. */
 export interface Download {
@@ -31,7 +32,7 @@ export interface Download {
 }
 
 /** A typed client of Payhook's API. Every function throws ApiError or ConnectionError. */
-export interface Client {
+export interface Client extends WebhookClient {
   listKeys(query?: ListQuery): Promise<List<ApiKey>>;
   createKey(name: string): Promise<NewApiKey>;
   revokeKey(id: string): Promise<void>;
@@ -87,6 +88,7 @@ export function createClient(target: Target): Client {
       }),
     deletePayout: (id, revision) => call({ method: 'DELETE', path: payout(id), headers: ifMatch(revision) }),
     downloadPayout: (id) => download(transport, `${payout(id)}/download`),
+    ...webhookClient(call),
     close: () => transport.close(),
   };
 }

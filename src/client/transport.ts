@@ -21,10 +21,12 @@ export interface UploadSource {
 }
 
 export interface RequestSpec {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly json?: unknown;
+  /** JSON text, sent as it stands: numbers that JavaScript would round arrive unchanged. */
+  readonly jsonText?: string;
   readonly file?: UploadSource;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -71,7 +73,7 @@ async function sendRepeating(agent: Agent, base: string, apiKey: string, spec: R
     ...(isKeyed ? { 'idempotency-key': randomUUID() } : {}),
     ...spec.headers,
   };
-  // With its key a repeated write has one effect; DELETE has no key and is sent once.
+  // With its key a repeated write has one effect; DELETE and PATCH have no key and are sent once.
   const isSafe = (isKeyed || spec.method === 'GET') && (spec.file?.repeatable ?? true);
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -128,13 +130,13 @@ function pathOf(base: string, { path, query }: RequestSpec): string {
   return prefix + path + (search.size > 0 ? `?${search}` : '');
 }
 
-function contentOf({ json, file }: RequestSpec) {
+function contentOf({ json, jsonText, file }: RequestSpec) {
   if (file) {
     const length = file.bytes === undefined ? {} : { 'content-length': String(file.bytes) };
     return { body: counted(file), contentHeaders: { 'content-type': 'text/csv', ...length } };
   }
-  if (json === undefined) return { body: null, contentHeaders: {} };
-  return { body: JSON.stringify(json), contentHeaders: { 'content-type': 'application/json' } };
+  const body = jsonText ?? (json === undefined ? null : JSON.stringify(json));
+  return { body, contentHeaders: body === null ? {} : { 'content-type': 'application/json' } };
 }
 
 function counted(file: UploadSource): Readable {

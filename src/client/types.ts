@@ -146,3 +146,109 @@ export interface ImportOptions {
   readonly dryRun: boolean;
   readonly partial: boolean;
 }
+
+export interface WebhookEndpoint {
+  readonly id: string;
+  readonly object: 'webhook_endpoint';
+  readonly url: string;
+  readonly description: string | null;
+  /** null = all. */
+  readonly event_types: readonly string[] | null;
+  readonly status: 'enabled' | 'disabled';
+  readonly disabled_reason: 'manual' | 'failing' | 'gone' | null;
+  readonly disabled_at: string | null;
+  readonly rate_limit: number | null;
+  /** Names of the own headers; their values are never shown. */
+  readonly headers: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly first_failure_at: string | null;
+  readonly last_success_at: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** An endpoint just made. `secret` is null when the first answer was lost and this one is its replay. */
+export interface NewWebhookEndpoint extends WebhookEndpoint {
+  readonly secret: string | null;
+}
+
+/** What an endpoint may be made of or changed to. */
+export interface WebhookEndpointInput {
+  readonly url?: string;
+  readonly description?: string | null;
+  readonly event_types?: readonly string[] | null;
+  readonly status?: 'enabled' | 'disabled';
+}
+
+export interface WebhookEndpointSecret {
+  readonly object: 'webhook_endpoint_secret';
+  /** null when the answer is a replay. */
+  readonly secret: string | null;
+  /** Until when the one before signs too. */
+  readonly previous_secret_expires_at: string | null;
+}
+
+/** A record of the delivery log: one event at one endpoint. */
+export interface WebhookEvent {
+  /** The event's id, which the receiver sees as `webhook-id`. */
+  readonly id: string;
+  readonly object: 'webhook_event';
+  readonly webhook_endpoint_id: string;
+  readonly type: string;
+  readonly status: 'pending' | 'delivered' | 'failed' | 'held';
+  readonly attempt_count: number;
+  readonly next_attempt_at: string | null;
+  readonly last_attempt_at: string | null;
+  readonly last_response_status: number | null;
+  readonly last_error_code: string | null;
+  readonly delivered_at: string | null;
+  readonly created_at: string;
+}
+
+export interface WebhookAttempt {
+  readonly number: number;
+  readonly trigger: 'scheduled' | 'manual' | 'recovery';
+  readonly status: 'succeeded' | 'failed';
+  readonly url: string;
+  readonly started_at: string;
+  readonly duration_ms: number;
+  readonly request_headers: Readonly<Record<string, string>> | null;
+  readonly response_status: number | null;
+  readonly response_headers: Readonly<Record<string, string>> | null;
+  readonly response_body: string | null;
+  /** Whether the body went on after what is kept of it. */
+  readonly response_truncated: boolean;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+}
+
+/** A record of the log with what was sent and what came back. */
+export interface WebhookEventWithAttempts extends WebhookEvent {
+  readonly payload: PublishedEvent;
+  readonly attempts: readonly WebhookAttempt[];
+}
+
+/** Which records of the delivery log, or which endpoints. */
+export interface WebhookQuery extends ListQuery {
+  readonly type?: string;
+  readonly webhook_endpoint_id?: string;
+}
+
+/** A whole event, as it is sent. */
+export interface PublishedEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: string;
+  readonly timestamp: string;
+  readonly account_id: string;
+  readonly api_version: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** An event to publish. */
+export interface EventInput {
+  readonly type: string;
+  /** A JSON object as text: it is passed on as it stands, however long its numbers are. */
+  readonly dataText: string;
+  readonly external_id?: string;
+}

@@ -141,6 +141,14 @@ test('a file that can be read once is not sent again', async () => {
   expect(seen).toHaveLength(1);
 });
 
+test('a change without an Idempotency-Key is sent once', async () => {
+  const { client, seen } = await server(hangUp, json(200, {}));
+  await expect(client.changeWebhookEndpoint('we_1', { status: 'enabled' })).rejects.toThrow('no answer');
+  expect(seen).toMatchObject([
+    { method: 'PATCH', url: '/v2/webhook-endpoints/we_1', body: '{"status":"enabled"}' },
+  ]);
+});
+
 test('an export that is cut off on the way leaves no file', async () => {
   const payout = { id: 'po_1', number: 1, affiliates: [] };
   const cut: Answer = (_, response) => {

@@ -51,6 +51,9 @@ test('help is printed for every command, with examples where there is something 
     'keys',
     'affiliates',
     'payouts',
+    'events',
+    'webhooks',
+    'listen',
   ]) {
     expect(main.stdout).toContain(`\n  ${command} `);
   }

@@ -1,0 +1,306 @@
+import type { Command } from 'commander';
+import type { Client } from '../../client/client.ts';
+import type {
+  NewWebhookEndpoint,
+  WebhookEndpoint,
+  WebhookEndpointSecret,
+  WebhookQuery,
+} from '../../client/types.ts';
+import { type Cli, confirm, requireYes } from '../cli.ts';
+import { ENDPOINT_HELP, findEndpoint } from '../endpoint-reference.ts';
+import { CommandError, UsageError } from '../errors.ts';
+import { count } from '../money.ts';
+import { readInteger } from '../numbers.ts';
+import { withClient } from '../session.ts';
+import { printable } from '../table.ts';
+import { exactTime } from '../time.ts';
+import { deliveryTable, describeDelivery, describeEndpoint, endpointTable } from '../webhook-view.ts';
+import { addRetry } from './webhooks-retry.ts';
+
+const LONGEST_OVERLAP = 7 * 86_400;
+
+/** `payhook webhooks list|show|create|enable|disable|delete|test|secret|rotate-secret|retry`. */
+export function addWebhooks(program: Command, cli: Cli): void {
+  const webhooks = program
+    .command('webhooks')
+    .description('webhook endpoints: where events go, what arrived, and sending it again');
+  addList(webhooks, cli);
+  addShow(webhooks, cli);
+  addRetry(webhooks, cli);
+  addCreate(webhooks, cli);
+  addSwitches(webhooks, cli);
+  addDelete(webhooks, cli);
+  addTest(webhooks, cli);
+  addSecrets(webhooks, cli);
+}
+
+interface ListOptions {
+  readonly status?: string;
+  readonly type?: string;
+  readonly page?: string;
+  readonly perPage?: string;
+}
+
+function addList(webhooks: Command, cli: Cli): void {
+  webhooks
+    .command('list')
+    .description('list the endpoints; of one endpoint, its events; the newest first')
+    .argument('[endpoint]', ENDPOINT_HELP)
+    .option('--status <status>', 'endpoints: enabled, disabled; events: pending, delivered, failed, held')
+    .option('--type <type>', 'only events of this type')
+    .option('--page <number>', 'which page')
+    .option('--per-page <number>', 'lines a page, 100 at most')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ payhook webhooks list
+  $ payhook webhooks list https://shop.example.com/payhook
+  $ payhook webhooks list we_0199d2c4a7f07a3b9c5d1e2f30415263 --status failed --json
+`,
+    )
+    .action((reference: string | undefined, { perPage, ...options }: ListOptions) => {
+      const query = { ...options, ...(perPage === undefined ? {} : { per_page: perPage }) };
+      return cli.run(() =>
+        reference === undefined ? listEndpoints(cli, query) : list(cli, reference, query),
+      );
+    });
+}
+
+function addShow(webhooks: Command, cli: Cli): void {
+  webhooks
+    .command('show')
+    .description('show an endpoint; or an event there, with every attempt: what was sent and what came back')
+    .argument('<endpoint>', ENDPOINT_HELP)
+    .argument('[event]', 'the id of the event (evt_…), which the receiver sees as webhook-id')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ payhook webhooks show https://shop.example.com/payhook
+  $ payhook webhooks show https://shop.example.com/payhook evt_0199d2c4a7f07a3b9c5d1e2f30415263
+`,
+    )
+    .action((reference: string, event: string | undefined) =>
+      cli.run(() => (event === undefined ? showEndpoint(cli, reference) : showEvent(cli, reference, event))),
+    );
+}
+
+function addCreate(webhooks: Command, cli: Cli): void {
+  webhooks
+    .command('create')
+    .description('make an endpoint: events that happen from now on are sent there')
+    .argument('<url>', 'http or https, at a public address')
+    .option('--types <types>', 'which events, with commas: payout.paid,order.*; all without it')
+    .option('--description <text>', 'what it is for')
+    .addHelpText(
+      'after',
+      `
+Prints the id and the secret that signs what is sent; payhook webhooks secret prints the secret again.
+
+Examples:
+  $ payhook webhooks create https://shop.example.com/payhook --types 'payout.*,affiliate.updated'
+  $ payhook webhooks create http://127.0.0.1:9000 --json | jq -r .secret
+`,
+    )
+    .action((url: string, options: { types?: string; description?: string }) =>
+      cli.run(() => create(cli, url, options)),
+    );
+}
+
+function addSwitches(webhooks: Command, cli: Cli): void {
+  const about = {
+    enable: 'enable an endpoint: all that was held for it is sent, with a new schedule',
+    disable: 'disable an endpoint: events for it are held until it is enabled',
+  } as const;
+  for (const verb of ['enable', 'disable'] as const) {
+    webhooks
+      .command(verb)
+      .description(about[verb])
+      .argument('<endpoint>', ENDPOINT_HELP)
+      .addHelpText('after', `\nExample:\n  $ payhook webhooks ${verb} https://shop.example.com/payhook\n`)
+      .action((reference: string) => cli.run(() => change(cli, reference, `${verb}d`)));
+  }
+}
+
+function addDelete(webhooks: Command, cli: Cli): void {
+  webhooks
+    .command('delete')
+    .description('delete an endpoint: what is pending there fails, its log stays readable')
+    .argument('<endpoint>', ENDPOINT_HELP)
+    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .addHelpText('after', '\nExample:\n  $ payhook webhooks delete http://127.0.0.1:9000 --yes\n')
+    .action((reference: string, { yes }: { yes?: boolean }) =>
+      cli.run(() => remove(cli, reference, yes ?? false)),
+    );
+}
+
+function addTest(webhooks: Command, cli: Cli): void {
+  webhooks
+    .command('test')
+    .description('send webhook_endpoint.test to an endpoint, whatever it subscribed to')
+    .argument('<endpoint>', ENDPOINT_HELP)
+    .addHelpText('after', '\nExample:\n  $ payhook webhooks test http://127.0.0.1:9000\n')
+    .action((reference: string) => cli.run(() => sendTest(cli, reference)));
+}
+
+function addSecrets(webhooks: Command, cli: Cli): void {
+  webhooks
+    .command('secret')
+    .description('print the secret that signs what is sent to an endpoint')
+    .argument('<endpoint>', ENDPOINT_HELP)
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ export PAYHOOK_WEBHOOK_SECRET=$(payhook webhooks secret http://127.0.0.1:9000)\n',
+    )
+    .action((reference: string) =>
+      cli.run(() => secret(cli, reference, (client, id) => client.getWebhookEndpointSecret(id))),
+    );
+  webhooks
+    .command('rotate-secret')
+    .description('make a new secret and print it; the old one signs too for a day')
+    .argument('<endpoint>', ENDPOINT_HELP)
+    .option('--overlap <seconds>', 'how long the old secret signs too; 0 when it has leaked, 7 days at most')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ payhook webhooks rotate-secret https://shop.example.com/payhook --overlap 3600\n',
+    )
+    .action((reference: string, { overlap }: { overlap?: string }) =>
+      cli.run(() => {
+        const seconds =
+          overlap === undefined
+            ? undefined
+            : readInteger('--overlap', overlap, { from: 0, to: LONGEST_OVERLAP });
+        return secret(cli, reference, (client, id) => client.rotateWebhookEndpointSecret(id, seconds));
+      }),
+    );
+}
+
+/** Runs `work` with the client and the id of the endpoint that `reference` means. */
+function withEndpoint<Result>(
+  { terminal, account }: Cli,
+  reference: string,
+  work: (client: Client, id: string) => Promise<Result>,
+): Promise<Result> {
+  return withClient({ terminal, account: account() }, async (client) =>
+    work(client, await findEndpoint(client, reference)),
+  );
+}
+
+function footOf(
+  { pagination }: { pagination: { total: number; page: number; pages: number } },
+  noun: string,
+) {
+  return `${count(pagination.total, noun)}, page ${pagination.page} of ${Math.max(1, pagination.pages)}\n`;
+}
+
+async function listEndpoints({ terminal, account }: Cli, query: WebhookQuery): Promise<undefined> {
+  if (query.type !== undefined) throw new UsageError('--type needs an endpoint, whose events are listed');
+  const page = await withClient({ terminal, account: account() }, (client) =>
+    client.listWebhookEndpoints(query),
+  );
+  const { paint } = terminal;
+  terminal.result(page, () => endpointTable(page.data, terminal) + paint.faint(footOf(page, 'endpoint')));
+}
+
+async function list(cli: Cli, reference: string, query: WebhookQuery): Promise<undefined> {
+  const { terminal } = cli;
+  const page = await withEndpoint(cli, reference, (client, id) =>
+    client.listEventsOfWebhookEndpoint(id, query),
+  );
+  const { paint } = terminal;
+  terminal.result(page, () => deliveryTable(page.data, terminal) + paint.faint(footOf(page, 'event')));
+}
+
+async function showEndpoint(cli: Cli, reference: string): Promise<undefined> {
+  const endpoint = await withEndpoint(cli, reference, (client, id) => client.getWebhookEndpoint(id));
+  cli.terminal.result(endpoint, () => describeEndpoint(endpoint, cli.terminal));
+}
+
+async function showEvent(cli: Cli, reference: string, event: string): Promise<undefined> {
+  const found = await withEndpoint(cli, reference, (client, id) =>
+    client.getEventOfWebhookEndpoint(id, event),
+  );
+  cli.terminal.result(found, () => describeDelivery(found, cli.terminal));
+}
+
+async function create(
+  { terminal, account }: Cli,
+  url: string,
+  { types, description }: { types?: string; description?: string },
+): Promise<undefined> {
+  const made = await withClient({ terminal, account: account() }, (client) =>
+    client
+      .createWebhookEndpoint({
+        url,
+        ...(types === undefined ? {} : { event_types: types.split(',').map((type) => type.trim()) }),
+        ...(description === undefined ? {} : { description }),
+      })
+      .catch((error: unknown) => {
+        throw explained(error);
+      }),
+  );
+  if (made.secret === null) {
+    terminal.note(`The answer with the secret was lost on the way: payhook webhooks secret ${made.id}`);
+  }
+  terminal.result(made, () => describeNew(made));
+}
+
+/** Whoever is refused 127.0.0.1 is most often trying `payhook listen` for the first time. */
+function explained(error: unknown): unknown {
+  const { name, code, reason, message } = error as CommandError;
+  if (name !== 'ApiError' || reason !== 'invalid_url' || !message.includes('public address')) return error;
+  const hint =
+    'on your own machine, set DELIVERY_ALLOW_CIDRS=127.0.0.0/8 for the server and for this command';
+  return new CommandError(`${message}; ${hint}`, { code, reason });
+}
+
+function describeNew({ id, secret: made, event_types }: NewWebhookEndpoint): string {
+  const what = event_types === null ? 'every event' : printable(event_types.join(', '));
+  return `${id}\n${made ?? ''}\nGets ${what}. The second line is the secret that signs what is sent.\n`;
+}
+
+async function change(cli: Cli, reference: string, status: WebhookEndpoint['status']): Promise<undefined> {
+  const endpoint = await withEndpoint(cli, reference, (client, id) =>
+    client.changeWebhookEndpoint(id, { status }),
+  );
+  const effect = status === 'enabled' ? 'what was held is being sent' : 'events for it are held';
+  cli.terminal.result(endpoint, () => `${endpoint.id} is ${status}: ${effect}.\n`);
+}
+
+async function remove(cli: Cli, reference: string, yes: boolean): Promise<undefined> {
+  requireYes(cli.terminal, yes);
+  const id = await withEndpoint(cli, reference, async (client, found) => {
+    const { url } = await client.getWebhookEndpoint(found);
+    const question = `Delete ${found} (${printable(url)})? What is pending there fails.`;
+    await confirm(cli.terminal, question, yes);
+    await client.deleteWebhookEndpoint(found);
+    return found;
+  });
+  cli.terminal.result({ id, object: 'webhook_endpoint', deleted: true }, () => `${id} is deleted.\n`);
+}
+
+async function sendTest(cli: Cli, reference: string): Promise<undefined> {
+  const event = await withEndpoint(cli, reference, (client, id) => client.testWebhookEndpoint(id));
+  cli.terminal.result(
+    event,
+    () =>
+      `${event.id}\nIt is on its way. What comes of it: ` +
+      `payhook webhooks show ${event.webhook_endpoint_id} ${event.id}\n`,
+  );
+}
+
+async function secret(
+  cli: Cli,
+  reference: string,
+  ask: (client: Client, id: string) => Promise<WebhookEndpointSecret>,
+): Promise<undefined> {
+  const got = await withEndpoint(cli, reference, async (client, id) => {
+    const answer = await ask(client, id);
+    // the replay of a rotation whose first answer was lost does not show it
+    return answer.secret === null ? client.getWebhookEndpointSecret(id) : answer;
+  });
+  cli.terminal.result(got, () => `${got.secret ?? ''}\n`);
+  const until = got.previous_secret_expires_at;
+  if (until !== null) cli.terminal.note(`The secret before it signs too until ${exactTime(until)} (UTC).`);
+}

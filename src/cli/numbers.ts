@@ -1,0 +1,12 @@
+import { UsageError } from './errors.ts';
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A whole number from the command line. Throws a UsageError that names the option and its range. */
+export function readInteger(option: string, text: string, { from, to }: Range): number {
+  if (/^\d{1,9}$/.test(text) && Number(text) >= from && Number(text) <= to) return Number(text);
+  throw new UsageError(`${option} must be a whole number from ${from} to ${to}, not ${text}`);
+}

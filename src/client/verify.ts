@@ -1,0 +1,119 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { PublishedEvent } from './types.ts';
+
+/** Why a webhook was not verified. */
+export type WebhookProblem =
+  | 'missing_headers'
+  | 'timestamp_out_of_range'
+  | 'wrong_signature'
+  | 'invalid_secret'
+  | 'invalid_payload';
+
+/** A webhook that must not be believed. Answer it with 400; `problem` is for machines, the message for people. */
+export class WebhookVerificationError extends Error {
+  override name = 'WebhookVerificationError';
+  readonly problem: WebhookProblem;
+
+  constructor(problem: WebhookProblem, message: string) {
+    super(message);
+    this.problem = problem;
+  }
+}
+
+/** The headers of a request: of Node's `http`, of a framework, or a `Headers` of `fetch`. */
+export type WebhookHeaders =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const TOLERANCE_SECONDS = 300;
+const SECRET = /^whsec_([A-Za-z0-9+/]{4,}={0,2})$/;
+
+/**
+ * Verifies a webhook (Standard Webhooks) and returns its event.
+ *
+ * `body` must be the raw body, the bytes that came: parsed and written again they are other bytes. `secrets` is the
+ * endpoint's secret (`whsec_…`), or several: one that is right is enough, so that a secret can be changed without a gap.
+ * Every signature in the header is tried, in constant time, and a timestamp more than 5 minutes off is refused, so that
+ * what somebody recorded cannot be sent again later. The same event may still come twice: remember its `id`.
+ *
+ * Throws WebhookVerificationError when it is not a webhook of ours: nothing of it is to be believed then.
+ *
+ * @example
+ * const event = verifyWebhook(await request.text(), request.headers, process.env.PAYHOOK_WEBHOOK_SECRET);
+ */
+export function verifyWebhook(
+  body: string | Uint8Array,
+  headers: WebhookHeaders,
+  secrets: string | readonly string[],
+): PublishedEvent {
+  const keys = (typeof secrets === 'string' ? [secrets] : secrets).map(keyOf);
+  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
+    headerOf(headers, name),
+  );
+  if (!id || !timestamp || !signatures) {
+    throw new WebhookVerificationError(
+      'missing_headers',
+      'the headers webhook-id, webhook-timestamp and webhook-signature are not all there',
+    );
+  }
+  checkTimestamp(timestamp);
+  const given = signatures.split(' ').map((signature) => Buffer.from(signature));
+  const isRight = keys.some((key) => {
+    const digest = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
+    const expected = Buffer.from(`v1,${digest}`);
+    return given.some((one) => one.length === expected.length && timingSafeEqual(one, expected));
+  });
+  if (!isRight) throw new WebhookVerificationError('wrong_signature', 'no signature is right');
+  return eventOf(body);
+}
+
+/** Whether a text is a signing secret: `whsec_` and a key in base64. */
+export function isWebhookSecret(text: string): boolean {
+  return SECRET.test(text);
+}
+
+function keyOf(secret: string): Buffer {
+  const [, base64 = ''] = SECRET.exec(secret) ?? [];
+  if (base64 !== '') return Buffer.from(base64, 'base64');
+  throw new WebhookVerificationError('invalid_secret', 'a secret must be whsec_ and a key in base64');
+}
+
+function headerOf(headers: WebhookHeaders, name: string): string | null {
+  if (typeof headers.get === 'function') return headers.get(name);
+  const value = (headers as Readonly<Record<string, string | readonly string[] | undefined>>)[name];
+  return typeof value === 'string' ? value : (value?.[0] ?? null);
+}
+
+function checkTimestamp(timestamp: string): void {
+  const age = /^\d{1,12}$/.test(timestamp) ? Date.now() / 1000 - Number(timestamp) : Number.NaN;
+  if (Math.abs(age) <= TOLERANCE_SECONDS) return;
+  throw new WebhookVerificationError(
+    'timestamp_out_of_range',
+    Number.isNaN(age)
+      ? 'webhook-timestamp is not a time in seconds since 1970'
+      : `webhook-timestamp is ${duration(Math.abs(age))} ${age > 0 ? 'old' : 'ahead'}: at most 5 minutes are allowed`,
+  );
+}
+
+function duration(seconds: number): string {
+  const hours = Math.round(seconds / 3600);
+  if (hours < 2) return `${Math.round(seconds / 60)} minutes`;
+  return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
+}
+
+function eventOf(body: string | Uint8Array): PublishedEvent {
+  const event = parsed(typeof body === 'string' ? body : Buffer.from(body).toString());
+  if (typeof event === 'object' && event !== null) return event as PublishedEvent;
+  throw new WebhookVerificationError(
+    'invalid_payload',
+    'the signature is right, but the body is no JSON object',
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

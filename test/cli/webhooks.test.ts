@@ -1,0 +1,348 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '../support/wire.ts';
+import {
+  type Machine,
+  type Ran,
+  type RunOptions,
+  type Started,
+  startMachine,
+  startServer,
+} from './support.ts';
+
+const env = { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_SCHEDULE: '0s 1s' };
+
+let machine: Machine;
+let server: Started & { url: string };
+let port: string;
+let endpoint: { id: string; secret: string };
+let url: string;
+beforeAll(() => {
+  machine = startMachine();
+});
+afterAll(() => machine.close());
+
+const firstKey = () => readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim();
+const remoteEnv = () => ({ PAYHOOK_URL: server.url, PAYHOOK_API_KEY: firstKey() });
+const run = (...args: string[]): Promise<Ran> => machine.run(args, { env });
+
+/** Runs a command that has to succeed; returns its JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
+async function json(...args: string[]): Promise<any> {
+  const ran = await run(...args, '--json');
+  expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
+  return ran.json();
+}
+
+interface Listening extends Started {
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every shape
+  line(id: string, attempt?: number): Promise<any>;
+  stop(): Promise<Ran>;
+}
+
+/** `payhook listen --json`, on the same port each time. */
+async function listen(args: string[] = [], options: RunOptions = {}): Promise<Listening> {
+  const started = machine.start(['listen', '--json', '--port', port, ...args], options);
+  const [, address = ''] = await started.printed(/"object":"listener","url":"([^"]+)"/);
+  url = address;
+  port = new URL(address).port;
+  return {
+    ...started,
+    async line(id, attempt = 1) {
+      const [line] = await started.printed(new RegExp(`^.*"id":"${id}".*"attempt":${attempt}\\b.*$`, 'm'));
+      return JSON.parse(line);
+    },
+    stop() {
+      started.child.kill('SIGINT');
+      return started.ended;
+    },
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: records of every shape
+async function api(path: string): Promise<any> {
+  const answer = await fetch(server.url + path, { headers: { authorization: `Bearer ${firstKey()}` } });
+  return answer.json();
+}
+
+/** Waits until the log has the event with this status; returns the record with its attempts. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into records
+function logged(event: string, status: string): Promise<any> {
+  return until(`${event} is ${status}`, async () => {
+    const record = await api(`/v2/webhook-endpoints/${endpoint.id}/events/${event}`);
+    return record.status === status ? record : null;
+  });
+}
+
+async function publish(...args: string[]): Promise<string> {
+  const ran = await run('events', 'publish', 'order.created', ...args);
+  expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/^evt_[0-9a-f]{32}\n$/) });
+  return ran.stdout.trim();
+}
+
+// One story on one data folder: each test goes on where the one before ended.
+
+let listener: Listening;
+test('listen that was started before the server verifies what an endpoint made later is sent', async () => {
+  port = '0';
+  listener = await listen();
+  server = await startServer(machine, { env });
+  const made = await run('webhooks', 'create', url, '--types', 'order.*', '--description', 'my machine');
+  const [id = '', secret = '', what] = made.stdout.split('\n');
+  expect(made).toMatchObject({ code: 0, stderr: '' });
+  expect(id).toMatch(/^we_[0-9a-f]{32}$/);
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(what).toBe('Gets order.*. The second line is the secret that signs what is sent.');
+  endpoint = { id, secret };
+
+  const event = await publish('--data', '{"order_id":"order-1042"}', '--external-id', 'x-1');
+  expect(await listener.line(event)).toMatchObject({
+    verified: true,
+    type: 'order.created',
+    webhook_endpoint_id: id,
+    attempt: 1,
+    answer: 200,
+    payload: { id: event, data: { order_id: 'order-1042' } },
+  });
+  const record = await logged(event, 'delivered');
+  expect(record.attempts).toMatchObject([
+    { response_status: 200, response_body: 'payhook listen: verified\n' },
+  ]);
+  expect(await publish('--data', '{"order_id":"order-1042"}', '--external-id', 'x-1')).toBe(event);
+  // it asks and lets go: nothing of it is left while it waits
+  expect(machine.leftovers()).toEqual([]);
+});
+
+test('data is published as it was given: from an option, a file or standard input, long numbers unchanged', async () => {
+  const data = '{"n":12345678901234567890.10}';
+  machine.write('data.json', `\uFEFF${data}\n`);
+  const piped = { env, input: data };
+  const published = [
+    await publish('--data', data),
+    await publish('--data-file', 'data.json'),
+    (await machine.run(['events', 'publish', 'order.created', '--data', '-'], piped)).stdout.trim(),
+    (await machine.run(['events', 'publish', 'order.created', '--data-file', '-'], piped)).stdout.trim(),
+  ];
+  for (const id of published) {
+    const answer = await fetch(`${server.url}/v2/webhook-endpoints/${endpoint.id}/events/${id}`, {
+      headers: { authorization: `Bearer ${firstKey()}` },
+    });
+    expect(await answer.text()).toContain(`"data":${data}`);
+  }
+  const whole = await json('events', 'publish', 'order.created');
+  expect(whole).toMatchObject({ object: 'event', type: 'order.created', data: {} });
+});
+
+test('after a rotation without overlap listen goes on verifying: it asks for the new secret', async () => {
+  const rotated = await run('webhooks', 'rotate-secret', url, '--overlap', '0');
+  expect(rotated).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^whsec_\S+\n$/) });
+  expect(rotated.stdout.trim()).not.toBe(endpoint.secret);
+  expect(await listener.line(await publish())).toMatchObject({ verified: true });
+
+  const again = await json('webhooks', 'rotate-secret', endpoint.id);
+  expect(again).toMatchObject({ object: 'webhook_endpoint_secret' });
+  expect(Date.parse(again.previous_secret_expires_at) - Date.now()).toBeGreaterThan(23 * 3_600_000);
+  expect(await listener.line(await publish())).toMatchObject({ verified: true });
+  expect((await run('webhooks', 'secret', url)).stdout).toBe(`${again.secret}\n`);
+  endpoint.secret = again.secret;
+});
+
+test('test sends a test event to the endpoint, whatever it subscribed to', async () => {
+  const sent = await json('webhooks', 'test', url);
+  expect(sent).toMatchObject({ object: 'webhook_event', type: 'webhook_endpoint.test' });
+  expect(await listener.line(sent.id)).toMatchObject({ verified: true, type: 'webhook_endpoint.test' });
+  await listener.stop();
+});
+
+let failed: string;
+test('a receiver that fails is seen attempt by attempt in tail, until the event has failed', async () => {
+  const tail = machine.start(['events', 'tail', '--lines', '1', '--json', '--endpoint', url], { env });
+  await tail.printed(/\n/);
+  listener = await listen(['--fail', '500']);
+  failed = await publish('--data', '{"order_id":"order-1043"}');
+  expect(await listener.line(failed, 2)).toMatchObject({ verified: true, answer: 500, duplicate: false });
+  await tail.printed(new RegExp(`"id":"${failed}".*"status":"failed"`));
+  tail.child.kill('SIGINT');
+  const { code, stdout, stderr } = await tail.ended;
+  expect([code, stderr]).toEqual([0, '']);
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines[0]).toMatchObject({ type: 'webhook_endpoint.test', status: 'delivered' });
+  expect(new Set(lines.slice(1).map(({ id }) => id))).toEqual(new Set([failed]));
+  expect(lines.at(-1)).toMatchObject({ attempt_count: 2, last_response_status: 500, status: 'failed' });
+
+  const shown = await run('webhooks', 'show', url, failed);
+  expect(shown.stdout).toMatch(new RegExp(`^${failed} {2}order\\.created {2}failed\n`));
+  expect(shown.stdout).toContain('\n      "order_id": "order-1043"\n');
+  expect(shown.stdout).toMatch(/\nAttempt 2 {2}\S+ \S+ {2}scheduled {2}failed: HTTP 500 after \d+ ms\n/);
+  expect(shown.stdout).toContain('\n  ← content-type: text/plain; charset=utf-8\n');
+  expect(shown.stdout).toContain('\n  payhook listen: verified, refused by --fail\n');
+  await listener.stop();
+});
+
+test('retry sends it again, and so does retry --failed; success makes it delivered', async () => {
+  listener = await listen();
+  const one = await run('webhooks', 'retry', url, failed);
+  expect(one).toMatchObject({ code: 0, stderr: '' });
+  expect(one.stdout).toBe(
+    `1 event is put into work.\nWhat comes of it: payhook webhooks show ${endpoint.id} ${failed}\n`,
+  );
+  expect((await logged(failed, 'delivered')).attempts.at(-1)).toMatchObject({ number: 3, trigger: 'manual' });
+  await listener.stop();
+
+  const events = [await publish(), await publish(), await publish()]; // nobody listens
+  for (const event of events) await logged(event, 'failed');
+  const list = await json('webhooks', 'list', url, '--status', 'failed');
+  expect(list).toMatchObject({
+    pagination: { total: 3 },
+    data: [{ last_error_code: 'connection_refused' }, {}, {}],
+  });
+
+  listener = await listen();
+  const some = await json('webhooks', 'retry', url, '--failed', '--limit', '2', '--yes');
+  expect(some).toEqual({ webhook_endpoint_id: endpoint.id, retried: events.slice(0, 2), left: 1 });
+  for (const event of events.slice(0, 2)) await logged(event, 'delivered');
+  expect((await run('webhooks', 'retry', url, '--failed', '--yes')).stdout).toMatch(
+    /^1 event is put into work\.\n/,
+  );
+  await logged(events[2] ?? '', 'delivered');
+  const none = await run('webhooks', 'retry', url, '--failed', '--yes');
+  expect(none).toMatchObject({ code: 0, stdout: `Nothing has failed at ${endpoint.id}.\n` });
+});
+
+test('a retry that is refused on the way says how many were put into work before', async () => {
+  const unknown = `evt_${'0'.repeat(32)}`;
+  const ran = await run('webhooks', 'retry', url, failed, unknown, '--json');
+  expect(ran).toMatchObject({ code: 1, stdout: '' });
+  expect(JSON.parse(ran.stderr).error).toEqual({
+    code: 'not_found',
+    reason: 'resource_missing',
+    message: 'no such webhook event at this webhook endpoint; 1 of 2 were put into work before',
+  });
+  await listener.stop();
+});
+
+test('with a wrong secret listen refuses, and the log holds why', async () => {
+  listener = await listen(['--secret', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw']);
+  const event = await publish();
+  expect(await listener.line(event)).toMatchObject({
+    verified: false,
+    webhook_endpoint_id: null,
+    reason: expect.stringContaining('is --secret of another endpoint'),
+    answer: 400,
+  });
+  const [attempt] = (await logged(event, 'failed')).attempts;
+  expect(attempt.response_body).toContain('payhook listen: no signature is right');
+  await listener.stop();
+});
+
+test('what happens while an endpoint is disabled is held and sent when it is enabled', async () => {
+  listener = await listen();
+  expect((await run('webhooks', 'disable', url)).stdout).toBe(
+    `${endpoint.id} is disabled: events for it are held.\n`,
+  );
+  const list = await run('webhooks', 'list');
+  expect(list.stdout).toMatch(
+    new RegExp(`^${endpoint.id} {2}disabled \\(manual\\) {2}order\\.\\* .* {2}${url}$`, 'm'),
+  );
+  const event = await publish();
+  await logged(event, 'held');
+  for (const args of [
+    ['test', url],
+    ['retry', url, event],
+  ]) {
+    const refused = await run('webhooks', ...args, '--json');
+    expect(refused.code).toBe(1);
+    expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'conflict', reason: 'endpoint_disabled' });
+  }
+  expect(await json('webhooks', 'enable', url)).toMatchObject({ id: endpoint.id, status: 'enabled' });
+  expect(await listener.line(event)).toMatchObject({ verified: true });
+  await listener.stop();
+});
+
+test('an endpoint is found by its URL only when no other has the same', async () => {
+  const twin = await json('webhooks', 'create', `${url}/`, '--types', 'none.such');
+  const unclear = await run('webhooks', 'show', url);
+  expect(unclear).toMatchObject({ code: 1, stdout: '' });
+  expect(unclear.stderr).toContain(`choose one by its id: ${endpoint.id}, ${twin.id}`);
+  const asked = await run('webhooks', 'delete', twin.id);
+  expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes') });
+  const deleted = await json('webhooks', 'delete', twin.id, '--yes');
+  expect(deleted).toEqual({ id: twin.id, object: 'webhook_endpoint', deleted: true });
+  const shown = await run('webhooks', 'show', url);
+  expect(shown.stdout).toMatch(new RegExp(`^${endpoint.id} {2}enabled\nURL {10,}${url}\n`));
+  expect(shown.stdout).toMatch(/^Description +my machine$/m);
+  // the log of a deleted endpoint is still there
+  expect(await json('webhooks', 'list', twin.id)).toMatchObject({ data: [], pagination: { total: 0 } });
+});
+
+test('with PAYHOOK_URL the commands talk to that server, and listen asks it for the secrets', async () => {
+  const remote = { ...remoteEnv(), DATA_DIR: join(machine.folder, 'none') };
+  listener = await listen([], { env: remote });
+  const ran = await machine.run(['events', 'publish', 'order.created'], { env: remote });
+  expect(await listener.line(ran.stdout.trim())).toMatchObject({ verified: true });
+  await listener.stop();
+  expect(machine.files()).not.toContain('none');
+});
+
+test.each([
+  [['webhooks', 'create', 'ftp://example.com'], 'bad_request', 'invalid_url', 'url must begin with http'],
+  [['webhooks', 'create', 'http://10.0.0.1'], 'bad_request', 'invalid_url', 'DELIVERY_ALLOW_CIDRS='],
+  [
+    ['webhooks', 'create', 'http://a.example', '--types', 'payout.piad'],
+    'bad_request',
+    'invalid_event_type',
+    '',
+  ],
+  [['webhooks', 'show', 'http://a.example'], 'not_found', 'resource_missing', 'payhook webhooks list'],
+  [['webhooks', 'show', 'we_1', 'evt_1'], 'not_found', 'resource_missing', 'no such webhook event'],
+  [['webhooks', 'list', '--status', 'failed'], 'bad_request', 'invalid_query', 'status must be'],
+  [['events', 'publish', 'payout.paid'], 'bad_request', 'reserved_event_type', 'payout.'],
+  [['events', 'tail', '--status', 'lost'], 'bad_request', 'invalid_query', 'status must be'],
+])('%j is refused by the API: exit code 1 and its reason', async (args, code, reason, message) => {
+  const ran = await run(...args, '--json');
+  expect(ran).toMatchObject({ code: 1, stdout: '' });
+  expect(JSON.parse(ran.stderr).error).toMatchObject({
+    code,
+    reason,
+    message: expect.stringContaining(message),
+  });
+});
+
+test.each([
+  [['webhooks', 'retry', 'we_1'], 'name the events to retry, or say --failed'],
+  [['webhooks', 'retry', 'we_1', 'evt_1', '--failed'], 'name the events to retry, or say --failed'],
+  [['webhooks', 'retry', 'we_1', '--failed'], 'add --yes'],
+  [
+    ['webhooks', 'retry', 'we_1', '--failed', '--yes', '--limit', '0'],
+    '--limit must be a whole number from 1',
+  ],
+  [['webhooks', 'retry', 'we_1', 'evt_1', '--limit', '5'], '--limit goes with --failed'],
+  [['webhooks', 'rotate-secret', 'we_1', '--overlap', '-1'], '--overlap must be a whole number from 0'],
+  [['webhooks', 'list', '--type', 'order.created'], '--type needs an endpoint'],
+  [['events', 'publish', 'order.created', '--data', '[1]'], '--data must be a JSON object'],
+  [['events', 'publish', 'order.created', '--data', '{'], '--data is not JSON'],
+  [['events', 'publish', 'order.created', '--data', '{}', '--data-file', 'x'], 'not both'],
+  [['events', 'tail', '--lines', '101'], '--lines must be a whole number from 0 to 100'],
+])('%j is a usage error: exit code 2', async (args, message) => {
+  const ran = await run(...args);
+  expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
+});
+
+test('tail outlives the server and goes on when there is one again; it keeps no server from starting', async () => {
+  const tail = machine.start(['events', 'tail', '--lines', '0'], { env });
+  await tail.printed(new RegExp(`order\\.created +${await publish()} `));
+  server.child.kill('SIGTERM');
+  expect((await server.ended).code).toBe(0);
+  server = await startServer(machine, { env });
+  const event = await publish();
+  await tail.printed(
+    new RegExp(`^\\S+ \\S+ {2}failed +attempt 2 +connection_refused +order\\.created +${event}`, 'm'),
+  );
+  tail.child.kill('SIGTERM');
+  expect((await tail.ended).code).toBe(0);
+  expect(machine.leftovers()).toEqual([]);
+});
