@@ -8,6 +8,9 @@ export const PAYOUTS = '/v2/affiliates/payouts';
 export const COMMISSIONS = '/v2/affiliates/commissions';
 export const AFFILIATES = '/v2/affiliates';
 export const PROGRAMS = '/v2/affiliates/programs';
+export const ENDPOINTS = '/v2/webhook-endpoints';
+export const EVENT_LOG = '/v2/webhook-events/';
+export const EVENTS = '/v2/events';
 
 /** A parsed JSON record; tests look into records of every shape. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -77,9 +80,10 @@ export function expectRefusal(answer: Answer, status: number, reason?: string, .
 const dumps = new WeakMap<World, string>();
 
 async function dumpQuery(world: World): Promise<string> {
+  // rows of a partition are rows of its parent
   const tables = await world.query<{ name: string }>(
-    `select table_name as name from information_schema.tables
-     where table_schema = 'public' and table_type = 'BASE TABLE'`,
+    `select relname as name from pg_class
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`,
   );
   return tables
     .map(({ name }) => `select '${name} ' || (to_jsonb(t) - 'last_used_at')::text as row from ${name} t`)
@@ -208,6 +212,8 @@ export const MISSING: Readonly<Record<string, string>> = {
   key_id: `key_${'0'.repeat(32)}`,
   affiliate_id: '999999999',
   program_id: '999999999',
+  id: `we_${'0'.repeat(32)}`,
+  event_id: `evt_${'0'.repeat(32)}`,
 };
 
 /** Rows of a CSV text with RFC 4180 quoting, as a reader of its own would see them. */

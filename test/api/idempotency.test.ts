@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { makeEndpoint, seedAttempts } from '../support/seed.ts';
 import { startWorld, type World } from '../support/world.ts';
 import {
   AFFILIATES,
   COMMISSIONS,
   completePayout,
   dump,
+  ENDPOINTS,
+  EVENTS,
   expectRefusal,
   makeAffiliate,
   makeCommission,
@@ -86,6 +89,26 @@ describe('a request sent again with its Idempotency-Key', () => {
           is_paid: true,
         }));
         return (headers) => api.put(`${PAYOUTS}/${payout.id}`, { commissions }, headers);
+      },
+    ],
+    [
+      'an event of the platform',
+      async () => (headers) => api.post(EVENTS, { type: 'order.created', data: { n: 1 } }, headers),
+    ],
+    [
+      'a test of an endpoint',
+      async () => {
+        const endpoint = await makeEndpoint(api);
+        return (headers) => api.post(`${ENDPOINTS}/${endpoint}/test`, undefined, headers);
+      },
+    ],
+    [
+      'a retry',
+      async () => {
+        const endpoint = await makeEndpoint(api);
+        const { body: event } = await api.post(`${ENDPOINTS}/${endpoint}/test`);
+        await seedAttempts(world, event, [{ status: 500 }]);
+        return (headers) => api.post(`${ENDPOINTS}/${endpoint}/events/${event.id}/retry`, undefined, headers);
       },
     ],
   ];

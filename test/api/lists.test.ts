@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { makeEndpoint, seedAttempts } from '../support/seed.ts';
 import { startWorld, type World } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -7,6 +8,8 @@ import {
   bookDebt,
   COMMISSIONS,
   completePayout,
+  ENDPOINTS,
+  EVENT_LOG,
   expectRefusal,
   fill,
   type Json,
@@ -34,6 +37,11 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 async function fillAccount(client: Api): Promise<Record<string, string>> {
+  const endpoints = {
+    all: await makeEndpoint(client, { event_types: ['payout.*', 'affiliate.*', 'order.*'] }),
+    off: await makeEndpoint(client, { event_types: ['payout.*'], status: 'disabled' }),
+    gone: await makeEndpoint(client, { event_types: ['affiliate.created'] }),
+  };
   const programs: number[] = [];
   for (const name of ['North', 'South', 'East'])
     programs.push((await client.post(PROGRAMS, { name, hold_days: name === 'East' ? 3650 : null })).body.id);
@@ -87,7 +95,20 @@ async function fillAccount(client: Api): Promise<Record<string, string>> {
     const made = await client.post('/v2/api-keys', { name });
     if (name === 'old') await client.delete(`/v2/api-keys/${made.body.id}`);
   }
-  return { payout_id: first.id };
+  await fillLog(client, endpoints);
+  return { payout_id: first.id, id: endpoints.all };
+}
+
+/** Gives the delivery log something in every state. */
+async function fillLog(client: Api, endpoints: Record<'all' | 'off' | 'gone', string>): Promise<void> {
+  await client.post('/v2/events', { type: 'order.created', data: {} });
+  const [, second, third, fourth] = await allOf(client, `${ENDPOINTS}/${endpoints.all}/events?sort=id`);
+  await seedAttempts(world, second, [{ status: 500 }, { status: 200 }]);
+  await seedAttempts(world, third, [{ status: null }]);
+  await seedAttempts(world, fourth, [{ status: 204 }]);
+  const [left] = await allOf(client, `${ENDPOINTS}/${endpoints.gone}/events`);
+  await seedAttempts(world, left, [{ status: 410 }]);
+  await client.delete(`${ENDPOINTS}/${endpoints.gone}`);
 }
 
 interface List {
@@ -109,7 +130,7 @@ const LISTS: readonly List[] = OPERATIONS.filter(({ parameters }) =>
       ({ name, in: place }) => place === 'query' && !['page', 'per_page', 'sort'].includes(name),
     ),
   });
-  if (!path.includes('{payout_id}')) return [made(path, () => fill(path))];
+  if (!path.includes('{payout_id}')) return [made(path, () => fill(path, ids))];
   // the lists of a payout: of one that is paid and of the unpaid one
   return [
     made(`${path} of a paid payout`, () => fill(path, ids)),
@@ -262,6 +283,7 @@ function badValues(name: string, schema: Json): string[] {
   if (schema.type === 'integer') return ['', '0', '-1', '1.5', 'abc', '1,2', '99999999999999999999'];
   if (name === 'currency') return ['', 'us', 'usdd', 'xyz', '1'];
   if (name === 'payout_id') return ['', '1', 'null', 'po_1', `com_${'0'.repeat(32)}`, 'NONE'];
+  if (name === 'webhook_endpoint_id') return ['', '1', 'null', 'none', 'we_1', `evt_${'0'.repeat(32)}`];
   if (name === 'search') return ['x'.repeat(201)];
   return ['\0'];
 }
@@ -311,6 +333,7 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
     cases.push([String(found[0] ?? 'usd').toUpperCase(), (row) => row.currency === (found[0] ?? 'usd')]);
   if (name === 'payout_id')
     cases.push(['none', (row) => row.payout_id === null], [`po_${'0'.repeat(32)}`, () => false]);
+  if (name === 'webhook_endpoint_id') return [...cases, [`we_${'0'.repeat(32)}`, () => false]];
   if (schema.enum) for (const word of schema.enum) cases.push([word, (row) => String(row[name]) === word]);
   if (schema.type === 'integer') cases.push(['999999999', () => false]);
   if (schema.type === 'string' && !schema.enum && !schema.pattern && name !== 'payout_id')
@@ -377,6 +400,11 @@ test('every state of a commission is among what the lists were tried with', asyn
     'negative_balance',
     'on_hold',
   ]);
+});
+
+test('every state of a delivery is among what the lists were tried with', async () => {
+  for (const status of ['pending', 'held', 'delivered', 'failed'])
+    expect((await query(EVENT_LOG, { status })).body.pagination.total, status).toBeGreaterThan(0);
 });
 
 test('filters hold together: each narrows what the others leave', async () => {

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
+import { makeEndpoint } from '../support/seed.ts';
 import { startWorld, type World } from '../support/world.ts';
 import {
   AFFILIATES,
   COMMISSIONS,
+  ENDPOINTS,
   expectRefusal,
   fill,
   type Json,
@@ -31,12 +33,16 @@ beforeAll(async () => {
   const payout = await makePayout(api);
   const program = await api.post(PROGRAMS, { name: 'Partners' });
   const key = await api.post('/v2/api-keys', { name: 'paths' });
+  const endpoint = await makeEndpoint(api);
+  const tested = await api.post(`${ENDPOINTS}/${endpoint}/test`);
   ids = {
     affiliate_id: affiliate.id,
     commission_id: commission.id,
     payout_id: payout.id,
     program_id: program.body.id,
     key_id: key.body.id,
+    id: endpoint,
+    event_id: tested.body.id,
   };
 });
 afterAll(() => world.close());
@@ -45,6 +51,7 @@ afterAll(() => world.close());
 const BODIES: Readonly<Record<string, object>> = {
   'PATCH /v2/affiliates/{affiliate_id}': { name_first: 'Mallory' },
   'PATCH /v2/affiliates/programs/{program_id}': { name: 'Mallory' },
+  'PATCH /v2/webhook-endpoints/{id}': { description: 'Mallory', status: 'disabled' },
 };
 const bodyOf = (operation: Operation) =>
   BODIES[`${operation.method} ${operation.path}`] ?? sampleBody(operation);
@@ -168,7 +175,8 @@ describe('a trailing slash', () => {
   // as an id that nobody has is refused after everything else, both ways must come to the same end
   test.each(OPERATIONS)('$method $path answers the same with it', async (operation) => {
     const { method, path } = operation;
-    const at = fill(path, method === 'GET' ? ids : {});
+    // the interface gives one path with a slash: both are right there too
+    const at = fill(path, method === 'GET' ? ids : {}).replace(/\/$/, '');
     const options = { body: method === 'GET' ? undefined : { nonsense: true } };
     const plain = await world.api.request(method, at, options);
     const slashed = await world.api.request(method, `${at}/`, options);

@@ -25,7 +25,7 @@ const validators = new Map<string, ValidateFunction>();
 function operationAt(method: string, path: string): { pattern: string; operation: Operation } | undefined {
   const plain = path.split('?', 1)[0]?.replace(/\/$/, '') ?? '';
   const matches = Object.entries(description.paths).filter(([pattern]) =>
-    new RegExp(`^${pattern.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(plain),
+    new RegExp(`^${pattern.replace(/\/$/, '').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(plain),
   );
   // a literal path wins over one with parameters, as in the router
   matches.sort(([a], [b]) => a.split('{').length - b.split('{').length);

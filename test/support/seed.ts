@@ -1,4 +1,5 @@
 import type { Api } from './api.ts';
+import type { World } from './world.ts';
 
 /** One commission to be taken in; the rest has defaults. */
 export interface Sale {
@@ -58,4 +59,71 @@ export function salesFile(sales: readonly Sale[]): string {
 /** What sales come to. */
 export function sumOf(sales: readonly { readonly amount: number }[]): number {
   return sales.reduce((sum, { amount }) => sum + amount, 0);
+}
+
+/** Makes an endpoint nobody listens at; returns its id. */
+export async function makeEndpoint(api: Api, fields: object = {}): Promise<string> {
+  const made = await api.post('/v2/webhook-endpoints', { url: 'http://127.0.0.1:9/hook', ...fields });
+  if (made.status !== 201) throw new Error(made.text);
+  return made.body.id;
+}
+
+/** An attempt that a worker would have written down. */
+export interface SeededAttempt {
+  /** Null = nothing came back. */
+  readonly status: number | null;
+  readonly trigger?: 'scheduled' | 'manual' | 'recovery';
+  readonly body?: string;
+}
+
+/**
+ * Writes attempts of an event at an endpoint as a worker would have: the last one decides between `delivered` and
+ * `failed`, and nothing waits any more. For lists; how attempts really come about is told by test/delivery.
+ */
+export async function seedAttempts(
+  world: World,
+  { id, webhook_endpoint_id: endpoint }: { id: string; webhook_endpoint_id: string },
+  attempts: readonly SeededAttempt[],
+): Promise<void> {
+  const made = attempts.map(({ status, trigger = 'scheduled', body = '' }, index) => ({
+    number: index + 1,
+    trigger,
+    status,
+    body: status === null ? null : body,
+    code: status === null ? 'connection_refused' : status < 300 ? null : 'response_error',
+    message: status === null ? 'nobody listens there' : status < 300 ? null : `HTTP ${status}`,
+  }));
+  const last = made.at(-1);
+  if (!last) throw new Error('no attempt');
+  await world.query(
+    `with whole as (
+       select d.account_id, d.endpoint_id, d.event_id from deliveries d
+       where d.endpoint_id = replace($1, 'we_', '')::uuid and d.event_id = replace($2, 'evt_', '')::uuid),
+     made as (
+       insert into attempts (account_id, endpoint_id, event_id, number, trigger, url, started_at, duration_ms,
+         request_headers, response_status, response_headers, response_body, error_code, error_message)
+       select account_id, endpoint_id, event_id, number, trigger, 'http://127.0.0.1:9/hook',
+         id_time(event_id) + number * interval '1 hour', 10 * number,
+         '{"content-type":"application/json"}', status, case when status is not null then '{"server":"nobody"}'::json end,
+         body, code, message
+       from whole, json_to_recordset($3) as a (number int, trigger text, status int, body text, code text, message text)),
+     told as (
+       update deliveries d
+       set status = $4::text, attempt_count = $5::int, next_attempt_at = null, last_response_status = $6,
+           last_error_code = $7, last_attempt_at = id_time(d.event_id) + $5::int * interval '1 hour',
+           delivered_at = case when $4::text = 'delivered' then id_time(d.event_id) + $5::int * interval '1 hour' end
+       from whole w
+       where d.account_id = w.account_id and d.endpoint_id = w.endpoint_id and d.event_id = w.event_id)
+     delete from queue q using whole w
+     where q.account_id = w.account_id and q.endpoint_id = w.endpoint_id and q.event_id = w.event_id`,
+    [
+      endpoint,
+      id,
+      JSON.stringify(made),
+      last.code === null ? 'delivered' : 'failed',
+      made.length,
+      last.status,
+      last.code,
+    ],
+  );
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
 import { type Answer, type Api, apiOf, type RequestOptions } from '../support/api.ts';
-import { makeAffiliates, salesFor, takeIn } from '../support/seed.ts';
+import { makeAffiliates, makeEndpoint, salesFor, takeIn } from '../support/seed.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { dump, type Ids, OPERATIONS, type Operation, REFERENCES, sampleBody } from './support.ts';
 
@@ -15,10 +15,14 @@ const nobodys: Ids = {
   key_id: `key_${'0192f8e5'.repeat(4)}`,
   affiliate_id: 987_654_321,
   program_id: 987_654_329,
+  id: `we_${'0192f8e5'.repeat(4)}`,
+  event_id: `evt_${'0192f8e5'.repeat(4)}`,
+  webhook_endpoint_id: `we_${'0192f8e5'.repeat(4)}`,
 };
 
 /** An account with one of everything; its ids. The payout is unpaid, so it can be completed and deleted. */
 async function furnish(api: Api, prefix: string): Promise<Ids> {
+  const endpoint = await makeEndpoint(api, { headers: { 'x-shop': prefix } });
   const [affiliate_id = 0] = await makeAffiliates(api, 2, prefix);
   const { body: program } = await api.post('/v2/affiliates/programs', { name: `Program of ${prefix}` });
   await takeIn(api, salesFor([affiliate_id], 4, prefix));
@@ -33,12 +37,16 @@ async function furnish(api: Api, prefix: string): Promise<Ids> {
   const { body: payout } = await api.post('/v2/affiliates/payouts');
   const { body: list } = await api.get(`/v2/affiliates/commissions?affiliate_id=${affiliate_id}`);
   const { body: key } = await api.post('/v2/api-keys', { name: `till of ${prefix}` });
+  const { body: log } = await api.get(`/v2/webhook-endpoints/${endpoint}/events`);
   return {
     payout_id: payout.id,
     commission_id: list.data[0].id,
     key_id: key.id,
     affiliate_id,
     program_id: program.id,
+    id: endpoint,
+    event_id: log.data[0].id,
+    webhook_endpoint_id: endpoint,
   };
 }
 
@@ -138,10 +146,11 @@ describe("with another account's ids", () => {
 
   test.each(withParameters)('$operationId answers as for a missing row and changes nothing', (operation) =>
     changingNothing(async () => {
-      for (const name of operation.pathParameters as (keyof Ids)[]) {
-        // each parameter by itself, so that a right payout does not open a wrong affiliate
+      const names = operation.pathParameters as (keyof Ids)[];
+      // each parameter by itself, so that a right payout does not open a wrong affiliate, and all at once
+      for (const wrong of [...names.map((name) => [name]), names]) {
         const ask = (foreign: Ids) => {
-          const ids = { ...ours, [name]: foreign[name] };
+          const ids = { ...ours, ...Object.fromEntries(wrong.map((name) => [name, foreign[name]])) };
           return world.api.request(operation.method, pathOf(operation, ids), requestOf(operation, ours));
         };
         const [asked, missing] = [await ask(theirs), await ask(nobodys)];
@@ -297,7 +306,7 @@ test('a key sees nothing of another account in any list', async () => {
   for (const operation of lists) {
     const answer = await world.api.get(pathOf(operation, ours));
     expect(answer.status).toBe(200);
-    for (const name of ['payout_id', 'commission_id', 'key_id'] as const)
+    for (const name of ['payout_id', 'commission_id', 'key_id', 'id', 'event_id'] as const)
       expect(answer.text, operation.operationId).not.toContain(theirs[name]);
     expect(answer.text).not.toMatch(new RegExp(`"affiliate_id":${theirs.affiliate_id}[,}]`));
   }

@@ -61,7 +61,16 @@ export const OPERATIONS: readonly Operation[] = Object.entries(
 );
 
 /** Names of fields, parameters and columns that point to a record of the account. */
-export const REFERENCES = ['payout_id', 'affiliate_id', 'program_id', 'commission_id', 'key_id'] as const;
+export const REFERENCES = [
+  'payout_id',
+  'affiliate_id',
+  'program_id',
+  'commission_id',
+  'key_id',
+  'id', // of a webhook endpoint, as the interface calls it
+  'event_id',
+  'webhook_endpoint_id',
+] as const;
 export type Reference = (typeof REFERENCES)[number];
 export type Ids = Readonly<Record<Reference, string | number>>;
 
@@ -98,13 +107,16 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   email: 'sample@example.com',
   amount: 100,
   currency: 'usd',
+  description: 'some description',
 };
 
 /** Every row that belongs to each account, apart from when its keys were last used. */
 export async function dump(world: World): Promise<string> {
+  // rows of a partition are rows of its parent
   const tables = await world.query<{ name: string }>(
-    `select table_name as name from information_schema.columns
-     where column_name = 'account_id' and table_schema = 'public' order by 1`,
+    `select relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where a.attname = 'account_id' and c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+       and not c.relispartition order by 1`,
   );
   const parts: string[] = [];
   for (const { name } of [...tables, { name: 'accounts' }]) {

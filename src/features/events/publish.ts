@@ -33,10 +33,7 @@ export async function publishPlatformEvent(
   }
   const id = await newEventId(tx);
   if (externalId !== undefined) {
-    // numbers that JavaScript rounds to the same value are the same here
-    const hash = createHash('sha256')
-      .update(JSON.stringify([type, data]))
-      .digest();
+    const hash = contentHash(type, data);
     const earlier = await takeExternalId(tx, account, { id, externalId, hash });
     if (earlier) {
       if (!earlier.hash.equals(hash)) {
@@ -45,6 +42,30 @@ export async function publishPlatformEvent(
       return { json: await readPayload(tx, account, earlier.event), isNew: false };
     }
   }
-  await publishForeign(tx, { account, type, id, body: rawBody });
+  // a byte order mark is none of JSON's, though the body's reader lets one pass
+  const body = rawBody.replace(/^\ufeff/, '');
+  await publishForeign(tx, { account, type, id, body }).catch((error: { code?: string }) => {
+    throw UNREADABLE.has(error.code ?? '') ? hiddenValue() : error;
+  });
   return { json: await readPayload(tx, account, id), isNew: true };
+}
+
+// PostgreSQL's codes for text that is no JSON to it, for \u0000 in it, and for nesting it cannot follow.
+const UNREADABLE: ReadonlySet<string> = new Set(['22P02', '22P05', '54001']);
+
+// The check of the body sees the last of several values of one name; PostgreSQL reads the others too.
+const hiddenValue = () =>
+  fail(
+    'invalid_body',
+    'a name stands twice in an object, and the value in front has NUL characters, lone surrogates or too deep nesting',
+  );
+
+/** The same for the same content: the order of keys makes no difference, nor what JavaScript rounds away of numbers. */
+function contentHash(type: string, data: PlatformEvent['data']): Buffer {
+  const content = JSON.stringify([type, data], (_, value: unknown) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+  return createHash('sha256').update(content).digest();
 }

@@ -64,7 +64,9 @@ export interface EndpointRow {
 }
 
 const rowOf = (account: string, id: string) =>
-  sql`select url, header_names, header_values, secret, previous_secret, previous_secret_until, disabled_at, event_types
+  sql`select url, header_names, header_values, secret, previous_secret,
+        case when previous_secret_until > now() then previous_secret_until end as previous_secret_until, disabled_at,
+        event_types
       from webhook_endpoints where account_id = ${account} and id = ${id} and deleted_at is null`;
 
 /** The row of a live endpoint, or null. */
@@ -99,7 +101,7 @@ export async function updateEndpoint(tx: Tx, account: string, id: string, column
   const assignments = Object.entries(columns).map(([name, value]): Sql => sql`${raw(name)} = ${value}`);
   await rows(
     tx,
-    sql`update webhook_endpoints set ${join([...assignments, sql`updated_at = now()`])}
+    sql`update webhook_endpoints set ${join([...assignments, sql`updated_at = now_ms()`])}
         where account_id = ${account} and id = ${id}`,
   );
 }
@@ -108,7 +110,7 @@ export async function updateEndpoint(tx: Tx, account: string, id: string, column
 export async function markDisabled(tx: Tx, account: string, id: string, reason: string): Promise<boolean> {
   const done = await rows(
     tx,
-    sql`update webhook_endpoints set disabled_at = now_ms(), disabled_reason = ${reason}, updated_at = now()
+    sql`update webhook_endpoints set disabled_at = now_ms(), disabled_reason = ${reason}, updated_at = now_ms()
         where account_id = ${account} and id = ${id} and disabled_at is null and deleted_at is null returning 1`,
   );
   return done.length === 1;
@@ -119,7 +121,7 @@ export async function markEnabled(tx: Tx, account: string, id: string): Promise<
   await rows(
     tx,
     sql`update webhook_endpoints
-        set disabled_at = null, disabled_reason = null, resumptions = resumptions + 1, updated_at = now()
+        set disabled_at = null, disabled_reason = null, resumptions = resumptions + 1, updated_at = now_ms()
         where account_id = ${account} and id = ${id}`,
   );
   await rows(
@@ -143,7 +145,7 @@ export async function replaceSecret(
         set previous_secret = case when ${overlapSeconds}::int > 0 then secret end,
             previous_secret_until = case when ${overlapSeconds}::int > 0
               then now_ms() + ${overlapSeconds}::int * interval '1 second' end,
-            secret = ${secret}, updated_at = now()
+            secret = ${secret}, updated_at = now_ms()
         where account_id = ${account} and id = ${id} returning iso(previous_secret_until) as until`,
   );
   return until;
@@ -155,7 +157,7 @@ export async function markDeleted(tx: Tx, account: string, id: string): Promise<
     tx,
     sql`update webhook_endpoints
         set deleted_at = now_ms(), secret = '', previous_secret = null, previous_secret_until = null,
-            header_values = null, header_names = '{}', updated_at = now()
+            header_values = null, header_names = '{}', updated_at = now_ms()
         where account_id = ${account} and id = ${id} and deleted_at is null returning 1`,
   );
   return done.length === 1;

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CATALOGUE } from '../../src/features/events/catalogue.ts';
+import type { Api } from '../support/api.ts';
+import { makeEndpoint } from '../support/seed.ts';
+import { startWorld, type World } from '../support/world.ts';
+import {
+  AFFILIATES,
+  allOf,
+  COMMISSIONS,
+  completePayout,
+  ENDPOINTS,
+  type Json,
+  makeAffiliate,
+  makeCommission,
+  makePayout,
+  PAYOUTS,
+  unique,
+  withoutLists,
+} from './fixtures.ts';
+
+let world: World;
+let api: Api;
+let nobodyElse: string;
+beforeAll(async () => {
+  world = await startWorld();
+  api = world.api;
+  nobodyElse = await makeEndpoint(await world.otherAccount());
+});
+afterAll(async () => {
+  const told = await world.query('select 1 from deliveries where endpoint_id = $1', [nobodyElse.slice(3)]);
+  await world.close();
+  expect(told, 'another account was told').toEqual([]);
+});
+
+const get = async (path: string): Promise<Json> => (await api.get(path)).body;
+const ok = async (answer: Promise<Json>): Promise<Json> => {
+  const { status, text, body } = await answer;
+  expect(status, text).toBeLessThan(300);
+  return body;
+};
+
+/** What was paid long ago, as far as this test is concerned. */
+async function paidCommission(): Promise<Json> {
+  const { id } = await makeAffiliate(api);
+  const sale = await makeCommission(api, id);
+  await completePayout(api, await makePayout(api));
+  return sale;
+}
+
+/** A type of event, what is there before it, what makes it happen and the data it must tell of. */
+const HAPPENINGS: Record<string, () => Promise<() => Promise<Json[]>>> = {
+  'affiliate.created': async () => async () => [await makeAffiliate(api, { name_first: 'Zoë' })],
+  'affiliate.updated': async () => {
+    const { id } = await makeAffiliate(api);
+    return async () => {
+      const { balance: _, ...changed } = await ok(api.patch(`${AFFILIATES}/${id}`, { name_last: 'Okafor' }));
+      return [changed];
+    };
+  },
+  'commission.created': async () => {
+    const { id } = await makeAffiliate(api);
+    return async () => {
+      const sale = await makeCommission(api, id, { metadata: { campaign: 'winter' } });
+      const bonus = await ok(
+        api.post(`${AFFILIATES}/${id}/adjustments`, { external_id: unique('bonus'), amount: 5 }),
+      );
+      return [sale, bonus];
+    };
+  },
+  'commission.updated': async () => {
+    const { id } = await makeCommission(api, (await makeAffiliate(api)).id);
+    const one = `${COMMISSIONS}/${id}`;
+    return async () => {
+      const told = [];
+      for (const [what, body] of [
+        ['refund', { external_id: unique('refund'), amount: 100 }],
+        ['hold', undefined],
+        ['unhold', undefined],
+      ] as const) {
+        await ok(api.post(`${one}/${what}`, body));
+        told.push(await get(one));
+      }
+      return told;
+    };
+  },
+  'commission.voided': async () => {
+    const { id } = await makeCommission(api, (await makeAffiliate(api)).id);
+    return async () => {
+      await ok(api.post(`${COMMISSIONS}/${id}/void`, { reason: 'her own order' }));
+      return [await get(`${COMMISSIONS}/${id}`)];
+    };
+  },
+  'commission.clawed_back': async () => {
+    const { id } = await paidCommission();
+    return async () => {
+      await ok(api.post(`${COMMISSIONS}/${id}/refund`, { external_id: unique('refund'), amount: 300 }));
+      const all = await allOf(api, COMMISSIONS);
+      return all.filter((row) => row.reverses_commission_id === id);
+    };
+  },
+  'commissions.imported': async () => {
+    const { id } = await makeAffiliate(api);
+    const sales = [1, 2, 3].map((amount) => ({
+      external_id: unique('batch'),
+      affiliate_id: id,
+      amount,
+      currency: 'usd',
+    }));
+    return async () => {
+      await ok(api.post(`${COMMISSIONS}/batch`, { commissions: sales }));
+      const file = `external_id,affiliate_id,amount,currency\n${unique('file')},${id},1.00,usd\n`;
+      await ok(api.upload(`${COMMISSIONS}/import`, file));
+      const object = 'commission_import';
+      const sums = (amount: number, count: number) => [{ currency: 'usd', amount, count }];
+      return [
+        { object, source: 'batch', created: 3, totals: sums(6, 3) },
+        { object, source: 'file', created: 1, unchanged: 0, failed: 0, totals: sums(100, 1) },
+      ];
+    };
+  },
+  'payout.created': async () => {
+    await makeCommission(api, (await makeAffiliate(api)).id);
+    return async () => {
+      const payout = await makePayout(api);
+      await ok(api.delete(`${PAYOUTS}/${payout.id}`));
+      return [withoutLists(payout)];
+    };
+  },
+  'payout.updated': async () => {
+    const { id } = await makeAffiliate(api);
+    const [sale] = [await makeCommission(api, id), await makeCommission(api, id)];
+    const payout = await makePayout(api);
+    return async () => {
+      await ok(api.post(`${COMMISSIONS}/${sale?.id}/refund`, { external_id: unique('refund'), amount: 100 }));
+      const updated = await get(`${PAYOUTS}/${payout.id}`);
+      await ok(api.delete(`${PAYOUTS}/${payout.id}`));
+      return [withoutLists(updated)];
+    };
+  },
+  'payout.paid': async () => {
+    await makeCommission(api, (await makeAffiliate(api)).id);
+    const payout = await makePayout(api);
+    return async () => {
+      await completePayout(api, payout);
+      return [withoutLists(await get(`${PAYOUTS}/${payout.id}`))];
+    };
+  },
+  'payout.deleted': async () => {
+    await makeCommission(api, (await makeAffiliate(api)).id);
+    const payout = await makePayout(api);
+    return async () => {
+      await ok(api.delete(`${PAYOUTS}/${payout.id}`));
+      return [withoutLists(payout)];
+    };
+  },
+  'webhook_endpoint.disabled': async () => {
+    const id = await makeEndpoint(api, { event_types: ['nothing.at-all'] });
+    return async () => [await ok(api.patch(`${ENDPOINTS}/${id}`, { status: 'disabled' }))];
+  },
+};
+
+describe('each type of event that we publish', () => {
+  test.each(Object.keys(HAPPENINGS))(
+    '%s reaches those who want it, with the record as GET shows it',
+    async (type) => {
+      const happen = await HAPPENINGS[type]?.();
+      const prefix = `${type.split('.')[0]}.*`;
+      const [exact, wide, all, other] = [
+        await makeEndpoint(api, { event_types: [type] }),
+        await makeEndpoint(api, { event_types: ['order.created', prefix] }),
+        await makeEndpoint(api),
+        await makeEndpoint(api, { event_types: ['webhook_endpoint.test', 'order.*'] }),
+      ];
+      const expected = (await happen?.()) ?? [];
+      expect(expected.length).toBeGreaterThan(0);
+      for (const endpoint of [exact, wide, all]) {
+        const log = `${ENDPOINTS}/${endpoint}/events`;
+        const rows = await allOf(api, `${log}?sort=id&type=${type}`);
+        expect(rows.map(({ status }) => status)).toEqual(expected.map(() => 'pending'));
+        const payloads = await Promise.all(rows.map(async ({ id }) => (await get(`${log}/${id}`)).payload));
+        expect(payloads.map(({ data }) => data)).toEqual(expected);
+        for (const [index, payload] of payloads.entries())
+          expect(payload).toMatchObject({ id: rows[index]?.id, type, object: 'event' });
+      }
+      // each that waits in the log waits in the queue
+      const exactly = await world.query('select 1 from queue where endpoint_id = $1', [exact.slice(3)]);
+      expect(exactly).toHaveLength(expected.length);
+      expect(await allOf(api, `${ENDPOINTS}/${other}/events`)).toEqual([]);
+      for (const endpoint of [exact, wide, all, other]) await api.delete(`${ENDPOINTS}/${endpoint}`);
+    },
+  );
+
+  test('is among them: the catalogue has no more, but the test of an endpoint', () => {
+    expect([...Object.keys(HAPPENINGS), 'webhook_endpoint.test'].toSorted()).toEqual(
+      Object.keys(CATALOGUE).toSorted(),
+    );
+  });
+
+  test('is not published by what is refused', async () => {
+    const endpoint = await makeEndpoint(api);
+    const { id } = await makeAffiliate(api);
+    const log = `${ENDPOINTS}/${endpoint}/events`;
+    const before = await allOf(api, log);
+    for (const answer of [
+      await api.post(AFFILIATES, { email: 'no' }),
+      await api.patch(`${AFFILIATES}/${id}`, { status: 'asleep' }),
+      await api.post(COMMISSIONS, { external_id: 'x', affiliate_id: 999_999, amount: 1 }),
+      await api.post(PAYOUTS, { filters: { currency: 'jpy' } }),
+    ])
+      expect(answer.status, answer.text).toBeGreaterThanOrEqual(400);
+    expect(await allOf(api, log)).toEqual(before);
+  });
+});
