@@ -8,15 +8,27 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { deliveries } from './deliveries.ts';
 import { importing } from './import.ts';
+import { latency } from './latency.ts';
 import { lists } from './lists.ts';
 import { type Group, type Result, type Sizes, table } from './measure.ts';
 import { payouts } from './payouts.ts';
 import { cleanUp } from './program.ts';
+import { publishing } from './publishing.ts';
 import { requests } from './requests.ts';
 import { startup } from './startup.ts';
 
-const GROUPS: readonly Group[] = [startup, importing, payouts, lists, requests];
+const GROUPS: readonly Group[] = [
+  startup,
+  importing,
+  payouts,
+  lists,
+  requests,
+  deliveries,
+  latency,
+  publishing,
+];
 
 const DEFAULT: Sizes = {
   commissions: 1_000_000,
@@ -26,6 +38,8 @@ const DEFAULT: Sizes = {
   dearRounds: 2,
   cheapRounds: 5,
   loadSeconds: 3,
+  deliveries: 20_000,
+  latencySeconds: 10,
 };
 const QUICK: Sizes = {
   ...DEFAULT,
@@ -35,6 +49,8 @@ const QUICK: Sizes = {
   listLarge: 100_000,
   cheapRounds: 3,
   loadSeconds: 1,
+  deliveries: 4000,
+  latencySeconds: 3,
 };
 const FULL: Sizes = { ...DEFAULT, listLarge: 10_000_000, dearRounds: 3, cheapRounds: 9, loadSeconds: 5 };
 

@@ -23,6 +23,10 @@ export interface Sizes {
   readonly cheapRounds: number;
   /** Of one burst of load. */
   readonly loadSeconds: number;
+  /** Of one measurement of throughput. */
+  readonly deliveries: number;
+  /** Of one measurement of how long deliveries take. */
+  readonly latencySeconds: number;
 }
 
 /** A group of measures that is run as one, by its name for `--only`. */
@@ -43,6 +47,12 @@ export function median(values: readonly number[]): number {
   const middle = sorted.length >> 1;
   const [low = Number.NaN, high = Number.NaN] = [sorted[middle - 1], sorted[middle]];
   return sorted.length % 2 === 1 ? high : (low + high) / 2;
+}
+
+/** The smallest value that a `share` of the values does not exceed. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
 /** After this no further round of a measurement is begun: a machine that is slow today gives fewer samples. */

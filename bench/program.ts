@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,6 +33,8 @@ export interface Bench extends Program {
   readonly key: string;
   /** UUID of the account the key belongs to. */
   readonly account: string;
+  /** Where PostgreSQL, the first key and the secret key are. */
+  readonly dataDir: string;
   /** As superuser: seeding skips triggers and forces checkpoints. */
   readonly pg: pg.Client;
   /** Options for another connection, as the program's role. */
@@ -40,7 +42,7 @@ export interface Bench extends Program {
   /** Moves the key to another account: who asks is looked up in each request. */
   actAs(account: string): Promise<void>;
   /** A JSON request with the first key; the body of a 2xx is returned, anything else throws. */
-  send(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<string>;
+  send(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<string>;
   upload(path: string, file: Readable): Promise<string>;
   /** Reads a body and throws it away; the number of bytes. */
   drain(path: string): Promise<number>;
@@ -113,22 +115,31 @@ export async function untilReady(child: ChildProcess, url: string, log: string):
   }
 }
 
+type Environment = Readonly<Record<string, string>>;
+
 /** Starts the built server on a data folder. */
-export async function startProgram(dataDir: string): Promise<Program> {
+export async function startProgram(dataDir: string, env: Environment = {}): Promise<Program> {
   const port = await freePort();
   const log = join(dataDir, '..', 'server.log');
   const url = `http://127.0.0.1:${port}`;
   const begin = process.hrtime.bigint();
-  const child = start([MAIN, 'serve'], { DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1' }, log);
+  const own = { DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1' };
+  const child = start([MAIN, 'serve'], { ...own, ...env }, log);
   await untilReady(child, `${url}/readyz`, log);
   const startSeconds = Number(process.hrtime.bigint() - begin) / 1e9;
   return { url, pid: child.pid ?? 0, startSeconds, stop: () => stop(child) };
 }
 
+/** Starts `payhook worker`, built, on the database of a running server. */
+export function startWorker(dataDir: string, env: Environment): { pid: number; stop(): Promise<void> } {
+  const child = start([MAIN, 'worker'], { DATA_DIR: dataDir, ...env }, join(dataDir, '..', 'worker.log'));
+  return { pid: child.pid ?? 0, stop: () => stop(child) };
+}
+
 /** Starts the built server on an empty folder and opens its database. */
-export async function startBench(): Promise<Bench> {
+export async function startBench(env: Environment = {}): Promise<Bench> {
   const dataDir = join(temporaryFolder(), 'data');
-  const program = await startProgram(dataDir);
+  const program = await startProgram(dataDir, env);
   const key = readFileSync(join(dataDir, 'first-api-key'), 'utf8').trim();
   const embedded = await openEmbedded({ dataDir, purpose: 'command' });
   const client = new pg.Client({ ...embedded.superuser, database: embedded.connection.database });
@@ -152,6 +163,7 @@ export async function startBench(): Promise<Bench> {
   };
   return {
     ...program,
+    dataDir,
     key,
     account: rows[0]?.id ?? '',
     pg: client,
@@ -188,5 +200,38 @@ export function residentBytes(pid: number): number {
     return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
   } catch {
     return Number.NaN;
+  }
+}
+
+const TICKS_A_SECOND = 100; // USER_HZ, which /proc counts in, is 100 on every Linux
+
+/** Processor time of a process so far, in seconds (Linux), or NaN; with `children`, of those that ended too. */
+export function processorSeconds(pid: number, children = false): number {
+  const fields = statOf(pid);
+  if (!fields) return Number.NaN;
+  const ticks = fields.slice(11, children ? 15 : 13);
+  return ticks.reduce((sum, text) => sum + Number(text), 0) / TICKS_A_SECOND;
+}
+
+/** The same of the embedded PostgreSQL, all its processes. */
+export function postgresSeconds(dataDir: string): number {
+  try {
+    const pid = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+    const children = readdirSync('/proc').filter((name) => statOf(name)?.[1] === String(pid));
+    const living = children.map((name) => processorSeconds(Number(name)) || 0);
+    return processorSeconds(pid, true) + living.reduce((sum, value) => sum + value, 0);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** What stands in /proc/<pid>/stat after the name of the process: state, parent, … */
+function statOf(pid: number | string): string[] | null {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+  } catch {
+    return null;
   }
 }

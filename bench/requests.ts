@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Sql } from 'sql-template-tag';
 import sql from 'sql-template-tag';
-import { Pool } from 'undici';
 import type { Reader } from '../src/db/connect.ts';
 import { listPayouts, payoutList } from '../src/features/payouts/lists.ts';
 import { payoutRecord } from '../src/features/payouts/records.ts';
 import { parseList } from '../src/http/lists.ts';
+import { load } from './load.ts';
 import { type Group, interleaved, median } from './measure.ts';
 import { type Bench, freePort, start, startBench, temporaryFolder, untilReady } from './program.ts';
 import { seedAffiliates, seedCommissions, seedPayouts, settle, sumPayouts } from './seed.ts';
@@ -16,7 +16,6 @@ const AFFILIATES = 20;
 const COMMISSIONS = 10_000;
 const PAYOUTS = 60;
 const CONNECTIONS = 16;
-const WARM_UP_SECONDS = 1;
 const BARE = fileURLToPath(new URL('bare.ts', import.meta.url));
 const LIST = '/v2/affiliates/payouts';
 
@@ -38,38 +37,6 @@ async function statementOf(
   if (!heard) throw new Error('no statement was run');
   const values = heard.values.map((value) => (typeof value === 'bigint' ? String(value) : value));
   return { text: heard.text, values };
-}
-
-/** Requests per second at a fixed concurrency for a bounded time, after a warm-up. */
-async function load(
-  origin: string,
-  path: string,
-  headers: Record<string, string>,
-  time: number,
-): Promise<number> {
-  const pool = new Pool(origin, { connections: CONNECTIONS, pipelining: 1 });
-  let counting = false;
-  let answered = 0;
-  let open = true;
-  const client = async () => {
-    while (open) {
-      const { statusCode, body } = await pool.request({ method: 'GET', path, headers });
-      await body.dump({ limit: 1 << 24 });
-      if (statusCode !== 200) throw new Error(`GET ${path}: ${statusCode}`);
-      if (counting) answered += 1;
-    }
-  };
-  const clients = Promise.all(Array.from({ length: CONNECTIONS }, client));
-  const wait = (length: number) => new Promise((resolve) => setTimeout(resolve, length * 1000));
-  await Promise.race([wait(WARM_UP_SECONDS), clients]);
-  counting = true;
-  const begin = process.hrtime.bigint();
-  await Promise.race([wait(time), clients]);
-  const took = Number(process.hrtime.bigint() - begin) / 1e9;
-  open = false;
-  await clients;
-  await pool.close();
-  return answered / took;
 }
 
 async function startBare(bench: Bench, routes: object): Promise<string> {
@@ -111,11 +78,12 @@ export const requests: Group = {
       { measure: 'GET one payout', own: `${LIST}/${id}`, floor: '/one' },
       { measure: 'list 50 payouts', own: `${LIST}?per_page=50`, floor: '/list' },
     ];
+    const burst = { connections: CONNECTIONS, seconds: loadSeconds };
     for (const { measure, own, floor } of measures) {
       note(measure);
       const samples = await interleaved(dearRounds + 2, {
-        own: () => load(bench.url, own, { authorization: `Bearer ${bench.key}` }, loadSeconds),
-        bare: () => load(bare, floor, {}, loadSeconds),
+        own: () => load(bench.url, { path: own, headers: { authorization: `Bearer ${bench.key}` } }, burst),
+        bare: () => load(bare, { path: floor, headers: {} }, burst),
       });
       const ratio = median(samples.own) / median(samples.bare);
       yield {

@@ -115,3 +115,55 @@ export async function settle(client: pg.Client): Promise<void> {
   await client.query('analyze affiliates, payouts, payout_lines, payout_line_totals');
   await client.query('checkpoint');
 }
+
+/** Empties the log and the queue, and forgets what workers learned of the endpoints. */
+export async function emptyDeliveries(client: pg.Client): Promise<void> {
+  await client.query('truncate events, deliveries, attempts, queue');
+  await client.query(
+    `update endpoint_state set lane = default, may_start_at = default, failing_since = null, failures = default,
+       last_success_at = null`,
+  );
+}
+
+/** Members of `data` that make a payload of about 1 KB, as JSON text. */
+export const EVENT_FILLER = Array.from(
+  { length: 8 },
+  (_, index) => `"field_${index}":"${`what a platform tells its merchants, part ${index} `.repeat(2)}"`,
+).join(',');
+
+/**
+ * Makes events as `publish` stores them, each with a delivery due now at so many endpoints of the account, which go
+ * round: the first `endpoints` of them by id.
+ */
+export async function seedDeliveries(
+  client: pg.Client,
+  seed: { account: string; events: number; fanOut: number; endpoints: number },
+): Promise<void> {
+  await client.query(
+    `with made as materialized (select g, new_id() as id from generate_series(1, $2::int) g),
+     stored as (
+       insert into events (account_id, id, type, payload)
+       select $1, id, 'bench.happened',
+              concat('{"id":"', public_id('evt', id), '","object":"event","type":"bench.happened","timestamp":"',
+                     iso(id_time(id)), '","account_id":"', public_id('acc', $1), '","api_version":"2.0.0",',
+                     '"data":{"number":', g, ',', $5::text, '}}')
+       from made),
+     wanted as materialized (
+       select made.id, ids[1 + ((g - 1) * $3 + k) % $4] as endpoint_id, g, k
+       from made cross join generate_series(0, $3::int - 1) k
+       cross join (select array_agg(id order by id) as ids from webhook_endpoints where account_id = $1) e),
+     logged as (
+       insert into deliveries (account_id, endpoint_id, event_id, type, next_attempt_at)
+       select $1, endpoint_id, id, 'bench.happened', now_ms() from wanted)
+     insert into queue (account_id, endpoint_id, event_id, generation, due_at)
+     select $1, endpoint_id, id, 0, now() from wanted order by g, k`,
+    [seed.account, seed.events, seed.fanOut, seed.endpoints, EVENT_FILLER],
+  );
+}
+
+/** As `settle`, for events and their deliveries. */
+export async function settleDeliveries(client: pg.Client): Promise<void> {
+  await client.query('vacuum (analyze) queue, endpoint_state, webhook_endpoints');
+  await client.query('analyze events, deliveries, attempts');
+  await client.query('checkpoint');
+}

@@ -62,13 +62,15 @@ create table deliveries (
   last_response_status int,
   last_error_code      text,
   delivered_at         timestamptz(3),
+  -- for the index below: status itself would keep every settle from being a heap-only update
+  is_failed            boolean not null generated always as (status = 'failed') stored,
   primary key (account_id, endpoint_id, event_id),
   check ((status = 'delivered') = (delivered_at is not null)),
   check ((status = 'pending') = (next_attempt_at is not null)),
   check ((attempt_count = 0) = (last_attempt_at is null))
 ) partition by range (event_id);
 create index deliveries_account on deliveries (account_id, event_id, endpoint_id);
-create index deliveries_failed on deliveries (account_id, event_id, endpoint_id) where status = 'failed';
+create index deliveries_failed on deliveries (account_id, event_id, endpoint_id) where is_failed;
 
 -- Append-only: what was sent and what came back.
 create table attempts (

@@ -88,7 +88,14 @@ const types = {
 };
 
 const ENGINE_CONNECTIONS = 4;
-const ENGINE_PLANS = ['seqscan', 'hashjoin', 'mergejoin'].map((plan) => ` -c enable_${plan}=off`).join('');
+const ENGINE_PLANS = [
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'plan_cache_mode=force_generic_plan',
+]
+  .map((setting) => ` -c ${setting}`)
+  .join('');
 
 /** Opens the pools (lazily: the first query connects). The caller closes the returned database. */
 export function connect(options: ConnectOptions): Database {

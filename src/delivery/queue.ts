@@ -110,6 +110,7 @@ async function store(tx: Tx, { account, type, records, audience, id }: Storing):
           insert into queue (account_id, endpoint_id, event_id, generation, due_at)
           select ${account}::uuid, endpoint_id, made.id, resumptions, now() from made, interested)
         select id, bytes, (select count(*)::int from interested) as endpoints from made`,
+    id === undefined ? undefined : 'publish_foreign',
   );
   if (stored.some(({ endpoints }) => endpoints > 0)) tx.announce();
   return stored;

@@ -29,12 +29,11 @@ const waiting = (condition: Sql) =>
     select from webhook_endpoints e
     where e.account_id = d.account_id and e.id = d.endpoint_id and ${condition})`;
 
-// Each status stands in the text: as a parameter it could not use the index that holds only failed rows.
 const STATUSES: Readonly<Record<string, Sql>> = {
   pending: waiting(sql`not ${isHeld}`),
   held: waiting(isHeld),
   delivered: sql`d.status = 'delivered'`,
-  failed: sql`d.status = 'failed'`,
+  failed: sql`d.is_failed`,
 };
 
 const filters: Readonly<Record<string, Filter>> = {
