@@ -33,6 +33,8 @@ export interface Settler {
 
 const AT_ONCE = 200;
 const WRITERS = 2;
+/** Full batches are cheap: a second writer helps only when the first cannot keep up. */
+const SECOND_WRITER_AT = 100;
 const AFTER_ERROR_MS = 200;
 
 const QUICK_MS = 1000;
@@ -148,7 +150,7 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
     add(finished) {
       pile.push({ finished, until: performance.now() + leaseMs });
       waiting += 1;
-      if (writers.size >= WRITERS) return;
+      if (writers.size >= WRITERS || (writers.size > 0 && pile.length < SECOND_WRITER_AT)) return;
       // results of the same moment go together
       const writer = new Promise((resolve) => setImmediate(resolve)).then(write).finally(() => {
         writers.delete(writer);
