@@ -106,7 +106,9 @@ create table queue (
   generation  int not null,
   due_at      timestamptz not null,                     -- also the lease: a claim moves it
   lease_token uuid,                                     -- version 7: carries the time of the claim
-  primary key (account_id, endpoint_id, event_id)
+  -- Not led by the account: a row is looked up by what queue_due does not begin with, or statistics of a queue that was
+  -- empty let the planner walk an endpoint's backlog for it.
+  primary key (event_id, endpoint_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index queue_due on queue (account_id, endpoint_id, generation, due_at);
 

@@ -50,6 +50,7 @@ interface Round {
   endpoint_id: string;
   /** The locked ones, as JSON that goes back as it came; null = none. */
   free: string | null;
+  free_count: number;
 }
 
 interface Row {
@@ -95,20 +96,34 @@ export async function claim(
   { slots, leaseMs, from }: { slots: number; leaseMs: number; from: Cursor | null },
 ): Promise<Claim> {
   const round = await lockEndpoints(tx, from ?? START);
-  const taken = round.free === null ? [] : await takeRows(tx, round.free, { slots, leaseMs });
+  // none takes the places of all the others that are due
+  const share = Math.ceil(slots / round.free_count);
+  const taken = round.free === null ? [] : await takeRows(tx, round.free, { slots, share, leaseMs });
   const lost = taken.filter(({ lost }) => lost !== null);
   if (lost.length > 0) await logLost(tx, lost);
   const waits = [round.wait_ms, taken[0]?.wait_ms ?? null].filter((wait) => wait !== null);
-  const isFull = taken.length >= slots;
-  const last = isFull ? taken.at(-1) : round;
-  const hasMore = isFull || round.visited >= ENDPOINTS_AT_ONCE;
   return {
     token: taken[0]?.token ?? '',
     now: Number(taken[0]?.now ?? round.now),
     waitMs: waits.length === 0 ? null : Math.min(...waits),
-    next: hasMore && last?.account_id ? { account: last.account_id, endpoint: last.endpoint_id } : null,
+    next: nextCursor(round, taken, { slots, share, from: from ?? START }),
     deliveries: taken.map(claimedOf),
   };
+}
+
+function nextCursor(
+  round: Round,
+  taken: readonly Row[],
+  { slots, share, from }: { slots: number; share: number; from: Cursor },
+): Cursor | null {
+  const last = taken.at(-1);
+  if (last && taken.length >= slots) return { account: last.account_id, endpoint: last.endpoint_id };
+  // places are left, and an endpoint that took its share may have more: the same endpoints again
+  const counts = new Map<string, number>();
+  for (const { endpoint_id } of taken) counts.set(endpoint_id, (counts.get(endpoint_id) ?? 0) + 1);
+  if ([...counts.values()].some((count) => count >= share)) return from;
+  if (round.visited < ENDPOINTS_AT_ONCE || round.account_id === null) return null;
+  return { account: round.account_id, endpoint: round.endpoint_id };
 }
 
 /** Locks the endpoints after the cursor that have something due and may start, until the transaction ends. */
@@ -131,13 +146,16 @@ function lockEndpoints(tx: Tx, cursor: Cursor): Promise<Round> {
         due as materialized (
           select v.account_id, v.endpoint_id, v.place, s.may_start_at
           from clock c cross join visited v
-          join webhook_endpoints e on e.account_id = v.account_id and e.id = v.endpoint_id
+          cross join lateral (
+            select * from webhook_endpoints where account_id = v.account_id and id = v.endpoint_id limit 1) e
           join endpoint_state s on s.account_id = v.account_id and s.endpoint_id = v.endpoint_id
           where e.disabled_at is null and e.deleted_at is null
-            and exists (
-              select from queue q where q.account_id = v.account_id and q.endpoint_id = v.endpoint_id
-                and (q.generation, q.due_at) <= (e.resumptions, c.now)
-                and (q.lease_token is null or q.due_at <= c.now))),
+            -- not exists(): that becomes a join, which walks what is not due yet
+            and (select true from queue q
+                 where q.account_id = v.account_id and q.endpoint_id = v.endpoint_id
+                   and (q.generation, q.due_at) <= (e.resumptions, c.now)
+                   and (q.lease_token is null or q.due_at <= c.now)
+                 order by q.generation, q.due_at limit 1)),
         free as materialized (
           select d.place, d.account_id, d.endpoint_id
           from due d join endpoint_state s on s.account_id = d.account_id and s.endpoint_id = d.endpoint_id
@@ -147,7 +165,7 @@ function lockEndpoints(tx: Tx, cursor: Cursor): Promise<Round> {
                (select ceil(extract(epoch from min(may_start_at) - c.now) * 1000)::int
                 from due where may_start_at > c.now) as wait_ms,
                (select count(*)::int from visited) as visited, l.account_id, l.endpoint_id,
-               (select json_agg(row_to_json(free)) from free) as free
+               (select json_agg(row_to_json(free)) from free) as free, (select count(*)::int from free) as free_count
         from clock c
         left join lateral (select account_id, endpoint_id from visited order by place desc limit 1) l on true`,
     'claim_endpoints',
@@ -158,7 +176,7 @@ function lockEndpoints(tx: Tx, cursor: Cursor): Promise<Round> {
 function takeRows(
   tx: Tx,
   free: string,
-  { slots, leaseMs }: { slots: number; leaseMs: number },
+  { slots, share, leaseMs }: { slots: number; share: number; leaseMs: number },
 ): Promise<Row[]> {
   return rows<Row>(
     tx,
@@ -172,15 +190,15 @@ function takeRows(
           from clock c
           cross join json_to_recordset(${free}::json) as f (place int, account_id uuid, endpoint_id uuid)
           join endpoint_state s on s.account_id = f.account_id and s.endpoint_id = f.endpoint_id
-          join webhook_endpoints e on e.account_id = f.account_id and e.id = f.endpoint_id
+          cross join lateral (
+            select * from webhook_endpoints where account_id = f.account_id and id = f.endpoint_id limit 1) e
           cross join lateral (
             select q.event_id, q.trigger, q.step, q.generation, q.lease_token from queue q
             where q.account_id = f.account_id and q.endpoint_id = f.endpoint_id
               and (q.generation, q.due_at) <= (e.resumptions, c.now)
               and (q.lease_token is null or q.due_at <= c.now)
             order by q.generation, q.due_at
-            limit greatest(0, least(
-              s.lane - (select count(*) from queue o
+            limit greatest(0, least(${share}::int, s.lane - (select count(*) from queue o
                         where o.account_id = f.account_id and o.endpoint_id = f.endpoint_id
                           and o.generation = e.resumptions and o.due_at > c.now and o.due_at <= c.lease_end
                           and o.lease_token is not null),
@@ -191,7 +209,7 @@ function takeRows(
         leased as (
           update queue q set due_at = c.lease_end, lease_token = c.token, generation = p.resumptions, step = p.step
           from clock c cross join picked p
-          where q.account_id = p.account_id and q.endpoint_id = p.id and q.event_id = p.event_id),
+          where q.event_id = p.event_id and q.endpoint_id = p.id),
         limited as (
           update endpoint_state s
           set may_start_at = greatest(s.may_start_at, c.now) + started.count * (interval '1 second' / started.rate_limit)

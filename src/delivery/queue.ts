@@ -142,7 +142,7 @@ export async function retryNow(
     sql`insert into queue as q (account_id, endpoint_id, event_id, trigger, generation, due_at)
         select account_id, id, ${event}::uuid, 'manual', resumptions, now() from webhook_endpoints
         where account_id = ${account} and id = ${endpoint}
-        on conflict (account_id, endpoint_id, event_id) do update set trigger = 'manual', due_at = now()
+        on conflict (event_id, endpoint_id) do update set trigger = 'manual', due_at = now()
           where q.lease_token is null and q.due_at > now() and q.generation = excluded.generation`,
   );
   await rows(

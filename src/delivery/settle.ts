@@ -42,9 +42,9 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Result
           select r.*, q.trigger, q.step,
                  now_ms() + case when released then 0 else retry_ms end * interval '1 millisecond' as retry_at
           from result r
-          join queue q on q.account_id = r.account_id and q.endpoint_id = r.endpoint_id and q.event_id = r.event_id
+          join queue q on q.event_id = r.event_id and q.endpoint_id = r.endpoint_id
           where q.lease_token = r.token
-          order by q.account_id, q.endpoint_id, q.event_id
+          order by q.event_id, q.endpoint_id
           for update of q),
         logged as (
           update deliveries d
@@ -70,7 +70,7 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Result
           from logged),
         finished as (
           delete from queue q using logged l
-          where q.account_id = l.account_id and q.endpoint_id = l.endpoint_id and q.event_id = l.event_id
+          where q.event_id = l.event_id and q.endpoint_id = l.endpoint_id
             and l.status <> 'pending' and not l.released),
         continued as (
           update queue q
@@ -78,7 +78,7 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Result
               trigger = case when l.released then l.trigger else 'scheduled' end,
               step = l.step + case when l.trigger = 'scheduled' and not l.released then 1 else 0 end
           from logged l
-          where q.account_id = l.account_id and q.endpoint_id = l.endpoint_id and q.event_id = l.event_id
+          where q.event_id = l.event_id and q.endpoint_id = l.endpoint_id
             and (l.status = 'pending' or l.released))
         select place from logged`,
     'settle',
@@ -195,7 +195,7 @@ export async function endDeleted(tx: Tx): Promise<number> {
           where e.deleted_at is not null limit ${ENDED_AT_ONCE}::int),
         gone as (
           delete from queue q using doomed d
-          where q.account_id = d.account_id and q.endpoint_id = d.endpoint_id and q.event_id = d.event_id)
+          where q.event_id = d.event_id and q.endpoint_id = d.endpoint_id)
         update deliveries l set status = 'failed', next_attempt_at = null, last_error_code = 'endpoint_deleted'
         from doomed d
         where l.account_id = d.account_id and l.endpoint_id = d.endpoint_id and l.event_id = d.event_id

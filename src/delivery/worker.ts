@@ -65,6 +65,7 @@ export function createWorker(options: WorkerOptions): Worker {
   let closing = false;
   let cursor: Cursor | null = null;
   let pumping: Promise<void> | undefined;
+  /** Somebody asked to look again since the last look began. */
   let wanted = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -75,8 +76,8 @@ export function createWorker(options: WorkerOptions): Worker {
     pumping = pump().then((pauseMs) => {
       pumping = undefined;
       if (closing) return;
-      if (wanted && pauseMs === 0) wake();
-      else timer = setTimeout(wake, pauseMs || POLL_MS);
+      if (wanted && pauseMs !== AFTER_ERROR_MS) wake();
+      else timer = setTimeout(wake, pauseMs);
     });
   }
 
@@ -96,7 +97,7 @@ export function createWorker(options: WorkerOptions): Worker {
         cursor = claimed.next;
         if (cursor === null) rounds -= 1;
       }
-      return wanted ? 0 : pauseMs;
+      return pauseMs;
     } catch (error) {
       if (!closing) log.warn({ err: error }, 'looking for deliveries failed; it is tried again');
       return AFTER_ERROR_MS;
@@ -171,10 +172,14 @@ export function createWorker(options: WorkerOptions): Worker {
     };
   }
 
+  async function sweep(): Promise<void> {
+    while (!closing && (await db.engine(endDeleted)) > 0);
+  }
+
   const stopListening = db.listen(CHANNEL, wake);
   const stopHearing = db.onAnnounced(wake);
   const sweeping = setInterval(() => {
-    db.engine(endDeleted).catch((error: unknown) => {
+    sweep().catch((error: unknown) => {
       if (!closing)
         log.warn({ err: error }, 'ending deliveries of deleted endpoints failed; it is tried again');
     });

@@ -71,7 +71,8 @@ function pauses(text: string): number[] | undefined {
     const [, amount, unit = ''] = /^(\d{1,6})([smh])$/.exec(pause) ?? [];
     return Number(amount) * (UNITS[unit] ?? Number.NaN);
   });
-  const isFine = read.length <= 100 && read.every((pause) => pause >= 0 && pause <= LONGEST_PAUSE_MS);
+  const isFine =
+    read[0] === 0 && read.length <= 100 && read.every((pause) => pause >= 0 && pause <= LONGEST_PAUSE_MS);
   return isFine ? read : undefined;
 }
 
@@ -175,10 +176,10 @@ const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'DELIVERY_SCHEDULE',
-    meaning: 'the pause before each attempt',
+    meaning: 'the pause before each attempt; the first is made at once, 0s',
     fallback: '0s 5s 5m 30m 2h 5h 10h 14h 20h 24h',
     read: pauses,
-    rule: 'up to 100 pauses of at most 168h, such as 0s 5s 5m 2h',
+    rule: 'up to 100 pauses of at most 168h, the first 0s, such as 0s 5s 5m 2h',
   },
   {
     name: 'DELIVERY_CONCURRENCY',

@@ -27,9 +27,36 @@ export interface ServerProcess {
   log(): string;
 }
 
+/** `payhook worker`, running as a process of its own. */
+export interface WorkerProcess {
+  /** kill -9; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Sends a signal; resolves with the exit code and how long it took. */
+  signal(name: 'SIGTERM' | 'SIGINT'): Promise<{ code: number | null; ms: number }>;
+}
+
+/** A PostgreSQL that the processes share instead of the embedded one. */
+export interface SharedDatabase {
+  readonly url: string;
+  readonly secretKey: string;
+  readonly apiKey: string;
+  /** A superuser's connection to it. */
+  readonly superuser: pg.ClientConfig;
+}
+
+export interface FolderOptions {
+  /** Settings of all processes, by their names in the environment. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly database?: SharedDatabase;
+}
+
+type Settings = Readonly<Record<string, string>>;
+
 export interface DataFolder {
   readonly path: string;
-  start(): Promise<ServerProcess>;
+  /** Starts the server, with settings besides those of the folder. */
+  start(settings?: Settings): Promise<ServerProcess>;
+  startWorker(settings?: Settings): Promise<WorkerProcess>;
   /** Rows of a query as superuser, while a server runs. */
   query<Row>(text: string): Promise<Row[]>;
   /** A superuser connection, for locks; ends with PostgreSQL. */
@@ -66,16 +93,17 @@ export function listens(url: string): Promise<boolean> {
 }
 
 /** A data folder (DATA_DIR) of its own under the system's temporary one. */
-export function dataFolder(): DataFolder {
+export function dataFolder({ settings = {}, database }: FolderOptions = {}): DataFolder {
   const path = mkdtempSync(join(tmpdir(), 'payhook-server-'));
   const children: ChildProcess[] = [];
   const postmasters: number[] = [];
   /** Ends with the PostgreSQL it looks into. */
   let inspector: pg.Client | undefined;
-  const secretKey = randomBytes(32).toString('base64');
+  const secretKey = database?.secretKey ?? randomBytes(32).toString('base64');
 
-  async function start(): Promise<ServerProcess> {
-    const child = spawn(process.execPath, [PROGRAM, 'serve'], {
+  /** Runs a command until it says this; the match is among what it returns. */
+  async function run(command: string, ready: RegExp, more: Settings) {
+    const child = spawn(process.execPath, [PROGRAM, command], {
       cwd: path,
       env: {
         PATH: process.env.PATH,
@@ -85,11 +113,13 @@ export function dataFolder(): DataFolder {
         PORT: '0',
         SECRET_KEY: secretKey,
         LOG_LEVEL: 'info',
+        ...(database ? { DATABASE_URL: database.url } : {}),
+        ...settings,
+        ...more,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     children.push(child);
-    inspector = undefined;
     let said = '';
     let logged = '';
     child.stdout.on('data', (bytes) => {
@@ -99,46 +129,58 @@ export function dataFolder(): DataFolder {
       logged += bytes;
     });
     const exited = once(child, 'close');
-    const url = await until(
-      'the server is running',
+    const match = await until(
+      `payhook ${command} is running`,
       () => {
-        if (child.exitCode !== null) throw new Error(`the server ended: ${said}${logged}`);
-        return /running at (http:\/\/[\d.]+:\d+)/.exec(said)?.[1];
+        if (child.exitCode !== null) throw new Error(`it ended: ${said}${logged}`);
+        return ready.exec(said);
       },
       30_000,
     );
-    const key = readFileSync(join(path, 'data', 'first-api-key'), 'utf8').trim();
-    const postmaster = Number.parseInt(
-      readFileSync(join(path, 'data', 'postgres', 'postmaster.pid'), 'utf8'),
-      10,
-    );
-    postmasters.push(postmaster);
     return {
-      api: apiOf(url, key),
-      url,
-      pid: child.pid ?? 0,
-      postmaster,
+      child,
+      match,
+      exited,
       log: () => logged,
-      async kill(andPostgres = false) {
-        child.kill('SIGKILL');
-        if (andPostgres) process.kill(postmaster, 'SIGKILL');
-        await exited;
-        await until('PostgreSQL is gone too', () => !runs(postmaster), 30_000);
-      },
-      async signal(name) {
+      async signal(name: NodeJS.Signals) {
         const from = performance.now();
         child.kill(name);
-        const [code] = await exited;
+        const [code] = (await exited) as [number | null];
         return { code, ms: performance.now() - from };
       },
     };
   }
 
+  async function start(more: Settings = {}): Promise<ServerProcess> {
+    inspector = undefined;
+    const { child, match, exited, log, signal } = await run(
+      'serve',
+      /running at (http:\/\/[\d.]+:\d+)/,
+      more,
+    );
+    const url = match[1] ?? '';
+    const file = (...names: string[]) => readFileSync(join(path, 'data', ...names), 'utf8').trim();
+    const key = database?.apiKey ?? file('first-api-key');
+    const postmaster = database ? undefined : Number.parseInt(file('postgres', 'postmaster.pid'), 10);
+    if (postmaster) postmasters.push(postmaster);
+    return {
+      api: apiOf(url, key),
+      url,
+      pid: child.pid ?? 0,
+      postmaster: postmaster ?? 0,
+      log,
+      signal,
+      async kill(andPostgres = false) {
+        child.kill('SIGKILL');
+        if (andPostgres && postmaster) process.kill(postmaster, 'SIGKILL');
+        await exited;
+        await until('PostgreSQL is gone too', () => !postmaster || !runs(postmaster), 30_000);
+      },
+    };
+  }
+
   async function superuser(): Promise<pg.Client> {
-    const database = await openEmbedded({ dataDir: join(path, 'data'), purpose: 'command' });
-    await database.close(); // leaves it: the server launched it
-    // the superuser's own database is another one
-    const client = new pg.Client({ ...database.superuser, database: database.connection.database });
+    const client = new pg.Client(database?.superuser ?? (await embeddedSuperuser(join(path, 'data'))));
     client.on('error', () => undefined);
     await client.connect();
     return client;
@@ -148,11 +190,22 @@ export function dataFolder(): DataFolder {
     path,
     start,
     superuser,
+    async startWorker(more = {}) {
+      const { child, exited, signal } = await run('worker', /is delivering/, more);
+      return {
+        signal,
+        async kill() {
+          child.kill('SIGKILL');
+          await exited;
+        },
+      };
+    },
     async query<Row>(text: string) {
       inspector ??= await superuser();
       return (await inspector.query(text)).rows as Row[];
     },
     async remove() {
+      if (database) await inspector?.end();
       for (const child of children) {
         if (child.exitCode !== null || child.signalCode !== null) continue;
         child.kill('SIGKILL');
@@ -162,4 +215,11 @@ export function dataFolder(): DataFolder {
       rmSync(path, { recursive: true, force: true });
     },
   };
+}
+
+async function embeddedSuperuser(dataDir: string): Promise<pg.ClientConfig> {
+  const database = await openEmbedded({ dataDir, purpose: 'command' });
+  await database.close(); // leaves it: the server launched it
+  // the superuser's own database is another one
+  return { ...database.superuser, database: database.connection.database };
 }

@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import type { Received, Receiver } from '../support/receiver.ts';
+import { until } from '../support/wire.ts';
+import { type Endpoint, holding, metering, onStage, type Stage } from './support.ts';
+
+const FIRST_LANE = 4;
+const WIDEST_LANE = 64;
+
+/**
+ * Makes the moment in which a claim has its snapshot and not yet its locks long enough for two workers to meet in it,
+ * again and again.
+ */
+async function slowClaims(stage: Stage): Promise<void> {
+  await stage.world.query(`alter function new_id() rename to quick_id`);
+  await stage.world.query(
+    `create function new_id() returns uuid language sql volatile as
+       'select quick_id() from pg_sleep(0.03 * random())'`,
+  );
+}
+
+/** Endpoints that share a receiver, each on a path of its own. */
+async function endpointsOf(stage: Stage, receiver: Receiver, count: number): Promise<Endpoint[]> {
+  const endpoints: Endpoint[] = [];
+  for (let index = 0; index < count; index++) {
+    endpoints.push(await stage.endpoint(`${receiver.url}/${index}`));
+  }
+  return endpoints;
+}
+
+function countByPath(requests: readonly Received[]): number[] {
+  const counts = new Map<string, number>();
+  for (const { path } of requests) counts.set(path, (counts.get(path) ?? 0) + 1);
+  return [...counts.values()];
+}
+
+const waitingAt = async (stage: Stage, endpoint: Endpoint) => (await stage.queue(endpoint)).length;
+
+describe.concurrent('over two workers', () => {
+  test('an endpoint with a rate limit of 10 is not sent more than that in any second, but for a small burst', () =>
+    onStage({ delivers: false }, async (stage) => {
+      const receiver = await stage.receiver();
+      await stage.endpoint(receiver, { rate_limit: 10 });
+      await stage.backlog(35);
+      await Promise.all([stage.world.startWorker(), stage.world.startWorker()]);
+      const times = (await receiver.until(35)).map(({ at }) => at);
+      for (const from of times) {
+        expect(times.filter((at) => at >= from && at < from + 1000).length).toBeLessThanOrEqual(15);
+      }
+    }));
+
+  test('an endpoint that hangs has no more than its lane of four under way', () =>
+    onStage({ delivers: false }, async (stage) => {
+      const [hanging, healthy] = [await stage.receiver(), await stage.receiver()];
+      const door = holding(hanging);
+      const endpoints = await endpointsOf(stage, hanging, 12);
+      await stage.endpoint(healthy, { event_types: ['looked.*'] });
+      await slowClaims(stage);
+      await Promise.all([stage.world.startWorker(), stage.world.startWorker()]);
+      await stage.backlog(20);
+      await door.until(endpoints.length * FIRST_LANE);
+      // whoever claims has seen the others' backlogs again when these arrive
+      for (const round of [1, 2, 3, 4, 5]) {
+        await stage.publish('looked.around');
+        await healthy.until(round);
+      }
+      expect(countByPath(hanging.received)).toEqual(Array(12).fill(FIRST_LANE));
+      door.release();
+    }));
+
+  test('an endpoint that answers well gets a wider lane, 64 at most', () =>
+    onStage({ delivers: false }, async (stage) => {
+      const receiver = await stage.receiver();
+      const meter = metering(receiver, { answerMs: 40 });
+      const endpoint = await stage.endpoint(receiver);
+      await stage.backlog(1500);
+      await Promise.all([stage.world.startWorker(), stage.world.startWorker()]);
+      await receiver.until(1500);
+      expect(meter.most).toBeGreaterThan(WIDEST_LANE / 2);
+      expect(meter.most).toBeLessThanOrEqual(WIDEST_LANE);
+      expect((await stage.state(endpoint)).lane).toBe(WIDEST_LANE);
+      await until('all are delivered', async () => (await waitingAt(stage, endpoint)) === 0);
+      expect(receiver.received).toHaveLength(1500);
+    }));
+
+  test('an endpoint that fails gets a narrow lane: one at a time', () =>
+    onStage({ delivers: false }, async (stage) => {
+      const receiver = await stage.receiver();
+      receiver.respond(500);
+      const endpoint = await stage.endpoint(receiver);
+      await stage.backlog(200);
+      await Promise.all([stage.world.startWorker(), stage.world.startWorker()]);
+      await until('the lane is narrow', async () => (await stage.state(endpoint)).lane === 1);
+      // what was claimed before is over when the next thirty have come
+      await receiver.until(receiver.received.length + 30);
+      const meter = metering(receiver, { status: 500 });
+      await receiver.until(receiver.received.length + FIRST_LANE);
+      expect(meter.most).toBe(1);
+    }));
+});
+
+describe.concurrent('isolation', () => {
+  test('twenty endpoints with backlogs share four places evenly', () =>
+    onStage({ delivers: false, settings: { DELIVERY_CONCURRENCY: '4' } }, async (stage) => {
+      const receiver = await stage.receiver();
+      await endpointsOf(stage, receiver, 20);
+      await stage.backlog(30);
+      await stage.world.startWorker();
+      await receiver.until(600);
+      for (const length of [100, 200, 300, 400]) {
+        const counts = countByPath(receiver.received.slice(0, length));
+        expect(counts, `after ${length}`).toHaveLength(20);
+        // the last one of a round may have the places that are left over
+        expect(Math.max(...counts), `after ${length}: ${counts}`).toBeLessThanOrEqual(
+          1.5 * Math.min(...counts) + 4,
+        );
+      }
+    }));
+
+  test('more endpoints that have work and must wait than one claim looks at keep none from being served', () =>
+    onStage({ delivers: false }, async (stage) => {
+      const receiver = await stage.receiver();
+      for (let first = 0; first < 510; first += 10) {
+        await Promise.all(
+          Array.from({ length: 10 }, (_, index) => stage.endpoint(`${receiver.url}/${first + index}`)),
+        );
+      }
+      await stage.world.query(`update endpoint_state set may_start_at = now() + interval '1 day'`);
+      await stage.endpoint(`${receiver.url}/last`);
+      await stage.backlog(2);
+      await stage.world.startWorker();
+      await receiver.until(2);
+      expect(receiver.received.map(({ path }) => path)).toEqual(['/hook/last', '/hook/last']);
+      await stage.world.query('update endpoint_state set may_start_at = now()');
+      await receiver.until(1022);
+      expect(countByPath(receiver.received)).toEqual(Array(511).fill(2));
+    }));
+
+  test.each(['hangs', 'refuses connections'])(
+    'an endpoint that %s, with a backlog of 2,000, keeps no other from being served',
+    (how) =>
+      onStage({ delivers: false, settings: { DELIVERY_CONCURRENCY: '16' } }, async (stage) => {
+        const [dead, healthy] = [await stage.receiver(), await stage.receiver()];
+        holding(dead);
+        const broken = await stage.endpoint(dead, { event_types: ['order.*', 'old.*'] });
+        if (how !== 'hangs') await dead.close();
+        await stage.backlog(2000, 'old.created');
+        const others = await endpointsOf(stage, healthy, 5);
+        await stage.world.startWorker();
+        await stage.backlog(40);
+        await healthy.until(200);
+        for (const other of others) {
+          await until('all is delivered there', async () => (await waitingAt(stage, other)) === 0);
+        }
+        const [left] = await stage.world.query<{ count: string }>(
+          'select count(*) from queue where endpoint_id = $1',
+          [broken.uuid],
+        );
+        expect(Number(left?.count)).toBe(2040);
+        if (how === 'hangs') expect(dead.received.length).toBeLessThanOrEqual(FIRST_LANE);
+      }),
+  );
+
+  test('of ten endpoints one hangs: the nine have all their events before its first attempts are over', () =>
+    onStage({}, async (stage) => {
+      const [hanging, healthy] = [await stage.receiver(), await stage.receiver()];
+      const door = holding(hanging);
+      const tenth = await stage.endpoint(hanging);
+      const nine = await endpointsOf(stage, healthy, 9);
+      const events = await stage.publishMany(40);
+      for (const endpoint of nine) {
+        await until('all is delivered there', async () => (await waitingAt(stage, endpoint)) === 0);
+      }
+      expect(healthy.received).toHaveLength(9 * events.length);
+      // not one of its attempts has ended, and the most that may be under way are
+      const attempts = await stage.world.query('select 1 from attempts where endpoint_id = $1', [tenth.uuid]);
+      expect(attempts).toEqual([]);
+      expect(door.held).toHaveLength(FIRST_LANE);
+      door.release();
+      await until('the tenth has its events too', async () => (await waitingAt(stage, tenth)) === 0);
+    }));
+});

@@ -1,0 +1,244 @@
+import { describe, expect, test } from 'vitest';
+import { until } from '../support/wire.ts';
+import { type Endpoint, holding, idsOf, type Log, notOnce, onStage, type Stage } from './support.ts';
+
+const told = (log: Log) =>
+  log.attempts.map(({ number, error_code }: { number: number; error_code: string | null }) => [
+    number,
+    error_code ?? 'ok',
+  ]);
+
+/** The worker that has an attempt of this endpoint under way is held up for longer than its lease, as it seems. */
+async function endLease(stage: Stage, endpoint: Endpoint): Promise<void> {
+  await stage.world.query(
+    `update queue set due_at = now() - interval '1 second' where endpoint_id = $1 and lease_token is not null`,
+    [endpoint.uuid],
+  );
+}
+
+describe.concurrent('several workers', () => {
+  test.each([2, 4])(
+    '(%d of them) share the work, and each event is delivered exactly once everywhere',
+    (workers) =>
+      onStage({ delivers: false, databaseLatencyMs: 25 }, async (stage) => {
+        const receivers = await Promise.all([1, 2, 3].map(() => stage.receiver()));
+        const endpoints = await Promise.all(receivers.map((receiver) => stage.endpoint(receiver)));
+        await Promise.all(Array.from({ length: workers }, () => stage.world.startWorker()));
+        await stage.backlog(150);
+        const events = await stage.publishMany(150);
+        await Promise.all(receivers.map((receiver) => receiver.until(300)));
+        for (const endpoint of endpoints) {
+          await until('nothing waits', async () => (await stage.queue(endpoint)).length === 0);
+        }
+        const all = await stage.world.query<{ id: string }>(`select public_id('evt', id) as id from events`);
+        expect(all).toHaveLength(300);
+        expect(events).toHaveLength(150);
+        for (const { received } of receivers) {
+          expect(
+            notOnce(
+              received,
+              all.map(({ id }) => id),
+            ),
+          ).toEqual({});
+        }
+        expect(
+          await stage.world.query(
+            'select status, attempt_count, count(*)::int from deliveries group by 1, 2',
+          ),
+        ).toEqual([{ status: 'delivered', attempt_count: 1, count: 900 }]);
+      }),
+  );
+
+  test.each([
+    ['after the other worker has delivered it', true],
+    ['while the other worker is sending it', false],
+  ])('one that wakes up %s has its result dropped, and its attempt was logged as lost', (_, isOver) =>
+    onStage({ delivers: false, settings: { DELIVERY_CONCURRENCY: '1' } }, async (stage) => {
+      const receiver = await stage.receiver();
+      const door = holding(receiver);
+      const endpoint = await stage.endpoint(receiver);
+      const event = await stage.publish();
+      const stalled = await stage.world.startWorker();
+      await door.until(1);
+      await endLease(stage, endpoint);
+      await stage.world.startWorker();
+      await door.until(2);
+      const [first, second] = door.held;
+      const finish = async () => {
+        second?.response.end('second');
+        await stage.untilLog(endpoint, event, { status: 'delivered' });
+      };
+      expect(told(await stage.log(endpoint, event))).toEqual([[1, 'lost']]);
+      if (isOver) await finish();
+      first?.response.writeHead(500).end('first');
+      await stalled.close(); // writes what it has to write
+      if (!isOver) {
+        const log = await stage.log(endpoint, event);
+        expect([log.status, told(log)]).toEqual(['pending', [[1, 'lost']]]);
+        await finish();
+      }
+      const log = await stage.log(endpoint, event);
+      expect(log).toMatchObject({ status: 'delivered', attempt_count: 2, last_error_code: null });
+      expect(told(log)).toEqual([
+        [1, 'lost'],
+        [2, 'ok'],
+      ]);
+      expect(log.attempts[1].response_body).toBe('second');
+      expect(idsOf(receiver.received)).toEqual([event, event]);
+      expect(await stage.state(endpoint)).toMatchObject({ failures: 0 });
+    }),
+  );
+
+  test('a lost attempt uses up nothing of the schedule', () =>
+    onStage({ delivers: false, settings: { DELIVERY_SCHEDULE: '0s 24h' } }, async (stage) => {
+      const receiver = await stage.receiver();
+      const door = holding(receiver);
+      const endpoint = await stage.endpoint(receiver);
+      const event = await stage.publish();
+      const worker = await stage.world.startWorker();
+      for (const count of [1, 2, 3]) {
+        await door.until(count);
+        await endLease(stage, endpoint);
+        await stage.nudge();
+      }
+      await door.until(4);
+      door.release(500);
+      const log = await stage.untilLog(endpoint, event, { attempt_count: 4, status: 'pending' });
+      expect(told(log)).toEqual([
+        [1, 'lost'],
+        [2, 'lost'],
+        [3, 'lost'],
+        [4, 'response_error'],
+      ]);
+      expect(await stage.queue(endpoint)).toMatchObject([{ step: 1, leased: false }]);
+      await worker.close();
+    }));
+});
+
+describe.concurrent('a worker that is closed', () => {
+  test('while attempts hang gives them up in bounded time: they are logged as lost and due at once', () =>
+    onStage({ delivers: false }, async (stage) => {
+      const receiver = await stage.receiver();
+      const door = holding(receiver);
+      const endpoint = await stage.endpoint(receiver);
+      const events = await stage.publishMany(3);
+      const worker = await stage.world.startWorker();
+      await door.until(3);
+      const from = performance.now();
+      await worker.close();
+      expect(performance.now() - from).toBeLessThan(14_000);
+      const queued = await stage.queue(endpoint);
+      expect(queued).toHaveLength(3);
+      for (const row of queued) {
+        expect(row).toMatchObject({ leased: false, step: 0, trigger: 'scheduled' });
+        expect(row.due_in).toBeLessThanOrEqual(0);
+      }
+      for (const event of events) expect(told(await stage.log(endpoint, event))).toEqual([[1, 'lost']]);
+      door.release();
+      await stage.world.startWorker();
+      for (const event of events) {
+        const log = await stage.untilLog(endpoint, event, { status: 'delivered' });
+        expect(told(log)).toEqual([
+          [1, 'lost'],
+          [2, 'ok'],
+        ]);
+      }
+    }));
+
+  test('under load has written what came of every attempt, and starts nothing more', () =>
+    onStage({ delivers: false }, async (stage) => {
+      const receiver = await stage.receiver();
+      const endpoint = await stage.endpoint(receiver);
+      await stage.backlog(1000);
+      const worker = await stage.world.startWorker();
+      await receiver.until(100);
+      await worker.close();
+      const sent = receiver.received.length;
+      expect(await stage.queue(endpoint)).toHaveLength(1000 - sent);
+      const [row] = await stage.world.query<{ delivered: number }>(
+        `select count(*)::int as delivered from deliveries where status = 'delivered'`,
+      );
+      expect(row?.delivered).toBe(sent);
+    }));
+});
+
+describe.concurrent('without a dependable database', () => {
+  test.each([
+    ['before the results are written', 'refusing'],
+    ['right after they were committed', 'deaf'],
+  ])('that is lost %s, nothing is sent twice and every result is in the log', (_, how) =>
+    onStage(
+      { delivers: false, databaseLatencyMs: 0, settings: { DELIVERY_CONCURRENCY: '1' } },
+      async (stage) => {
+        const { latency, log } = stage.world;
+        if (!latency) throw new Error('the world has latency');
+        const receiver = await stage.receiver();
+        const door = holding(receiver);
+        const endpoint = await stage.endpoint(receiver);
+        const event = await stage.publish();
+        await stage.world.startWorker();
+        await door.until(1);
+        let isSettling = false;
+        latency.before = (message) => {
+          if (message.includes('settle\0')) isSettling = true;
+          if (!isSettling) return undefined;
+          if (how === 'refusing') {
+            latency.refusing = true;
+            latency.cut();
+          } else if (message.includes('commit')) {
+            latency.deaf = true;
+          }
+          return undefined;
+        };
+        door.release();
+        const failures = () =>
+          log.filter(({ msg }) => String(msg).startsWith('writing results failed')).length;
+        if (how === 'refusing') {
+          await until('it was tried again', () => failures() >= 2);
+        } else {
+          const attempts = () => stage.world.query('select 1 from attempts');
+          await until('the results are committed', async () => (await attempts()).length === 1);
+          latency.before = undefined;
+          latency.cut();
+          await until('the worker has noticed', () => failures() >= 1);
+        }
+        latency.before = undefined;
+        latency.refusing = false;
+        const record = await stage.untilLog(endpoint, event, { status: 'delivered' });
+        expect(told(record)).toEqual([[1, 'ok']]);
+        // it goes on working
+        const next = await stage.publish();
+        await stage.untilLog(endpoint, next, { status: 'delivered' });
+        expect(idsOf(receiver.received)).toEqual([event, next]);
+      },
+    ),
+  );
+
+  test('an event whose announcement is lost is found all the same', () =>
+    onStage({ delivers: false, databaseLatencyMs: 0 }, async (stage) => {
+      const { latency } = stage.world;
+      if (!latency) throw new Error('the world has latency');
+      const receiver = await stage.receiver();
+      const endpoint = await stage.endpoint(receiver);
+      await stage.world.startWorker();
+      const first = await stage.publish();
+      await stage.untilLog(endpoint, first, { status: 'delivered' });
+      let swallowed = 0;
+      latency.before = (message) => {
+        if (!message.includes('pg_notify')) return undefined;
+        swallowed += 1;
+        return new Promise(() => undefined);
+      };
+      await stage.world.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name = 'payhook listener'`,
+      );
+      const event = await stage.publish();
+      await stage.untilLog(endpoint, event, { status: 'delivered' });
+      await until('the announcement was swallowed', () => swallowed > 0);
+      const later = await stage.publish();
+      await stage.untilLog(endpoint, later, { status: 'delivered' });
+      latency.before = undefined;
+      latency.cut();
+    }));
+});

@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterEach, describe, expect, inject, test } from 'vitest';
+import type { Api } from '../support/api.ts';
+import { LOOSE_ENDS } from '../support/imbalances.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { until } from '../support/wire.ts';
+import { type DataFolder, dataFolder, type SharedDatabase } from './support-server.ts';
+
+// leases of a second: what a killed worker had under way is due again soon
+const settings = {
+  DELIVERY_TIMEOUT_MS: '500',
+  DELIVERY_SCHEDULE: ['0s', ...Array(50).fill('1s')].join(' '),
+  DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
+};
+const ROUNDS = 6;
+const PUBLISHERS = 4;
+const ENDPOINTS = '/v2/webhook-endpoints';
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Publishes events without a pause, at whatever server is running. */
+function publishing() {
+  const accepted = new Set<string>();
+  let target: Api | undefined;
+  let stopped = false;
+  const publish = async () => {
+    while (!stopped) {
+      const api = target;
+      const answer = await api?.post('/v2/events', { type: 'order.created', data: {} }).catch(() => null);
+      if (answer?.status === 201) accepted.add(answer.body.id);
+      else await until('a server is there', () => stopped || target !== api || target, 60_000);
+    }
+  };
+  const all = Promise.all(Array.from({ length: PUBLISHERS }, publish));
+  return {
+    accepted,
+    at(api: Api | undefined) {
+      target = api;
+    },
+    async stop() {
+      stopped = true;
+      await all;
+    },
+  };
+}
+
+interface Load {
+  readonly folder: DataFolder;
+  readonly accepted: ReadonlySet<string>;
+  /** Where the publishers publish from now on; undefined = nowhere. */
+  at(api: Api | undefined): void;
+  /** Makes the endpoints: one that takes everything, and one that refuses every tenth request. */
+  listen(api: Api): Promise<void>;
+  /** Waits until so many more requests have come. */
+  more(count: number): Promise<void>;
+  stop(): Promise<void>;
+  /** Waits until nothing is under way, and proves that nothing was lost; returns how many came more than once. */
+  expectAll(): Promise<string>;
+}
+
+async function underLoad(folder: DataFolder): Promise<Load> {
+  cleanups.push(() => folder.remove());
+  const receivers: Receiver[] = [await startReceiver(), await startReceiver()];
+  cleanups.push(async () => {
+    await Promise.all(receivers.map((receiver) => receiver.close()));
+  });
+  const [steady, moody] = receivers as [Receiver, Receiver];
+  const taken = receivers.map(() => new Map<string, Set<string>>());
+  let good = 0;
+  const take = (index: number, { headers, body }: { headers: object; body: string }) => {
+    const id = String((headers as Record<string, unknown>)['webhook-id']);
+    taken[index]?.set(id, (taken[index]?.get(id) ?? new Set()).add(body));
+    good += 1;
+  };
+  steady.respond((request, response) => {
+    take(0, request);
+    setTimeout(() => response.end(), Math.random() * 30);
+  });
+  moody.respond((request, response, count) => {
+    if (count % 10 === 0) return void response.writeHead(500).end();
+    take(1, request);
+    response.end();
+  });
+  const publisher = publishing();
+  cleanups.push(publisher.stop);
+
+  return {
+    folder,
+    accepted: publisher.accepted,
+    at: publisher.at,
+    stop: publisher.stop,
+    async listen(api) {
+      for (const { url } of receivers) {
+        const made = await api.post(ENDPOINTS, { url, event_types: ['order.*'] });
+        expect(made.status, made.text).toBe(201);
+      }
+    },
+    async more(count) {
+      const before = good;
+      await until(`${count} more deliveries`, () => good >= before + count, 30_000);
+    },
+    async expectAll() {
+      const waiting = () => folder.query<{ count: string }>('select count(*) from queue');
+      await until('nothing waits', async () => (await waiting())[0]?.count === '0', 60_000);
+      const stored = await folder.query<{ id: string }>(`select public_id('evt', id) as id from events`);
+      const ids = new Set(stored.map(({ id }) => id));
+      const lost = [...publisher.accepted].filter(
+        (id) => !ids.has(id) || taken.some((bodies) => !bodies.has(id)),
+      );
+      expect(lost, 'accepted minus delivered').toEqual([]);
+      for (const bodies of taken) {
+        expect([...bodies.keys()].filter((id) => !ids.has(id))).toEqual([]);
+        // what came twice came with the same id and the same bytes
+        expect([...bodies.values()].filter((each) => each.size !== 1)).toEqual([]);
+      }
+      expect(await folder.query(LOOSE_ENDS)).toEqual([]);
+      expect(await folder.query(`select 1 from deliveries where status <> 'delivered'`)).toEqual([]);
+      const distinct = taken.reduce((sum, bodies) => sum + bodies.size, 0);
+      return `${publisher.accepted.size} accepted, ${good} taken, ${good - distinct} of them again`;
+    },
+  };
+}
+
+/** A database on the PostgreSQL of the test run, for processes that share it. */
+async function sharedDatabase(): Promise<SharedDatabase> {
+  const { host, port, user, password, superuser, superuserPassword, ...postgres } = inject('postgres');
+  const name = `payhook_fault_${randomBytes(8).toString('hex')}`;
+  const as = (database: string) => ({
+    host,
+    port,
+    database,
+    user: superuser,
+    ...(superuserPassword ? { password: superuserPassword } : {}),
+  });
+  const asAdmin = async (statement: string) => {
+    const admin = new pg.Client(as('postgres'));
+    await admin.connect();
+    await admin.query(statement);
+    await admin.end();
+  };
+  await asAdmin(`create database ${name} template ${postgres.template} owner ${user}`);
+  cleanups.push(() => asAdmin(`drop database ${name} with (force)`));
+  const credentials = [user, ...(password ? [password] : [])].map(encodeURIComponent).join(':');
+  return {
+    url: `postgres://${credentials}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
+    secretKey: postgres.secretKey,
+    apiKey: postgres.firstKey,
+    superuser: as(name),
+  };
+}
+
+const between = (from: number, to: number) => Math.round(from + Math.random() * (to - from));
+
+describe('kill -9 under load, in a loop, loses no accepted event', () => {
+  test('when it hits the server, and PostgreSQL with it every other time', async () => {
+    const load = await underLoad(dataFolder({ settings }));
+    let server = await load.folder.start();
+    await load.listen(server.api);
+    for (let round = 0; round < ROUNDS; round++) {
+      load.at(server.api);
+      await load.more(between(20, 120));
+      await server.kill(round % 2 === 1);
+      load.at(undefined);
+      server = await load.folder.start();
+    }
+    load.at(server.api);
+    await load.more(50);
+    await load.stop();
+    const told = await load.expectAll();
+    expect(load.accepted.size, told).toBeGreaterThan(ROUNDS * 5);
+    expect((await server.signal('SIGTERM')).code, told).toBe(0);
+  }, 120_000);
+
+  test('when it hits one of two workers', async () => {
+    const load = await underLoad(dataFolder({ settings, database: await sharedDatabase() }));
+    const server = await load.folder.start({ DELIVERY_WORKER: 'off' });
+    await load.listen(server.api);
+    const workers = [await load.folder.startWorker(), await load.folder.startWorker()];
+    load.at(server.api);
+    for (let round = 0; round < ROUNDS; round++) {
+      await load.more(between(20, 120));
+      await workers.shift()?.kill();
+      workers.push(await load.folder.startWorker());
+    }
+    await load.more(50);
+    await load.stop();
+    const told = await load.expectAll();
+    expect(load.accepted.size, told).toBeGreaterThan(ROUNDS * 5);
+    const exits = await Promise.all([server, ...workers].map((process) => process.signal('SIGTERM')));
+    expect(
+      exits.map(({ code }) => code),
+      told,
+    ).toEqual([0, 0, 0]);
+  }, 120_000);
+});
+
+describe('SIGTERM under load', () => {
+  test('ends a server and a worker with 0 within 20 s, leaves no lease, and nothing is lost or sent twice', async () => {
+    // no answer may be too late here: that would be a second attempt, and rightly so
+    const patient = { ...settings, DELIVERY_TIMEOUT_MS: '10000' };
+    const load = await underLoad(dataFolder({ settings: patient, database: await sharedDatabase() }));
+    const first = await load.folder.start();
+    await load.listen(first.api);
+    const worker = await load.folder.startWorker();
+    load.at(first.api);
+    await load.more(100);
+    const exits = await Promise.all([first.signal('SIGTERM'), worker.signal('SIGTERM')]);
+    load.at(undefined);
+    for (const { code, ms } of exits) expect([code, ms < 20_000]).toEqual([0, true]);
+    expect(await load.folder.query('select * from queue where lease_token is not null')).toEqual([]);
+    expect(await load.folder.query(LOOSE_ENDS)).toEqual([]);
+    const second = await load.folder.start();
+    load.at(second.api);
+    await load.more(50);
+    await load.stop();
+    expect(await load.expectAll()).toMatch(/, 0 of them again$/);
+    expect((await second.signal('SIGTERM')).code).toBe(0);
+  }, 90_000);
+});
