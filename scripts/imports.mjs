@@ -35,7 +35,11 @@ const MAY_IMPORT = {
 // [what, where it may stand]
 const ONLY_IN = [
   [/from 'fastify'/, /^src\/http\//, 'fastify belongs to http/'],
-  [/from 'undici'/, /^src\/(client\/|delivery\/(send|dial)\.ts)/, 'outbound HTTP belongs to client/ and delivery/'],
+  [
+    /from 'undici'/,
+    /^src\/(client\/|delivery\/(send|dial)\.ts)/,
+    'outbound HTTP belongs to client/ and delivery/',
+  ],
   [
     /from 'sql-template-tag'/,
     /^src\/(db|delivery)\/|^src\/http\/(lists|idempotency)\.ts$|^src\/features\/(?!.*(routes|service|state|schema)\.ts)/,
