@@ -1,4 +1,5 @@
-import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -76,7 +77,8 @@ async function writeWhole(stream: Readable, file: string, force: boolean): Promi
   try {
     refuseExisting(file, force);
     // names, addresses and amounts: for its owner only
-    const target = createWriteStream(partial, { mode: 0o600, flags: 'wx' });
+    // opened before the bytes flow: a file that is still being opened when they fail would appear after its removal
+    const target = (await open(partial, 'wx', 0o600)).createWriteStream();
     await pipeline(stream, target);
     renameSync(partial, file);
     return target.bytesWritten;
