@@ -1,5 +1,4 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -77,9 +76,10 @@ async function writeWhole(stream: Readable, file: string, force: boolean): Promi
   try {
     refuseExisting(file, force);
     // names, addresses and amounts: for its owner only
-    // opened before the bytes flow: a file that is still being opened when they fail would appear after its removal
-    const target = (await open(partial, 'wx', 0o600)).createWriteStream();
-    await pipeline(stream, target);
+    const target = createWriteStream(partial, { mode: 0o600, flags: 'wx' });
+    // a file that is still being opened when the bytes fail would appear after its removal
+    const closed = new Promise((resolve) => target.once('close', resolve));
+    await pipeline(stream, target).finally(() => closed);
     renameSync(partial, file);
     return target.bytesWritten;
   } catch (error) {
