@@ -78,7 +78,7 @@ async function writeWhole(stream: Readable, file: string, force: boolean): Promi
     // names, addresses and amounts: for its owner only
     const target = createWriteStream(partial, { mode: 0o600, flags: 'wx' });
     // a file that is still being opened when the bytes fail would appear after its removal
-    const closed = new Promise((resolve) => target.once('close', resolve));
+    const closed = new Promise<void>((resolve) => target.once('close', resolve));
     await pipeline(stream, target).finally(() => closed);
     renameSync(partial, file);
     return target.bytesWritten;
