@@ -18,7 +18,7 @@ interface SettlerOptions {
   readonly db: Database;
   readonly log: Logger;
   readonly leaseMs: number;
-  disableEndpoint(tx: Tx, endpoint: Hopeless & { reason: 'failing' | 'gone' }): Promise<void>;
+  disableEndpoint(tx: Tx, endpoint: Hopeless & { reason: 'failing' | 'gone' }): Promise<boolean>;
   onSettled(): void;
 }
 
@@ -104,8 +104,8 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
 
   async function disable(endpoint: Hopeless & { reason: 'failing' | 'gone' }): Promise<void> {
     try {
-      await db.engine((tx) => disableEndpoint(tx, endpoint));
-      log.warn({ ...endpoint }, 'an endpoint was disabled');
+      const isDone = await db.engine((tx) => disableEndpoint(tx, endpoint));
+      if (isDone) log.warn({ ...endpoint }, 'an endpoint was disabled');
     } catch (error) {
       log.warn(
         { err: error, endpoint: endpoint.endpoint },

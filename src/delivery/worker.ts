@@ -8,9 +8,9 @@ import type { Vault } from '../kernel/vault.ts';
 import { type Claim, type Claimed, type Cursor, claim } from './claim.ts';
 import { createKeyring } from './keyring.ts';
 import type { Outcome } from './outcome.ts';
+import { endDeleted } from './queue.ts';
 import { nextDelay } from './schedule.ts';
 import { createSender } from './send.ts';
-import { endDeleted } from './settle.ts';
 import { createSettler, type Finished } from './settler.ts';
 import { sign } from './sign.ts';
 import { CHANNEL } from './wake.ts';
@@ -21,11 +21,11 @@ export interface WorkerOptions {
   readonly vault: Vault;
   readonly addresses: AddressRules;
   readonly config: DeliveryConfig;
-  /** Disables an endpoint and tells the account's other endpoints of it; does nothing when it is disabled already. */
+  /** Disables an endpoint and tells the account's other endpoints of it; false when it is disabled already. */
   disableEndpoint(
     tx: Tx,
     endpoint: { account: string; endpoint: string; reason: 'failing' | 'gone' },
-  ): Promise<void>;
+  ): Promise<boolean>;
 }
 
 /** Delivers what is due until it is closed. Any number of them share the work of one database. */
@@ -204,4 +204,4 @@ export function createWorker(options: WorkerOptions): Worker {
   };
 }
 
-const LONGEST_WAIT_MS = 24 * 3_600_000;
+const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;

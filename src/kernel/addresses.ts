@@ -53,11 +53,13 @@ export function refusalOfUrl(url: string, rules: AddressRules): string | null {
   if (/[\s\p{Cc}]/u.test(url)) return 'not contain spaces or control characters';
   if (!/^https?:\/\//i.test(url)) return 'begin with http:// or https://';
   if (!url.isWellFormed() || !URL.canParse(url)) return 'be a valid URL';
-  const { hostname, username, password } = new URL(url);
+  const { hostname, username, password, port } = new URL(url);
   if (username !== '' || password !== '') return 'not contain a user name or password';
   if (url.includes('#')) return 'not have a fragment';
   const host = hostname.replace(/^\[|\]$|\.+$/g, '');
-  if (host === '') return 'name a host';
+  // the parser passes over slashes, and takes empty labels
+  if (host === '' || /^https?:\/\/[/\\]/i.test(url) || host.includes('..')) return 'name a host';
+  if (port === '0') return 'not name port 0';
   const isLocalName = host === 'localhost' || host.endsWith('.localhost');
   const address = isLocalName ? '127.0.0.1' : host;
   return isIP(address) === 0 || rules.allows(address) ? null : ONLY_PUBLIC;

@@ -192,7 +192,7 @@ describe('the type', () => {
     });
   });
 
-  test.each(['payouts.paid', 'Payout.paid', 'my.payout.paid', 'affiliates.made', 'a.b', 'A-1._x', '0.1.2'])(
+  test.each(['payouts.paid', 'my.payout.paid', 'affiliates.made', 'a.b', 'A-1._x', '0.1.2'])(
     '%s may be used',
     async (type) => {
       const published = await api.post(EVENTS, { type, data: {} });

@@ -324,12 +324,13 @@ describe('the log', () => {
     expectRefusal(answer, 400, 'unknown_query_parameter', 'webhook_endpoint_id');
   });
 
-  test('shows as held what waits at a disabled or deleted endpoint, without a time', () => {
+  test('shows as held what waits at a disabled endpoint, and as failed what waited at a deleted one', () => {
     const held = everything.filter((row) => row.status === 'held');
-    expect(new Set(held.map((row) => row.webhook_endpoint_id))).toEqual(
-      new Set([endpoints.off, endpoints.gone]),
-    );
-    for (const row of held) expect(row.next_attempt_at).toBeNull();
+    expect(new Set(held.map((row) => row.webhook_endpoint_id))).toEqual(new Set([endpoints.off]));
+    const over = everything.filter((row) => row.last_error_code === 'endpoint_deleted');
+    expect(new Set(over.map((row) => row.webhook_endpoint_id))).toEqual(new Set([endpoints.gone]));
+    for (const row of over) expect(row.status).toBe('failed');
+    for (const row of [...held, ...over]) expect(row.next_attempt_at).toBeNull();
   });
 });
 

@@ -4,7 +4,7 @@ import { publishForeign } from '../../delivery/queue.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/json.ts';
 import { newEventId, readPayload, takeExternalId } from './store.ts';
-import { isEventType, OWN_PREFIXES } from './types.ts';
+import { isEventType, ownPrefixOf } from './types.ts';
 
 interface PlatformEvent {
   readonly type: string;
@@ -27,7 +27,7 @@ export async function publishPlatformEvent(
   if (!isEventType(type)) {
     throw fail('invalid_event_type', 'type must be a dotted name such as order.created');
   }
-  const reserved = OWN_PREFIXES.find((prefix) => type.startsWith(prefix));
+  const reserved = ownPrefixOf(type);
   if (reserved) {
     throw fail('reserved_event_type', `type: events under ${reserved} are published by Payhook only`);
   }

@@ -22,6 +22,11 @@ export function isEventType(text: string): boolean {
   return text.length <= MAX_LENGTH && NAME.test(text);
 }
 
+/** Our own prefix that a name begins with, in whatever case: a receiver may ignore it. */
+export function ownPrefixOf(text: string): string | undefined {
+  return OWN_PREFIXES.find((own) => text.toLowerCase().startsWith(own));
+}
+
 /** The rule that an entry of an endpoint's `event_types` breaks, or null when it breaks none. */
 export function subscriptionProblem(text: string): string | null {
   if (text === '*')
@@ -33,7 +38,7 @@ export function subscriptionProblem(text: string): string | null {
       `least two segments of letters, digits, _ and -, at most ${MAX_LENGTH} characters, * only as the last segment`
     );
   }
-  const prefix = OWN_PREFIXES.find((own) => text.startsWith(own));
+  const prefix = ownPrefixOf(text);
   if (prefix === undefined || OWN_TYPES.some((type) => covers(text, type))) return null;
   const known = OWN_TYPES.filter((type) => type.startsWith(prefix));
   return `there is no event type ${text}; under ${prefix} there are ${known.join(', ')}, and ${prefix}* for all of them`;

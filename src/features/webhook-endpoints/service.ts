@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../../db/connect.ts';
-import { publish } from '../../delivery/queue.ts';
+import { endDeleted, publish } from '../../delivery/queue.ts';
 import { newSigningSecret, placeOf } from '../../delivery/secrets.ts';
 import type { Principal } from '../../http/route.ts';
 import { type AddressRules, refusalOfUrl } from '../../kernel/addresses.ts';
@@ -105,19 +105,22 @@ export async function changeEndpoint(
   return recordOf(tx, account, endpoint);
 }
 
-/** Disables an endpoint (UUID) and tells the account's other endpoints; nothing when it is disabled already. */
+/** Disables an endpoint (UUID) and tells the account's other endpoints; false when it is disabled already. */
 export async function disableEndpoint(
   tx: Tx,
   { account, endpoint, reason }: { account: string; endpoint: string; reason: 'manual' | 'failing' | 'gone' },
-): Promise<void> {
-  if (!(await markDisabled(tx, account, endpoint, reason))) return;
+): Promise<boolean> {
+  if (!(await markDisabled(tx, account, endpoint, reason))) return false;
   const data = await recordOf(tx, account, endpoint);
   await publish(tx, { account, type: 'webhook_endpoint.disabled', data, audience: { except: endpoint } });
+  return true;
 }
 
 /** Deletes an endpoint: nothing is sent there any more, its log stays until retention. Throws `resource_missing`. */
 export async function deleteEndpoint(tx: Tx, account: string, id: string): Promise<void> {
   if (!(await markDeleted(tx, account, endpointUuid(id)))) throw missingEndpoint();
+  // a first slice of what waits there; workers end the rest
+  await endDeleted(tx);
 }
 
 /** The signing secret. Throws `resource_missing`. */

@@ -12,16 +12,19 @@ import {
 } from '../../http/lists.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 
-// An endpoint that is disabled holds what waits for it; so does a deleted one until the worker ends its rows.
-const isHeld = sql`(e.disabled_at is not null or e.deleted_at is not null)`;
+// An endpoint that is disabled holds what waits for it; a deleted one has ended it, though workers write that later.
+const isHeld = sql`(e.disabled_at is not null and e.deleted_at is null)`;
+const isOver = sql`(d.status = 'pending' and e.deleted_at is not null)`;
 const endpointJoin = sql`join webhook_endpoints e on e.account_id = d.account_id and e.id = d.endpoint_id`;
 
 /** The columns of the record, over `deliveries d` join `webhook_endpoints e`. */
 const record = sql`public_id('evt', d.event_id) as id, 'webhook_event' as object,
   public_id('we', d.endpoint_id) as webhook_endpoint_id, d.type,
-  case when d.status = 'pending' and ${isHeld} then 'held' else d.status end as status, d.attempt_count,
-  case when not ${isHeld} then iso(d.next_attempt_at) end as next_attempt_at,
-  iso(d.last_attempt_at) as last_attempt_at, d.last_response_status, d.last_error_code,
+  case when ${isOver} then 'failed' when d.status = 'pending' and ${isHeld} then 'held' else d.status end as status,
+  d.attempt_count,
+  case when e.disabled_at is null and e.deleted_at is null then iso(d.next_attempt_at) end as next_attempt_at,
+  iso(d.last_attempt_at) as last_attempt_at, d.last_response_status,
+  case when ${isOver} then 'endpoint_deleted' else d.last_error_code end as last_error_code,
   iso(d.delivered_at) as delivered_at, iso(id_time(d.event_id)) as created_at`;
 
 const waiting = (condition: Sql) =>
@@ -30,7 +33,7 @@ const waiting = (condition: Sql) =>
     where e.account_id = d.account_id and e.id = d.endpoint_id and ${condition})`;
 
 const STATUSES: Readonly<Record<string, Sql>> = {
-  pending: waiting(sql`not ${isHeld}`),
+  pending: waiting(sql`e.disabled_at is null and e.deleted_at is null`),
   held: waiting(isHeld),
   delivered: sql`d.status = 'delivered'`,
   failed: sql`d.is_failed`,
