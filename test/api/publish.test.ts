@@ -183,6 +183,8 @@ describe('the type', () => {
     'affiliate.updated',
     'affiliate.a.b.c',
     'webhook_endpoint.test',
+    'PAYOUT.paid',
+    'Commission.Created',
   ])('%s is ours alone: nobody else signs under our names', async (type) => {
     await nothingChanges(world, async () => {
       const answer = await api.post(EVENTS, { type, data: {} });
