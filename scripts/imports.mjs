@@ -7,11 +7,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 // The first pattern that fits names the area of a file.
 const AREAS = [
-  ['route', /^src\/http\/(route|lists)\.ts$/],
+  ['route', /^src\/http\/(route|lists|page|cookies)\.ts$/],
   ['queue', /^src\/delivery\/(queue|counts|secrets)\.ts$/],
   ['feature', /^src\/features\//],
   ['app', /^src\/app\.ts$/],
-  ...['kernel', 'db', 'http', 'delivery', 'oauth', 'client', 'cli', 'web'].map((area) => [
+  ...['kernel', 'db', 'http', 'delivery', 'oauth', 'pages', 'client', 'cli', 'web'].map((area) => [
     area,
     new RegExp(`^src/${area}/`),
   ]),
@@ -24,8 +24,9 @@ const MAY_IMPORT = {
   queue: ['queue', 'db', 'kernel'],
   delivery: ['delivery', 'queue', 'db', 'kernel'],
   feature: ['feature', 'route', 'queue', 'db', 'kernel'],
-  oauth: ['oauth', 'route', 'feature', 'db', 'kernel'],
-  http: ['http', 'route', 'feature', 'oauth', 'db', 'kernel'],
+  pages: ['pages', 'route', 'feature', 'db', 'kernel'],
+  oauth: ['oauth', 'pages', 'route', 'feature', 'db', 'kernel'],
+  http: ['http', 'route', 'feature', 'oauth', 'pages', 'db', 'kernel'],
   app: ['http', 'delivery', 'oauth', 'feature', 'db', 'kernel'],
   client: ['client', 'kernel'],
   cli: ['cli', 'app', 'client', 'kernel'],
@@ -42,14 +43,14 @@ const ONLY_IN = [
   ],
   [
     /from 'sql-template-tag'/,
-    /^src\/(db|delivery)\/|^src\/http\/(lists|idempotency)\.ts$|^src\/features\/(?!.*(routes|service|state|schema)\.ts)/,
+    /^src\/(db|delivery)\/|^src\/oauth\/store\.ts$|^src\/http\/(lists|idempotency)\.ts$|^src\/features\/(?!.*(routes|service|state|schema)\.ts)/,
     'SQL does not stand in routes, services or states',
   ],
   [/process\.env/, /^src\/kernel\/config\.ts$/, 'process.env is read in kernel/config only'],
   [/process\.exit\(/, /^src\/cli\/main\.ts$/, 'process.exit is called in cli/main only'],
   [
     /new Date\(\)|Date\.now\(\)/,
-    /^src\/(?!features|delivery|oauth)/,
+    /^src\/(?!features|delivery|oauth|pages)/,
     "the database's clock decides, not the machine's",
   ],
 ];

@@ -13,6 +13,9 @@ import { createNotifier } from './delivery/wake.ts';
 import { createWorker, type Worker, type WorkerOptions } from './delivery/worker.ts';
 import { createAccount, createFirstAccount, listAccounts } from './features/accounts/service.ts';
 import { foldArrivals } from './features/commissions/arrivals.ts';
+import { forgetOldSessions } from './features/sessions/service.ts';
+import { forgetOldAttempts } from './features/users/attempts.ts';
+import { newSetUpLink } from './features/users/service.ts';
 import { disableEndpoint } from './features/webhook-endpoints/service.ts';
 import type { OperatorCredential } from './http/auth.ts';
 import { forgetOldReplies } from './http/idempotency.ts';
@@ -20,6 +23,7 @@ import { createServer } from './http/server.ts';
 import { addressRules } from './kernel/addresses.ts';
 import type { Config } from './kernel/config.ts';
 import { type Vault, vaultOf } from './kernel/vault.ts';
+import { forgetExpired } from './oauth/service.ts';
 
 const HOUSEKEEPING_MS = 3_600_000;
 const DRAIN_MS = 15_000;
@@ -38,10 +42,14 @@ export interface Platform {
   readonly migrations: MigrationReport;
   /** The very first key, when this start made it, and the file it was written to. */
   readonly firstKey: { secret: string; path: string } | undefined;
+  /** The secret of a link that makes the first owner, when this start made the first account. */
+  readonly setUpSecret: string | undefined;
   /** Accounts cross tenants: for the operator at the machine only. */
   readonly accounts: {
     list(): Promise<{ id: string; uuid: string; name: string }[]>;
     create(name: string): Promise<{ id: string; json: string }>;
+    /** The address of a page that makes the first owner of an account (UUID); null when it has users. */
+    setUpLink(account: string): Promise<string | null>;
   };
   close(): Promise<void>;
 }
@@ -110,10 +118,15 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
       embedded,
       vault: vaultOf(secretKey),
       migrations: report,
-      firstKey: first,
+      firstKey: first?.key,
+      setUpSecret: first?.setUpSecret,
       accounts: {
         list: () => listAccounts(db.reader),
         create: (name) => db.transaction((tx) => createAccount(tx, name)),
+        async setUpLink(account) {
+          const secret = await db.transaction((tx) => newSetUpLink(tx, account));
+          return secret === null ? null : setUpUrl(config, plainAddress(config), secret);
+        },
       },
       close,
     };
@@ -130,7 +143,12 @@ function makeFolder(path: string): void {
   mkdirSync(path, { mode: 0o700 });
 }
 
-async function firstRun(tx: Tx, config: Config): Promise<{ secret: string; path: string } | undefined> {
+interface FirstRun {
+  readonly key: { readonly secret: string; readonly path: string };
+  readonly setUpSecret: string | undefined;
+}
+
+async function firstRun(tx: Tx, config: Config): Promise<FirstRun | undefined> {
   await makePartitions(tx);
   await checkSecretKey(tx, config);
   const first = await createFirstAccount(tx);
@@ -138,7 +156,20 @@ async function firstRun(tx: Tx, config: Config): Promise<{ secret: string; path:
   // Written before the commit: a key that was never told to anybody would be worse than a file without a key.
   const path = join(config.dataDir, 'first-api-key');
   writePrivate(path, `${first.secret}\n`);
-  return { secret: first.secret, path };
+  const setUpSecret = (await newSetUpLink(tx, first.account)) ?? undefined;
+  return { key: { secret: first.secret, path }, setUpSecret };
+}
+
+/** Where the first owner of an account is made; `address` is where the server listens. */
+export function setUpUrl(config: Config, address: string, secret: string): string {
+  return `${config.authorizeUrl ?? config.baseUrl ?? address}/set-up?token=${secret}`;
+}
+
+/** Where a server with these settings is found from this machine. */
+function plainAddress({ host, port }: Config): string {
+  const isAny = host === '0.0.0.0' || host === '::';
+  const name = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return port === 0 ? `http://${name}` : `http://${name}:${port}`;
 }
 
 function writePrivate(path: string, text: string): void {
@@ -231,13 +262,15 @@ export async function serve(
     db,
     log,
     baseUrl: () => config.baseUrl ?? address,
+    authorizeUrl: () => config.authorizeUrl ?? config.baseUrl ?? address,
     vault: platform.vault,
+    trustedProxies: config.trustedProxies,
     addresses: addressRules(config.delivery.allowedNetworks),
     ...(options.operator ? { operator: options.operator } : {}),
   });
   const listening = await server.listen(options.listen);
-  // a socket has no URL, and Link headers need one
-  address = 'path' in options.listen ? 'http://localhost' : listening;
+  // a socket has no URL, and Link headers and links for people need one
+  address = 'path' in options.listen ? plainAddress(config) : listening;
   const stopNotifying = createNotifier(db);
   const worker = options.delivers ? createWorker(workerOptions(platform)) : undefined;
   const stopKeeping = keepHouse(platform);
@@ -271,9 +304,14 @@ function workerOptions({ config, db, log, vault }: Platform): WorkerOptions {
 /** What any process may do, and one of them must, now and then. Returns what ends it. */
 function keepHouse({ db, log }: Platform): () => void {
   const housekeeping = setInterval(() => {
-    Promise.all([forgetOldReplies(db), foldArrivals(db), db.transaction(makePartitions)]).catch(
-      (error: unknown) => log.warn({ err: error }, 'housekeeping failed'),
-    );
+    Promise.all([
+      forgetOldReplies(db),
+      foldArrivals(db),
+      forgetOldAttempts(db),
+      forgetOldSessions(db),
+      forgetExpired(db),
+      db.transaction(makePartitions),
+    ]).catch((error: unknown) => log.warn({ err: error }, 'housekeeping failed'));
   }, HOUSEKEEPING_MS);
   housekeeping.unref();
   return () => clearInterval(housekeeping);

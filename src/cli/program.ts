@@ -9,6 +9,7 @@ import { addListen } from './commands/listen.ts';
 import { addPayouts } from './commands/payouts.ts';
 import type { Exit } from './commands/serve.ts';
 import { addSystem } from './commands/system.ts';
+import { addUsers } from './commands/users.ts';
 import { addWebhooks } from './commands/webhooks.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -54,6 +55,7 @@ export function buildProgram(terminal: Terminal, exit: Exit, finish: (code: numb
   addSystem(program, cli, exit);
   addAccounts(program, cli);
   addKeys(program, cli);
+  addUsers(program, cli);
   addImports(program, cli);
   addPayouts(program, cli);
   addEvents(program, cli);

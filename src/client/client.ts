@@ -16,12 +16,16 @@ import type {
   List,
   ListQuery,
   NewApiKey,
+  NewUser,
   PaidEntry,
+  PasswordReset,
   Payout,
   PayoutLine,
   PayoutPreview,
   PayoutSelection,
   PayoutSummary,
+  Role,
+  User,
 } from './types.ts';
 import { type WebhookClient, webhookClient } from './webhooks.ts';
 
@@ -36,6 +40,10 @@ export interface Client extends WebhookClient {
   listKeys(query?: ListQuery): Promise<List<ApiKey>>;
   createKey(name: string): Promise<NewApiKey>;
   revokeKey(id: string): Promise<void>;
+  listUsers(query?: ListQuery): Promise<List<User>>;
+  createUser(user: { email: string; name: string; role: Role }): Promise<NewUser>;
+  removeUser(id: string): Promise<void>;
+  resetUserPassword(id: string): Promise<PasswordReset>;
   importAffiliates(file: UploadSource, options: ImportOptions): Promise<AffiliateImport>;
   importCommissions(file: UploadSource, options: ImportOptions): Promise<CommissionImport>;
   listPayouts(query?: ListQuery): Promise<List<PayoutSummary>>;
@@ -71,6 +79,11 @@ export function createClient(target: Target): Client {
     listKeys: (query = {}) => call({ method: 'GET', path: '/v2/api-keys', query: { ...query } }),
     createKey: (name) => call({ method: 'POST', path: '/v2/api-keys', json: { name } }),
     revokeKey: (id) => call({ method: 'DELETE', path: `/v2/api-keys/${encodeURIComponent(id)}` }),
+    listUsers: (query = {}) => call({ method: 'GET', path: '/v2/users', query: { ...query } }),
+    createUser: (user) => call({ method: 'POST', path: '/v2/users', json: user }),
+    removeUser: (id) => call({ method: 'DELETE', path: `/v2/users/${encodeURIComponent(id)}` }),
+    resetUserPassword: (id) =>
+      call({ method: 'POST', path: `/v2/users/${encodeURIComponent(id)}/reset-password` }),
     importAffiliates: (file, options) => upload('/v2/affiliates/import', file, options),
     importCommissions: (file, options) => upload('/v2/affiliates/commissions/import', file, options),
     listPayouts: (query = {}) => call({ method: 'GET', path: PAYOUTS, query: { ...query } }),

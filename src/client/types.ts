@@ -14,6 +14,7 @@ export interface ListQuery {
   readonly per_page?: string;
   readonly sort?: string;
   readonly status?: string;
+  readonly email?: string;
 }
 
 export interface ApiKey {
@@ -31,6 +32,33 @@ export interface ApiKey {
 /** A key just made. `key` is null when the first answer was lost and this one is its replay. */
 export interface NewApiKey extends ApiKey {
   readonly key: string | null;
+}
+
+export type Role = 'owner' | 'member' | 'viewer';
+
+export interface User {
+  readonly id: string;
+  readonly object: 'user';
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly status: 'invited' | 'active' | 'removed';
+  readonly removed_at: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** A user just invited. The link is null when the first answer was lost and this one is its replay. */
+export interface NewUser extends User {
+  readonly invitation_url: string | null;
+}
+
+/** A link to choose a new password; null as in NewUser. */
+export interface PasswordReset {
+  readonly object: 'password_reset';
+  readonly user_id: string;
+  readonly reset_url: string | null;
+  readonly expires_at: string;
 }
 
 /** Minor units of one currency. */

@@ -53,23 +53,23 @@ export async function publishEach(
 }
 
 /**
- * Stores an event of the platform's own type under a UUID from `new_id()`. `body` is JSON text whose member `data` is
- * published unchanged, numbers that JavaScript would round among it. Throws `payload_too_large`.
+ * Stores an event of the platform's own type, under the UUID `id` when the caller has one from `new_id()`. `body` is
+ * JSON text whose member `data` is published unchanged, numbers that JavaScript would round among it. Returns the event
+ * as it will be sent. Throws `payload_too_large`.
  */
 export async function publishForeign(
   tx: Tx,
-  { body, ...event }: { account: string; type: string; id: string; body: Json<{ data: unknown }> },
-): Promise<void> {
-  const [stored] = await store(tx, {
-    ...event,
-    records: sql`select (${body}::json -> 'data')::text as data`,
-  });
+  { body, ...event }: { account: string; type: string; id: string | null; body: Json<{ data: unknown }> },
+): Promise<Json<unknown>> {
+  const records = sql`select (${body}::json -> 'data')::text as data`;
+  const [stored] = await store(tx, { ...event, records }, 'publish_foreign');
   if (stored && stored.bytes > MAX_PAYLOAD_BYTES) {
     throw fail(
       'payload_too_large',
       `data: the payload would have ${stored.bytes} bytes, at most ${MAX_PAYLOAD_BYTES} (256 KiB) are sent`,
     );
   }
+  return stored?.payload ?? '';
 }
 
 interface Storing {
@@ -78,18 +78,25 @@ interface Storing {
   readonly records: Sql;
   readonly audience?: Audience;
   /** The UUID of the one event; else each gets a new one. */
-  readonly id?: string;
+  readonly id?: string | null;
 }
 
 interface Stored {
   readonly id: string;
   readonly bytes: number;
+  /** Only where the caller gave an id, or null for one. */
+  readonly payload: string | null;
   readonly endpoints: number;
 }
 
 // A disabled endpoint gets its deliveries too: they are held until it is enabled.
-async function store(tx: Tx, { account, type, records, audience, id }: Storing): Promise<Stored[]> {
-  const newId = id === undefined ? sql`new_id()` : sql`${id}::uuid`;
+async function store(
+  tx: Tx,
+  { account, type, records, audience, id }: Storing,
+  name?: string,
+): Promise<Stored[]> {
+  const newId = id === undefined ? sql`new_id()` : sql`coalesce(${id}::uuid, new_id())`;
+  const payload = id === undefined ? sql`null` : sql`payload`;
   const stored = await rows<Stored>(
     tx,
     sql`with made as (
@@ -99,7 +106,7 @@ async function store(tx: Tx, { account, type, records, audience, id }: Storing):
                         '","timestamp":"', iso(id_time(id)), '","account_id":"', public_id('acc', ${account}::uuid),
                         '","api_version":"2.0.0","data":', data, '}')
           from (select ${newId} as id, data from (${records}) each_record) numbered
-          returning id, octet_length(payload) as bytes),
+          returning id, octet_length(payload) as bytes, ${payload} as payload),
         interested as (
           select id as endpoint_id, resumptions from webhook_endpoints
           where account_id = ${account} and deleted_at is null and ${wants(type, audience)}),
@@ -109,8 +116,8 @@ async function store(tx: Tx, { account, type, records, audience, id }: Storing):
         queued as (
           insert into queue (account_id, endpoint_id, event_id, generation, due_at)
           select ${account}::uuid, endpoint_id, made.id, resumptions, now() from made, interested)
-        select id, bytes, (select count(*)::int from interested) as endpoints from made`,
-    id === undefined ? undefined : 'publish_foreign',
+        select id, bytes, payload, (select count(*)::int from interested) as endpoints from made`,
+    name,
   );
   if (stored.some(({ endpoints }) => endpoints > 0)) tx.announce();
   return stored;

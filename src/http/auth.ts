@@ -1,10 +1,13 @@
-import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Database } from '../db/connect.ts';
 import { findKey, touchKey } from '../features/api-keys/service.ts';
+import { findSession } from '../features/sessions/service.ts';
 import { fail } from '../kernel/errors.ts';
 import { idOf } from '../kernel/ids.ts';
-import { hashSecret, isSecret } from '../kernel/secrets.ts';
-import { type Access, ALL_SCOPES, type Principal } from './route.ts';
+import { hashSecret, isSecret, sameSecret } from '../kernel/secrets.ts';
+import { findAccess } from '../oauth/service.ts';
+import { sessionCookie } from './cookies.ts';
+import { ALL_SCOPES, type Principal, type Route } from './route.ts';
 
 /** The credential of the process's own command line: it exists in memory only and dies with the process. */
 export interface OperatorCredential {
@@ -15,36 +18,84 @@ export interface OperatorCredential {
 
 const CHALLENGE = { 'www-authenticate': 'Bearer' };
 
+interface Request {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
 /**
- * Who makes the request, from its Authorization header (RFC 6750 section 2.1). Looks the key up in each request,
- * so that a revoked one stops at once on every server. Throws `missing_credentials` or `invalid_credentials`.
+ * Who makes the request, from its Authorization header (RFC 6750 section 2.1), which carries a key or a token, or else
+ * from the session of our own pages. Each is looked up in each request, so that a revoked one stops at once on every
+ * server. Throws `missing_credentials`, `invalid_credentials` or `cross_site_request`.
  */
 export async function authenticate(
   db: Database,
-  header: string | undefined,
+  request: Request,
   operator: OperatorCredential | undefined,
 ): Promise<Principal> {
-  const token = /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
+  const { authorization } = request.headers;
+  const cookie = sessionCookie(request.headers.cookie);
+  if (authorization === undefined && cookie !== undefined) return bySession(db, request, cookie);
+  const token = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) {
-    throw fail('missing_credentials', 'send an API key as `Authorization: Bearer <API_KEY>`', CHALLENGE);
+    throw fail(
+      'missing_credentials',
+      'send an API key or an access token as `Authorization: Bearer <API_KEY>`',
+      CHALLENGE,
+    );
   }
-  if (operator && sameText(token, operator.token)) {
+  if (operator && sameSecret(token, operator.token)) {
     return { kind: 'operator', id: 'operator', account: operator.account, scopes: ALL_SCOPES, role: 'owner' };
   }
+  const principal = isSecret('pha_', token)
+    ? await findAccess(db, hashSecret(token))
+    : await byKey(db, token);
+  if (principal === null) {
+    throw fail('invalid_credentials', 'the API key or token is unknown, expired or revoked', {
+      'www-authenticate': 'Bearer error="invalid_token"',
+    });
+  }
+  return principal;
+}
+
+async function byKey(db: Database, token: string): Promise<Principal | null> {
   const key = isSecret('ph_', token) ? await findKey(db.reader, hashSecret(token)) : null;
-  if (key === null) throw fail('invalid_credentials', 'the API key is unknown or revoked', CHALLENGE);
+  if (key === null) return null;
   touchKey(db, key.id);
   return { kind: 'key', id: idOf('key', key.id), account: key.account, scopes: ALL_SCOPES, role: 'owner' };
 }
 
-function sameText(a: string, b: string): boolean {
-  return timingSafeEqual(hashSecret(a), hashSecret(b));
+async function bySession(db: Database, { method, headers }: Request, cookie: string): Promise<Principal> {
+  const found = isSecret('phi_', cookie) ? await findSession(db, hashSecret(cookie)) : null;
+  if (found === null) throw fail('invalid_credentials', 'the session has ended: sign in again', CHALLENGE);
+  // A cookie is sent along by other sites too; this header is not, and they cannot read the token.
+  const token = headers['payhook-csrf'];
+  if (method !== 'GET' && (typeof token !== 'string' || !sameSecret(token, found.csrfToken))) {
+    throw fail('cross_site_request', 'send the token of the session in Payhook-CSRF');
+  }
+  return found.principal;
 }
 
-/** Throws `insufficient_scope` unless the principal may use an operation with this access. */
-export function authorize(principal: Principal, access: Access): void {
-  if (access === 'full') return; // keys and the operator hold everything
+/** Throws `insufficient_scope`, `full_access_required` or `role_too_low` unless the principal may use the operation. */
+export function authorize(principal: Principal, route: Route): void {
+  const { access } = route;
+  if (access === 'full' || access === 'key') {
+    const isKey = principal.kind === 'key' || principal.kind === 'operator';
+    if (isKey || (access === 'full' && principal.kind === 'user' && principal.role === 'owner')) return;
+    throw fail(
+      'full_access_required',
+      access === 'key'
+        ? 'the operation takes an API key only'
+        : 'the operation takes an API key, or a signed-in owner',
+    );
+  }
   if (!principal.scopes.has(access)) {
-    throw fail('insufficient_scope', `the credential does not hold the scope ${access}`);
+    throw fail('insufficient_scope', `the token does not hold the scope ${access}`, {
+      'www-authenticate': `Bearer error="insufficient_scope", scope="${access}"`,
+    });
+  }
+  const changes = route.kind === 'write' && !route.harmless;
+  if (principal.role === 'viewer' && (changes || route.confidential)) {
+    throw fail('role_too_low', 'viewers may read only, and no secrets');
   }
 }

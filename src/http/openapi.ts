@@ -1,8 +1,9 @@
 import type { TSchema } from 'typebox';
 import { REASONS, type ReasonName } from '../kernel/errors.ts';
+import { SESSION_COOKIE } from './cookies.ts';
 import type { ListDefinition } from './lists.ts';
 import { DEFAULT_SORT } from './lists.ts';
-import { type Route, SCOPES } from './route.ts';
+import { type Role, type Route, SCOPES } from './route.ts';
 
 type Json = Record<string, unknown>;
 
@@ -30,12 +31,15 @@ const COMMON: readonly ReasonName[] = [
   'missing_credentials',
   'invalid_credentials',
   'insufficient_scope',
+  'full_access_required',
   'unknown_query_parameter',
   'invalid_query',
   'internal_error',
   'database_unavailable',
 ];
 const COMMON_WRITE: readonly ReasonName[] = [
+  'role_too_low',
+  'cross_site_request',
   'invalid_json',
   'invalid_body',
   'unknown_field',
@@ -77,6 +81,19 @@ export function describe(routes: readonly Route[]): Json {
             },
           },
         },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: SESSION_COOKIE,
+          description: 'a signed-in user whose role is the one named or a higher one: viewer, member, owner',
+        },
+        csrfToken: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Payhook-CSRF',
+          description:
+            'the token of the session, which requests that change something carry beside the cookie',
+        },
       },
     },
   };
@@ -94,11 +111,25 @@ function operationOf(route: Route): Json {
     tags: [tagOf(route)],
     summary: route.summary,
     ...(route.description ? { description: route.description } : {}),
-    security: [{ apiKey: [] }, ...(route.access === 'full' ? [] : [{ oauth2: [route.access] }])],
+    security: securityOf(route),
     parameters: parametersOf(route),
     ...bodyOf(route),
     responses: responsesOf(route),
   };
+}
+
+/** Who may use an operation: each of these is enough. The roles of a session are the lowest that will do. */
+function securityOf(route: Route): Json[] {
+  const { access } = route;
+  if (access === 'key') return [{ apiKey: [] }];
+  const isWrite = route.kind === 'write';
+  const isForViewers = (!isWrite || route.harmless) && !route.confidential;
+  const role: Role = access === 'full' ? 'owner' : isForViewers ? 'viewer' : 'member';
+  return [
+    { apiKey: [] },
+    ...(access === 'full' ? [] : [{ oauth2: [access] }]),
+    { session: [role], ...(isWrite ? { csrfToken: [] } : {}) },
+  ];
 }
 
 function parametersOf(route: Route): Json[] {
@@ -177,6 +208,7 @@ function responsesOf(route: Route): Json {
     ...(route.kind === 'write' ? COMMON_WRITE : []),
     ...(route.errors ?? []),
   ]);
+  if (route.confidential) reasons.add('role_too_low');
   if (route.kind === 'write' && (route.method === 'POST' || route.method === 'PUT')) {
     reasons.add('invalid_idempotency_key').add('idempotency_key_reused');
   }

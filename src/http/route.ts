@@ -29,19 +29,29 @@ export const SCOPES = {
 export type Scope = keyof typeof SCOPES;
 export const ALL_SCOPES: ReadonlySet<Scope> = new Set(Object.keys(SCOPES) as Scope[]);
 
-/** Who makes a request: an API key or the operator at the machine's own command line. */
+export type Role = 'owner' | 'member' | 'viewer';
+
+/** Who makes a request: an API key, a signed-in user, an application a merchant granted scopes, or the operator. */
 export interface Principal {
-  readonly kind: 'key' | 'operator';
+  readonly kind: 'key' | 'user' | 'application' | 'operator';
   /** The public id that is written into `created_by` and `paid_by`. */
   readonly id: string;
   /** The account (UUID) that everything the request sees belongs to. */
   readonly account: string;
   readonly scopes: ReadonlySet<Scope>;
-  readonly role: 'owner' | 'member' | 'viewer';
+  /** What a user may do; everybody else acts as an owner, within the scopes. */
+  readonly role: Role;
+  /** The user (UUID) who signed in, or on whose grant an application acts. */
+  readonly user?: string;
+  /** The session (UUID) of a user. */
+  readonly session?: string;
 }
 
-/** What a caller must hold: a scope, or (`full`) a credential that no merchant can hand to a third party. */
-export type Access = Scope | 'full';
+/**
+ * What a caller must hold: a scope; or `full`: an API key or an owner, which no merchant can hand to a third party;
+ * or `key`: an API key only.
+ */
+export type Access = Scope | 'full' | 'key';
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParamNames<Rest>
@@ -111,6 +121,8 @@ interface Common<Path extends string, Query extends TObject> {
   readonly query?: Query;
   /** Status -> schema of the JSON body; null = no body; 'text/csv' = a file. */
   readonly returns: Readonly<Record<number, TSchema | 'text/csv' | null>>;
+  /** Shows a secret that signs or opens something: viewers may not read it. */
+  readonly confidential?: true;
   /** The reasons it refuses with, besides those of every operation. */
   readonly errors?: readonly ReasonName[];
 }
@@ -131,6 +143,10 @@ interface ReadInput<Path extends string, Query extends TObject> {
 interface WriteInput<Path extends string, Query extends TObject, Body extends TSchema> {
   readonly tx: Tx;
   readonly vault: Vault;
+  /** The public address of the server. */
+  readonly baseUrl: string;
+  /** The public address of the pages people see. */
+  readonly authorizeUrl: string;
   /** Which addresses webhooks may be sent to. */
   readonly addresses: AddressRules;
   readonly account: string;
@@ -161,6 +177,10 @@ interface WriteSpec<Path extends string, Query extends TObject, Body extends TSc
   readonly upload?: 'text/csv';
   /** Bytes, default 1 MiB. */
   readonly bodyLimit?: number;
+  /** Left out of the audit log: it changes nothing, or comes in streams that have their own records. */
+  readonly unaudited?: true;
+  /** Viewers may use it too: it changes nothing. */
+  readonly harmless?: true;
   /** Field of the answer that is a secret: the stored idempotent answer shows null there. */
   readonly secretField?: string;
   readonly ifMatch?: true;

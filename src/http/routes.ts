@@ -1,11 +1,16 @@
 import * as accounts from '../features/accounts/routes.ts';
 import * as affiliates from '../features/affiliates/routes.ts';
 import * as apiKeys from '../features/api-keys/routes.ts';
+import * as audit from '../features/audit/routes.ts';
 import * as commissions from '../features/commissions/routes.ts';
 import * as events from '../features/events/routes.ts';
+import * as oauthApplications from '../features/oauth-applications/routes.ts';
+import * as oauthGrants from '../features/oauth-grants/routes.ts';
 import * as payouts from '../features/payouts/routes.ts';
 import * as programs from '../features/programs/routes.ts';
 import * as refunds from '../features/refunds/routes.ts';
+import * as sessions from '../features/sessions/routes.ts';
+import * as users from '../features/users/routes.ts';
 import * as webhookEndpoints from '../features/webhook-endpoints/routes.ts';
 import * as webhookEvents from '../features/webhook-events/routes.ts';
 import type { Route } from './route.ts';
@@ -63,4 +68,22 @@ export const ROUTES: readonly Route[] = [
   apiKeys.list,
   apiKeys.create,
   apiKeys.revoke,
+  users.list,
+  users.create,
+  users.get,
+  users.change,
+  users.remove,
+  users.reset,
+  sessions.list,
+  sessions.end,
+  audit.list,
+  oauthApplications.list,
+  oauthApplications.create,
+  oauthApplications.get,
+  oauthApplications.change,
+  oauthApplications.remove,
+  oauthApplications.rotate,
+  oauthGrants.list,
+  oauthGrants.get,
+  oauthGrants.revoke,
 ];

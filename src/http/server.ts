@@ -9,6 +9,7 @@ import Fastify, {
 import type { Logger } from 'pino';
 import type { Database } from '../db/connect.ts';
 import { hasPartitionsAhead } from '../db/partitions.ts';
+import { note } from '../features/audit/service.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
 import { fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
@@ -18,6 +19,7 @@ import { checkBody, checkQuery, readQuery } from './check.ts';
 import { checkKey, claimKey, type IdempotentRequest, requestDigest, storeReply } from './idempotency.ts';
 import { type ListQuery, parseList } from './lists.ts';
 import { describe } from './openapi.ts';
+import { addPages } from './pages.ts';
 import { envelope, sendFailure, sendReply, toFailure } from './respond.ts';
 import type { Principal, Reply, Route, Upload } from './route.ts';
 import { ROUTES } from './routes.ts';
@@ -28,6 +30,10 @@ export interface ServerOptions {
   readonly log: Logger;
   /** The public address, for Link headers: read when asked, since an ephemeral port is known only then. */
   readonly baseUrl: () => string;
+  /** The public address of the pages people see. */
+  readonly authorizeUrl: () => string;
+  /** Proxies whose word on where a request came from is believed. */
+  readonly trustedProxies: readonly string[];
   readonly operator?: OperatorCredential;
   readonly vault: Vault;
   readonly addresses: AddressRules;
@@ -51,6 +57,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     requestIdHeader: false,
     exposeHeadRoutes: false,
     bodyLimit: BODY_LIMIT,
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     return503OnClosing: false,
     // ids of any length reach the handler, which finds no such row
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1 << 16 },
@@ -70,6 +77,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.setNotFoundHandler((request, reply) => sendFailure(reply, noSuchRoute(request)));
   addHealth(app, options.db);
   for (const route of ROUTES) addRoute(app, route, options);
+  addPages(app, options);
   app.get('/v2/openapi.json', (_, reply) => reply.type('application/json').send(toJson(describe(ROUTES))));
   return app;
 }
@@ -175,8 +183,8 @@ function addRoute(app: FastifyInstance, route: Route, options: ServerOptions): v
     ...(route.kind === 'write' && route.bodyLimit ? { bodyLimit: route.bodyLimit } : {}),
     // Before the body is read: a caller without a key learns nothing about bodies.
     onRequest: async (request) => {
-      request.principal = await authenticate(options.db, request.headers.authorization, options.operator);
-      authorize(request.principal, route.access);
+      request.principal = await authenticate(options.db, request, options.operator);
+      authorize(request.principal, route);
     },
     handler: (request, reply) =>
       route.kind === 'read'
@@ -222,7 +230,7 @@ async function answerWrite(
   route: Route & { kind: 'write' },
   request: FastifyRequest,
   reply: FastifyReply,
-  { db, vault, addresses, baseUrl }: ServerOptions,
+  { db, vault, addresses, baseUrl, authorizeUrl }: ServerOptions,
   parse: (request: FastifyRequest, bytes: Buffer) => Promise<unknown>,
 ) {
   const principal = principalOf(request);
@@ -237,11 +245,13 @@ async function answerWrite(
         ? undefined
         : { principal, key, digest: requestDigest(request.method, request.url, bytes) };
     const result = await db.transaction(async (tx) =>
-      once(tx, idempotent, route.secretField, () =>
-        route.handle({
+      once(tx, idempotent, route.secretField, async () => {
+        const reply = await route.handle({
           tx,
           vault,
           addresses,
+          baseUrl: baseUrl(),
+          authorizeUrl: authorizeUrl(),
           account: principal.account,
           principal,
           params: request.params as Record<string, string>,
@@ -250,13 +260,27 @@ async function answerWrite(
           rawBody: upload ? '' : bytes.toString(),
           upload: upload as Upload,
           ifMatch: route.ifMatch ? request.headers['if-match'] : undefined,
-        }),
-      ),
+        });
+        // a dry run changes nothing
+        const isTrial = (query as { dry_run?: boolean }).dry_run === true;
+        if (!route.unaudited && !isTrial) {
+          const target = targetOf(request.params as Record<string, string>, reply);
+          await note(tx, principal, { action: route.operation, target, requestId: request.id });
+        }
+        return reply;
+      }),
     );
     return sendReply(request, reply, result, baseUrl());
   } finally {
     await upload?.close();
   }
+}
+
+/** What a request was about: the ids in its path, else the id of the record it made. */
+function targetOf(params: Readonly<Record<string, string>>, reply: Reply): string | null {
+  const ids = Object.values(params);
+  if (ids.length > 0) return ids.join('/').slice(0, 200);
+  return (reply.kind === 'json' && /^\{"id":"?([\w-]+)/.exec(reply.json)?.[1]) || null;
 }
 
 async function once(

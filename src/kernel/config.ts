@@ -14,6 +14,8 @@ export interface Config {
   /** The public address of the API; undefined = http://HOST:PORT. */
   readonly baseUrl: string | undefined;
   readonly authorizeUrl: string | undefined;
+  /** Proxies whose X-Forwarded-For is believed, in CIDR notation. */
+  readonly trustedProxies: readonly string[];
   /** undefined = made on the first run and kept in the data folder. */
   readonly secretKey: string | undefined;
   readonly logLevel: string;
@@ -81,6 +83,12 @@ function networks(text: string): string[] | undefined {
   return read.every(isNetwork) ? read : undefined;
 }
 
+/** The same without a path: OAuth metadata and cookies are found at the root of an origin. */
+function rootOrigin(text: string): string | undefined {
+  const read = origin(text);
+  return read !== undefined && new URL(read).pathname === '/' ? read : undefined;
+}
+
 /** A value as it may be shown: credentials in a URL are not. */
 function withoutCredentials(text: string): string {
   return text.replace(/\/\/[^/]*@/, '//…@');
@@ -127,15 +135,22 @@ const SETTINGS: readonly Setting[] = [
     name: 'BASE_URL',
     meaning: 'public address of the API; none = http://HOST:PORT',
     fallback: undefined,
-    read: origin,
-    rule: 'an http(s) URL without credentials, query and fragment',
+    read: rootOrigin,
+    rule: 'an http(s) URL without credentials, path, query and fragment',
   },
   {
     name: 'AUTHORIZE_URL',
     meaning: 'public address of the OAuth pages; none = BASE_URL',
     fallback: undefined,
-    read: origin,
-    rule: 'an http(s) URL without credentials, query and fragment',
+    read: rootOrigin,
+    rule: 'an http(s) URL without credentials, path, query and fragment',
+  },
+  {
+    name: 'TRUSTED_PROXIES',
+    meaning: 'networks of the proxies in front, whose X-Forwarded-For says where a request came from',
+    fallback: '',
+    read: networks,
+    rule: 'networks in CIDR notation with a comma between',
   },
   {
     name: 'SECRET_KEY',
@@ -246,6 +261,7 @@ export function readConfig(env: Environment = process.env): Config {
     dataDir: values.DATA_DIR as string,
     baseUrl: values.BASE_URL as string | undefined,
     authorizeUrl: values.AUTHORIZE_URL as string | undefined,
+    trustedProxies: values.TRUSTED_PROXIES as readonly string[],
     secretKey: values.SECRET_KEY as string | undefined,
     logLevel: values.LOG_LEVEL as string,
     delivery: {

@@ -34,8 +34,17 @@ export const REASONS = {
   method_not_allowed: { status: 405, meaning: 'The path exists, the method does not.' },
   // Who asks
   missing_credentials: { status: 401, meaning: 'No usable Authorization: Bearer header.' },
-  invalid_credentials: { status: 401, meaning: 'The API key is unknown or revoked.' },
-  insufficient_scope: { status: 403, meaning: 'The credential does not hold the scope the operation needs.' },
+  invalid_credentials: {
+    status: 401,
+    meaning: 'The API key, token or session is unknown, expired or revoked.',
+  },
+  insufficient_scope: { status: 403, meaning: 'The token does not hold the scope the operation needs.' },
+  full_access_required: {
+    status: 403,
+    meaning: 'The operation takes an API key, or an owner who is signed in.',
+  },
+  role_too_low: { status: 403, meaning: "The user's role does not allow the operation." },
+  cross_site_request: { status: 403, meaning: 'A request with a session must come from our own pages.' },
   // What is asked for
   unknown_route: { status: 404, meaning: 'There is no operation at this path.' },
   resource_missing: { status: 404, meaning: 'No such record in this account.' },
@@ -44,7 +53,15 @@ export const REASONS = {
   // The state it is in
   idempotency_key_reused: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },
   duplicate_external_id: { status: 409, meaning: 'The external_id exists with other content.' },
-  duplicate_email: { status: 409, meaning: 'Another affiliate of the account has this e-mail address.' },
+  duplicate_email: {
+    status: 409,
+    meaning:
+      'Another affiliate of the account, or another user of the installation, has this e-mail address.',
+  },
+  last_owner: {
+    status: 409,
+    meaning: 'An account keeps one owner, and one who can sign in once it had one.',
+  },
   duplicate_name: { status: 409, meaning: 'Another record of the account has this name.' },
   current_payout_exists: { status: 409, meaning: 'The account already has an unpaid payout.' },
   nothing_to_pay: { status: 409, meaning: 'No commission is left to pay after filters and rules.' },
@@ -59,6 +76,7 @@ export const REASONS = {
   line_not_paid: { status: 409, meaning: 'The affiliate was not paid in this payout.' },
   endpoint_disabled: { status: 409, meaning: 'The webhook endpoint is disabled; enable it first.' },
   endpoint_deleted: { status: 409, meaning: 'The webhook endpoint was deleted; only its log is left.' },
+  application_is_public: { status: 409, meaning: 'A public OAuth application has no secret.' },
   amount_too_large: { status: 409, meaning: 'A sum would exceed 9007199254740991 minor units.' },
   // What it says
   unknown_filter: { status: 400, meaning: 'The filters name a field that does not exist.' },
@@ -79,6 +97,10 @@ export const REASONS = {
   invalid_lines: { status: 400, meaning: 'Lines of the CSV file break rules; nothing was written.' },
   invalid_items: { status: 400, meaning: 'Items of the batch break rules; nothing was written.' },
   invalid_url: { status: 400, meaning: 'The URL is not one that events may be sent to.' },
+  invalid_redirect_uri: {
+    status: 400,
+    meaning: 'A redirect URI is not one that an OAuth application of its kind may have.',
+  },
   invalid_header: {
     status: 400,
     meaning: 'A header of the endpoint has a name or value that cannot be sent.',

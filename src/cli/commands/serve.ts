@@ -18,9 +18,12 @@ interface Running {
 
 /** `payhook serve`: runs until a signal or until PostgreSQL ends by itself. Returns the exit code. */
 export function serveForever(exit: Exit, json = false): Promise<number> {
-  return runForever(exit, 'serve', async (platform, { serve }) => {
+  return runForever(exit, 'serve', async (platform, { serve, setUpUrl }) => {
     const server = await listen(platform, serve);
-    process.stdout.write(json ? announcement(platform, server.address) : banner(platform, server.address));
+    const { setUpSecret, config } = platform;
+    const setUp = setUpSecret === undefined ? null : setUpUrl(config, server.address, setUpSecret);
+    const tell = json ? announcement : banner;
+    process.stdout.write(tell(platform, server.address, setUp));
     return server;
   });
 }
@@ -121,11 +124,12 @@ async function stop(platform: Platform, running: Running, exit: Exit, code: numb
   clearTimeout(giveUp);
 }
 
-function announcement({ config, firstKey }: Platform, url: string): string {
-  return `${JSON.stringify({ url, data_dir: config.dataDir, first_api_key: firstKey?.secret ?? null })}\n`;
+function announcement({ config, firstKey }: Platform, url: string, setUp: string | null): string {
+  const first = { first_api_key: firstKey?.secret ?? null, set_up_url: setUp };
+  return `${JSON.stringify({ url, data_dir: config.dataDir, ...first })}\n`;
 }
 
-function banner(platform: Platform, address: string): string {
+function banner(platform: Platform, address: string, setUp: string | null): string {
   const { config, firstKey, embedded } = platform;
   const keyFile = firstKey?.path ?? join(config.dataDir, 'first-api-key');
   const key = existsSync(keyFile) ? `$(cat ${shellQuote(keyFile)})` : '<API key>';
@@ -137,6 +141,9 @@ function banner(platform: Platform, address: string): string {
     ...(firstKey
       ? [`  First API key   ${firstKey.secret}`, `                  also in ${firstKey.path}`]
       : []),
+    ...(setUp === null
+      ? []
+      : ['', 'Make yourself the owner (this link works once, for 24 hours):', `  ${setUp}`]),
     '',
     'Try it:',
     `  curl -H "Authorization: Bearer ${key}" ${address}/v2/affiliates/payouts`,

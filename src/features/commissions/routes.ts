@@ -65,6 +65,7 @@ export const create = writeRoute({
   body: input,
   returns: { 201: commission, 200: commission },
   errors: [...inputErrors, 'duplicate_external_id'],
+  unaudited: true,
   handle: async ({ tx, account, body }) => {
     const { json, isNew } = await createCommission(tx, account, body);
     return isNew ? created(json) : ok(json);
@@ -99,6 +100,7 @@ export const createMany = writeRoute({
     }),
   },
   errors: ['invalid_items'],
+  unaudited: true,
   handle: async ({ tx, account, body }) =>
     ok(await createBatch(tx, account, body.commissions, body.partial ?? false)),
 });

@@ -31,8 +31,8 @@ export async function publishPlatformEvent(
   if (reserved) {
     throw fail('reserved_event_type', `type: events under ${reserved} are published by Payhook only`);
   }
-  const id = await newEventId(tx);
-  if (externalId !== undefined) {
+  const id = externalId === undefined ? null : await newEventId(tx);
+  if (id !== null && externalId !== undefined) {
     const hash = contentHash(type, data);
     const earlier = await takeExternalId(tx, account, { id, externalId, hash });
     if (earlier) {
@@ -44,10 +44,10 @@ export async function publishPlatformEvent(
   }
   // a byte order mark is none of JSON's, though the body's reader lets one pass
   const body = rawBody.replace(/^\ufeff/, '');
-  await publishForeign(tx, { account, type, id, body }).catch((error: { code?: string }) => {
+  const json = await publishForeign(tx, { account, type, id, body }).catch((error: { code?: string }) => {
     throw UNREADABLE.has(error.code ?? '') ? hiddenValue() : error;
   });
-  return { json: await readPayload(tx, account, id), isNew: true };
+  return { json, isNew: true };
 }
 
 // PostgreSQL's codes for text that is no JSON to it, for \u0000 in it, and for nesting it cannot follow.

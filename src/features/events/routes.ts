@@ -54,6 +54,7 @@ export const publish = writeRoute({
   }),
   returns: { 200: event, 201: event },
   errors: ['invalid_event_type', 'reserved_event_type', 'duplicate_external_id', 'payload_too_large'],
+  unaudited: true,
   handle: async ({ tx, account, body, rawBody }) => {
     const { json, isNew } = await publishPlatformEvent(tx, account, body, rawBody);
     return isNew ? created(json) : ok(json);

@@ -96,6 +96,8 @@ export const previewOne = writeRoute({
   bodyOptional: true,
   returns: { 200: preview },
   errors: [...filterErrors, 'amount_too_large'],
+  harmless: true,
+  unaudited: true,
   handle: async ({ tx, account, body }) => ok(await previewPayout(tx, account, body)),
 });
 

@@ -115,9 +115,10 @@ export const secret = readRoute({
   path: '/v2/webhook-endpoints/{id}/secret',
   access: 'webhooks',
   summary: 'Get the secret that signs deliveries',
+  confidential: true,
   returns: { 200: endpointSecret },
   errors: ['resource_missing'],
-  handle: async ({ db, account, vault, params }) => ok(await getSecret(db, { account, vault }, params.id)),
+  handle: async ({ db, params, ...caller }) => ok(await getSecret(db, caller, params.id)),
 });
 
 export const rotate = writeRoute({
@@ -134,8 +135,8 @@ export const rotate = writeRoute({
   returns: { 200: endpointSecret },
   errors: ['resource_missing'],
   secretField: 'secret',
-  handle: async ({ tx, account, vault, params, body }) =>
-    ok(await rotateSecret(tx, { account, vault }, params.id, body.overlap_seconds ?? DAY_SECONDS)),
+  handle: async ({ tx, params, body, ...caller }) =>
+    ok(await rotateSecret(tx, caller, params.id, body.overlap_seconds ?? DAY_SECONDS)),
 });
 
 export const test = writeRoute({

@@ -21,6 +21,7 @@ import {
   newEndpointId,
   readEndpoint,
   replaceSecret,
+  typesWaiting,
   updateEndpoint,
 } from './store.ts';
 
@@ -96,8 +97,12 @@ export async function changeEndpoint(
   const endpoint = endpointUuid(id);
   const before = await lockEndpoint(tx, account, endpoint);
   if (before === null) throw missingEndpoint();
-  // who may not subscribe to something may not send it elsewhere either
-  checkSubscription(principal, input.event_types === undefined ? before.event_types : input.event_types);
+  // who may not subscribe to something may not send it elsewhere either: neither what comes, nor what waits
+  checkSubscription(principal, before.event_types);
+  if (input.event_types !== undefined) checkSubscription(principal, input.event_types);
+  if (!principal.scopes.has('affiliates')) {
+    checkSubscription(principal, await typesWaiting(tx, account, endpoint));
+  }
   const columns = columnsOf(endpoint, input, caller, openHeaders(vault, endpoint, before));
   if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);
   if (input.status === 'disabled') await disableEndpoint(tx, { account, endpoint, reason: 'manual' });
@@ -123,30 +128,35 @@ export async function deleteEndpoint(tx: Tx, account: string, id: string): Promi
   await endDeleted(tx);
 }
 
-/** The signing secret. Throws `resource_missing`. */
+type SecretCaller = Pick<Caller, 'account' | 'principal' | 'vault'>;
+
+/** The signing secret. Throws `resource_missing`, `insufficient_scope`: who knows it can forge what is sent there. */
 export async function getSecret(
   db: Reader,
-  { account, vault }: Pick<Caller, 'account' | 'vault'>,
+  { account, principal, vault }: SecretCaller,
   id: string,
 ): Promise<Json<unknown>> {
   const endpoint = endpointUuid(id);
   const row = await endpointRow(db, account, endpoint);
   if (row === null) throw missingEndpoint();
+  checkSubscription(principal, row.event_types);
   return secretJson(vault.open(row.secret, placeOf(endpoint, 'secret')), row.previous_secret_until);
 }
 
 /**
  * Makes a new signing secret. For `overlapSeconds` the old one signs too, so that receivers change over without a gap.
- * Throws `resource_missing`.
+ * Throws `resource_missing`, `insufficient_scope`.
  */
 export async function rotateSecret(
   tx: Tx,
-  { account, vault }: Pick<Caller, 'account' | 'vault'>,
+  { account, principal, vault }: SecretCaller,
   id: string,
   overlapSeconds: number,
 ): Promise<Json<unknown>> {
   const endpoint = endpointUuid(id);
-  if ((await lockEndpoint(tx, account, endpoint)) === null) throw missingEndpoint();
+  const row = await lockEndpoint(tx, account, endpoint);
+  if (row === null) throw missingEndpoint();
+  checkSubscription(principal, row.event_types);
   const secret = newSigningSecret();
   const until = await replaceSecret(tx, account, endpoint, {
     secret: vault.seal(secret, placeOf(endpoint, 'secret')),

@@ -162,3 +162,14 @@ export async function markDeleted(tx: Tx, account: string, id: string): Promise<
   );
   return done.length === 1;
 }
+
+/** The types of the events that wait to be sent to an endpoint. */
+export async function typesWaiting(tx: Tx, account: string, id: string): Promise<string[]> {
+  const found = await rows<{ type: string }>(
+    tx,
+    sql`select distinct d.type from queue q
+        join deliveries d on d.account_id = q.account_id and d.endpoint_id = q.endpoint_id and d.event_id = q.event_id
+        where q.account_id = ${account} and q.endpoint_id = ${id}`,
+  );
+  return found.map(({ type }) => type);
+}

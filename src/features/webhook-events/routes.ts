@@ -22,10 +22,12 @@ export const get = readRoute({
   path: '/v2/webhook-endpoints/{id}/events/{event_id}',
   access: 'webhooks',
   summary: 'Get one event of a webhook endpoint',
-  description: 'With the payload, and with every attempt: what was sent and what came back.',
+  description:
+    'With the payload, and with every attempt: what was sent and what came back. A token needs the scope affiliates ' +
+    'too for events of payouts, commissions and affiliates.',
   returns: { 200: webhookEventWithAttempts },
   errors: ['resource_missing'],
-  handle: async ({ db, account, params }) => ok(await getDeliveryWhole(db, account, params)),
+  handle: async ({ db, principal, params }) => ok(await getDeliveryWhole(db, principal, params)),
 });
 
 export const retry = writeRoute({
@@ -39,8 +41,8 @@ export const retry = writeRoute({
     'attempt. After a failure the earlier status and the rest of the schedule stand.',
   returns: { 200: null },
   errors: ['resource_missing', 'endpoint_disabled', 'endpoint_deleted'],
-  handle: async ({ tx, account, params }) => {
-    await retryDelivery(tx, account, params);
+  handle: async ({ tx, principal, params }) => {
+    await retryDelivery(tx, principal, params);
     return done();
   },
 });

@@ -1,8 +1,10 @@
 import type { Reader, Tx } from '../../db/connect.ts';
 import { retryNow } from '../../delivery/queue.ts';
+import type { Scope } from '../../http/route.ts';
 import { fail } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import { needsAffiliates } from '../events/types.ts';
 import { hadEndpoint, lockDelivery, readDelivery, readDeliveryWhole } from './store.ts';
 
 interface Delivery {
@@ -35,29 +37,47 @@ export async function getDelivery(db: Reader, account: string, delivery: Deliver
   return json;
 }
 
-/** The log record by its ids, with payload and attempts. Throws `resource_missing`. */
+/** Who asks for an event. */
+export interface Asker {
+  readonly account: string;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** The log record by its ids, with payload and attempts. Throws `resource_missing`, `insufficient_scope`. */
 export async function getDeliveryWhole(
   db: Reader,
-  account: string,
+  asker: Asker,
   ids: { id: string; event_id: string },
 ): Promise<Json<unknown>> {
-  const json = await readDeliveryWhole(db, account, deliveryOf(ids.id, ids.event_id));
-  if (json === null) throw missing();
-  return json;
+  const found = await readDeliveryWhole(db, asker.account, deliveryOf(ids.id, ids.event_id));
+  if (found === null) throw missing();
+  checkScopes(asker, found.type);
+  return found.json;
+}
+
+/** What a credential may not read as a record, it may not read as an event, nor have sent somewhere. */
+function checkScopes({ scopes }: Asker, type: string): void {
+  if (scopes.has('affiliates') || !needsAffiliates([type])) return;
+  throw fail('insufficient_scope', `the credential does not hold the scope affiliates, which ${type} needs`, {
+    'www-authenticate': 'Bearer error="insufficient_scope", scope="affiliates"',
+  });
 }
 
 /**
  * Sends an event again, now, with the same `webhook-id`. Success makes it `delivered`; after a failure the earlier
- * status and the rest of the schedule stand. Throws `resource_missing`, `endpoint_disabled`, `endpoint_deleted`.
+ * status and the rest of the schedule stand. Throws `resource_missing`, `insufficient_scope`, `endpoint_disabled`,
+ * `endpoint_deleted`.
  */
 export async function retryDelivery(
   tx: Tx,
-  account: string,
+  asker: Asker,
   ids: { id: string; event_id: string },
 ): Promise<void> {
+  const { account } = asker;
   const delivery = deliveryOf(ids.id, ids.event_id);
   const state = await lockDelivery(tx, account, delivery);
   if (state === null) throw missing();
+  checkScopes(asker, state.type);
   if (state.deleted) throw fail('endpoint_deleted', 'the webhook endpoint was deleted; only its log is left');
   if (state.disabled) {
     throw fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then retry');

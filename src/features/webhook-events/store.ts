@@ -128,11 +128,11 @@ export async function readDelivery(
 }
 
 /** One record with its payload and its attempts, or null. */
-export async function readDeliveryWhole(
+export function readDeliveryWhole(
   db: Reader,
   account: string,
   { endpoint, event }: { endpoint: string; event: string },
-): Promise<string | null> {
+): Promise<{ json: string; type: string } | null> {
   const attempts = sql`
     select coalesce(json_agg(row_to_json(t) order by t.number), '[]') from (
       select a.number, a.trigger, case when a.error_code is null then 'succeeded' else 'failed' end as status, a.url,
@@ -140,26 +140,25 @@ export async function readDeliveryWhole(
              a.response_headers, a.response_body, a.response_truncated, a.error_code, a.error_message
       from attempts a
       where a.account_id = d.account_id and a.endpoint_id = d.endpoint_id and a.event_id = d.event_id) t`;
-  const row = await maybeRow<{ json: string }>(
+  return maybeRow(
     db,
-    sql`select row_to_json(r)::text as json from (
+    sql`select row_to_json(r)::text as json, r.type from (
           select ${record},
             (select v.payload::json from events v where v.account_id = d.account_id and v.id = d.event_id) as payload,
             (${attempts}) as attempts
           from ${rowsOf(account, endpoint, event)}) r`,
   );
-  return row?.json ?? null;
 }
 
-/** What a retry decides by: whether the endpoint takes deliveries. Its row is locked: disabling waits. */
+/** What a retry decides by: the type, and whether the endpoint takes deliveries. Its row is locked: disabling waits. */
 export function lockDelivery(
   tx: Tx,
   account: string,
   { endpoint, event }: { endpoint: string; event: string },
-): Promise<{ disabled: boolean; deleted: boolean } | null> {
+): Promise<{ type: string; disabled: boolean; deleted: boolean } | null> {
   return maybeRow(
     tx,
-    sql`select e.disabled_at is not null as disabled, e.deleted_at is not null as deleted
+    sql`select d.type, e.disabled_at is not null as disabled, e.deleted_at is not null as deleted
         from ${rowsOf(account, endpoint, event)} for share of e`,
   );
 }

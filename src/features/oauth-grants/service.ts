@@ -1,0 +1,38 @@
+import type { Reader, Tx } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { uuidOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { markRevoked, markRevokedByApplication, markRevokedByUser, readGrant } from './store.ts';
+
+const missing = () => fail('resource_missing', 'no such grant');
+
+function grantUuid(id: string): string {
+  const uuid = uuidOf('grant', id);
+  if (uuid === null) throw missing();
+  return uuid;
+}
+
+/** The record of a grant, of a revoked one too. Throws `resource_missing`. */
+export async function getGrant(db: Reader, account: string, id: string): Promise<Json<unknown>> {
+  const json = await readGrant(db, account, grantUuid(id));
+  if (json === null) throw missing();
+  return json;
+}
+
+/** Revokes a grant and all its tokens at once, everywhere. Throws `resource_missing`, also for a revoked one. */
+export async function revokeGrant(tx: Tx, account: string, id: string): Promise<void> {
+  const uuid = uuidOf('grant', id);
+  if (uuid === null || !(await markRevoked(tx, account, uuid, 'merchant'))) {
+    throw fail('resource_missing', 'no such live grant');
+  }
+}
+
+/** Ends what any account granted an application (UUID). */
+export function endGrantsOfApplication(tx: Tx, application: string): Promise<void> {
+  return markRevokedByApplication(tx, application);
+}
+
+/** Ends what a user (UUID) granted, when they leave the account. */
+export function endGrantsOfUser(tx: Tx, account: string, user: string): Promise<void> {
+  return markRevokedByUser(tx, account, user);
+}

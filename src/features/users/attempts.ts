@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import type { Database } from '../../db/connect.ts';
+import { deleteFailures, deleteOldTraces, insertFailure, queueUp, secondsToWait } from './store.ts';
+
+// Failures within 15 minutes.
+const PER_EMAIL = 10;
+const PER_ADDRESS = 50;
+
+/** Who tries: the address, and the e-mail address in its normal form. */
+export interface Trier {
+  readonly address: string;
+  readonly email: string;
+}
+
+/** An attempt that may go on; it counts as a failure until it is taken back. */
+export interface Attempt {
+  readonly id: string;
+  readonly emailSubject: string;
+}
+
+/**
+ * Begins an attempt to show a password, counted before it is known how it ends, so that many at once are limited as
+ * many in a row are, on all servers together. Answers the seconds to wait instead when there were too many.
+ */
+export function beginAttempt(
+  db: Database,
+  { address, email }: Trier,
+): Promise<Attempt | { seconds: number }> {
+  const addressSubject = `address ${address}`;
+  const emailSubject = `email ${createHash('sha256').update(email).digest('hex')}`;
+  return db.transaction(async (tx) => {
+    // always in this order, so that two attempts cannot wait for each other
+    await queueUp(tx, addressSubject);
+    await queueUp(tx, emailSubject);
+    const waits = [
+      await secondsToWait(tx, addressSubject, PER_ADDRESS),
+      await secondsToWait(tx, emailSubject, PER_EMAIL),
+    ].filter((seconds) => seconds !== null);
+    if (waits.length > 0) return { seconds: Math.max(...waits) };
+    await insertFailure(tx, emailSubject);
+    return { id: await insertFailure(tx, addressSubject), emailSubject };
+  });
+}
+
+/**
+ * Takes an attempt back that showed the right password, and what failed for its e-mail address before. Other failures
+ * of the network address stay: signing in somewhere does not buy attempts elsewhere.
+ */
+export function forgiveAttempt(db: Database, { id, emailSubject }: Attempt): Promise<void> {
+  return db.transaction((tx) => deleteFailures(tx, id, emailSubject));
+}
+
+/** Forgets old attempts and links, a bounded slice at a time. */
+export function forgetOldAttempts(db: Database): Promise<void> {
+  return db.transaction(deleteOldTraces);
+}

@@ -1,0 +1,113 @@
+import { Type } from 'typebox';
+import { created, noContent, ok, page, readRoute, writeRoute } from '../../http/route.ts';
+import { email, listOf, nullable, strict, text, timestamp } from '../schemas.ts';
+import { changeUser, getUser, inviteUser, removeUser, resetPassword } from './service.ts';
+import { listUsers, userList } from './store.ts';
+
+const role = Type.Enum(['owner', 'member', 'viewer'], {
+  description: 'owner: everything; member: no API keys, users and applications; viewer: reads only',
+});
+const fields = {
+  id: Type.String({ examples: ['usr_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+  object: Type.Literal('user'),
+  email: Type.String(),
+  name: Type.String(),
+  role,
+  status: Type.Enum(['invited', 'active', 'removed']),
+  removed_at: nullable(timestamp),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+const user = strict(fields);
+const link = nullable(
+  Type.String({ description: 'a link, good once; shown once, and null when a stored answer is replayed' }),
+);
+
+export const list = readRoute({
+  operation: 'listUsers',
+  path: '/v2/users',
+  access: 'full',
+  summary: 'List users',
+  description: 'Those who were removed are listed with `status=removed` only.',
+  list: userList,
+  returns: { 200: listOf(user) },
+  handle: async ({ db, account, list }) => page(await listUsers(db, account, list)),
+});
+
+export const create = writeRoute({
+  operation: 'createUser',
+  method: 'POST',
+  path: '/v2/users',
+  access: 'full',
+  summary: 'Invite a user',
+  description:
+    'Nothing is mailed: hand over `invitation_url`, where the user chooses a password. It is good for 7 days.',
+  body: strict({ email, name: text(200), role }),
+  returns: { 201: strict({ ...fields, invitation_url: link }) },
+  errors: ['duplicate_email'],
+  secretField: 'invitation_url',
+  handle: async ({ tx, account, authorizeUrl, body }) =>
+    created(await inviteUser(tx, { account, pages: authorizeUrl }, body)),
+});
+
+export const get = readRoute({
+  operation: 'getUser',
+  path: '/v2/users/{user_id}',
+  access: 'full',
+  summary: 'Get a user',
+  description: 'Also one who was removed.',
+  returns: { 200: user },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => ok(await getUser(db, account, params.user_id)),
+});
+
+export const change = writeRoute({
+  operation: 'changeUser',
+  method: 'PATCH',
+  path: '/v2/users/{user_id}',
+  access: 'full',
+  summary: 'Change the name or the role of a user',
+  description: 'A new role holds from the next request on.',
+  body: strict({ name: Type.Optional(text(200)), role: Type.Optional(role) }),
+  returns: { 200: user },
+  errors: ['resource_missing', 'last_owner'],
+  handle: async ({ tx, account, params, body }) => ok(await changeUser(tx, account, params.user_id, body)),
+});
+
+export const remove = writeRoute({
+  operation: 'removeUser',
+  method: 'DELETE',
+  path: '/v2/users/{user_id}',
+  access: 'full',
+  summary: 'Remove a user',
+  description: 'Sessions and links end at once. What the user did stays explained by `getUser`.',
+  returns: { 204: null },
+  errors: ['resource_missing', 'last_owner'],
+  handle: async ({ tx, account, params }) => {
+    await removeUser(tx, account, params.user_id);
+    return noContent();
+  },
+});
+
+export const reset = writeRoute({
+  operation: 'resetUserPassword',
+  method: 'POST',
+  path: '/v2/users/{user_id}/reset-password',
+  access: 'full',
+  summary: 'Make a link to choose a new password',
+  description:
+    'Good once, for a day; for a user who was invited and never chose a password it is a new invitation, good for ' +
+    '7 days. The password in force stays until the link is used; then all sessions end.',
+  returns: {
+    200: strict({
+      object: Type.Literal('password_reset'),
+      user_id: Type.String(),
+      reset_url: link,
+      expires_at: timestamp,
+    }),
+  },
+  errors: ['resource_missing'],
+  secretField: 'reset_url',
+  handle: async ({ tx, account, authorizeUrl, params }) =>
+    ok(await resetPassword(tx, { account, pages: authorizeUrl }, params.user_id)),
+});

@@ -1,0 +1,74 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Logger } from 'pino';
+import type { Database } from '../db/connect.ts';
+import type { Principal } from './route.ts';
+
+/** A signed-in user, and the token that forms carry against requests from other sites. */
+export interface SignedIn {
+  readonly principal: Principal;
+  readonly csrfToken: string;
+}
+
+/** What an address outside of `/v2` is given: pages for people, and the OAuth endpoints. */
+export interface PageInput {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Each parameter as often as it came. */
+  readonly query: URLSearchParams;
+  /** The form of a POST; empty for a GET. */
+  readonly form: URLSearchParams;
+  readonly signedIn: SignedIn | null;
+  /** The address the request came from. */
+  readonly address: string;
+  readonly requestId: string;
+  /** Public addresses without a slash at the end. */
+  readonly baseUrl: string;
+  readonly authorizeUrl: string;
+}
+
+export interface PageReply {
+  readonly status: number;
+  readonly body: string;
+  readonly type: 'text/html; charset=utf-8' | 'application/json; charset=utf-8' | null;
+  /** A list for Set-Cookie. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** Origins besides our own that a form of this page may end up at. */
+  readonly formTargets?: readonly string[];
+}
+
+/** One address outside of `/v2`. It opens its own transactions: an attempt to sign in must be counted though it fails. */
+export interface PageRoute {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** How errors nobody foresaw, and bodies nobody can read, are told: to people, or as RFC 6749 section 5.2 says. */
+  readonly errors: 'page' | 'oauth';
+  handle(input: PageInput): Promise<PageReply>;
+}
+
+type Headers = PageReply['headers'];
+
+/** A page for people. */
+export const html = (status: number, body: string, headers: Headers = {}): PageReply => ({
+  status,
+  body,
+  type: 'text/html; charset=utf-8',
+  headers,
+});
+
+/** A JSON body. */
+export const json = (status: number, value: unknown, headers: Headers = {}): PageReply => ({
+  status,
+  body: JSON.stringify(value),
+  type: 'application/json; charset=utf-8',
+  headers,
+});
+
+/** 303: the browser goes on with a GET. */
+export const redirect = (location: string, headers: Headers = {}): PageReply => ({
+  status: 303,
+  body: '',
+  type: null,
+  headers: { ...headers, location },
+});

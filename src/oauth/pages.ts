@@ -1,0 +1,78 @@
+import type { Application } from '../features/oauth-applications/service.ts';
+import { html, type PageReply } from '../http/page.ts';
+import { SCOPES, type Scope } from '../http/route.ts';
+import {
+  actions,
+  button,
+  card,
+  checkboxList,
+  errorSummary,
+  escapeHtml,
+  form,
+  hidden,
+  layout,
+} from '../pages/html.ts';
+import { targetsOf } from '../pages/targets.ts';
+
+/** What the consent page shows and carries on. */
+export interface Consent {
+  readonly application: Application;
+  readonly redirectUri: string;
+  /** Who is asked, and whose data it is about: a session that somebody else planted must be seen. */
+  readonly user: string;
+  readonly account: string;
+  /** What may be ticked. */
+  readonly scopes: readonly Scope[];
+  /** Where the form goes. */
+  readonly action: string;
+  /** Fields nobody sees. */
+  readonly carried: readonly (readonly [name: string, value: string])[];
+  /** What was wrong with the form that was sent. */
+  readonly problem?: string;
+}
+
+/** So many scopes stand side by side where there is room. */
+const MANY = 6;
+
+/** Asks a merchant what an application may do (RFC 6749 section 4.1.1). */
+export function consentPage(consent: Consent): PageReply {
+  const { application, redirectUri, scopes, problem } = consent;
+  const boxes = scopes.map((scope) => ({
+    value: scope,
+    label: scope,
+    hint: SCOPES[scope],
+    checked: problem === undefined,
+  }));
+  const problems = problem === undefined ? [] : [{ message: problem }];
+  const body = card({
+    title: `${application.name} wants access to your account`,
+    lead: `Registered by ${application.registered_by}. Untick what it is not to have.`,
+    body:
+      errorSummary(problems) +
+      form(
+        consent.action,
+        consent.carried.map(([name, value]) => hidden(name, value)).join('') +
+          checkboxList('It may', 'granted', boxes, problems) +
+          `<p>You are signed in as <strong>${escapeHtml(consent.user)}</strong> (${escapeHtml(consent.account)}). ` +
+          `You go on to <code>${escapeHtml(placeOf(redirectUri))}</code>. ` +
+          'What you allow can be revoked at any time.</p>' +
+          actions(
+            [
+              button('Allow', { name: 'decision', value: 'allow' }),
+              button('Deny', { kind: 'plain', name: 'decision', value: 'deny' }),
+            ],
+            { row: true },
+          ),
+      ),
+  });
+  const page = html(
+    problem === undefined ? 200 : 400,
+    layout({ title: `Give ${application.name} access`, body, wide: scopes.length > MANY }),
+  );
+  return { ...page, formTargets: targetsOf(redirectUri) };
+}
+
+function placeOf(uri: string): string {
+  const { host, protocol } = new URL(uri);
+  return host === '' ? protocol : host;
+}

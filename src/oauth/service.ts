@@ -1,0 +1,281 @@
+import { createHash } from 'node:crypto';
+import type { Database, Tx } from '../db/connect.ts';
+import { note } from '../features/audit/service.ts';
+import type { Application } from '../features/oauth-applications/service.ts';
+import type { Principal, Scope } from '../http/route.ts';
+import { idOf } from '../kernel/ids.ts';
+import { hashSecret, isSecret, newSecret } from '../kernel/secrets.ts';
+import { refuse } from './errors.ts';
+import {
+  accessByHash,
+  activateGrant,
+  type CodeRow,
+  deleteExpired,
+  deleteToken,
+  endGrant,
+  extendToken,
+  insertCode,
+  insertGrant,
+  insertToken,
+  lockCode,
+  lockToken,
+  markCodeUsed,
+  markTokenUsed,
+  type TokenRow,
+  touchGrant,
+} from './store.ts';
+
+const CODE_SECONDS = 60;
+const ACCESS_SECONDS = 3600;
+const REFRESH_SECONDS = 90 * 86_400;
+
+/** Who asks at the token endpoint, and the id its log lines have. */
+export interface Caller {
+  readonly db: Database;
+  readonly application: Application;
+  readonly requestId: string;
+}
+
+/** A successful answer of the token endpoint (RFC 6749 section 5.1). */
+export interface Tokens {
+  readonly access_token: string;
+  readonly token_type: 'Bearer';
+  readonly expires_in: number;
+  readonly refresh_token: string;
+  readonly scope: string;
+}
+
+// What a transaction came to: a refusal is returned, not thrown, because what it wrote must be committed first.
+type Outcome = { readonly tokens: Tokens } | { readonly refused: ReturnType<typeof refuse> };
+
+/**
+ * Notes what a user granted an application; returns the authorization code (RFC 6749 section 4.1.2). Nothing can be
+ * done with the grant until its code is exchanged. Throws `access_denied` when the application was deleted meanwhile.
+ */
+export function grantCode(
+  { db, application, requestId }: Caller,
+  principal: Principal,
+  wanted: { scopes: readonly Scope[]; redirectUri: string; challenge: string | null },
+): Promise<string> {
+  return db.transaction(async (tx) => {
+    const { account, user } = principal;
+    if (user === undefined) throw new Error('only a user who signed in can grant anything');
+    const { scopes, ...rest } = wanted;
+    const grant = await insertGrant(tx, { account, user, application: application.id, scopes });
+    if (grant === null) throw refuse('access_denied', 'the application was deleted');
+    const code = newSecret('phc_');
+    await insertCode(tx, { hash: hashSecret(code), grant, lifetime: CODE_SECONDS, ...rest });
+    await note(tx, principal, { action: 'grantOAuthApplication', target: idOf('grant', grant), requestId });
+    return code;
+  });
+}
+
+/**
+ * Exchanges an authorization code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). Whatever the attempt comes
+ * to, the code is used up by it; a second one ends the grant. Throws `invalid_grant`.
+ */
+export async function exchangeCode(
+  caller: Caller,
+  given: { code: string; redirectUri: string; verifier: string | undefined },
+): Promise<Tokens> {
+  if (!isSecret('phc_', given.code)) throw unknownCode();
+  const hash = hashSecret(given.code);
+  return settle(caller, async (tx) => {
+    const row = await lockCode(tx, hash);
+    if (row === null) return { refused: unknownCode() };
+    if (row.used) return { refused: await codeAgain(tx, caller, row) };
+    await markCodeUsed(tx, hash);
+    const problem = problemOfCode(row, caller, given);
+    if (problem !== null) return { refused: refuse('invalid_grant', problem) };
+    await activateGrant(tx, row.grant_id);
+    const refresh = await newToken(tx, row, 'refresh', row.granted);
+    return { tokens: await tokensOf(tx, row, { scopes: row.granted, refresh }) };
+  });
+}
+
+const unknownCode = () => refuse('invalid_grant', 'the code is unknown or expired');
+
+/** Somebody holds a code that was used: what was made from it ends. Another application cannot end what is not its own. */
+async function codeAgain(tx: Tx, caller: Caller, row: CodeRow) {
+  if (row.application_id === caller.application.id) await endByReuse(tx, caller, row);
+  return refuse('invalid_grant', 'the code was used before');
+}
+
+function problemOfCode(
+  row: CodeRow,
+  { application }: Caller,
+  { redirectUri, verifier }: { redirectUri: string; verifier: string | undefined },
+): string | null {
+  if (row.application_id !== application.id) return 'the code was given to another application';
+  if (row.expired) return 'the code is unknown or expired';
+  if (!row.live) return 'the grant was revoked';
+  if (row.redirect_uri !== redirectUri) return 'redirect_uri is not the one of the authorization request';
+  // RFC 9700 section 4.8.2: a verifier nobody asked for means that the challenge was taken away on the way here
+  if (row.challenge === null)
+    return verifier === undefined ? null : 'no code_challenge was sent for this code';
+  if (verifier === undefined) return 'code_verifier is missing';
+  return challengeOf(verifier) === row.challenge ? null : 'code_verifier does not fit the code_challenge';
+}
+
+const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/; // RFC 7636 section 4.1
+
+function challengeOf(verifier: string): string | null {
+  return VERIFIER.test(verifier) ? createHash('sha256').update(verifier).digest('base64url') : null;
+}
+
+/**
+ * Makes a new access token from a refresh token (RFC 6749 section 6), with all of its scopes or fewer. That of a public
+ * application is rotated (RFC 9700 section 4.14.2); a used one that comes again after ten seconds ends the grant.
+ * Throws `invalid_grant`; `invalid_scope` without using the token up.
+ */
+export async function refreshTokens(
+  caller: Caller,
+  given: { refreshToken: string; scopes: readonly string[] | null },
+): Promise<Tokens> {
+  if (!isSecret('phr_', given.refreshToken)) throw unknownToken();
+  const hash = hashSecret(given.refreshToken);
+  return settle(caller, async (tx) => {
+    const row = await lockToken(tx, hash);
+    const problem = problemOfToken(row, caller);
+    if (row === null || problem !== null) {
+      if (row?.used_long_ago && row.application_id === caller.application.id)
+        await endByReuse(tx, caller, row);
+      return { refused: problem ?? unknownToken() };
+    }
+    const wanted = given.scopes;
+    const scopes = wanted === null ? row.scopes : row.scopes.filter((scope) => wanted.includes(scope));
+    if (wanted !== null && (wanted.length === 0 || scopes.length < new Set(wanted).size)) {
+      return { refused: refuse('invalid_scope', 'scope names more than was granted') };
+    }
+    const refresh = await nextRefreshToken(tx, caller, row, given.refreshToken);
+    return { tokens: await tokensOf(tx, row, { scopes, refresh }) };
+  });
+}
+
+const unknownToken = () => refuse('invalid_grant', 'the refresh token is unknown, expired or revoked');
+
+function problemOfToken(row: TokenRow | null, { application }: Caller) {
+  if (row === null || row.kind !== 'refresh' || !row.live) return unknownToken();
+  if (row.application_id !== application.id) {
+    return refuse('invalid_grant', 'the refresh token was given to another application');
+  }
+  if (row.used)
+    return refuse('invalid_grant', 'the refresh token was used before; use the one that came then');
+  return row.expired ? unknownToken() : null;
+}
+
+/** A confidential application keeps its token, which is bound to its secret: a lost answer costs it nothing. */
+async function nextRefreshToken(
+  tx: Tx,
+  { application }: Caller,
+  row: TokenRow,
+  current: string,
+): Promise<string> {
+  if (application.kind === 'public') {
+    await markTokenUsed(tx, hashSecret(current));
+    return newToken(tx, row, 'refresh', row.scopes);
+  }
+  await extendToken(tx, hashSecret(current), REFRESH_SECONDS);
+  return current;
+}
+
+/**
+ * Revokes a token of the application (RFC 7009): a refresh token ends its grant, an access token only itself. An
+ * unknown one is revoked already. Throws `invalid_grant` for another application's.
+ */
+export async function revokeToken(caller: Caller, token: string): Promise<void> {
+  if (!isSecret('pha_', token) && !isSecret('phr_', token)) return;
+  const hash = hashSecret(token);
+  await caller.db.transaction(async (tx) => {
+    const row = await lockToken(tx, hash);
+    if (row === null) return;
+    if (row.application_id !== caller.application.id) {
+      throw refuse('invalid_grant', 'the token was given to another application');
+    }
+    if (row.kind === 'access') return deleteToken(tx, hash);
+    if (await endGrant(tx, row.grant_id, 'application')) await noteEnd(tx, caller, row);
+  });
+}
+
+/** Who an access token (SHA-256) stands for, or null. Its grant's last use is noted. */
+export async function findAccess(db: Database, hash: Buffer): Promise<Principal | null> {
+  const access = await accessByHash(db.reader, hash);
+  if (access === null) return null;
+  if (access.is_stale) touch(db, access.grant_id);
+  return {
+    kind: 'application',
+    id: idOf('app', access.application_id),
+    account: access.account_id,
+    user: access.user_id,
+    role: 'owner',
+    scopes: new Set(access.scopes),
+  };
+}
+
+/** Forgets tokens that expired and grants that were never used, a bounded slice at a time; returns how many. */
+export function forgetExpired(db: Database): Promise<bigint> {
+  return deleteExpired(db);
+}
+
+const touching = new Set<string>();
+
+/** Notes that a grant was used: beside the request, never inside it. */
+function touch(db: Database, grant: string): void {
+  if (touching.has(grant)) return;
+  touching.add(grant);
+  db.transaction((tx) => touchGrant(tx, grant))
+    .catch(() => undefined) // the next request tries again
+    .finally(() => touching.delete(grant));
+}
+
+/** Commits what the attempt wrote, then answers or throws: a rollback would take back that a grant was ended. */
+async function settle({ db }: Caller, attempt: (tx: Tx) => Promise<Outcome>): Promise<Tokens> {
+  const outcome = await db.transaction(attempt);
+  if ('refused' in outcome) throw outcome.refused;
+  return outcome.tokens;
+}
+
+type Holder = Pick<CodeRow, 'grant_id' | 'application_id' | 'account_id' | 'user_id'>;
+
+async function endByReuse(tx: Tx, caller: Caller, holder: Holder): Promise<void> {
+  if (await endGrant(tx, holder.grant_id, 'reuse')) await noteEnd(tx, caller, holder);
+}
+
+function noteEnd(tx: Tx, { requestId }: Caller, holder: Holder): Promise<void> {
+  const principal: Principal = {
+    kind: 'application',
+    id: idOf('app', holder.application_id),
+    account: holder.account_id,
+    user: holder.user_id,
+    role: 'owner',
+    scopes: new Set(),
+  };
+  const target = idOf('grant', holder.grant_id);
+  return note(tx, principal, { action: 'revokeOAuthGrant', target, requestId });
+}
+
+async function newToken(
+  tx: Tx,
+  { grant_id: grant }: Holder,
+  kind: 'access' | 'refresh',
+  scopes: readonly Scope[],
+): Promise<string> {
+  const token = newSecret(kind === 'access' ? 'pha_' : 'phr_');
+  const lifetime = kind === 'access' ? ACCESS_SECONDS : REFRESH_SECONDS;
+  await insertToken(tx, { hash: hashSecret(token), kind, grant, scopes, lifetime });
+  return token;
+}
+
+async function tokensOf(
+  tx: Tx,
+  holder: Holder,
+  { scopes, refresh }: { scopes: readonly Scope[]; refresh: string },
+): Promise<Tokens> {
+  return {
+    access_token: await newToken(tx, holder, 'access', scopes),
+    token_type: 'Bearer',
+    expires_in: ACCESS_SECONDS,
+    refresh_token: refresh,
+    scope: scopes.join(' '),
+  };
+}

@@ -1,0 +1,247 @@
+import { timingSafeEqual } from 'node:crypto';
+import { type Application, findApplication } from '../features/oauth-applications/service.ts';
+import { type PageInput, type PageReply, redirect, type SignedIn } from '../http/page.ts';
+import { ALL_SCOPES, type Scope } from '../http/route.ts';
+import { hashSecret, sameSecret } from '../kernel/secrets.ts';
+import { errorPage } from '../pages/html.ts';
+import { refuse } from './errors.ts';
+
+/** What steps found out, for the steps and the endpoint after them. */
+interface Facts {
+  application: Application;
+  /** One that the application registered: from here on refusals go there. */
+  redirectUri: string;
+  signedIn: SignedIn;
+  /** RFC 7636, S256; null when a confidential application does without. */
+  challenge: string | null;
+  /** What the application asks for, and may be granted. */
+  scopes: readonly Scope[];
+}
+
+/** A request on its way through the steps. */
+export interface Exchange {
+  readonly input: PageInput;
+  /** The query of a GET, the form of a POST. */
+  readonly params: URLSearchParams;
+  readonly facts: Partial<Facts>;
+}
+
+/** Notes what it found in `facts`, answers the request itself, or throws an OAuthError. */
+export type Step = (exchange: Exchange) => PageReply | undefined | Promise<PageReply | undefined>;
+
+/** What an earlier step noted. */
+export function fact<Name extends keyof Facts>({ facts }: Exchange, name: Name): Facts[Name] {
+  const value = facts[name];
+  if (value === undefined) throw new Error(`no step before this one noted ${name}`);
+  return value as Facts[Name];
+}
+
+/**
+ * The value of a parameter, or undefined: one without a value was not sent (RFC 6749 section 3.1). Throws
+ * `invalid_request` when it is given twice.
+ */
+export function one(params: URLSearchParams, name: string): string | undefined {
+  const all = params.getAll(name);
+  if (all.length > 1) throw refuse('invalid_request', `${name} is given twice`);
+  return all[0] || undefined;
+}
+
+/** As `one`. Throws `invalid_request` when there is none. */
+export function needed(params: URLSearchParams, name: string): string {
+  const value = one(params, name);
+  if (value === undefined) throw refuse('invalid_request', `${name} is missing`);
+  return value;
+}
+
+const FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i;
+
+/** The parameters stand in a form (RFC 6749 section 3.2 and appendix B), nowhere else. */
+export const isForm: Step = ({ input }) => {
+  if (FORM.test(input.headers['content-type'] ?? '')) return undefined;
+  throw refuse('invalid_request', 'send the parameters as application/x-www-form-urlencoded');
+};
+
+/** Parameters that tick boxes of our own page repeat. */
+const BOXES = 'granted';
+
+/** No parameter is given twice (RFC 6749 section 3.1), not even one nobody reads. */
+export const eachOnce: Step = ({ params }) => {
+  const names = [...params.keys()].filter((name) => name !== BOXES);
+  if (new Set(names).size === names.length) return undefined;
+  const known = names.find((name, index) => names.indexOf(name) < index && /^[a-z_]{1,40}$/.test(name));
+  throw refuse('invalid_request', `${known ?? 'a parameter'} is given twice`);
+};
+
+/** The application exists. Nothing is ever sent to an address before this and the next step. */
+export const knownApplication: Step = async ({ input, params, facts }) => {
+  const application = await findApplication(input.db.reader, needed(params, 'client_id'));
+  if (application === null) return errorPage(400, 'the application that sent you here is not known');
+  facts.application = application;
+  return undefined;
+};
+
+/** The redirect URI is one of the application's, character by character (RFC 9700 section 4.1.3). */
+export const registeredRedirect: Step = (exchange) => {
+  const uri = needed(exchange.params, 'redirect_uri');
+  if (!fact(exchange, 'application').redirect_uris.includes(uri)) {
+    return errorPage(400, 'the application that sent you here named an address that it has not registered');
+  }
+  exchange.facts.redirectUri = uri;
+  return undefined;
+};
+
+/** What an authorization request is made of, and the consent page carries on. */
+export const AUTHORIZATION_PARAMETERS = [
+  'response_type',
+  'response_mode',
+  'client_id',
+  'redirect_uri',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+] as const;
+
+/** Somebody is signed in, which comes before any redirect to the application (RFC 9700 section 4.11.2). */
+export const isSignedIn: Step = ({ input, params, facts }) => {
+  if (input.signedIn !== null) {
+    facts.signedIn = input.signedIn;
+    return undefined;
+  }
+  // a form that is sent after the session ended begins anew, without what was ticked
+  const carried = [...params].filter(([name]) => input.method === 'GET' || isAuthorizationParameter(name));
+  const next = `/oauth/authorize?${new URLSearchParams(carried)}`;
+  return redirect(`${input.authorizeUrl}/sign-in?${new URLSearchParams({ next })}`);
+};
+
+const isAuthorizationParameter = (name: string) =>
+  (AUTHORIZATION_PARAMETERS as readonly string[]).includes(name);
+
+/** The form comes from our own page: another site cannot read the token in it. */
+export const isOurForm: Step = (exchange) => {
+  const given = exchange.params.getAll('csrf');
+  const { csrfToken } = fact(exchange, 'signedIn');
+  if (given.length === 1 && sameSecret(given[0] ?? '', csrfToken)) return undefined;
+  return errorPage(
+    403,
+    'this form was not sent from our own page, or has grown too old: go back and try again',
+  );
+};
+
+/** The user is an owner: whoever grants access could make an API key too. */
+export const isOwner: Step = (exchange) => {
+  if (fact(exchange, 'signedIn').principal.role === 'owner') return undefined;
+  return errorPage(403, 'only an owner of the account can give applications access: ask one to do this');
+};
+
+/** The authorization code is asked for, in the query of the redirect URI: nothing else is to be had. */
+export const asksForCode: Step = ({ params }) => {
+  if (needed(params, 'response_type') !== 'code') {
+    throw refuse('unsupported_response_type', 'response_type must be code');
+  }
+  if ((one(params, 'response_mode') ?? 'query') !== 'query') {
+    throw refuse('invalid_request', 'response_mode must be query');
+  }
+  return undefined;
+};
+
+/** PKCE (RFC 7636) with S256 only; public applications cannot do without. */
+export const challenged: Step = (exchange) => {
+  const challenge = one(exchange.params, 'code_challenge');
+  const method = one(exchange.params, 'code_challenge_method');
+  if (challenge === undefined && method === undefined) {
+    if (fact(exchange, 'application').kind === 'public') {
+      throw refuse('invalid_request', 'code_challenge is missing: a public application uses PKCE');
+    }
+    exchange.facts.challenge = null;
+    return undefined;
+  }
+  // an absent method means plain (section 4.3)
+  if (method !== 'S256') throw refuse('invalid_request', 'code_challenge_method must be S256');
+  if (challenge === undefined || !/^[A-Za-z0-9_-]{43}$/.test(challenge)) {
+    throw refuse('invalid_request', 'code_challenge must be 43 characters of base64url');
+  }
+  exchange.facts.challenge = challenge;
+  return undefined;
+};
+
+/** Scopes that exist; of these the application gets at most those it registered (RFC 6749 section 3.3). */
+export const knownScopes: Step = (exchange) => {
+  const asked = scopesOf(one(exchange.params, 'scope'));
+  const registered = fact(exchange, 'application').scopes;
+  if (asked?.some((scope) => !(ALL_SCOPES as ReadonlySet<string>).has(scope))) {
+    throw refuse('invalid_scope', 'scope names one that does not exist');
+  }
+  const scopes = asked === null ? registered : registered.filter((scope) => asked.includes(scope));
+  if (scopes.length === 0) {
+    throw refuse('invalid_scope', 'the application registered none of the scopes it asks for');
+  }
+  exchange.facts.scopes = scopes;
+  return undefined;
+};
+
+/** The words of a `scope` parameter, or null without one. */
+export function scopesOf(scope: string | undefined): readonly string[] | null {
+  return scope === undefined ? null : scope.split(' ').filter((word) => word !== '');
+}
+
+/**
+ * The application shows that it is the one it says (RFC 6749 sections 2.3 and 3.2.1): by its secret, in the
+ * Authorization header or in the form, or by its id alone when it is public and has none.
+ */
+export const isAuthentic: Step = async (exchange) => {
+  const { id, secret } = credentialsOf(exchange);
+  const application = await findApplication(exchange.input.db.reader, id);
+  if (application === null) throw refuse('invalid_client', 'no such application, or a wrong secret');
+  const { secret_hash: expected } = application;
+  const isRight =
+    expected === null
+      ? secret === undefined
+      : secret !== undefined && timingSafeEqual(hashSecret(secret), expected);
+  if (!isRight) throw refuse('invalid_client', 'no such application, or a wrong secret');
+  exchange.facts.application = application;
+  return undefined;
+};
+
+interface Credentials {
+  readonly id: string;
+  readonly secret: string | undefined;
+}
+
+function credentialsOf({ input, params }: Exchange): Credentials {
+  const { authorization } = input.headers;
+  const [id, secret] = [one(params, 'client_id'), one(params, 'client_secret')];
+  if (authorization === undefined) {
+    if (id === undefined) throw refuse('invalid_client', 'client_id is missing');
+    return { id, secret };
+  }
+  if (secret !== undefined) {
+    throw refuse('invalid_request', 'authenticate in the Authorization header or in the form, not in both');
+  }
+  const basic = basicCredentials(authorization);
+  if (id !== undefined && id !== basic.id) {
+    throw refuse('invalid_request', 'client_id is not the one of the Authorization header');
+  }
+  return basic;
+}
+
+/** RFC 6749 section 2.3.1: both are form-encoded before RFC 7617 puts them together. */
+function basicCredentials(authorization: string): Credentials {
+  const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1] ?? '';
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  const id = formDecoded(text.slice(0, Math.max(colon, 0)));
+  const secret = formDecoded(text.slice(colon + 1));
+  if (colon === -1 || id === null || secret === null) {
+    throw refuse('invalid_client', 'the Authorization header must be Basic with client id and secret');
+  }
+  return { id, secret: secret || undefined };
+}
+
+function formDecoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}

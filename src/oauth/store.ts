@@ -1,0 +1,192 @@
+import sql from 'sql-template-tag';
+import { type Database, maybeRow, oneRow, type Reader, rows, type Tx } from '../db/connect.ts';
+import type { Scope } from '../http/route.ts';
+
+/** The grant that a code or a token belongs to; ids are UUIDs. */
+interface OfGrant {
+  readonly grant_id: string;
+  readonly application_id: string;
+  readonly account_id: string;
+  readonly user_id: string;
+  /** Nobody revoked it, the application exists, and the user is still there. */
+  readonly live: boolean;
+}
+
+export interface CodeRow extends OfGrant {
+  readonly redirect_uri: string;
+  readonly challenge: string | null;
+  readonly granted: readonly Scope[];
+  readonly expired: boolean;
+  readonly used: boolean;
+}
+
+export interface TokenRow extends OfGrant {
+  readonly kind: 'access' | 'refresh';
+  readonly scopes: readonly Scope[];
+  readonly expired: boolean;
+  readonly used: boolean;
+  /** Used more than ten seconds ago: this is no honest client that asked twice at once. */
+  readonly used_long_ago: boolean;
+}
+
+const ofGrant = sql`g.id as grant_id, g.application_id, g.account_id, g.user_id,
+  g.revoked_at is null and p.deleted_at is null and u.removed_at is null as live`;
+const grantJoin = sql`join oauth_applications p on p.id = g.application_id
+  join users u on u.account_id = g.account_id and u.id = g.user_id`;
+
+/** Makes a grant that nothing can use yet; its id (UUID), or null when the application was deleted meanwhile. */
+export async function insertGrant(
+  tx: Tx,
+  grant: { account: string; user: string; application: string; scopes: readonly Scope[] },
+): Promise<string | null> {
+  const row = await maybeRow<{ id: string }>(
+    tx,
+    sql`with p as (
+          select id from oauth_applications where id = ${grant.application} and deleted_at is null for share)
+        insert into oauth_grants (account_id, application_id, user_id, scopes)
+        select ${grant.account}, p.id, ${grant.user}, ${grant.scopes} from p returning id`,
+  );
+  return row?.id ?? null;
+}
+
+export async function insertCode(
+  tx: Tx,
+  code: { hash: Buffer; grant: string; redirectUri: string; challenge: string | null; lifetime: number },
+): Promise<void> {
+  await rows(
+    tx,
+    sql`insert into oauth_codes (hash, grant_id, redirect_uri, challenge, expires_at)
+        values (${code.hash}, ${code.grant}, ${code.redirectUri}, ${code.challenge},
+                now() + ${code.lifetime}::int * interval '1 second')`,
+  );
+}
+
+/** A code and its grant, both locked until the transaction ends, or null. */
+export function lockCode(tx: Tx, hash: Buffer): Promise<CodeRow | null> {
+  return maybeRow(
+    tx,
+    sql`select ${ofGrant}, c.redirect_uri, c.challenge, g.scopes as granted, c.expires_at <= now() as expired,
+               c.used_at is not null as used
+        from oauth_codes c join oauth_grants g on g.id = c.grant_id ${grantJoin}
+        where c.hash = ${hash} for update of c, g`,
+  );
+}
+
+export async function markCodeUsed(tx: Tx, hash: Buffer): Promise<void> {
+  await rows(tx, sql`update oauth_codes set used_at = now_ms() where hash = ${hash}`);
+}
+
+export async function activateGrant(tx: Tx, grant: string): Promise<void> {
+  await rows(tx, sql`update oauth_grants set activated_at = now_ms() where id = ${grant}`);
+}
+
+/** Ends a grant; one that was ended before stays as it is. Its row is locked already. */
+export async function endGrant(tx: Tx, grant: string, because: 'application' | 'reuse'): Promise<boolean> {
+  const ended = await rows(
+    tx,
+    sql`update oauth_grants set revoked_at = now_ms(), revoked_because = ${because}
+        where id = ${grant} and revoked_at is null returning 1`,
+  );
+  return ended.length === 1;
+}
+
+export async function insertToken(
+  tx: Tx,
+  token: {
+    hash: Buffer;
+    kind: 'access' | 'refresh';
+    grant: string;
+    scopes: readonly Scope[];
+    lifetime: number;
+  },
+): Promise<void> {
+  await rows(
+    tx,
+    sql`insert into oauth_tokens (hash, kind, grant_id, scopes, expires_at)
+        values (${token.hash}, ${token.kind}, ${token.grant}, ${token.scopes},
+                now() + ${token.lifetime}::int * interval '1 second')`,
+  );
+}
+
+/** A token and its grant, both locked until the transaction ends, or null. */
+export function lockToken(tx: Tx, hash: Buffer): Promise<TokenRow | null> {
+  return maybeRow(
+    tx,
+    sql`select ${ofGrant}, t.kind, t.scopes, t.expires_at <= now() as expired, t.used_at is not null as used,
+               coalesce(t.used_at < now() - interval '10 seconds', false) as used_long_ago
+        from oauth_tokens t join oauth_grants g on g.id = t.grant_id ${grantJoin}
+        where t.hash = ${hash} for update of t, g`,
+  );
+}
+
+/** Notes that a refresh token was rotated away; it stays, so that its reuse is seen. */
+export async function markTokenUsed(tx: Tx, hash: Buffer): Promise<void> {
+  await rows(tx, sql`update oauth_tokens set used_at = now_ms() where hash = ${hash}`);
+}
+
+export async function extendToken(tx: Tx, hash: Buffer, lifetime: number): Promise<void> {
+  await rows(
+    tx,
+    sql`update oauth_tokens set expires_at = now() + ${lifetime}::int * interval '1 second' where hash = ${hash}`,
+  );
+}
+
+export async function deleteToken(tx: Tx, hash: Buffer): Promise<void> {
+  await rows(tx, sql`delete from oauth_tokens where hash = ${hash}`);
+}
+
+/** What a live access token opens; ids are UUIDs. */
+export interface Access {
+  readonly grant_id: string;
+  readonly application_id: string;
+  readonly account_id: string;
+  readonly user_id: string;
+  readonly scopes: readonly Scope[];
+  /** Its last use was noted more than a minute ago. */
+  readonly is_stale: boolean;
+}
+
+/** The live access token with this hash. While who granted it is no owner, it opens nothing. */
+export function accessByHash(db: Reader, hash: Buffer): Promise<Access | null> {
+  return maybeRow(
+    db,
+    sql`select g.id as grant_id, g.application_id, g.account_id, g.user_id, t.scopes,
+               coalesce(g.last_used_at < now() - interval '1 minute', true) as is_stale
+        from oauth_tokens t join oauth_grants g on g.id = t.grant_id ${grantJoin}
+        where t.hash = ${hash} and t.kind = 'access' and t.expires_at > now() and g.revoked_at is null
+          and p.deleted_at is null and u.removed_at is null and u.role = 'owner'`,
+    'oauth_access',
+  );
+}
+
+export async function touchGrant(tx: Tx, grant: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update oauth_grants set last_used_at = now()
+        where id = ${grant} and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+  );
+}
+
+/** Deletes tokens that expired, and grants whose code was never exchanged, a bounded slice; returns how many. */
+export async function deleteExpired(db: Database): Promise<bigint> {
+  return db.transaction(async (tx) => {
+    const { n } = await oneRow<{ n: bigint }>(
+      tx,
+      sql`with tokens as (
+            delete from oauth_tokens where hash = any(array(
+              select hash from oauth_tokens where expires_at < now() - interval '1 day'
+              order by expires_at limit 10000)) returning 1)
+          select count(*)::int8 as n from tokens`,
+    );
+    const unused = await rows<{ id: string }>(
+      tx,
+      sql`select id from oauth_grants
+          where activated_at is null and id < id_floor(now() - interval '1 day')
+          order by id limit 1000 for update skip locked`,
+    );
+    const ids = unused.map(({ id }) => id);
+    await rows(tx, sql`delete from oauth_codes where grant_id = any(${ids}::uuid[])`);
+    await rows(tx, sql`delete from oauth_grants where id = any(${ids}::uuid[])`);
+    return n + BigInt(ids.length);
+  });
+}

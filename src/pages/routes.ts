@@ -1,0 +1,25 @@
+import type { PageRoute } from '../http/page.ts';
+import { endSessions, showAccount, submitNewPassword } from './account.ts';
+import { showPassword, showSetUp, submitPassword, submitSetUp } from './links.ts';
+import { showSignIn, signOut, submitSignIn } from './sign-in.ts';
+
+const page = (method: PageRoute['method'], path: string, handle: PageRoute['handle']): PageRoute => ({
+  method,
+  path,
+  errors: 'page',
+  handle,
+});
+
+/** The pages for people: signing in and out, setting up, choosing a password, the own account. */
+export const PAGE_ROUTES: readonly PageRoute[] = [
+  page('GET', '/sign-in', showSignIn),
+  page('POST', '/sign-in', submitSignIn),
+  page('POST', '/sign-out', signOut),
+  page('GET', '/set-up', showSetUp),
+  page('POST', '/set-up', submitSetUp),
+  page('GET', '/password', showPassword),
+  page('POST', '/password', submitPassword),
+  page('GET', '/account', showAccount),
+  page('POST', '/account/password', submitNewPassword),
+  page('POST', '/account/sessions/end', endSessions),
+];

@@ -1,0 +1,131 @@
+import { note } from '../features/audit/service.ts';
+import { endSession } from '../features/sessions/service.ts';
+import { signIn } from '../features/users/credentials.ts';
+import { normalEmail } from '../features/users/email.ts';
+import { isAnybodyThere } from '../features/users/service.ts';
+import { type PageInput, type PageReply, redirect } from '../http/page.ts';
+import { idOf } from '../kernel/ids.ts';
+import {
+  hasToken,
+  isFromHere,
+  localPath,
+  refuseForeign,
+  refuseForNow,
+  refuseUnsigned,
+  sessionHeader,
+  show,
+  visitOf,
+} from './guard.ts';
+import {
+  actions,
+  button,
+  card,
+  errorSummary,
+  field,
+  form,
+  goodNotice,
+  hidden,
+  layout,
+  type Problem,
+} from './html.ts';
+import { targetsAfter } from './targets.ts';
+
+/** GET /sign-in */
+export async function showSignIn(input: PageInput): Promise<PageReply> {
+  const next = localPath(input.query.get('next'));
+  if (input.signedIn) return redirect(next);
+  if (!(await isAnybodyThere(input.db.reader))) return show(200, nobodyYet());
+  return showForm(input, 200, { next, done: input.query.has('done') });
+}
+
+/** POST /sign-in */
+export async function submitSignIn(input: PageInput): Promise<PageReply> {
+  if (!isFromHere(input)) return refuseForeign();
+  const next = localPath(input.form.get('next'));
+  const typed = (input.form.get('email') ?? '').trim();
+  const password = input.form.get('password') ?? '';
+  const email = normalEmail(typed);
+  const problems: Problem[] = [
+    ...(email === null ? [{ field: 'email', message: 'enter your e-mail address' }] : []),
+    ...(password === '' ? [{ field: 'password', message: 'enter your password' }] : []),
+  ];
+  if (email === null || problems.length > 0) return showForm(input, 400, { next, email: typed, problems });
+  const result = await signIn(input.db, { email, password }, visitOf(input));
+  if (result.kind === 'signedIn') return redirect(next, sessionHeader(result.secret, input));
+  input.log.warn({ address: input.address, outcome: result.kind }, 'an attempt to sign in failed');
+  if (result.kind === 'limited') return refuseForNow(result.seconds);
+  const wrong = [{ message: 'the e-mail address or the password is wrong' }];
+  return showForm(input, 400, { next, email: typed, problems: wrong });
+}
+
+/** POST /sign-out */
+export async function signOut(input: PageInput): Promise<PageReply> {
+  const { db, signedIn, requestId } = input;
+  // the cookie stays: browsers leave it out of a form that another site sends, and would still take its removal
+  if (!signedIn) return redirect('/sign-in');
+  if (!hasToken(input)) return refuseUnsigned();
+  const { principal } = signedIn;
+  const id = idOf('ses', principal.session ?? '');
+  await db.transaction(async (tx) => {
+    await endSession(tx, principal.account, id);
+    await note(tx, principal, { action: 'signOut', target: id, requestId });
+  });
+  return redirect('/sign-in?done', sessionHeader(null, input));
+}
+
+interface Shown {
+  readonly next: string;
+  readonly email?: string;
+  readonly problems?: readonly Problem[];
+  readonly done?: boolean;
+}
+
+async function showForm({ db }: PageInput, status: number, shown: Shown): Promise<PageReply> {
+  return { ...show(status, document(shown)), formTargets: await targetsAfter(db.reader, shown.next) };
+}
+
+function document({ next, email = '', problems = [], done = false }: Shown): string {
+  const inside = [
+    hidden('next', next),
+    field(
+      {
+        name: 'email',
+        label: 'E-mail address',
+        type: 'email',
+        value: email,
+        autocomplete: 'username',
+        maxLength: 320,
+        autofocus: email === '',
+      },
+      problems,
+    ),
+    field(
+      {
+        name: 'password',
+        label: 'Password',
+        type: 'password',
+        autocomplete: 'current-password',
+        autofocus: email !== '',
+      },
+      problems,
+    ),
+    actions([button('Sign in')]),
+  ];
+  const body = card({
+    title: 'Sign in',
+    body:
+      (done ? goodNotice('You are signed out.') : '') +
+      errorSummary(problems) +
+      form('/sign-in', inside.join('')),
+  });
+  const help =
+    '<p class="foot">No password, or a forgotten one? An owner of your account can send you a link.</p>';
+  return layout({ title: 'Sign in', body: body + help });
+}
+
+function nobodyYet(): string {
+  const body =
+    '<p>Open the set-up link that the server printed when it first started. To get a new one, run this on the ' +
+    'machine of the server:</p><p><code>payhook users setup-link</code></p>';
+  return layout({ title: 'Set up Payhook', body: card({ title: 'Nobody can sign in yet', body }) });
+}
