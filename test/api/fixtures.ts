@@ -86,11 +86,14 @@ async function dumpQuery(world: World): Promise<string> {
      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`,
   );
   return tables
-    .map(({ name }) => `select '${name} ' || (to_jsonb(t) - 'last_used_at')::text as row from ${name} t`)
+    .map(
+      ({ name }) =>
+        `select '${name} ' || (to_jsonb(t) - 'last_used_at' - 'last_seen_at')::text as row from ${name} t`,
+    )
     .join(' union all ');
 }
 
-/** Every stored row, as text, besides when keys were last used: that is noted beside the request. */
+/** Every stored row, as text, besides when keys and sessions were last used: that is noted beside the request. */
 export async function dump(world: World): Promise<string[]> {
   const query = dumps.get(world) ?? (await dumpQuery(world));
   dumps.set(world, query);
@@ -102,6 +105,17 @@ export async function nothingChanges<Result>(world: World, work: () => Promise<R
   const before = await dump(world);
   const result = await work();
   expect(await dump(world)).toEqual(before);
+  return result;
+}
+
+/** Runs `work`, which is not refused, and sees that no stored row changed: only the audit log has that it was done. */
+export async function onlyAudited<Result>(world: World, work: () => Promise<Result>): Promise<Result> {
+  const others = (all: string[]) => all.filter((row) => !row.startsWith('audit_log '));
+  const before = await dump(world);
+  const result = await work();
+  const after = await dump(world);
+  expect(others(after)).toEqual(others(before));
+  expect(after.length).toBeGreaterThan(before.length);
   return result;
 }
 
@@ -210,6 +224,10 @@ export const MISSING: Readonly<Record<string, string>> = {
   payout_id: `po_${'0'.repeat(32)}`,
   commission_id: `com_${'0'.repeat(32)}`,
   key_id: `key_${'0'.repeat(32)}`,
+  user_id: `usr_${'0'.repeat(32)}`,
+  session_id: `ses_${'0'.repeat(32)}`,
+  application_id: `app_${'0'.repeat(32)}`,
+  grant_id: `grant_${'0'.repeat(32)}`,
   affiliate_id: '999999999',
   program_id: '999999999',
   id: `we_${'0'.repeat(32)}`,

@@ -9,6 +9,7 @@ import {
   type Json,
   makeAffiliate,
   nothingChanges,
+  onlyAudited,
   PROGRAMS,
 } from './fixtures.ts';
 
@@ -185,7 +186,7 @@ describe('a file of commissions', () => {
       `b,${ada},2,2025-01-01`,
     );
     await upload(file);
-    await nothingChanges(world, async () => {
+    await onlyAudited(world, async () => {
       const again = await upload(file);
       expect(again.body).toMatchObject({ lines: 2, created: 0, unchanged: 2, failed: 0 });
       expect(again.body.totals).toEqual([{ currency: 'usd', amount: 300, count: 2 }]);
@@ -261,7 +262,7 @@ describe('a file as a whole is refused for', () => {
   });
 
   test('nothing when it is a header alone: there is nothing to do', async () => {
-    await nothingChanges(world, async () =>
+    await onlyAudited(world, async () =>
       expect((await upload(simple())).body).toMatchObject({
         lines: 0,
         created: 0,

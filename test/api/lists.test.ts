@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Answer, Api } from '../support/api.ts';
-import { makeEndpoint, seedAttempts } from '../support/seed.ts';
+import { CALLBACK, signedIn } from '../oauth/support.ts';
+import { type Answer, type Api, apiOf } from '../support/api.ts';
+import { makeEndpoint, makeGrant, seedAttempts } from '../support/seed.ts';
+import { until } from '../support/wire.ts';
 import { startWorld, type World } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -19,6 +21,7 @@ import {
   OPERATIONS,
   PAYOUTS,
   PROGRAMS,
+  unique,
 } from './fixtures.ts';
 
 // Driven by the description: whoever adds a list, a sort field or a filter has it tested here.
@@ -96,6 +99,7 @@ async function fillAccount(client: Api): Promise<Record<string, string>> {
     if (name === 'old') await client.delete(`/v2/api-keys/${made.body.id}`);
   }
   await fillLog(client, endpoints);
+  await fillAccess(client);
   return { payout_id: first.id, id: endpoints.all };
 }
 
@@ -109,6 +113,29 @@ async function fillLog(client: Api, endpoints: Record<'all' | 'off' | 'gone', st
   const [left] = await allOf(client, `${ENDPOINTS}/${endpoints.gone}/events`);
   await seedAttempts(world, left, [{ status: 410 }]);
   await client.delete(`${ENDPOINTS}/${endpoints.gone}`);
+}
+
+/** Users, sessions, applications, and grants that are used, unused and revoked; the log has what they did. */
+async function fillAccess(client: Api): Promise<void> {
+  for (const role of ['owner', 'member', 'viewer', 'viewer'])
+    await client.post('/v2/users', { email: `${unique(role)}@example.com`, name: `The ${role}`, role });
+  const first = await makeGrant(world, client);
+  await apiOf(world.url, first.access_token).post(PROGRAMS, { name: unique('By an application') });
+  // noted beside the request
+  await until('the use of the grant', async () => {
+    return (await client.get(`/v2/oauth-grants/${first.grant_id}`)).body.last_used_at;
+  });
+  const { id, cookie, csrf } = await signedIn(world, { api: client });
+  const answer = await apiOf(world.url, '').post(
+    PROGRAMS,
+    { name: unique('By a user') },
+    { cookie: `payhook_session=${cookie}`, 'payhook-csrf': csrf },
+  );
+  expect(answer.status, answer.text).toBe(201);
+  await makeGrant(world, client, { name: 'B', kind: 'public', redirect_uris: [CALLBACK] });
+  const third = await makeGrant(world, client);
+  await client.delete(`/v2/oauth-grants/${third.grant_id}`);
+  await client.patch(`/v2/users/${id}`, { name: 'Another name' });
 }
 
 interface List {
@@ -284,9 +311,20 @@ function badValues(name: string, schema: Json): string[] {
   if (name === 'currency') return ['', 'us', 'usdd', 'xyz', '1'];
   if (name === 'payout_id') return ['', '1', 'null', 'po_1', `com_${'0'.repeat(32)}`, 'NONE'];
   if (name === 'webhook_endpoint_id') return ['', '1', 'null', 'none', 'we_1', `evt_${'0'.repeat(32)}`];
+  const prefix = OPAQUE[name];
+  if (prefix) return ['', '1', 'null', `${prefix}_1`, `com_${'0'.repeat(32)}`, 'NONE'];
   if (name === 'search') return ['x'.repeat(201)];
   return ['\0'];
 }
+
+/** The prefixes of ids that filters take, `none` besides. */
+const OPAQUE: Readonly<Record<string, string>> = { user_id: 'usr', application_id: 'app' };
+
+/** Filters that look into a field within a field. */
+const INSIDE: Readonly<Record<string, (row: Json) => Json>> = {
+  actor_kind: (row) => row.actor.kind,
+  actor_id: (row) => row.actor.id,
+};
 
 type Case = [value: string, matches: (row: Json) => boolean];
 
@@ -326,8 +364,17 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
       ['ada example', (row) => row.name_first === 'ada'],
       EMPTY_HAYSTACK,
     ];
+  const inside = INSIDE[name];
+  if (inside) {
+    const values = [...new Set(rows.map(inside))] as string[];
+    expect(values.length).toBeGreaterThan(1);
+    return [...values, ...(schema.enum ?? [])].map((value) => [value, (row) => inside(row) === value]);
+  }
   const found = distinct(rows, name);
   const cases: Case[] = found.slice(0, 12).map((value) => [value, (row) => String(row[name]) === value]);
+  const prefix = OPAQUE[name];
+  if (prefix) return [...cases, ['none', () => false], [`${prefix}_${'0'.repeat(32)}`, () => false]];
+  if (name === 'email') cases.push(['nobody@example.com', () => false]);
   if (name === 'email') cases.push([String(found[0]).toUpperCase(), (row) => row.email === found[0]]);
   if (name === 'currency')
     cases.push([String(found[0] ?? 'usd').toUpperCase(), (row) => row.currency === (found[0] ?? 'usd')]);
@@ -336,7 +383,7 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
   if (name === 'webhook_endpoint_id') return [...cases, [`we_${'0'.repeat(32)}`, () => false]];
   if (schema.enum) for (const word of schema.enum) cases.push([word, (row) => String(row[name]) === word]);
   if (schema.type === 'integer') cases.push(['999999999', () => false]);
-  if (schema.type === 'string' && !schema.enum && !schema.pattern && name !== 'payout_id')
+  if (schema.type === 'string' && !schema.enum && !schema.pattern && name !== 'payout_id' && name !== 'email')
     cases.push(EMPTY_HAYSTACK);
   return cases;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { makeEndpoint } from '../support/seed.ts';
+import { makeEndpoint, makeGrant } from '../support/seed.ts';
 import { startWorld, type World } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -34,6 +34,8 @@ beforeAll(async () => {
   const program = await api.post(PROGRAMS, { name: 'Partners' });
   const key = await api.post('/v2/api-keys', { name: 'paths' });
   const endpoint = await makeEndpoint(api);
+  const { application_id, grant_id, user_id } = await makeGrant(world, api);
+  const { body: sessions } = await api.get(`/v2/sessions?user_id=${user_id}`);
   const tested = await api.post(`${ENDPOINTS}/${endpoint}/test`);
   ids = {
     affiliate_id: affiliate.id,
@@ -41,6 +43,10 @@ beforeAll(async () => {
     payout_id: payout.id,
     program_id: program.body.id,
     key_id: key.body.id,
+    user_id,
+    session_id: sessions.data[0].id,
+    application_id,
+    grant_id,
     id: endpoint,
     event_id: tested.body.id,
   };
@@ -51,6 +57,8 @@ afterAll(() => world.close());
 const BODIES: Readonly<Record<string, object>> = {
   'PATCH /v2/affiliates/{affiliate_id}': { name_first: 'Mallory' },
   'PATCH /v2/affiliates/programs/{program_id}': { name: 'Mallory' },
+  'PATCH /v2/users/{user_id}': { name: 'Mallory', role: 'viewer' },
+  'PATCH /v2/oauth-applications/{application_id}': { name: 'Mallory' },
   'PATCH /v2/webhook-endpoints/{id}': { description: 'Mallory', status: 'disabled' },
 };
 const bodyOf = (operation: Operation) =>

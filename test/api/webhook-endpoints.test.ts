@@ -15,6 +15,7 @@ import {
   MISSING,
   newestEvent,
   nothingChanges,
+  onlyAudited,
   TIMESTAMP,
   unique,
 } from './fixtures.ts';
@@ -676,12 +677,12 @@ describe('disabling', () => {
 
   test('again changes nothing: not when, not why', async () => {
     const { id } = await create({ status: 'disabled' });
-    await nothingChanges(world, () => change(id, { status: 'disabled' }));
+    await onlyAudited(world, () => change(id, { status: 'disabled' }));
     await world.query(
       `update webhook_endpoints set disabled_reason = 'gone' where id = replace($1, 'we_', '')::uuid`,
       [id],
     );
-    const kept = await nothingChanges(world, () => change(id, { status: 'disabled' }));
+    const kept = await onlyAudited(world, () => change(id, { status: 'disabled' }));
     expect(kept.disabled_reason).toBe('gone');
   });
 

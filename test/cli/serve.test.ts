@@ -123,6 +123,7 @@ test('the server ends with 1 and says so when PostgreSQL ends by itself; with --
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     data_dir: machine.dataDir,
     first_api_key: null,
+    set_up_url: null,
   });
   process.kill(postgresPid(machine.dataDir), 'SIGKILL');
   const { code, stderr } = await server.ended;

@@ -1,3 +1,4 @@
+import { CALLBACK, register, signedIn, tokensFor } from '../oauth/support.ts';
 import type { Api } from './api.ts';
 import type { World } from './world.ts';
 
@@ -126,4 +127,34 @@ export async function seedAttempts(
       last.code,
     ],
   );
+}
+
+/** An application of the account that one of its users granted all it registered. */
+export interface Granted {
+  readonly application_id: string;
+  readonly grant_id: string;
+  readonly user_id: string;
+  readonly client_secret: string;
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+/** Registers an application of the account, and grants it what it registered, or the `scope` of these. */
+export async function makeGrant(
+  world: World,
+  api: Api,
+  { scope, ...fields }: { scope?: string } & Record<string, unknown> = {},
+): Promise<Granted> {
+  const owner = await signedIn(world, { api });
+  const application = await register(api, { redirect_uris: [CALLBACK], ...fields });
+  const { access_token, refresh_token } = await tokensFor(world, owner, application, { scope });
+  const { body } = await api.get(`/v2/oauth-grants?application_id=${application.id}`);
+  return {
+    application_id: application.id,
+    grant_id: body.data[0].id,
+    user_id: owner.id,
+    client_secret: application.client_secret,
+    access_token,
+    refresh_token,
+  };
 }

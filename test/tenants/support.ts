@@ -1,5 +1,8 @@
 import { describe as describeApi } from '../../src/http/openapi.ts';
 import { ROUTES } from '../../src/http/routes.ts';
+import { makeUser } from '../people/support.ts';
+import type { Answer, Api, RequestOptions } from '../support/api.ts';
+import { makeAffiliates, makeEndpoint, makeGrant, salesFor, takeIn } from '../support/seed.ts';
 import type { World } from '../support/world.ts';
 
 interface Schema {
@@ -25,6 +28,19 @@ export interface Operation {
   readonly body: Schema | undefined;
   /** The media type of the body. */
   readonly mediaType: string | undefined;
+  /** Who may use it, as the description says it. */
+  readonly access: Access;
+}
+
+export interface Access {
+  /** An API key will do. */
+  readonly key: boolean;
+  /** The scope a token needs; null when no token will do. */
+  readonly scope: string | null;
+  /** The lowest role a user needs; null when no user may. */
+  readonly role: 'owner' | 'member' | 'viewer' | null;
+  /** A session shows its token in a header too. */
+  readonly csrf: boolean;
 }
 
 interface Described {
@@ -36,16 +52,27 @@ interface Described {
         operationId: string;
         parameters: { name: string; in: string }[];
         requestBody?: { content: Record<string, { schema: Schema }> };
+        security: Record<string, string[]>[];
       }
     >
   >;
+}
+
+function accessOf(security: readonly Readonly<Record<string, string[]>>[]): Access {
+  const ways = Object.assign({}, ...security);
+  return {
+    key: security.some((way) => Object.keys(way).join() === 'apiKey'),
+    scope: ways.oauth2?.[0] ?? null,
+    role: ways.session?.[0] ?? null,
+    csrf: ways.csrfToken !== undefined,
+  };
 }
 
 /** Every operation of the description, as a client reads it. */
 export const OPERATIONS: readonly Operation[] = Object.entries(
   (JSON.parse(JSON.stringify(describeApi(ROUTES))) as Described).paths,
 ).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, { operationId, parameters, requestBody }]) => {
+  Object.entries(methods).map(([method, { operationId, parameters, requestBody, security }]) => {
     const named = (place: string) => parameters.filter((each) => each.in === place).map(({ name }) => name);
     const [mediaType, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
     return {
@@ -56,6 +83,7 @@ export const OPERATIONS: readonly Operation[] = Object.entries(
       queryParameters: named('query'),
       body: content?.schema,
       mediaType,
+      access: accessOf(security),
     };
   }),
 );
@@ -67,6 +95,10 @@ export const REFERENCES = [
   'program_id',
   'commission_id',
   'key_id',
+  'user_id',
+  'session_id',
+  'application_id',
+  'grant_id',
   'id', // of a webhook endpoint, as the interface calls it
   'event_id',
   'webhook_endpoint_id',
@@ -110,20 +142,110 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   description: 'some description',
 };
 
-/** Every row that belongs to each account, apart from when its keys were last used. */
-export async function dump(world: World): Promise<string> {
+/** Every stored row, apart from when keys, sessions and grants were last used: that is noted beside the request. */
+export async function dump(
+  world: World,
+  { without = [] }: { without?: readonly string[] } = {},
+): Promise<string> {
   // rows of a partition are rows of its parent
   const tables = await world.query<{ name: string }>(
-    `select relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
-     where a.attname = 'account_id' and c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
-       and not c.relispartition order by 1`,
+    `select relname as name from pg_class
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1`,
   );
   const parts: string[] = [];
-  for (const { name } of [...tables, { name: 'accounts' }]) {
+  for (const { name } of tables.filter((table) => !without.includes(table.name))) {
     const stored = await world.query<{ row: string }>(
-      `select (to_jsonb(t) - 'last_used_at')::text as row from ${name} t order by 1`,
+      `select (to_jsonb(t) - 'last_used_at' - 'last_seen_at')::text as row from ${name} t order by 1`,
     );
     parts.push(`${name}\n${stored.map(({ row }) => row).join('\n')}`);
   }
   return parts.join('\n');
+}
+
+/** Well-formed ids that nobody has. */
+export const nobodys: Ids = {
+  payout_id: `po_${'0192f8e5'.repeat(4)}`,
+  commission_id: `com_${'0192f8e5'.repeat(4)}`,
+  key_id: `key_${'0192f8e5'.repeat(4)}`,
+  user_id: `usr_${'0192f8e5'.repeat(4)}`,
+  session_id: `ses_${'0192f8e5'.repeat(4)}`,
+  application_id: `app_${'0192f8e5'.repeat(4)}`,
+  grant_id: `grant_${'0192f8e5'.repeat(4)}`,
+  affiliate_id: 987_654_321,
+  program_id: 987_654_329,
+  id: `we_${'0192f8e5'.repeat(4)}`,
+  event_id: `evt_${'0192f8e5'.repeat(4)}`,
+  webhook_endpoint_id: `we_${'0192f8e5'.repeat(4)}`,
+};
+
+/** Gives an account one of everything; its ids. The payout is unpaid, so it can be completed and deleted. */
+export async function furnish(world: World, api: Api, prefix: string): Promise<Ids> {
+  const endpoint = await makeEndpoint(api, { headers: { 'x-shop': prefix } });
+  const [affiliate_id = 0] = await makeAffiliates(api, 2, prefix);
+  const { body: program } = await api.post('/v2/affiliates/programs', { name: `Program of ${prefix}` });
+  await takeIn(api, salesFor([affiliate_id], 4, prefix));
+  await api.post('/v2/affiliates/commissions', {
+    external_id: `${prefix}-order`,
+    affiliate_id,
+    program_id: program.id,
+    amount: 500,
+    currency: 'eur',
+    order_id: `order of ${prefix}`,
+  });
+  const { body: payout } = await api.post('/v2/affiliates/payouts');
+  const { body: list } = await api.get(`/v2/affiliates/commissions?affiliate_id=${affiliate_id}`);
+  const { body: key } = await api.post('/v2/api-keys', { name: `till of ${prefix}` });
+  const user = await makeUser(api, 'owner', `user-of-${prefix}@example.com`);
+  const { body: sessions } = await api.get(`/v2/sessions?user_id=${user.id}`);
+  const { application_id, grant_id } = await makeGrant(world, api);
+  const { body: log } = await api.get(`/v2/webhook-endpoints/${endpoint}/events`);
+  return {
+    user_id: user.id,
+    session_id: sessions.data[0].id,
+    application_id,
+    grant_id,
+    payout_id: payout.id,
+    commission_id: list.data[0].id,
+    key_id: key.id,
+    affiliate_id,
+    program_id: program.id,
+    id: endpoint,
+    event_id: log.data[0].id,
+    webhook_endpoint_id: endpoint,
+  };
+}
+
+/** The numbers of affiliates and programs begin where nothing else in an answer looks like them, as long as `nobodys`. */
+export async function numberApart(world: World): Promise<void> {
+  await world.query('alter table affiliates alter column id restart with 712345001');
+  await world.query('alter table affiliate_programs alter column id restart with 812345001');
+}
+
+export function pathOf(operation: Pick<Operation, 'path'>, ids: Ids): string {
+  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: keyof Ids) => {
+    if (ids[name] === undefined) throw new Error(`the tests know no record for the parameter ${name}`);
+    return String(ids[name]);
+  });
+}
+
+/** A request that is right in shape. */
+export function requestOf(operation: Operation, ids: Ids, also?: ReadonlySet<string>): RequestOptions {
+  if (operation.mediaType === 'text/csv') {
+    const body = 'external_id,email\nx,x@example.com\n';
+    return { body, headers: { 'content-type': 'text/csv' } };
+  }
+  return operation.body ? { body: sampleBody(operation.body, ids, also) } : {};
+}
+
+/** What a client can tell two answers apart by. */
+export function visible(answer: Answer, ids: Ids): unknown {
+  const headers = [...answer.headers].filter(([name]) => name !== 'date' && name !== 'payhook-request-id');
+  // only ids that the request itself named may be in an answer
+  const anonymous = (text: string) =>
+    REFERENCES.reduce((rest, name) => rest.replaceAll(String(ids[name]), `<${name}>`), text);
+  return {
+    status: answer.status,
+    headers: headers.map(([name, value]) => [name, anonymous(value)]),
+    text: anonymous(answer.text),
+  };
 }

@@ -1,0 +1,430 @@
+import sql, { raw } from 'sql-template-tag';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type RunningServer, serve } from '../../src/app.ts';
+import { rows } from '../../src/db/connect.ts';
+import { ROUTES } from '../../src/http/routes.ts';
+import {
+  authorizePath,
+  browserOf,
+  codeFor,
+  exchange,
+  postForm,
+  register,
+  signedIn,
+  tokensFor,
+} from '../oauth/support.ts';
+import { makeUser, PASSWORD, signInAs } from '../people/support.ts';
+import type { Answer, RequestOptions } from '../support/api.ts';
+import { makeGrant } from '../support/seed.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { OPERATIONS, type Operation } from '../tenants/support.ts';
+import { bearer, type Credentials, memberOf, nonsense, send } from './support.ts';
+
+interface Actor {
+  readonly id: string;
+  readonly url: string;
+  readonly credentials: Credentials;
+  /** The user who signed in, or who granted the application access. */
+  readonly user: string | null;
+  /** Whether the description lets it use an operation. */
+  may(operation: Operation): boolean;
+}
+
+const KINDS = ['key', 'user', 'application', 'operator'] as const;
+type Kind = (typeof KINDS)[number];
+
+let world: World;
+let server: RunningServer;
+let actors: Record<Kind, Actor>;
+
+beforeAll(async () => {
+  world = await startWorld();
+  const { api, url } = world;
+  const [first] = await world.query<{ id: string }>('select id from accounts order by id limit 1');
+  const operator = { token: 'the-operator-of-one-process', account: first?.id ?? '' };
+  server = await serve(world.platform, { listen: { host: '127.0.0.1', port: 0 }, operator });
+  const key = (await api.post('/v2/api-keys', { name: 'the actor' })).body;
+  const owner = await memberOf(api, 'owner');
+  const granted = await makeGrant(world, api, { scopes: ['affiliates', 'webhooks', 'account'] });
+  actors = {
+    key: { id: key.id, url, credentials: bearer(key.key), user: null, may: () => true },
+    user: {
+      id: owner.id,
+      url,
+      credentials: owner.credentials,
+      user: owner.id,
+      may: ({ access }) => access.role !== null,
+    },
+    application: {
+      id: granted.application_id,
+      url,
+      credentials: bearer(granted.access_token),
+      user: granted.user_id,
+      may: ({ access }) => access.scope !== null,
+    },
+    operator: {
+      id: 'operator',
+      url: server.address,
+      credentials: bearer(operator.token),
+      user: null,
+      may: () => true,
+    },
+  };
+});
+afterAll(async () => {
+  await server.close();
+  await world.close();
+});
+
+interface Entry {
+  readonly actor_kind: string;
+  readonly actor_id: string;
+  readonly user_id: string | null;
+  readonly action: string;
+  readonly target: string | null;
+  readonly request_id: string | null;
+}
+
+/** Everything that was done after what the log held before, the oldest first. */
+async function entriesAfter(count: number): Promise<Entry[]> {
+  return world.query<Entry>(
+    `select actor_kind, actor_id, public_id('usr', user_id) as user_id, action, target, request_id
+     from audit_log order by id offset $1`,
+    [count],
+  );
+}
+
+async function countOfEntries(): Promise<number> {
+  return (await world.query('select 1 from audit_log')).length;
+}
+
+/** Does the work; what it added to the log. */
+async function added(work: () => Promise<unknown>): Promise<Entry[]> {
+  const before = await countOfEntries();
+  await work();
+  return entriesAfter(before);
+}
+
+const requestId = ({ headers }: Pick<Answer, 'headers'>) => headers.get('payhook-request-id');
+const WRITES = OPERATIONS.filter(({ method }) => method !== 'GET');
+const isUnaudited = (operationId: string) =>
+  ROUTES.some((route) => route.kind === 'write' && route.operation === operationId && route.unaudited);
+
+/** What an entry is about, told from the request and its answer. */
+function targetOf(path: string, pattern: string, answer: Answer): string | null {
+  const words = path.split('?', 1)[0]?.split('/') ?? [];
+  const ids = pattern.split('/').flatMap((word, index) => (word.startsWith('{') ? [words[index]] : []));
+  if (ids.length > 0) return ids.join('/');
+  return answer.body?.id === undefined ? null : String(answer.body.id);
+}
+
+let serial = 0;
+
+/**
+ * Does everything an actor may do, once and with success, and what takes an Idempotency-Key once more with the same;
+ * returns what each must have left in the log.
+ */
+async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial<Entry>[] }> {
+  const done: string[] = [];
+  const expected: Partial<Entry>[] = [];
+  const name = `life-${++serial}`;
+
+  // biome-ignore lint/suspicious/noExplicitAny: records of every shape
+  const act = async (operationId: string, path: string, options: RequestOptions = {}): Promise<any> => {
+    const operation = WRITES.find((each) => each.operationId === operationId);
+    if (!operation) throw new Error(`no operation ${operationId}`);
+    if (!actor.may(operation)) return undefined;
+    const { method } = operation;
+    const once =
+      method === 'POST' || method === 'PUT' ? { 'idempotency-key': `${name}-${done.length}` } : undefined;
+    const request = { ...options, headers: { ...options.headers, ...once } };
+    const answer = await send(actor, actor.credentials, [method, path, request]);
+    expect([200, 201, 204], `${operationId} ${answer.text}`).toContain(answer.status);
+    done.push(operationId);
+    if (!isUnaudited(operationId)) {
+      const target = targetOf(path, operation.path, answer);
+      expected.push({ action: operationId, target, request_id: requestId(answer) });
+    }
+    if (once) {
+      const again = await send(actor, actor.credentials, [method, path, request]);
+      expect(again.headers.get('idempotent-replayed'), operationId).toBe('true');
+    }
+    return answer.body;
+  };
+  const csv = (body: string) => ({ body, headers: { 'content-type': 'text/csv' } });
+
+  await act('changeAccount', '/v2/account', { body: { name } });
+  const affiliates = '/v2/affiliates';
+  const affiliate = await act('createAffiliate', affiliates, { body: { email: `${name}@example.com` } });
+  await act('changeAffiliate', `${affiliates}/${affiliate.id}`, { body: { name_first: 'Ada' } });
+  await act('importAffiliates', `${affiliates}/import`, csv(`email\nfile-${name}@example.com\n`));
+  const program = await act('createProgram', `${affiliates}/programs`, { body: { name } });
+  await act('changeProgram', `${affiliates}/programs/${program.id}`, { body: { name: `${name} too` } });
+  const commissions = `${affiliates}/commissions`;
+  const sale = (id: string) => ({
+    external_id: `${name}-${id}`,
+    affiliate_id: affiliate.id,
+    amount: 1000,
+    currency: 'usd',
+    order_id: `order of ${name}-${id}`,
+  });
+  const one = await act('createCommission', commissions, { body: sale('one') });
+  const two = await act('createCommission', commissions, { body: sale('two') });
+  await act('createCommissionBatch', `${commissions}/batch`, {
+    body: { commissions: [sale('three'), sale('four')] },
+  });
+  await act(
+    'importCommissions',
+    `${commissions}/import`,
+    csv(`external_id,affiliate_id,amount,currency\n${name}-five,${affiliate.id},1.00,usd\n`),
+  );
+  await act('createAdjustment', `${affiliates}/${affiliate.id}/adjustments`, {
+    body: { external_id: `${name}-adjustment`, amount: 300, currency: 'usd' },
+  });
+  await act('holdCommission', `${commissions}/${one.id}/hold`);
+  await act('unholdCommission', `${commissions}/${one.id}/unhold`);
+  await act('refundCommission', `${commissions}/${one.id}/refund`, {
+    body: { external_id: `${name}-refund`, amount: 10 },
+  });
+  await act('refundOrder', `${affiliates}/refunds`, {
+    body: { external_id: `${name}-order-refund`, order_id: `order of ${name}-three` },
+  });
+  await act('voidCommission', `${commissions}/${two.id}/void`);
+  const payouts = `${affiliates}/payouts`;
+  await act('previewPayout', `${payouts}/preview`);
+  const first = await act('createPayout', payouts);
+  await act('deletePayout', `${payouts}/${first.id}`);
+  const payout = await act('createPayout', payouts);
+  await act('completePayout', `${payouts}/${payout.id}`, {
+    body: { commissions: [{ affiliate_id: affiliate.id, is_paid: true }] },
+  });
+  await act('returnPayoutLine', `${payouts}/${payout.id}/affiliates/${affiliate.id}/returned`, {
+    body: { reason: 'it bounced' },
+  });
+
+  const endpoints = '/v2/webhook-endpoints';
+  const endpoint = await act('createWebhookEndpoint', endpoints, {
+    body: { url: 'http://127.0.0.1:9/hook', event_types: ['order.*'] },
+  });
+  await act('changeWebhookEndpoint', `${endpoints}/${endpoint.id}`, { body: { description: name } });
+  await act('rotateWebhookEndpointSecret', `${endpoints}/${endpoint.id}/rotate-secret`);
+  const event = await act('testWebhookEndpoint', `${endpoints}/${endpoint.id}/test`);
+  await act('retryEventOfWebhookEndpoint', `${endpoints}/${endpoint.id}/events/${event.id}/retry`);
+  await act('publishEvent', '/v2/events', { body: { type: 'order.created', data: {} } });
+  await act('deleteWebhookEndpoint', `${endpoints}/${endpoint.id}`);
+
+  const key = await act('createApiKey', '/v2/api-keys', { body: { name } });
+  await act('revokeApiKey', `/v2/api-keys/${key?.id}`);
+  const invited = { email: `user-${name}@example.com`, name, role: 'viewer' };
+  const user = await act('createUser', '/v2/users', { body: invited });
+  await act('changeUser', `/v2/users/${user?.id}`, { body: { name: `${name} too` } });
+  await act('resetUserPassword', `/v2/users/${user?.id}/reset-password`);
+  await act('removeUser', `/v2/users/${user?.id}`);
+  const applications = '/v2/oauth-applications';
+  const application = await act('createOAuthApplication', applications, {
+    body: {
+      name,
+      kind: 'confidential',
+      redirect_uris: ['https://app.example/callback'],
+      scopes: ['affiliates'],
+    },
+  });
+  await act('changeOAuthApplication', `${applications}/${application?.id}`, { body: { name: 'x' } });
+  await act('rotateOAuthApplicationSecret', `${applications}/${application?.id}/rotate-secret`);
+  await act('deleteOAuthApplication', `${applications}/${application?.id}`);
+  // made by others
+  const { grant_id, user_id } = await makeGrant(world, world.api);
+  const { body: sessions } = await world.api.get(`/v2/sessions?user_id=${user_id}`);
+  await act('endSession', `/v2/sessions/${sessions.data[0].id}`);
+  await act('revokeOAuthGrant', `/v2/oauth-grants/${grant_id}`);
+  return { done, expected };
+}
+
+describe.each(KINDS)('what a %s does', (kind) => {
+  test('leaves one entry for each success, with who, what, to what, and the id of the request; a replay none', async () => {
+    const actor = actors[kind];
+    const before = await countOfEntries();
+    const { done, expected } = await liveAs(actor);
+    // whoever adds a write that is not streamed in has it done here
+    const open = WRITES.filter((operation) => actor.may(operation)).map(({ operationId }) => operationId);
+    expect([...new Set(done)].toSorted()).toEqual(open.toSorted());
+    const found = await entriesAfter(before);
+    const who = { actor_kind: kind, actor_id: actor.id, user_id: actor.user };
+    expect(found.filter(({ actor_id }) => actor_id === actor.id)).toEqual(
+      expected.map((entry) => ({ ...who, ...entry })),
+    );
+  });
+
+  test('leaves none when it is refused, for its shape or for an id that nobody has', async () => {
+    const actor = actors[kind];
+    const entries = await added(async () => {
+      for (const operation of WRITES) {
+        const { status } = await send(actor, actor.credentials, nonsense(operation));
+        expect(status, operation.operationId).toBeGreaterThanOrEqual(400);
+      }
+    });
+    expect(entries).toEqual([]);
+  });
+
+  test('leaves none when the work was done and the end of it refused', async () => {
+    const { url, credentials } = actors[kind];
+    const post = (path: string, body: object) => send({ url }, credentials, ['POST', path, { body }]);
+    const name = `twice by ${kind}`;
+    expect((await post('/v2/affiliates/programs', { name })).status).toBe(201);
+    const entries = await added(async () => {
+      expect((await post('/v2/affiliates/programs', { name })).reason).toBe('duplicate_name');
+      const none = { external_id: name, order_id: 'nobody ordered this' };
+      expect((await post('/v2/affiliates/refunds', none)).status).toBe(404);
+    });
+    expect(entries).toEqual([]);
+  });
+
+  test('leaves none when it reads', async () => {
+    const actor = actors[kind];
+    const entries = await added(async () => {
+      for (const operation of OPERATIONS.filter(({ method }) => method === 'GET'))
+        await send(actor, actor.credentials, nonsense(operation));
+    });
+    expect(entries).toEqual([]);
+  });
+});
+
+test('of all writes only the streams of programs and the preview are left out', () => {
+  const out = WRITES.map(({ operationId }) => operationId).filter(isUnaudited);
+  expect(out.toSorted()).toEqual([
+    'createCommission',
+    'createCommissionBatch',
+    'previewPayout',
+    'publishEvent',
+  ]);
+});
+
+test('a dry run of an import, which changes nothing, leaves no entry', async () => {
+  const entries = await added(async () => {
+    for (const [path, file] of [
+      ['/v2/affiliates/import', 'email\ndry@example.com\n'],
+      ['/v2/affiliates/commissions/import', 'external_id,affiliate_id,amount\n'],
+    ] as const)
+      expect((await world.api.upload(`${path}?dry_run=true`, file)).status).toBe(200);
+  });
+  expect(entries).toEqual([]);
+});
+
+test('two requests at once under one Idempotency-Key leave one entry', async () => {
+  const entries = await added(() =>
+    Promise.all(
+      [1, 2, 3, 4].map(() =>
+        world.api.post('/v2/affiliates/programs', { name: 'at once' }, { 'idempotency-key': 'at once' }),
+      ),
+    ),
+  );
+  expect(entries.map(({ action }) => action)).toEqual(['createProgram']);
+});
+
+test('what people do on the pages is in the log too, and what they fail at is not', async () => {
+  const { api } = world;
+  const user = await makeUser(api, 'owner');
+  const as = { actor_kind: 'user', actor_id: user.id, user_id: user.id };
+  const failed = await added(async () => {
+    expect((await signInAs(world.url, user.email, 'a wrong password')).answer.status).toBe(400);
+    const fields = {
+      current: 'a wrong password',
+      new: 'eight unusual kettles',
+      again: 'eight unusual kettles',
+    };
+    expect(
+      (await user.browser.submit('/account/password', { csrf: await user.browser.token(), ...fields }))
+        .status,
+    ).toBe(400);
+    expect((await user.browser.submit('/account/password', { ...fields, current: PASSWORD })).status).toBe(
+      403,
+    );
+    expect((await user.browser.submit('/sign-out', {})).status).toBe(403);
+  });
+  expect(failed).toEqual([]);
+
+  const asked: (string | null)[] = [];
+  const entries = await added(async () => {
+    const { browser, answer } = await signInAs(world.url, user.email);
+    asked.push(requestId(answer));
+    const csrf = await browser.token();
+    const next = 'eight unusual kettles';
+    asked.push(
+      requestId(
+        await browser.submit('/account/password', { csrf, current: PASSWORD, new: next, again: next }),
+      ),
+    );
+    asked.push(requestId(await browser.submit('/sign-out', { csrf })));
+  });
+  expect(entries.map(({ action, request_id, target, ...rest }) => [action, request_id, rest])).toEqual(
+    ['signIn', 'changePassword', 'signOut'].map((action, index) => [action, asked[index], as]),
+  );
+});
+
+test('granting an application access, its ending that, and its using a code twice are in the log', async () => {
+  const owner = await signedIn(world);
+  const application = await register(world.api);
+  const { id: client_id, client_secret } = application;
+  const granted = await added(() => tokensFor(world, owner, application));
+  const target = expect.stringMatching(/^grant_/);
+  const request_id = expect.stringMatching(/^req_/);
+  const user = { user_id: owner.id, target, request_id };
+  expect(granted).toEqual([
+    { actor_kind: 'user', actor_id: owner.id, action: 'grantOAuthApplication', ...user },
+  ]);
+  const ended = { actor_kind: 'application', actor_id: client_id, action: 'revokeOAuthGrant', ...user };
+  const { refresh_token: token } = await tokensFor(world, owner, application);
+  const give = () => postForm(world.url, '/oauth/revoke', { client_id, client_secret, token });
+  expect(await added(give)).toEqual([ended]);
+  expect(await added(give)).toEqual([]);
+  const code = await codeFor(world, owner, application);
+  const use = () => exchange(world, application, code);
+  expect(await added(use)).toEqual([]);
+  expect(await added(use)).toEqual([ended]);
+  expect(await added(use)).toEqual([]);
+  const browser = browserOf(world, owner);
+  const denied = async () =>
+    browser.send(await browser.open(authorizePath(application)), { decision: 'deny' });
+  expect(await added(denied)).toEqual([]);
+});
+
+test('the list shows the entries as they were written, the newest first', async () => {
+  const made = await world.api.post('/v2/affiliates/programs', { name: 'to be seen in the log' });
+  const { body } = await world.api.get('/v2/audit-log?per_page=1');
+  const [keys] = (await world.api.get('/v2/api-keys?sort=created_at&per_page=1')).body.data;
+  expect(body.data).toEqual([
+    {
+      id: expect.stringMatching(/^aud_[0-9a-f]{32}$/),
+      object: 'audit_entry',
+      actor: { kind: 'key', id: keys.id },
+      user_id: null,
+      action: 'createProgram',
+      target: String(made.body.id),
+      request_id: requestId(made),
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    },
+  ]);
+});
+
+describe('nobody changes what the log says:', () => {
+  const statements = [
+    "update audit_log set actor_id = 'somebody else'",
+    'update audit_log set target = null where false',
+    'delete from audit_log',
+    'delete from audit_log where false',
+    'truncate audit_log',
+    'truncate accounts cascade',
+    `insert into audit_log select * from audit_log on conflict (account_id, id) do update set action = 'nothing'`,
+    `merge into audit_log l using (select 1) x on true when matched then delete`,
+  ];
+
+  test.each(statements)('%s is refused to the program and to the superuser', async (statement) => {
+    const entries = await added(async () => {
+      const asProgram = world.platform.db.transaction((tx) => rows(tx, sql`${raw(statement)}`));
+      await expect(asProgram).rejects.toThrow('append-only');
+      await expect(world.query(statement)).rejects.toThrow('append-only');
+    });
+    expect(entries).toEqual([]);
+    expect(await countOfEntries()).toBeGreaterThan(0);
+  });
+});

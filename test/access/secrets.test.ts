@@ -1,0 +1,366 @@
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { ROUTES } from '../../src/http/routes.ts';
+import {
+  askTokens,
+  authorizePath,
+  browserOf,
+  codeFor,
+  exchange,
+  pkce,
+  postForm,
+  refresh,
+  register,
+} from '../oauth/support.ts';
+import { browserAt, signInAs, tokenIn } from '../people/support.ts';
+import { type Answer, apiOf } from '../support/api.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { until } from '../support/wire.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { dump } from '../tenants/support.ts';
+import { bearer, send } from './support.ts';
+
+// One life of an installation in which every kind of secret is made, used, used wrongly and ended; then everything that
+// was kept and said is searched for them.
+
+let world: World;
+let receiver: Receiver;
+/** Every raw secret of the life, by what it is. */
+const secrets = new Map<string, string>();
+/** Those that stand in one column, and are of no use by themselves. */
+const csrfTokens = new Map<string, string>();
+/** What was told with a status of 400 or more: headers and body. */
+const errors: string[] = [];
+/** The operations whose secret was asked for twice under one Idempotency-Key. */
+const replayed = new Map<string, Answer>();
+
+function keep(name: string, secret: unknown): string {
+  if (typeof secret !== 'string' || secret.length < 16) throw new Error(`${name} is no secret: ${secret}`);
+  secrets.set(name, secret);
+  return secret;
+}
+
+/** Asks for a secret, and once more with the same Idempotency-Key; the record with the secret. */
+async function obtain(
+  operation: string,
+  path: string,
+  body: object | undefined,
+  secretOf: (body: Answer['body']) => string,
+): Promise<Answer['body']> {
+  const once = { 'idempotency-key': `${operation} once` };
+  const first = await world.api.post(path, body, once);
+  expect([200, 201], first.text).toContain(first.status);
+  keep(`what ${operation} answers`, secretOf(first.body));
+  const again = await world.api.post(path, body, once);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  replayed.set(operation, again);
+  return first.body;
+}
+
+beforeAll(async () => {
+  const { fetch } = globalThis;
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (...request) => {
+    const response = await fetch(...request);
+    if (response.status >= 400) {
+      const headers = [...response.headers].map((header) => header.join(': ')).join('\n');
+      errors.push(`${headers}\n\n${await response.clone().text()}`);
+    }
+    return response;
+  });
+  receiver = await startReceiver();
+  world = await startWorld({ delivers: true });
+  keep('SECRET_KEY', inject('postgres').secretKey);
+  keep('the first key', world.api.key);
+  const owner = await liveAsPeople();
+  await liveWithKeys();
+  await liveWithWebhooks();
+  await liveWithApplications(owner);
+  await mistakeSecrets();
+}, 60_000);
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await world.close();
+  await receiver.close();
+});
+
+/** The first owner by a set-up link, others by invitation and reset, with all that goes wrong with passwords. */
+async function liveAsPeople(): Promise<{ cookie: string; csrf: string; id: string }> {
+  const [account] = await world.query<{ id: string }>('select id from accounts order by id limit 1');
+  const link = await world.platform.accounts.setUpLink(account?.id ?? '');
+  const token = keep('a set-up link', tokenIn(link ?? ''));
+  const browser = browserAt(world.url);
+  expect((await browser.get(`/set-up?token=${token}`)).status).toBe(200);
+  const first = keep("the owner's password", 'nine purple submarines');
+  const name = { token, name: 'Ada', email: 'ada@example.com' };
+  const other = keep('a password typed wrongly', 'nine purple submarinez');
+  expect((await browser.submit('/set-up', { ...name, password: first, again: other })).status).toBe(400);
+  expect((await browser.submit('/set-up', { ...name, password: first, again: first })).status).toBe(303);
+  expect((await browser.submit('/set-up', { ...name, password: first, again: first })).status).toBe(410);
+
+  // a password in the place of the e-mail address, a wrong one, and a change
+  const { email } = name;
+  expect((await signInAs(world.url, email, other)).answer.status).toBe(400);
+  expect((await signInAs(world.url, `${other.replaceAll(' ', '')}@example.com`, first)).answer.status).toBe(
+    400,
+  );
+  keep('a password typed as an e-mail address', other.replaceAll(' ', ''));
+  const csrf = await browser.token();
+  const second = keep("the owner's next password", 'ten yellow accordions');
+  const change = { csrf, new: second, again: second };
+  expect((await browser.submit('/account/password', { ...change, current: other })).status).toBe(400);
+  expect((await browser.submit('/account/password', { ...change, current: first })).status).toBe(303);
+
+  const invited = { email: 'bob@example.com', name: 'Bob', role: 'member' };
+  const user = await obtain('createUser', '/v2/users', invited, (body) => tokenIn(body.invitation_url));
+  const chosen = keep("a member's password", 'eleven orange tractors');
+  const member = browserAt(world.url);
+  const choose = (secret: string, password: string, again = password) =>
+    member.submit('/password', { token: secret, password, again });
+  const invitation = tokenIn(user.invitation_url);
+  expect((await choose(invitation, chosen, other)).status).toBe(400);
+  expect((await choose(invitation, chosen)).status).toBe(303);
+  expect((await choose(invitation, chosen)).status).toBe(410);
+  keep("a member's session", member.cookie());
+  csrfTokens.set('of the member', await member.token());
+  const reset = await obtain('resetUserPassword', `/v2/users/${user.id}/reset-password`, undefined, (body) =>
+    tokenIn(body.reset_url),
+  );
+  const before = member.cookie();
+  expect(
+    (await choose(tokenIn(reset.reset_url), keep('a new password', 'twelve silver lanterns'))).status,
+  ).toBe(303);
+  keep("a member's next session", member.cookie());
+  expect((await browserAt(world.url, before).call('GET', '/v2/account', undefined, null)).status).toBe(401);
+
+  const signedInAgain = await signInAs(world.url, email, second);
+  const cookie = keep("the owner's session", signedInAgain.browser.cookie());
+  const mine = { cookie, csrf: await signedInAgain.browser.token() };
+  csrfTokens.set('of the owner', mine.csrf);
+  const wrong = await signedInAgain.browser.call('POST', '/v2/affiliates/programs', { name: 'x' }, csrf);
+  expect(wrong.reason).toBe('cross_site_request');
+  const { body: users } = await world.api.get('/v2/users?role=owner');
+  return { ...mine, id: users.data[0].id };
+}
+
+async function liveWithKeys(): Promise<void> {
+  const made = await obtain('createApiKey', '/v2/api-keys', { name: 'till' }, ({ key }) => key);
+  const till = apiOf(world.url, made.key);
+  expect((await till.get('/v2/account')).status).toBe(200);
+  expect((await till.post('/v2/affiliates/programs', { name: 'By the till' })).status).toBe(201);
+  expect((await world.api.delete(`/v2/api-keys/${made.id}`)).status).toBe(204);
+  expect((await till.get('/v2/account')).status).toBe(401);
+}
+
+/** An endpoint with headers of its own that delivers, fails and is told of by its receiver in its own words. */
+async function liveWithWebhooks(): Promise<void> {
+  const value = (name: string) => keep(name, `Bearer ${'receiver'.repeat(3)}-${name.replaceAll(' ', '-')}`);
+  const endpoint = await obtain(
+    'createWebhookEndpoint',
+    '/v2/webhook-endpoints',
+    {
+      url: receiver.url,
+      event_types: ['order.*'],
+      headers: { authorization: value('a header of an endpoint') },
+    },
+    ({ secret }) => secret,
+  );
+  const path = `/v2/webhook-endpoints/${endpoint.id}`;
+  const { body } = await world.api.get(`${path}/secret`);
+  keep('the secret that is shown again', body.secret);
+  const headers = { 'x-token': value('a header that came later') };
+  expect((await world.api.patch(path, { headers })).status).toBe(200);
+  const bad = { 'x-bad': `${value('a header that is refused')}\u0007` };
+  expect((await world.api.patch(path, { headers: bad })).reason).toBe('invalid_header');
+  const reserved = { host: value('a header that is reserved') };
+  expect((await world.api.patch(path, { headers: reserved })).reason).toBe('invalid_header');
+  await obtain('rotateWebhookEndpointSecret', `${path}/rotate-secret`, undefined, ({ secret }) => secret);
+  receiver.respond((_request, response, count) => response.writeHead(count === 1 ? 500 : 200).end('no'));
+  for (const external_id of ['one', 'two'])
+    await world.api.post('/v2/events', { type: 'order.created', data: {}, external_id });
+  await receiver.until(2);
+  expect(receiver.received[0]?.headers.authorization).toBe(secrets.get('a header of an endpoint'));
+  await until('both attempts in the log', async () => {
+    return (await world.query('select 1 from attempts')).length === 2;
+  });
+  for (const event of (await world.api.get(`${path}/events`)).body.data)
+    expect((await world.api.get(`${path}/events/${event.id}`)).status).toBe(200);
+}
+
+async function liveWithApplications(owner: { cookie: string; csrf: string; id: string }): Promise<void> {
+  const application = await obtain(
+    'createOAuthApplication',
+    '/v2/oauth-applications',
+    {
+      name: 'Till',
+      kind: 'confidential',
+      redirect_uris: ['https://app.example/callback'],
+      scopes: ['affiliates'],
+    },
+    (body) => body.client_secret,
+  );
+  const path = `/v2/oauth-applications/${application.id}/rotate-secret`;
+  const rotated = await obtain('rotateOAuthApplicationSecret', path, undefined, (body) => body.client_secret);
+  const open = await register(world.api, { kind: 'public', name: 'On a phone' });
+  for (const [name, registered] of [
+    ['a confidential application', rotated],
+    ['a public application', open],
+  ] as const) {
+    const { verifier, challenge } = pkce();
+    keep(`the verifier of ${name}`, verifier);
+    const state = keep(`the state of ${name}`, `state-of-${name.replaceAll(' ', '-')}`);
+    const asked = { code_challenge: challenge, code_challenge_method: 'S256', scope: 'affiliates', state };
+    const burnt = keep(`a burnt code of ${name}`, await codeFor(world, owner, registered, asked));
+    const wrong = keep(`a wrong verifier of ${name}`, pkce().verifier);
+    expect((await exchange(world, registered, burnt, { code_verifier: wrong })).status).toBe(400);
+    const code = keep(`a code of ${name}`, await codeFor(world, owner, registered, asked));
+    const { body: tokens } = await exchange(world, registered, code, { code_verifier: verifier });
+    keep(`an access token of ${name}`, tokens.access_token);
+    keep(`a refresh token of ${name}`, tokens.refresh_token);
+    expect((await apiOf(world.url, tokens.access_token).get('/v2/affiliates')).status).toBe(200);
+    expect((await apiOf(world.url, tokens.access_token).get('/v2/api-keys')).status).toBe(403);
+    expect((await apiOf(world.url, tokens.refresh_token).get('/v2/affiliates')).status).toBe(401);
+    const { body: next } = await refresh(world, registered, tokens.refresh_token);
+    keep(`the next access token of ${name}`, next.access_token);
+    keep(`the next refresh token of ${name}`, next.refresh_token);
+    expect((await refresh(world, registered, next.refresh_token, { scope: 'account' })).status).toBe(400);
+    await world.query("update oauth_tokens set used_at = used_at - interval '1 minute'");
+    if (registered === open)
+      expect((await refresh(world, registered, tokens.refresh_token)).status).toBe(400);
+    expect((await exchange(world, registered, code, { code_verifier: verifier })).status).toBe(400);
+    expect((await apiOf(world.url, next.access_token).get('/v2/affiliates')).status).toBe(401);
+  }
+  // the old client secret, in both places it may stand
+  const { client_secret, id } = application;
+  const form = {
+    grant_type: 'refresh_token',
+    refresh_token: secrets.get('a refresh token of a public application'),
+  };
+  expect((await askTokens(world, application, form)).status).toBe(401);
+  const basic = `Basic ${Buffer.from(`${id}:${client_secret}`).toString('base64')}`;
+  expect((await postForm(world.url, '/oauth/token', form, { authorization: basic })).status).toBe(401);
+  const denied = browserOf(world, owner);
+  await denied.send(await denied.open(authorizePath(rotated)), { decision: 'deny' });
+}
+
+/** Every secret where it does not belong: in places that are logged elsewhere, and in requests that are refused. */
+async function mistakeSecrets(): Promise<void> {
+  for (const secret of secrets.values()) {
+    const inQuery = new URLSearchParams({ access_token: secret });
+    const token = secret.replaceAll(/[^\w.~+/=-]/g, '');
+    await send(world, bearer(token), ['GET', '/v2/account']);
+    await send(world, { cookie: `payhook_session=${token}` }, ['GET', '/v2/account']);
+    await world.api.get(`/v2/affiliates?${inQuery}`);
+    await world.api.get(`/v2/affiliates?${new URLSearchParams({ sort: secret })}`);
+    await world.api.post('/v2/affiliates', { email: 1, name_first: secret });
+    await world.api.post('/v2/api-keys', { name: 'x', unknown: secret });
+    await world.api.request('POST', '/v2/api-keys', {
+      body: `{"name": "${secret}`,
+      headers: { 'content-type': 'application/json' },
+    });
+    for (const path of ['/oauth/token', '/oauth/revoke']) {
+      await postForm(world.url, path, { client_id: secret, client_secret: secret });
+      await postForm(world.url, path, { grant_type: secret, token: secret, code: secret, client_id: 'x' });
+    }
+    const page = browserAt(world.url);
+    await page.get(`/oauth/authorize?${new URLSearchParams({ client_id: secret, redirect_uri: secret })}`);
+    await page.get(`/password?token=${encodeURIComponent(secret)}`);
+    await page.submit('/password', { token: secret, password: 'x', again: secret });
+  }
+}
+
+/** Ways a text can be written so that somebody can read it again. */
+function formsOf(secret: string): string[] {
+  // the middle: what stands in a hint, or is cut off somewhere, is found too
+  const part = secret.length > 40 ? secret.slice(10, -8) : secret;
+  const bytes = Buffer.from(part);
+  const base64 = [0, 1, 2].map((shift) => {
+    const text = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    // characters that also depend on what stands before and after
+    return text.slice(Math.ceil((shift * 4) / 3), -2);
+  });
+  const hex = bytes.toString('hex');
+  return [
+    part,
+    encodeURIComponent(part),
+    new URLSearchParams({ '': part }).toString().slice(1),
+    hex,
+    hex.toUpperCase(),
+    ...base64,
+    ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+    [...part].toReversed().join(''),
+  ];
+}
+
+const standsIn = (haystack: string, secret: string) =>
+  formsOf(secret).some((form) => haystack.includes(form));
+
+/** Every stored row as text, bytes both as PostgreSQL writes them and read as text. */
+async function stored(): Promise<string> {
+  const text = await dump(world);
+  const bytes = [...text.matchAll(/\\x([0-9a-f]+)/g)].map(([, hex = '']) => Buffer.from(hex, 'hex'));
+  expect(bytes.length).toBeGreaterThan(20);
+  return `${text}\n${bytes.map((each) => each.toString('latin1')).join('\n')}`;
+}
+
+const namesIn = (haystack: string, searched: ReadonlyMap<string, string> = secrets) =>
+  [...searched].filter(([, secret]) => standsIn(haystack, secret)).map(([name]) => name);
+
+describe('no secret that was ever told, typed or sent stands', () => {
+  test('in any row of any table', async () => {
+    expect(secrets.size).toBeGreaterThan(40);
+    expect(namesIn(await stored())).toEqual([]);
+  });
+
+  test('in what the program logged', () => {
+    const log = world.log.map((line) => JSON.stringify(line)).join('\n');
+    expect(world.log.length).toBeGreaterThan(500);
+    expect(namesIn(log)).toEqual([]);
+    expect(namesIn(log, csrfTokens)).toEqual([]);
+  });
+
+  test('in an error, not even in that of the request which carried it', () => {
+    expect(errors.length).toBeGreaterThan(500);
+    // a form that is shown again carries the link it came by, the e-mail address that was typed, and its session's token
+    const carried = /<input[^>]* name="(token|email|csrf)"[^>]*>/g;
+    for (const error of errors.map((text) => text.replaceAll(carried, ''))) {
+      expect(namesIn(error), error).toEqual([]);
+      expect(namesIn(error, csrfTokens), error).toEqual([]);
+    }
+  });
+});
+
+test('the token against other sites stands in the row of its session, and nowhere else', async () => {
+  const kept = await world.query<{ csrf_token: string }>('select csrf_token from sessions');
+  const tokens = new Set(kept.map(({ csrf_token }) => csrf_token));
+  for (const [name, token] of csrfTokens) expect(tokens.has(token), name).toBe(true);
+  const elsewhere = await dump(world, { without: ['sessions'] });
+  expect(namesIn(elsewhere, csrfTokens)).toEqual([]);
+});
+
+test('a stored answer that had a secret is replayed with null in its place, whichever operation it was', () => {
+  const bearing = ROUTES.flatMap((route) =>
+    route.kind === 'write' && route.secretField ? [[route.operation, route.secretField] as const] : [],
+  );
+  // whoever adds an operation that answers with a secret has it asked for in this life
+  expect([...replayed.keys()].toSorted()).toEqual(bearing.map(([operation]) => operation).toSorted());
+  for (const [operation, field] of bearing)
+    expect(replayed.get(operation)?.body[field], operation).toBeNull();
+});
+
+test('the search finds what is there: as it is, encoded, within other bytes, and cut', async () => {
+  const secret = `ph_${'aB3dE6gH9jK'.repeat(4)}`;
+  for (const shift of ['', 'x', 'xx', 'xxx']) {
+    const within = Buffer.from(`${shift}{"key":"${secret}"}`);
+    for (const form of [
+      within.toString(),
+      within.toString('hex'),
+      within.toString('base64'),
+      within.toString('base64url'),
+    ])
+      expect(standsIn(form, secret), form).toBe(true);
+  }
+  expect(standsIn(secret.slice(4, -4), secret)).toBe(true);
+  expect(standsIn(`${secret.slice(0, 7)}…${secret.slice(-4)}`, secret)).toBe(false);
+  expect(namesIn(await stored(), csrfTokens)).toEqual([...csrfTokens.keys()]);
+});

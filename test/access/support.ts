@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { browserAt, makeUser, type Role } from '../people/support.ts';
+import type { Answer, Api, RequestOptions } from '../support/api.ts';
+import { apiOf } from '../support/api.ts';
+import type { World } from '../support/world.ts';
+import { nobodys, type Operation, pathOf } from '../tenants/support.ts';
+
+/** What a request shows of who sends it. */
+export type Credentials = Readonly<Record<string, string>>;
+
+export const bearer = (secret: string): Credentials => ({ authorization: `Bearer ${secret}` });
+
+/** A user who is signed in. */
+export interface Member {
+  readonly id: string;
+  readonly cookie: string;
+  readonly csrf: string;
+  /** The cookie alone: what another site can make a browser send. */
+  readonly cookieOnly: Credentials;
+  /** What our own pages send. */
+  readonly credentials: Credentials;
+}
+
+/** Invites a user, who chooses a password and is signed in by that. */
+export async function memberOf(api: Api, role: Role): Promise<Member> {
+  const { id, browser } = await makeUser(api, role);
+  return signedInAs(api.url, id, browser.cookie() ?? '');
+}
+
+/** The user of a live session. */
+export async function signedInAs(url: string, id: string, cookie: string): Promise<Member> {
+  const csrf = await browserAt(url, cookie).token();
+  const cookieOnly = { cookie: `payhook_session=${cookie}` };
+  return { id, cookie, csrf, cookieOnly, credentials: { ...cookieOnly, 'payhook-csrf': csrf } };
+}
+
+/** Sends a request with credentials instead of a key. */
+export function send(
+  world: Pick<World, 'url'>,
+  credentials: Credentials,
+  [method, path, { body, headers = {} } = {}]: readonly [string, string, RequestOptions?],
+): Promise<Answer> {
+  return apiOf(world.url, '').request(method, path, { body, headers: { ...headers, ...credentials } });
+}
+
+/** A hash as the tables keep it, for a query. */
+export const hashOf = (secret: string) => createHash('sha256').update(secret).digest();
+
+/** A request that no operation carries out: its ids are nobody's and its body is nonsense. */
+export function nonsense(
+  operation: Pick<Operation, 'method' | 'path' | 'mediaType'>,
+): readonly [string, string, RequestOptions] {
+  const { method, path: pattern, mediaType } = operation;
+  const path = pathOf({ path: pattern }, nobodys);
+  if (method === 'GET') return [method, path, {}];
+  if (mediaType !== 'text/csv') return [method, path, { body: { nonsense: true } }];
+  return [method, path, { body: 'nonsense\n', headers: { 'content-type': 'text/csv' } }];
+}

@@ -1,0 +1,395 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newSecret } from '../../src/kernel/secrets.ts';
+import { authorizePath, type Registered, register } from '../oauth/support.ts';
+import { everything, makeUser, PASSWORD, signInAs } from '../people/support.ts';
+import { certificateFor } from '../support/certificate.ts';
+import { until } from '../support/wire.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { inChromium, type Page, type Site, sessionOf, signInOn, startSite, type Visitor } from './support.ts';
+
+const WHERE = [['neighbour'], ['stranger']] as const;
+
+inChromium('against somebody who is signed in', (chromium) => {
+  let world: World;
+  let site: Site;
+  let email: string;
+  let application: Registered;
+  /** Pages of the attacker, by their paths. */
+  const traps: Record<string, () => string | { to: string }> = {};
+  beforeAll(async () => {
+    world = await startWorld();
+    site = await startSite(traps);
+    ({ email } = await makeUser(world.api, 'owner'));
+    application = await register(world.api, { redirect_uris: [`${site.stranger}/callback`] });
+  });
+  afterAll(async () => {
+    await site.close();
+    await world.close();
+  });
+
+  const request = (of = application, uri = `${site.stranger}/callback`) =>
+    world.url + authorizePath(of, { redirect_uri: uri, scope: 'affiliates', state: 'st4te' });
+
+  /** Somebody who signed in, and whose browser runs every script of the attacker. */
+  async function victim(): Promise<Visitor> {
+    const made = await chromium.visitor({ scripts: true });
+    await made.page.goto(`${world.url}/sign-in`);
+    await signInOn(made.page, email);
+    await made.page.waitForURL(`${world.url}/account`);
+    return made;
+  }
+  const isSignedIn = async (page: Page) => {
+    await page.goto(`${world.url}/account`);
+    return new URL(page.url()).pathname === '/account';
+  };
+
+  /** A page that sends a form as soon as it is opened. */
+  function form(action: string, fields: Record<string, string>, more = ''): string {
+    const inputs = Object.entries(fields).map(([name, value]) => {
+      const quoted = value.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+      return `<input type="hidden" name='${name}' value="${quoted}">`;
+    });
+    return (
+      `<meta name="referrer" content="${more.includes('unnamed') ? 'no-referrer' : 'unsafe-url'}">` +
+      `<form method="post" action="${world.url}${action}" ${more}>${inputs.join('')}</form>` +
+      '<script>document.forms[0].submit()</script>'
+    );
+  }
+
+  /** Lets somebody open a page of the attacker in a new tab; how the form that it sends is answered. */
+  async function spring({ context }: Visitor, where: 'neighbour' | 'stranger', trap: string) {
+    traps['/trap'] = () => trap;
+    const tab = await context.newPage();
+    const [answer] = await Promise.all([
+      tab.waitForResponse((response) => response.request().method() === 'POST'),
+      // the form goes before the page is complete
+      tab.goto(`${site[where]}/trap`, { waitUntil: 'commit' }).catch(() => null),
+    ]);
+    await tab.waitForURL((url) => url.pathname !== '/trap');
+    const sent = await answer.request().allHeaders();
+    const headers = await answer.allHeaders();
+    await tab.close();
+    return { status: answer.status(), headers, sent };
+  }
+
+  describe.each(WHERE)('a page of a %s', (where) => {
+    const FORMS: [string, string, Record<string, string>][] = [
+      ['signs out', '/sign-out', {}],
+      ['signs out by a guess', '/sign-out', { csrf: 'x'.repeat(43) }],
+      [
+        'changes the password',
+        '/account/password',
+        { current: PASSWORD, new: 'chosen by a thief', again: 'chosen by a thief' },
+      ],
+      ['ends sessions', '/account/sessions/end', { session: 'others' }],
+      ['signs in as somebody else', '/sign-in', { email: 'mallory@example.com', password: PASSWORD }],
+      ['gives the API a JSON', '/v2/oauth-applications', { '{"name":"': '","kind":"public"}' }],
+    ];
+
+    test.each(FORMS)('that sends a form %s: nothing', async (_, action, fields) => {
+      await world.api.post('/v2/users', { email: 'mallory@example.com', name: 'M', role: 'viewer' });
+      const who = await victim();
+      const cookie = String(await sessionOf(who));
+      for (const more of ['', 'enctype="text/plain"', 'data-unnamed']) {
+        const before = await everything(world);
+        const answer = await spring(who, where, form(action, fields, more));
+        // browsers send the cookie along with what a neighbour sends
+        expect(answer.sent.cookie?.includes(cookie) ?? false).toBe(where === 'neighbour');
+        expect(answer.headers['set-cookie']).toBeUndefined();
+        expect(await everything(world)).toBe(before);
+      }
+      expect(await sessionOf(who)).toBe(cookie);
+      expect(await isSignedIn(who.page)).toBe(true);
+    });
+
+    test('that allows what it asks for: no code, no grant', async () => {
+      const who = await victim();
+      const asked = Object.fromEntries(new URL(request()).searchParams);
+      for (const csrf of [{}, { csrf: '' }, { csrf: 'x'.repeat(43) }]) {
+        const fields = { ...asked, ...csrf, granted: 'affiliates', decision: 'allow' };
+        const answer = await spring(who, where, form('/oauth/authorize', fields));
+        if (where === 'neighbour') expect(answer.status).toBe(403);
+        else expect(answer.headers.location).toContain(`${world.url}/sign-in?next=`);
+      }
+      expect(await world.query('select 1 from oauth_grants')).toEqual([]);
+      expect(site.requests.filter(({ url }) => url.pathname === '/callback')).toEqual([]);
+    });
+
+    test('whose scripts call the API with the cookie: refused, and nothing to read', async () => {
+      const { body: user } = await world.api.post('/v2/users', {
+        email: `${where}@example.com`,
+        name: 'Left alone',
+        role: 'viewer',
+      });
+      const { page } = await victim();
+      const before = await everything(world);
+      await page.goto(`${site[where]}/elsewhere`);
+      const attempts = [
+        ['GET', '/v2/users', undefined, {}],
+        ['POST', '/v2/users', { 'content-type': 'application/json' }, {}],
+        ['POST', '/v2/users', { 'content-type': 'application/json', 'payhook-csrf': 'x'.repeat(43) }, {}],
+        ['POST', '/v2/users', { 'content-type': 'text/plain' }, {}],
+        ['POST', '/v2/users', { 'content-type': 'application/json' }, { mode: 'no-cors' }],
+        ['POST', '/v2/affiliates/payouts/upload', { 'content-type': 'text/plain' }, { mode: 'no-cors' }],
+        ['PATCH', `/v2/users/${user.id}`, { 'content-type': 'application/json' }, {}],
+        ['DELETE', `/v2/users/${user.id}`, {}, {}],
+        ['POST', `/v2/users/${user.id}/reset-password`, {}, { mode: 'no-cors' }],
+        ['POST', '/account/sessions/end', {}, { mode: 'no-cors' }],
+      ] as const;
+      for (const [method, path, headers, mode] of attempts) {
+        const init = {
+          method,
+          headers,
+          credentials: 'include',
+          ...mode,
+          ...(method === 'GET' || method === 'DELETE'
+            ? {}
+            : { body: '{"email":"evil@example.com","name":"E","role":"owner"}' }),
+        };
+        const read = await page.evaluate(
+          `fetch(${JSON.stringify(world.url + path)}, ${JSON.stringify(init)}).then((r) => r.text(), () => '')`,
+        );
+        expect([method, path, read]).toEqual([method, path, '']);
+      }
+      expect(await everything(world)).toBe(before);
+    });
+
+    test('that signs a visitor in as the attacker: nobody is signed in', async () => {
+      const mallory = await makeUser(world.api, 'owner');
+      const { body: reset } = await world.api.post(`/v2/users/${mallory.id}/reset-password`);
+      const token = new URL(reset.reset_url).searchParams.get('token') ?? '';
+      const nobody = await chromium.visitor({ scripts: true });
+      for (const [action, fields] of [
+        ['/sign-in', { email: mallory.email, password: PASSWORD, next: '/account' }],
+        ['/password', { token, password: 'another one of theirs', again: 'another one of theirs' }],
+      ] as const) {
+        for (const more of ['', 'data-unnamed']) {
+          const answer = await spring(nobody, where, form(action, fields, more));
+          expect([action, answer.status]).toEqual([action, 403]);
+          expect(await sessionOf(nobody)).toBeUndefined();
+        }
+      }
+      // a frame without an origin says nothing of where it is
+      const inside = form('/sign-in', { email: mallory.email, password: PASSWORD });
+      const quoted = inside.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+      const frame = `<iframe sandbox="allow-scripts allow-forms allow-top-navigation" srcdoc="${quoted}"></iframe>`;
+      traps['/trap'] = () => frame;
+      const lines = world.log.length;
+      await nobody.page.goto(`${site[where]}/trap`, { waitUntil: 'commit' });
+      const line = await until('the form in the frame was sent', () =>
+        world.log.slice(lines).find(({ method, route }) => method === 'POST' && route === '/sign-in'),
+      );
+      expect(line.status).toBe(403);
+      expect(await sessionOf(nobody)).toBeUndefined();
+      // what the attacker sends would have done it
+      expect((await signInAs(world.url, mallory.email)).answer.status).toBe(303);
+    });
+
+    test.each([
+      ['iframe', 'src'],
+      ['object', 'data'],
+      ['embed', 'src'],
+    ])('with an <%s> around our pages: they are not shown', async (tag, attribute) => {
+      const { page } = await victim();
+      const nobody = await chromium.visitor({ scripts: true });
+      for (const [tab, path, shown] of [
+        [page, request(), 'wants access'],
+        [page, `${world.url}/account`, 'Password'],
+        [nobody.page, `${world.url}/sign-in`, 'Sign in'],
+      ] as const) {
+        // without the trap it is there to be clicked
+        await tab.goto(path);
+        expect(await tab.content()).toContain(shown);
+        traps['/trap'] = () => `<${tag} ${attribute}="${path.replaceAll('&', '&amp;')}"></${tag}>`;
+        const answered = tab.waitForResponse(path);
+        await tab.goto(`${site[where]}/trap`);
+        const answer = await answered;
+        expect(await answer.headerValue('x-frame-options')).toBe('DENY');
+        const texts = await Promise.all(tab.frames().map((frame) => frame.content().catch(() => '')));
+        expect(texts.join('\n')).not.toContain('Payhook</title>');
+      }
+    });
+  });
+
+  test('an application cannot loosen the policy of the page by the name of its host', async () => {
+    const sly = ['https://x;script-src/cb', 'https://x,y/cb'];
+    const made = await register(world.api, { redirect_uris: [...sly, 'https://plain.example/cb'] });
+    const { page } = await victim();
+    const policyOf = async (uri: string) =>
+      (await page.goto(request(made, uri)))?.headers()['content-security-policy'] ?? '';
+    const plain = await policyOf('https://plain.example/cb');
+    for (const uri of sly) expect(await policyOf(uri)).toBe(plain.replace(' https://plain.example', ''));
+    await page.context().clearCookies();
+    for (const uri of sly) expect(await policyOf(uri)).toBe(plain.replace(' https://plain.example', ''));
+  });
+
+  test('a session planted before sign-in is not the one after it', async () => {
+    const mallory = await makeUser(world.api, 'viewer');
+    const plant = async (who: Visitor, value: string) =>
+      who.context.addCookies([{ name: 'payhook_session', value, url: world.url }]);
+
+    const first = await chromium.visitor();
+    const made = newSecret('phi_');
+    await plant(first, made);
+    await first.page.goto(`${world.url}/sign-in`);
+    await signInOn(first.page, email);
+    await first.page.waitForURL(`${world.url}/account`);
+    const own = await sessionOf(first);
+    expect(own).toMatch(/^phi_/);
+    expect(own).not.toBe(made);
+
+    // one that is good, planted while the form is open
+    const second = await chromium.visitor();
+    await second.page.goto(`${world.url}/sign-in`);
+    const theirs = mallory.browser.cookie() ?? '';
+    await plant(second, theirs);
+    await signInOn(second.page, email);
+    await second.page.waitForURL(`${world.url}/account`);
+    expect(await second.page.getByRole('main').textContent()).toContain(email);
+    expect(await sessionOf(second)).not.toBe(theirs);
+    expect((await mallory.browser.get('/account')).text).not.toContain(email);
+    // nor does the attacker keep a copy of the one before
+    await second.page.context().clearCookies();
+    await plant(second, made);
+    expect(await isSignedIn(second.page)).toBe(false);
+  });
+
+  test('the cookie is out of reach of scripts, of other sites, and of whoever listens', async () => {
+    const who = await victim();
+    const kept = (await who.context.cookies()).filter(({ name }) => name === 'payhook_session');
+    expect(kept).toMatchObject([{ httpOnly: true, sameSite: 'Lax', secure: false, path: '/' }]);
+    expect(await who.page.evaluate('document.cookie')).toBe('');
+
+    // behind a proxy that ends TLS, as most are
+    let inner = '';
+    const proxy = createServer(certificateFor('localhost'), async (asked, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of asked) chunks.push(chunk);
+      const headers = Object.entries(asked.headers).map(([name, value]): [string, string] => [
+        name,
+        String(value),
+      ]);
+      const answer = await fetch(inner + asked.url, {
+        method: asked.method ?? 'GET',
+        headers: headers.filter(([name]) => !['host', 'connection', 'content-length'].includes(name)),
+        redirect: 'manual',
+        ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+      });
+      response.writeHead(answer.status, Object.fromEntries(answer.headers));
+      response.end(await answer.text());
+    });
+    await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
+    const outer = `https://localhost:${(proxy.address() as AddressInfo).port}`;
+    const secure = await startWorld({ settings: { BASE_URL: outer } });
+    inner = secure.url;
+    const { email: other } = await makeUser(secure.api, 'owner');
+    const there = await chromium.visitor({ scripts: true });
+    await there.page.goto(`${outer}/sign-in`);
+    await signInOn(there.page, other);
+    await there.page.waitForURL(`${outer}/account`);
+    const secured = (await there.context.cookies()).filter(({ name }) => name === 'payhook_session');
+    expect(secured).toMatchObject([{ httpOnly: true, sameSite: 'Lax', secure: true, path: '/' }]);
+    expect(await there.page.evaluate('document.cookie')).toBe('');
+    await there.page.getByRole('button', { name: 'Sign out' }).click();
+    await there.page.waitForURL(`${outer}/sign-in?done`);
+    expect(await sessionOf(there)).toBeUndefined();
+    proxy.closeAllConnections();
+    await new Promise((closed) => proxy.close(closed));
+    await secure.close();
+  });
+
+  test.each([[true], [false]])(
+    'after signing out, going back shows nothing of it (scripts: %s)',
+    async (scripts) => {
+      const { page } = await chromium.visitor({ scripts });
+      await page.goto(`${world.url}/sign-in`);
+      await signInOn(page, email);
+      await page.waitForURL(`${world.url}/account`);
+      await page.goto(request());
+      await page.getByRole('heading', { name: /wants access/ }).waitFor();
+      await page.goto(`${world.url}/account?done=session`);
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+      await page.waitForURL(`${world.url}/sign-in?done`);
+      for (let i = 0; i < 3; i++) {
+        await page.goBack({ waitUntil: 'commit' });
+        await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+        expect(await page.content()).not.toContain(email);
+        expect(await page.content()).not.toContain('wants access');
+      }
+    },
+  );
+
+  test('`next` leads nowhere but to pages of this server', async () => {
+    const evil = () => new URL(site.neighbour).host;
+    const before = site.requests.length;
+    for (const next of [
+      `//${evil()}/`,
+      `/\\${evil()}/`,
+      `/\t/${evil()}/`,
+      `/%09/${evil()}/`,
+      `/.//${evil()}/`,
+      `http://${evil()}/`,
+      `http:${evil()}/`,
+      `javascript:location='${site.neighbour}'`,
+      `data:text/html,<meta http-equiv=refresh content="0;url=${site.neighbour}">`,
+    ]) {
+      const { page } = await chromium.visitor({ scripts: true });
+      await page.goto(`${world.url}/sign-in?next=${encodeURIComponent(next)}`);
+      await signInOn(page, email);
+      await page.waitForURL((url) => url.pathname !== '/sign-in');
+      expect([next, new URL(page.url()).origin]).toEqual([next, world.url]);
+      // and who is signed in already
+      await page.goto(`${world.url}/sign-in?next=${encodeURIComponent(next)}`);
+      expect([next, new URL(page.url()).origin]).toEqual([next, world.url]);
+      await page.context().close();
+    }
+    expect(site.requests.length).toBe(before);
+  });
+
+  test('links with secrets, states and codes are told to nobody by Referer, nor to the log', async () => {
+    const onward = `${site.stranger}/onward`;
+    traps['/onward'] = () => ({ to: `${site.neighbour}/welcome` });
+    const app = await register(world.api, { redirect_uris: [onward] });
+    const { body: invited } = await world.api.post('/v2/users', {
+      email: 'invited@example.com',
+      name: 'Invited',
+      role: 'owner',
+    });
+    const { page } = await chromium.visitor({ scripts: true });
+    const first = site.requests.length;
+    await page.goto(invited.invitation_url);
+    // a page of ours that somebody leaves for another site
+    await page.evaluate(`location.href = ${JSON.stringify(`${site.stranger}/left`)}`);
+    await page.waitForURL(`${site.stranger}/left`);
+    await page.goto(invited.invitation_url);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByLabel('The same again').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Join' }).click();
+    await page.waitForURL(`${world.url}/account`);
+    // a mistake that goes back through the sign-in form, and a consent
+    await page.context().clearCookies();
+    await page.goto(`${request(app, onward)}&code_challenge_method=plain`);
+    await signInOn(page, 'invited@example.com');
+    await page.waitForURL(`${site.neighbour}/welcome`);
+    await page.goto(request(app, onward));
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.waitForURL(`${site.neighbour}/welcome`);
+    const told = site.requests.slice(first);
+    expect(told.map(({ url }) => url.pathname)).toEqual([
+      '/left',
+      '/onward',
+      '/welcome',
+      '/onward',
+      '/welcome',
+    ]);
+    expect(told.map(({ headers }) => headers.referer)).toEqual(told.map(() => undefined));
+
+    const code = told[3]?.url.searchParams.get('code') ?? '';
+    const token = new URL(invited.invitation_url).searchParams.get('token') ?? '';
+    const log = JSON.stringify(world.log);
+    expect(code).toMatch(/^phc_/);
+    for (const secret of [code, token, 'st4te', PASSWORD]) expect(log).not.toContain(secret);
+  });
+});

@@ -1,0 +1,189 @@
+import { existsSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { chromium as playwright } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { PASSWORD } from '../people/support.ts';
+
+type Instance = Awaited<ReturnType<typeof playwright.launch>>;
+type Context = Awaited<ReturnType<Instance['newContext']>>;
+export type Page = Awaited<ReturnType<Context['newPage']>>;
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const executablePath = [process.env.CHROMIUM ?? '', ...PLACES].find((path) => existsSync(path));
+
+const ARGS =
+  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking ' +
+  '--disable-component-update --disable-sync';
+
+/** A person at a browser of their own, with one tab open. */
+export interface Visitor {
+  readonly page: Page;
+  readonly context: Context;
+  /** What the browser refused because of a Content-Security-Policy. */
+  readonly refusals: string[];
+}
+
+export interface Chromium {
+  /** Somebody new; pages run no scripts unless `scripts` says so. */
+  visitor(options?: { scripts?: boolean }): Promise<Visitor>;
+}
+
+/** A `describe` whose tests have a Chromium; where there is none they are skipped, and the title says why. */
+export function inChromium(title: string, body: (chromium: Chromium) => void): void {
+  if (executablePath === undefined) {
+    describe.skip(`${title} (no Chromium found: install it, or name it in CHROMIUM)`, () =>
+      body({ visitor: () => Promise.reject(new Error('no Chromium')) }));
+    return;
+  }
+  describe(title, () => {
+    let instance: Instance;
+    const contexts: Context[] = [];
+    beforeAll(async () => {
+      instance = await playwright.launch({
+        executablePath,
+        args: ARGS.split(' '),
+        // people's browsers keep the pages they go back to
+        ignoreDefaultArgs: ['--disable-back-forward-cache'],
+      });
+    });
+    afterEach(async () => {
+      await Promise.all(contexts.splice(0).map((context) => context.close()));
+    });
+    afterAll(() => instance.close());
+    body({
+      async visitor({ scripts = false } = {}) {
+        const context = await instance.newContext({
+          javaScriptEnabled: scripts,
+          ignoreHTTPSErrors: true,
+          locale: 'en-GB',
+        });
+        contexts.push(context);
+        context.setDefaultTimeout(15_000);
+        const page = await context.newPage();
+        const refusals: string[] = [];
+        page.on('console', (message) => {
+          if (message.text().includes('Content Security Policy')) refusals.push(message.text());
+        });
+        return { page, context, refusals };
+      },
+    });
+  });
+}
+
+/** A web site of somebody else. */
+export interface Site {
+  /** Another origin than the world, but the same site: browsers send `SameSite=Lax` cookies along. */
+  readonly neighbour: string;
+  /** The same pages on another site altogether. */
+  readonly stranger: string;
+  /** What was asked of it. */
+  readonly requests: { readonly url: URL; readonly headers: IncomingHttpHeaders }[];
+  close(): Promise<void>;
+}
+
+/** Serves pages by their path: HTML, or where to go on to. Everything else is a page that says `Here`. */
+export async function startSite(
+  pages: Readonly<Record<string, () => string | { readonly to: string }>> = {},
+): Promise<Site> {
+  const requests: Site['requests'] = [];
+  const server = createServer(({ url: asked = '/', headers }, response) => {
+    const url = new URL(asked, `http://${headers.host}`);
+    if (url.pathname === '/favicon.ico') return response.writeHead(204).end();
+    requests.push({ url, headers });
+    const answer = pages[url.pathname]?.() ?? '<h1>Here</h1>';
+    if (typeof answer !== 'string') return response.writeHead(302, { location: answer.to }).end();
+    return response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html>${answer}`);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  return {
+    neighbour: `http://127.0.0.1:${port}`,
+    stranger: `http://localhost:${port}`,
+    requests,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+/** Fills the sign-in form that is on the page, and sends it. */
+export async function signInOn(page: Page, email: string, password = PASSWORD): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** The value of the session's cookie. */
+export async function sessionOf({ context }: Visitor): Promise<string | undefined> {
+  return (await context.cookies()).find(({ name }) => name === 'payhook_session')?.value;
+}
+
+/** What assistive technology is told of one thing on the page. */
+export interface Accessible {
+  readonly role: string;
+  readonly name: string;
+  readonly description: string;
+  readonly invalid: boolean;
+}
+
+/** The accessibility tree of the page, as the browser computes it. */
+export async function accessibleTree({ context, page }: Visitor): Promise<Accessible[]> {
+  const session = await context.newCDPSession(page);
+  const { nodes } = await session.send('Accessibility.getFullAXTree');
+  await session.detach();
+  return nodes
+    .filter(({ ignored }) => !ignored)
+    .map(({ role, name, description, properties = [] }) => ({
+      role: String(role?.value ?? ''),
+      name: String(name?.value ?? ''),
+      description: String(description?.value ?? ''),
+      invalid: properties.some((each) => each.name === 'invalid' && each.value.value === 'true'),
+    }));
+}
+
+/** What has the focus, by the value of a choice or the name of a field, and whether one sees a ring around it. */
+export function focusOf(page: Page): Promise<{ name: string; isSeen: boolean }> {
+  return page.evaluate(`(() => {
+    const at = document.activeElement;
+    const isChoice = at.type === 'checkbox' || at.type === 'submit';
+    const rings = [at, at.closest('label')].filter((each) => each !== null).map((each) => getComputedStyle(each));
+    return {
+      name: (isChoice && at.value) || at.getAttribute('name') || at.tagName,
+      isSeen: rings.some(({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && outlineWidth !== '0px'),
+    };
+  })()`);
+}
+
+/** What the page is made of. */
+export interface PageFacts {
+  readonly lang: string;
+  readonly title: string;
+  /** How many there are. */
+  readonly h1: number;
+  readonly main: number;
+  readonly scripts: number;
+  /** Attributes with a script in them. */
+  readonly handlers: number;
+  /** Links, buttons and fields one can see. */
+  readonly controls: number;
+  readonly ids: readonly string[];
+}
+
+/** Counts what the page is made of. */
+export function factsOf(page: Page): Promise<PageFacts> {
+  return page.evaluate(`(() => {
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    return {
+      lang: document.documentElement.lang,
+      title: document.title,
+      h1: all('h1').length,
+      main: all('main').length,
+      scripts: document.scripts.length,
+      handlers: all('*').flatMap((each) => each.getAttributeNames()).filter((name) => name.startsWith('on')).length,
+      controls: all('a[href],button,select,textarea,input').filter((each) => each.getClientRects().length > 0).length,
+      ids: all('[id]').map(({ id }) => id),
+    };
+  })()`);
+}

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Machine, startMachine, startServer } from '../cli/support.ts';
+import { browserAt, PASSWORD, tokenIn } from './support.ts';
+
+let machine: Machine;
+beforeAll(() => {
+  machine = startMachine();
+});
+afterAll(() => machine.close());
+
+const BASE = { BASE_URL: 'https://pay.example.com' };
+
+test('from the first start to a team: the printed link, then the commands, beside the running server', async () => {
+  const server = await startServer(machine);
+  const [, printed = ''] = await server.printed(/^ {2}(http\S+\/set-up\?token=\S+)$/m);
+  expect(printed.startsWith(server.url)).toBe(true);
+
+  const again = await machine.run(['users', 'setup-link', '--json'], { env: BASE });
+  const link = again.json().url as string;
+  expect(link).toMatch(/^https:\/\/pay\.example\.com\/set-up\?token=phl_\w{49}$/);
+  const ada = { name: 'Ada', email: 'ada@example.com', password: PASSWORD, again: PASSWORD };
+  const browser = browserAt(server.url);
+  expect((await browser.submit('/set-up', { ...ada, token: tokenIn(printed) })).status).toBe(410);
+  expect((await browser.submit('/set-up', { ...ada, token: tokenIn(link) })).status).toBe(303);
+
+  const late = await machine.run(['users', 'setup-link']);
+  expect([late.code, late.stderr]).toEqual([
+    1,
+    'payhook: the account has users already: invite others with payhook users create\n',
+  ]);
+
+  const made = await machine.run(['users', 'create', '--email', 'bob@example.com', '--name', 'Bob'], {
+    env: BASE,
+  });
+  expect(made.stdout).toMatch(
+    /^https:\/\/pay\.example\.com\/password\?token=phl_\w{49}\nFor Bob \(usr_\w+\)/,
+  );
+  const bob = browserAt(server.url);
+  const token = tokenIn(made.stdout.split('\n', 1)[0] ?? '');
+  expect((await bob.submit('/password', { token, password: PASSWORD, again: PASSWORD })).status).toBe(303);
+
+  const list = await machine.run(['users', 'list']);
+  expect(list.stdout).toMatch(/ada@example\.com +Ada +owner +active/);
+  expect(list.stdout).toMatch(/bob@example\.com +Bob +member +active/);
+
+  const reset = await machine.run(['users', 'reset-password', 'BOB@example.com', '--json']);
+  expect(reset.json()).toMatchObject({
+    object: 'password_reset',
+    reset_url: expect.stringContaining('/password?'),
+  });
+
+  const unasked = await machine.run(['users', 'remove', 'bob@example.com']);
+  expect(unasked.code).toBe(2);
+  expect((await machine.run(['users', 'remove', 'bob@example.com', '--yes'])).code).toBe(0);
+  expect((await bob.get('/account')).status).toBe(303);
+  const last = await machine.run(['users', 'remove', 'ada@example.com', '--yes', '--json']);
+  expect([last.code, JSON.parse(last.stderr).error.reason]).toEqual([1, 'last_owner']);
+  server.child.kill('SIGTERM');
+  const { stderr } = await server.ended;
+  expect(stderr).not.toMatch(/phl_|phi_|teapots/);
+});
+
+test('an unknown role and an unknown user are refused clearly', async () => {
+  const role = await machine.run([
+    'users',
+    'create',
+    '--email',
+    'x@example.com',
+    '--name',
+    'X',
+    '--role',
+    'king',
+  ]);
+  expect([role.code, role.stderr]).toEqual([2, expect.stringContaining('owner, member, viewer')]);
+  const user = await machine.run(['users', 'reset-password', 'nobody@example.com']);
+  expect([user.code, user.stderr]).toEqual([
+    1,
+    'payhook: there is no user with the e-mail address nobody@example.com\n',
+  ]);
+});

@@ -1,0 +1,303 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newSecret } from '../../src/kernel/secrets.ts';
+import { until } from '../support/wire.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Browser, browserAt, letPass, makeUser, PASSWORD, signInAs } from './support.ts';
+
+let world: World;
+let email: string;
+let id: string;
+beforeAll(async () => {
+  world = await startWorld();
+  ({ email, id } = await makeUser(world.api, 'owner'));
+});
+afterAll(() => world.close());
+
+const WRONG = 'The e-mail address or the password is wrong.';
+const isSignedIn = async (browser: Browser) => (await browser.get('/account')).status === 200;
+
+test('a user signs in with e-mail address and password, and sees who it is', async () => {
+  const { browser, answer } = await signInAs(world.url, `  ${email.toUpperCase()} `);
+  expect([answer.status, answer.location]).toEqual([303, '/account']);
+  const page = await browser.get('/account');
+  expect(page.text).toContain(email);
+  expect(page.text).toContain('Owner, may do everything');
+});
+
+test('the cookie is out of reach of scripts and other sites, and ends with the session', async () => {
+  const { answer } = await signInAs(world.url, email);
+  expect(answer.headers.get('set-cookie')).toMatch(
+    /^payhook_session=phi_\w{49}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/,
+  );
+});
+
+test('the cookie is Secure where the public address is https', async () => {
+  const secure = await startWorld({ settings: { BASE_URL: 'https://pay.example.com' } });
+  const made = await secure.api.post('/v2/users', { email: 'a@example.com', name: 'A', role: 'owner' });
+  expect(made.body.invitation_url).toMatch(/^https:\/\/pay\.example\.com\/password\?token=phl_/);
+  const token = new URL(made.body.invitation_url).searchParams.get('token') ?? '';
+  const answer = await browserAt(secure.url).submit('/password', {
+    token,
+    password: PASSWORD,
+    again: PASSWORD,
+  });
+  expect(answer.headers.get('set-cookie')).toMatch(/; Secure$/);
+  await secure.close();
+});
+
+describe('what does not sign in', () => {
+  test.each([
+    ['a wrong password', () => ({ email, password: 'seven unusual teapot' })],
+    ['another case', () => ({ email, password: PASSWORD.toUpperCase() })],
+    ['an unknown e-mail address', () => ({ email: 'nobody@example.com', password: PASSWORD })],
+  ])('%s: one answer, no cookie', async (_, fields) => {
+    const browser = browserAt(world.url);
+    const answer = await browser.submit('/sign-in', fields());
+    expect([answer.status, browser.cookie()]).toEqual([400, undefined]);
+    expect(answer.text).toContain(WRONG);
+    await world.query('delete from sign_in_failures');
+  });
+
+  test('an unknown e-mail address is answered exactly as a wrong password', async () => {
+    const ask = async (as: string) =>
+      (await browserAt(world.url).submit('/sign-in', { email: as, password: 'wrong wrong' })).text.replaceAll(
+        as,
+        '?',
+      );
+    expect(await ask(email)).toBe(await ask('nobody@example.com'));
+    await world.query('delete from sign_in_failures');
+  });
+
+  test('a user who was invited and has no password', async () => {
+    await world.api.post('/v2/users', { email: 'invited@example.com', name: 'I', role: 'owner' });
+    const { answer } = await signInAs(world.url, 'invited@example.com', '');
+    expect(answer.text).toContain('Enter your password.');
+    const other = await signInAs(world.url, 'invited@example.com');
+    expect(other.answer.text).toContain(WRONG);
+  });
+
+  test('an empty form, which says what is missing beside each field', async () => {
+    const answer = await browserAt(world.url).submit('/sign-in', {});
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('aria-describedby="field-email-problem"');
+    expect(answer.text).toContain('Enter your password.');
+  });
+
+  test('an e-mail address that no database can hold', async () => {
+    const answer = await browserAt(world.url).submit('/sign-in', {
+      email: 'a\0b@example.com',
+      password: 'x',
+    });
+    expect(answer.status).toBe(400);
+  });
+});
+
+test.each([
+  ['/account', '/account'],
+  ['/oauth/authorize?client_id=app_1&state=a%20b', '/oauth/authorize?client_id=app_1&state=a%20b'],
+  ['//evil.example', '/account'],
+  ['/\\evil.example', '/account'],
+  ['/\t/evil.example', '/account'],
+  ['/\n/evil.example', '/account'],
+  ['\\\\evil.example', '/account'],
+  ['https://evil.example', '/account'],
+  ['https:evil.example', '/account'],
+  ['javascript:alert(1)', '/account'],
+  ['evil.example', '/account'],
+  ['@evil.example', '/account'],
+  [' /account', '/account'],
+  ['/ä', '/account'],
+  ['/account\r\nset-cookie: a=b', '/account'],
+  ['', '/account'],
+])('after sign-in `next` %j leads to %j, never to another site', async (next, location) => {
+  const browser = browserAt(world.url);
+  const answer = await browser.submit('/sign-in', { email, password: PASSWORD, next });
+  expect([answer.status, answer.location]).toEqual([303, location]);
+  // and the page itself, for one who is signed in already
+  const again = await browser.get(`/sign-in?next=${encodeURIComponent(next)}`);
+  expect(again.location).toBe(location);
+});
+
+test('text that somebody sends is shown as text', async () => {
+  const nasty = `"><script>alert(1)</script>@example.com`;
+  const answer = await browserAt(world.url).submit('/sign-in', {
+    email: nasty,
+    password: 'x',
+    next: `/"'><b>`,
+  });
+  expect(answer.text).not.toContain('<script');
+  expect(answer.text).not.toContain('<b>');
+});
+
+describe('a sign-in that another site sends', () => {
+  test.each([
+    ['by its origin', { origin: 'https://evil.example' }],
+    ['by the word of the browser', { 'sec-fetch-site': 'cross-site' }],
+    ['from a neighbour', { 'sec-fetch-site': 'same-site' }],
+    ['without a name', { origin: 'null' }],
+  ])('is refused %s', async (_, headers) => {
+    const browser = browserAt(world.url);
+    const answer = await browser.submit('/sign-in', { email, password: PASSWORD }, headers);
+    expect([answer.status, browser.cookie()]).toEqual([403, undefined]);
+  });
+
+  test.each([
+    ['with our origin', () => ({ origin: world.url, 'sec-fetch-site': 'same-origin' })],
+    ['typed by a user', () => ({ 'sec-fetch-site': 'none' })],
+    ['by a program', () => ({})],
+  ])('one %s is not', async (_, headers) => {
+    const answer = await browserAt(world.url).submit('/sign-in', { email, password: PASSWORD }, headers());
+    expect(answer.status).toBe(303);
+  });
+});
+
+describe('sessions', () => {
+  test('a session that was there before gets another name at sign-in, and the old one ends', async () => {
+    const planted = browserAt(world.url);
+    planted.setCookie(newSecret('phi_'));
+    const before = planted.cookie();
+    await planted.submit('/sign-in', { email, password: PASSWORD });
+    expect(planted.cookie()).not.toBe(before);
+
+    const { browser } = await signInAs(world.url, email);
+    const old = browserAt(world.url, browser.cookie());
+    await browser.submit('/sign-in', { email, password: PASSWORD });
+    expect(await isSignedIn(browser)).toBe(true);
+    expect(await isSignedIn(old)).toBe(false);
+  });
+
+  test('signing out ends the session, not only the cookie', async () => {
+    const { browser } = await signInAs(world.url, email);
+    const copy = browserAt(world.url, browser.cookie());
+    expect((await browser.submit('/sign-out', { csrf: 'guessed' })).status).toBe(403);
+    expect(await isSignedIn(copy)).toBe(true);
+    const answer = await browser.submit('/sign-out', { csrf: await browser.token() });
+    expect([answer.status, answer.location, browser.cookie()]).toEqual([303, '/sign-in?done', undefined]);
+    expect(await isSignedIn(copy)).toBe(false);
+    expect((await copy.call('GET', '/v2/account', undefined, null)).reason).toBe('invalid_credentials');
+  });
+
+  test('are listed without their secrets, and end at once on every server', async () => {
+    const { browser } = await signInAs(world.url, email);
+    const second = await world.secondServer();
+    const there = browser.at(second.api.url);
+    expect(await isSignedIn(there)).toBe(true);
+    const { body } = await world.api.get(`/v2/sessions?user_id=${id}&sort=-created_at`);
+    const session = body.data[0];
+    expect(session).toMatchObject({ object: 'session', user_id: id, address: '127.0.0.1' });
+    expect(JSON.stringify(body)).not.toContain(browser.cookie()?.slice(4));
+    expect((await world.api.delete(`/v2/sessions/${session.id}`)).status).toBe(204);
+    expect((await world.api.delete(`/v2/sessions/${session.id}`)).status).toBe(404);
+    expect([await isSignedIn(browser), await isSignedIn(there)]).toEqual([false, false]);
+    await second.close();
+  });
+
+  test('a user ends other sessions on the own page, and none of somebody else', async () => {
+    const { browser } = await signInAs(world.url, email);
+    const { browser: phone } = await signInAs(world.url, email);
+    const stranger = await makeUser(world.api, 'viewer');
+    const sessionOf = async (user: string) =>
+      (await world.api.get(`/v2/sessions?user_id=${user}&sort=-created_at`)).body.data[0].id as string;
+    const csrf = await browser.token();
+    await browser.submit('/account/sessions/end', { csrf, session: await sessionOf(stranger.id) });
+    expect(await isSignedIn(stranger.browser)).toBe(true);
+    await browser.submit('/account/sessions/end', { csrf: 'x', session: await sessionOf(id) });
+    expect(await isSignedIn(phone)).toBe(true);
+    await browser.submit('/account/sessions/end', { csrf, session: await sessionOf(id) });
+    expect(await isSignedIn(phone)).toBe(false);
+    const { browser: tablet } = await signInAs(world.url, email);
+    const answer = await browser.submit('/account/sessions/end', { csrf, session: 'others' });
+    expect(answer.location).toBe('/account?done=sessions');
+    expect([await isSignedIn(tablet), await isSignedIn(browser)]).toEqual([false, true]);
+  });
+
+  test('a session ends 7 days after it was last used', async () => {
+    const { browser } = await signInAs(world.url, email);
+    await letPass(world, '6 days 23 hours');
+    expect(await isSignedIn(browser)).toBe(true);
+    await until('the use was noted', async () => {
+      const rows = await world.query(
+        `select 1 from sessions where last_seen_at > now() - interval '1 minute'`,
+      );
+      return rows.length > 0;
+    });
+    await letPass(world, '6 days 23 hours');
+    expect(await isSignedIn(browser)).toBe(true);
+    await world.query(`update sessions set last_seen_at = now() - interval '7 days 1 second'`);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  test('a session ends 30 days after it began, however much it is used', async () => {
+    const { browser } = await signInAs(world.url, email);
+    await world.query(`update sessions set expires_at = expires_at - interval '29 days 23 hours'`);
+    expect(await isSignedIn(browser)).toBe(true);
+    await world.query(`update sessions set expires_at = expires_at - interval '1 hour 1 second'`);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  test('that a session was used is written at most once a minute', async () => {
+    const { browser } = await signInAs(world.url, email);
+    const seen = () => world.query(`select max(last_seen_at)::text as at from sessions`);
+    const before = await seen();
+    for (let i = 0; i < 5; i++) await browser.get('/account');
+    expect(await seen()).toEqual(before);
+  });
+});
+
+describe('limits', () => {
+  test('ten wrong passwords for an e-mail address in 15 minutes, counted over all servers', async () => {
+    await world.query('delete from sign_in_failures');
+    const second = await world.secondServer();
+    const urls = [world.url, second.api.url];
+    for (let i = 0; i < 10; i++) {
+      const { answer } = await signInAs(urls[i % 2] as string, email, `wrong number ${i}`);
+      expect(answer.status).toBe(400);
+    }
+    for (const url of urls) {
+      // the right one does not help now
+      const { answer, browser } = await signInAs(url, email);
+      expect([answer.status, browser.cookie()]).toEqual([429, undefined]);
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(800);
+      expect(answer.text).toContain('Try again in 15 minutes.');
+    }
+    expect((await signInAs(world.url, 'someone-else@example.com', 'wrong one')).answer.status).toBe(400);
+    await letPass(world, '15 minutes');
+    expect((await signInAs(world.url, email)).answer.status).toBe(303);
+    await second.close();
+  });
+
+  test('many at once get no further than many in a row', async () => {
+    await world.query('delete from sign_in_failures');
+    const second = await world.secondServer();
+    const statuses = await Promise.all(
+      Array.from({ length: 24 }, async (_, i) => {
+        const url = i % 2 ? world.url : second.api.url;
+        return (await signInAs(url, 'crowd@example.com', `wrong number ${i}`)).answer.status;
+      }),
+    );
+    expect(statuses.filter((status) => status === 400).length).toBe(10);
+    expect(statuses.filter((status) => status === 429).length).toBe(14);
+    await second.close();
+  });
+
+  test('fifty from a network address, which a sign-in of its own does not reset', async () => {
+    await world.query('delete from sign_in_failures');
+    await world.query(
+      `insert into sign_in_failures (subject) select 'address 127.0.0.1' from generate_series(1, 49)`,
+    );
+    expect((await signInAs(world.url, email)).answer.status).toBe(303);
+    expect((await signInAs(world.url, 'one@example.com', 'wrong one')).answer.status).toBe(400);
+    expect((await signInAs(world.url, email)).answer.status).toBe(429);
+    await world.query('delete from sign_in_failures');
+  });
+
+  test('the right password takes back what failed before it', async () => {
+    await world.query('delete from sign_in_failures');
+    for (let i = 0; i < 9; i++) await signInAs(world.url, email, `wrong number ${i}`);
+    expect((await signInAs(world.url, email)).answer.status).toBe(303);
+    for (let i = 0; i < 9; i++) {
+      expect((await signInAs(world.url, email, `wrong number ${i}`)).answer.status).toBe(400);
+    }
+    await world.query('delete from sign_in_failures');
+  });
+});

@@ -1,0 +1,127 @@
+import { newSecret } from '../../src/kernel/secrets.ts';
+import { type Answer, type Api, apiOf } from '../support/api.ts';
+import type { World } from '../support/world.ts';
+
+export const PASSWORD = 'seven unusual teapots';
+
+/** What came back from a page, without following redirects. */
+export interface PageAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly location: string | null;
+  readonly text: string;
+}
+
+/** A browser: it keeps its cookie and sends forms. */
+export interface Browser {
+  /** The value of the session's cookie. */
+  cookie(): string | undefined;
+  setCookie(value: string | undefined): void;
+  get(path: string): Promise<PageAnswer>;
+  /** Sends a form; with the token of the session when it has one and `fields` has none. */
+  submit(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<PageAnswer>;
+  /** The token in the forms of the account's page. */
+  token(): Promise<string>;
+  /** A call of the API with the cookie, and with the token unless it is null. */
+  call(method: string, path: string, body?: unknown, token?: string | null): Promise<Answer>;
+  /** The same browser, cookie and all, at another server. */
+  at(url: string): Browser;
+}
+
+export function browserAt(url: string, cookie?: string): Browser {
+  let current = cookie;
+  const send = async (method: string, path: string, init: RequestInit): Promise<PageAnswer> => {
+    const response = await fetch(url + path, {
+      ...init,
+      method,
+      redirect: 'manual',
+      headers: { ...init.headers, ...(current ? { cookie: `theme=dark; payhook_session=${current}` } : {}) },
+    });
+    const set = /^payhook_session=([^;]*)/.exec(response.headers.get('set-cookie') ?? '')?.[1];
+    if (set !== undefined) current = set || undefined;
+    return {
+      status: response.status,
+      headers: response.headers,
+      location: response.headers.get('location'),
+      text: await response.text(),
+    };
+  };
+  const token = async () => {
+    const page = await send('GET', '/account', {});
+    return /name="csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+  };
+  return {
+    cookie: () => current,
+    setCookie(value) {
+      current = value;
+    },
+    get: (path) => send('GET', path, {}),
+    submit: (path, fields, headers = {}) =>
+      send('POST', path, { body: new URLSearchParams(fields), headers }),
+    token,
+    async call(method, path, body, given) {
+      const csrf = given === undefined ? await token() : given;
+      return apiOf(url, '').request(method, path, {
+        ...(body === undefined ? {} : { body }),
+        headers: {
+          ...(current ? { cookie: `payhook_session=${current}` } : {}),
+          ...(csrf === null ? {} : { 'payhook-csrf': csrf }),
+        },
+      });
+    },
+    at: (other) => browserAt(other, current),
+  };
+}
+
+/** A browser at the sign-in page. */
+export const signInAs = async (url: string, email: string, password = PASSWORD) => {
+  const browser = browserAt(url);
+  const answer = await browser.submit('/sign-in', { email, password });
+  return { browser, answer };
+};
+
+export type Role = 'owner' | 'member' | 'viewer';
+let made = 0;
+
+/** A user who has chosen the password, signed in. */
+export async function makeUser(
+  api: Api,
+  role: Role,
+  email = `${role}-${++made}@example.com`,
+): Promise<{ id: string; email: string; browser: Browser }> {
+  const { body } = await api.post('/v2/users', { email, name: `The ${role}`, role });
+  const browser = browserAt(api.url);
+  const token = tokenIn(body.invitation_url);
+  const answer = await browser.submit('/password', { token, password: PASSWORD, again: PASSWORD });
+  if (answer.status !== 303) throw new Error(`the invitation did not work: ${answer.text}`);
+  return { id: body.id, email, browser };
+}
+
+/** The secret in a link. */
+export const tokenIn = (url: string) => new URL(url).searchParams.get('token') ?? '';
+
+/** A well-formed secret that nobody made. */
+export const nobodysLink = () => newSecret('phl_');
+
+/** Makes everything that happened so far look as if it had been so long ago. */
+export async function letPass(world: World, span: string): Promise<void> {
+  await world.query(
+    `update sessions set last_seen_at = last_seen_at - interval '${span}', expires_at = expires_at - interval '${span}'`,
+  );
+  await world.query(`update user_links set expires_at = expires_at - interval '${span}'`);
+  await world.query(`update sign_in_failures set failed_at = failed_at - interval '${span}'`);
+}
+
+/** Every row of every table as text. */
+export async function everything(world: World): Promise<string> {
+  const tables = await world.query<{ name: string }>(
+    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+     where table_schema = 'public' and table_type = 'BASE TABLE'`,
+  );
+  const parts: string[] = [];
+  for (const { name } of tables) {
+    const found = await world.query<{ row: string }>(`select t::text as row from ${name} t`);
+    parts.push(...found.map(({ row }) => row));
+  }
+  return parts.join('\n');
+}
