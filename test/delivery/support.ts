@@ -156,7 +156,7 @@ function stageOf(world: World, receivers: Receiver[]): Stage {
     async state(endpoint) {
       const [row] = await world.query(
         `select lane, failures, failing_since is not null as failing, last_success_at is not null as succeeded,
-                greatest(0, extract(epoch from may_start_at - now()))::float8 as waits
+                greatest(0, extract(epoch from greatest(may_start_at, now()) - now()))::float8 as waits
          from endpoint_state where endpoint_id = $1`,
         [endpoint.uuid],
       );
