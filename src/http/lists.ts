@@ -225,16 +225,26 @@ export function currency(column: string): Filter {
   };
 }
 
-/** A filter by an opaque id, or by `none` for rows without one. An ill-formed id is a missing row: no matches. */
+/** A filter by an opaque id. */
 export function opaqueId(prefix: IdPrefix, column: string): Filter {
   return {
-    rule: `an id that begins with ${prefix}_, or none`,
+    rule: `an id that begins with ${prefix}_`,
     schema: { type: 'string' },
     condition: (value) => {
-      if (value === 'none') return sql`${raw(column)} is null`;
       const uuid = uuidOf(prefix, value);
       return uuid === null ? null : sql`${raw(column)} = ${uuid}`;
     },
+  };
+}
+
+/** The same, or by `none` for rows without one. */
+export function opaqueIdOrNone(prefix: IdPrefix, column: string): Filter {
+  const { rule, schema, condition } = opaqueId(prefix, column);
+  return {
+    rule: `${rule}, or none`,
+    schema,
+    condition: (value, account) =>
+      value === 'none' ? sql`${raw(column)} is null` : condition(value, account),
   };
 }
 

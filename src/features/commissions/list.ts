@@ -10,7 +10,7 @@ import {
   listPage,
   numberId,
   oneOf,
-  opaqueId,
+  opaqueIdOrNone,
   type Page,
   type PageCut,
 } from '../../http/lists.ts';
@@ -55,7 +55,7 @@ export const commissionList: ListDefinition = {
     status: oneOf(STATUSES, hasStatus),
     affiliate_id: numberId((id) => sql`c.affiliate_id = ${id}`),
     program_id: numberId((id) => sql`c.program_id = ${id}`),
-    payout_id: opaqueId('po', 'c.payout_id'),
+    payout_id: opaqueIdOrNone('po', 'c.payout_id'),
     currency: currency('c.currency'),
     type: oneOf(TYPES, (type) => sql`c.type = ${type}`),
     order_id: exactly('c.order_id'),

@@ -6,7 +6,7 @@ import {
   type ListQuery,
   listPage,
   oneOf,
-  opaqueId,
+  opaqueIdOrNone,
   type Page,
 } from '../../http/lists.ts';
 
@@ -25,7 +25,7 @@ export const grantList: ListDefinition = {
     status: oneOf(['active', 'revoked'], (status) =>
       status === 'active' ? sql`g.revoked_at is null` : sql`g.revoked_at is not null`,
     ),
-    application_id: opaqueId('app', 'g.application_id'),
+    application_id: opaqueIdOrNone('app', 'g.application_id'),
     ...idInstants('created_at', 'g.id'),
   },
 };

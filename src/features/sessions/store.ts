@@ -5,7 +5,7 @@ import {
   type ListDefinition,
   type ListQuery,
   listPage,
-  opaqueId,
+  opaqueIdOrNone,
   type Page,
 } from '../../http/lists.ts';
 import type { Role } from '../../http/route.ts';
@@ -19,7 +19,7 @@ const isLive = sql`s.revoked_at is null and s.expires_at > now() and s.last_seen
 export const sessionList: ListDefinition = {
   id: 's.id',
   sort: { id: 's.id', created_at: 's.id', last_seen_at: 's.last_seen_at' },
-  filters: { user_id: opaqueId('usr', 's.user_id'), ...idInstants('created_at', 's.id') },
+  filters: { user_id: opaqueIdOrNone('usr', 's.user_id'), ...idInstants('created_at', 's.id') },
 };
 
 /** The sessions of an account that have not ended; never what they are found by. */

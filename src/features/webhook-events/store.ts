@@ -8,9 +8,9 @@ import {
   type ListQuery,
   listPage,
   oneOf,
+  opaqueId,
   type Page,
 } from '../../http/lists.ts';
-import { uuidOf } from '../../kernel/ids.ts';
 
 // An endpoint that is disabled holds what waits for it; a deleted one has ended it, though workers write that later.
 const isHeld = sql`(e.disabled_at is not null and e.deleted_at is null)`;
@@ -50,21 +50,11 @@ const sort = { id: 'd.event_id', created_at: 'd.event_id' };
 /** The log of one endpoint. */
 export const endpointEventList: ListDefinition = { id: 'd.event_id', sort, filters };
 
-// Not `opaqueId`: no row is without an endpoint, so `none` would be a filter that means nothing.
-const ofEndpoint: Filter = {
-  rule: 'an id that begins with we_',
-  schema: { type: 'string' },
-  condition: (value) => {
-    const endpoint = uuidOf('we', value);
-    return endpoint === null ? null : sql`d.endpoint_id = ${endpoint}`;
-  },
-};
-
 /** The log of the account: an event has a row for each endpoint. */
 export const webhookEventList: ListDefinition = {
   id: 'd.endpoint_id',
   sort,
-  filters: { ...filters, webhook_endpoint_id: ofEndpoint },
+  filters: { ...filters, webhook_endpoint_id: opaqueId('we', 'd.endpoint_id') },
 };
 
 /** One page of the log of an account, or of one endpoint (UUID). */
