@@ -1,10 +1,13 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { MAX_AMOUNT } from '../kernel/money.ts';
 
-/** An object that refuses keys it does not name: requests and answers alike. */
+/**
+ * An object that refuses keys it does not name: requests and answers alike. A `title` makes it a component of the
+ * description under that name.
+ */
 export function strict<Properties extends TProperties>(
   properties: Properties,
-  options: { description?: string; minProperties?: number } = {},
+  options: { title?: string; description?: string; minProperties?: number } = {},
 ): TObject<Properties> {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
@@ -36,6 +39,9 @@ export const email = Type.String({
   description: 'an e-mail address',
 });
 
+/** A line of a file that was refused. */
+export const badLine = strict({ line: Type.Integer(), message: Type.String() }, { title: 'BadLine' });
+
 /** Minor units per currency: `{"usd": 5000}`. */
 export const minimums = Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: MAX_AMOUNT }), {
   description: 'minor units per currency code, for example {"usd": 5000}',
@@ -46,14 +52,19 @@ export const metadata = Type.Record(Type.String({ maxLength: 100 }), Type.String
   description: 'your own keys and texts',
 });
 
+const pagination = strict(
+  {
+    page: Type.Integer({ minimum: 1, description: 'the page this is' }),
+    limit: Type.Integer({ minimum: 1, description: 'items per page' }),
+    total: Type.Integer({ minimum: 0, description: 'items across all pages, exact' }),
+    pages: Type.Integer({ minimum: 0, description: 'pages; 0 when there are no items' }),
+  },
+  { title: 'Pagination' },
+);
+
 /** The paginated list envelope of the interface (section 2.2). */
 export const listOf = <Schema extends TSchema>(item: Schema) =>
   strict({
     data: Type.Array(item),
-    pagination: strict({
-      page: Type.Integer({ minimum: 1 }),
-      limit: Type.Integer({ minimum: 1 }),
-      total: Type.Integer({ minimum: 0 }),
-      pages: Type.Integer({ minimum: 0 }),
-    }),
+    pagination,
   });

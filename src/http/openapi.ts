@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { TSchema } from 'typebox';
 import { REASONS, type ReasonName } from '../kernel/errors.ts';
 import { SESSION_COOKIE } from './cookies.ts';
@@ -55,7 +56,7 @@ export function describe(routes: readonly Route[]): Json {
     methods[route.method.toLowerCase()] = operationOf(route);
     paths[route.path] = methods;
   }
-  return {
+  return named({
     openapi: '3.1.0',
     info: {
       title: 'Payhook',
@@ -96,7 +97,35 @@ export function describe(routes: readonly Route[]): Json {
         },
       },
     },
+  });
+}
+
+interface Whole extends Json {
+  readonly components: Json & { readonly schemas: Json };
+}
+
+/** Moves every schema with a title to the components, once, and leaves references where it stood. */
+function named(description: Whole): Json {
+  const found = new Map<string, unknown>();
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk);
+    if (typeof value !== 'object' || value === null) return value;
+    const { title, ...schema } = value as Json;
+    const walked = Object.fromEntries(Object.entries(schema).map(([key, inner]) => [key, walk(inner)]));
+    if (typeof title !== 'string' || schema.type !== 'object')
+      return title === undefined ? walked : { title, ...walked };
+    const known = found.get(title);
+    if (known !== undefined && !isDeepStrictEqual(known, walked))
+      throw new Error(`two schemas are called ${title}`);
+    found.set(title, walked);
+    return { $ref: `#/components/schemas/${title}` };
   };
+  const { components, ...rest } = walk(description) as Whole;
+  const schemas = {
+    ...components.schemas,
+    ...Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+  return { ...rest, components: { ...components, schemas } };
 }
 
 function tagOf(route: Route): string {

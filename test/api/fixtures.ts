@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
-import { describe as describeRoutes } from '../../src/http/openapi.ts';
-import { ROUTES } from '../../src/http/routes.ts';
 import type { Answer, Api } from '../support/api.ts';
+import { inlinePaths } from '../support/description.ts';
 import type { World } from '../support/world.ts';
 
 export const PAYOUTS = '/v2/affiliates/payouts';
@@ -204,7 +203,7 @@ export interface Operation {
 
 /** Every operation of the OpenAPI description. */
 export const OPERATIONS: readonly Operation[] = Object.entries(
-  JSON.parse(JSON.stringify(describeRoutes(ROUTES))).paths as Record<string, Record<string, Json>>,
+  inlinePaths() as Record<string, Record<string, Json>>,
 ).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
     method: method.toUpperCase(),

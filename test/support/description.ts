@@ -18,8 +18,22 @@ addFormats.default(ajv);
 // through JSON, as a client reads it
 const description = JSON.parse(JSON.stringify(describe(ROUTES))) as {
   paths: Record<string, Record<string, Operation>>;
-  components: object;
+  components: { schemas: Record<string, object> };
 };
+
+/** The paths of the description, with every reference to a component replaced by the component. */
+export function inlinePaths(): unknown {
+  const { schemas } = description.components;
+  const inline = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inline);
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref } = value as { $ref?: string };
+    if ($ref !== undefined) return inline(schemas[$ref.split('/').at(-1) ?? '']);
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inline(inner)]));
+  };
+  return inline(description.paths);
+}
+
 const validators = new Map<string, ValidateFunction>();
 
 function operationAt(method: string, path: string): { pattern: string; operation: Operation } | undefined {

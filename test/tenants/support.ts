@@ -1,7 +1,6 @@
-import { describe as describeApi } from '../../src/http/openapi.ts';
-import { ROUTES } from '../../src/http/routes.ts';
 import { makeUser } from '../people/support.ts';
 import type { Answer, Api, RequestOptions } from '../support/api.ts';
+import { inlinePaths } from '../support/description.ts';
 import { makeAffiliates, makeEndpoint, makeGrant, salesFor, takeIn } from '../support/seed.ts';
 import type { World } from '../support/world.ts';
 
@@ -43,20 +42,18 @@ export interface Access {
   readonly csrf: boolean;
 }
 
-interface Described {
-  readonly paths: Record<
+type Described = Record<
+  string,
+  Record<
     string,
-    Record<
-      string,
-      {
-        operationId: string;
-        parameters: { name: string; in: string }[];
-        requestBody?: { content: Record<string, { schema: Schema }> };
-        security: Record<string, string[]>[];
-      }
-    >
-  >;
-}
+    {
+      operationId: string;
+      parameters: { name: string; in: string }[];
+      requestBody?: { content: Record<string, { schema: Schema }> };
+      security: Record<string, string[]>[];
+    }
+  >
+>;
 
 function accessOf(security: readonly Readonly<Record<string, string[]>>[]): Access {
   const ways = Object.assign({}, ...security);
@@ -69,23 +66,22 @@ function accessOf(security: readonly Readonly<Record<string, string[]>>[]): Acce
 }
 
 /** Every operation of the description, as a client reads it. */
-export const OPERATIONS: readonly Operation[] = Object.entries(
-  (JSON.parse(JSON.stringify(describeApi(ROUTES))) as Described).paths,
-).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, { operationId, parameters, requestBody, security }]) => {
-    const named = (place: string) => parameters.filter((each) => each.in === place).map(({ name }) => name);
-    const [mediaType, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
-    return {
-      operationId,
-      method: method.toUpperCase(),
-      path,
-      pathParameters: named('path'),
-      queryParameters: named('query'),
-      body: content?.schema,
-      mediaType,
-      access: accessOf(security),
-    };
-  }),
+export const OPERATIONS: readonly Operation[] = Object.entries(inlinePaths() as Described).flatMap(
+  ([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, parameters, requestBody, security }]) => {
+      const named = (place: string) => parameters.filter((each) => each.in === place).map(({ name }) => name);
+      const [mediaType, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+      return {
+        operationId,
+        method: method.toUpperCase(),
+        path,
+        pathParameters: named('path'),
+        queryParameters: named('query'),
+        body: content?.schema,
+        mediaType,
+        access: accessOf(security),
+      };
+    }),
 );
 
 /** Names of fields, parameters and columns that point to a record of the account. */

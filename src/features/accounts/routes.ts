@@ -5,16 +5,19 @@ import { changeAccount, getAccount } from './service.ts';
 
 const holdDays = Type.Integer({ minimum: 0, maximum: 3650, description: 'days a new commission is on hold' });
 
-const account = strict({
-  id: Type.String({ examples: ['acc_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
-  object: Type.Literal('account'),
-  name: Type.String(),
-  default_currency: currencyCode,
-  hold_days: holdDays,
-  minimum_payout: minimums,
-  created_at: timestamp,
-  updated_at: timestamp,
-});
+const account = strict(
+  {
+    id: Type.String({ examples: ['acc_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+    object: Type.Literal('account'),
+    name: Type.String(),
+    default_currency: currencyCode,
+    hold_days: holdDays,
+    minimum_payout: minimums,
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  { title: 'Account' },
+);
 
 export const get = readRoute({
   operation: 'getAccount',

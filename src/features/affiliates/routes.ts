@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { created, ok, page, readRoute, writeRoute } from '../../http/route.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
-import { email, listOf, minimums, nullable, strict, text } from '../schemas.ts';
+import { badLine, email, listOf, minimums, nullable, strict, text } from '../schemas.ts';
 import { importAffiliates } from './import.ts';
 import { affiliate, affiliateStatus, affiliateWithBalance, payoutMethod } from './schema.ts';
 import { changeAffiliate, createAffiliate, missingAffiliate } from './service.ts';
@@ -84,18 +84,21 @@ export const importFile = writeRoute({
   query: strict({ dry_run: Type.Optional(Type.Boolean()), partial: Type.Optional(Type.Boolean()) }),
   upload: 'text/csv',
   returns: {
-    200: strict({
-      object: Type.Literal('affiliate_import'),
-      dry_run: Type.Boolean(),
-      lines: Type.Integer(),
-      created: Type.Integer(),
-      updated: Type.Integer(),
-      unchanged: Type.Integer(),
-      failed: Type.Integer(),
-      errors: Type.Array(strict({ line: Type.Integer(), message: Type.String() }), {
-        description: 'the first 1,000 bad lines',
-      }),
-    }),
+    200: strict(
+      {
+        object: Type.Literal('affiliate_import'),
+        dry_run: Type.Boolean(),
+        lines: Type.Integer(),
+        created: Type.Integer(),
+        updated: Type.Integer(),
+        unchanged: Type.Integer(),
+        failed: Type.Integer(),
+        errors: Type.Array(badLine, {
+          description: 'the first 1,000 bad lines',
+        }),
+      },
+      { title: 'AffiliateImport' },
+    ),
   },
   errors: ['invalid_file', 'invalid_lines'],
   handle: async ({ tx, account, upload, query }) =>

@@ -21,12 +21,16 @@ const fields = {
   updated_at: timestamp,
 };
 /** The affiliate record. */
-export const affiliate = strict(fields);
+export const affiliate = strict(fields, { title: 'Affiliate' });
+const balance = strict(
+  { currency: currencyCode, pending: amount, unpaid: amount, in_payout: amount, paid: amount },
+  { title: 'AffiliateBalance' },
+);
 /** The record with what the affiliate earned. */
-export const affiliateWithBalance = strict({
-  ...fields,
-  balance: Type.Array(
-    strict({ currency: currencyCode, pending: amount, unpaid: amount, in_payout: amount, paid: amount }),
-    { description: 'what the affiliate earned, per currency' },
-  ),
-});
+export const affiliateWithBalance = strict(
+  {
+    ...fields,
+    balance: Type.Array(balance, { description: 'what the affiliate earned, per currency' }),
+  },
+  { title: 'AffiliateWithBalance' },
+);

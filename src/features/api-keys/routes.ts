@@ -14,13 +14,16 @@ const fields = {
   revoked_at: nullable(timestamp),
   created_at: timestamp,
 };
-const apiKey = strict(fields);
-const newKey = strict({
-  ...fields,
-  key: nullable(
-    Type.String({ description: 'the secret, shown once; null when a stored answer is replayed' }),
-  ),
-});
+const apiKey = strict(fields, { title: 'ApiKey' });
+const newKey = strict(
+  {
+    ...fields,
+    key: nullable(
+      Type.String({ description: 'the secret, shown once; null when a stored answer is replayed' }),
+    ),
+  },
+  { title: 'NewApiKey' },
+);
 
 export const list = readRoute({
   operation: 'listApiKeys',

@@ -3,19 +3,22 @@ import { page, readRoute } from '../../http/route.ts';
 import { listOf, nullable, strict, timestamp } from '../schemas.ts';
 import { auditList, listEntries } from './store.ts';
 
-const entry = strict({
-  id: Type.String({ examples: ['aud_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
-  object: Type.Literal('audit_entry'),
-  actor: strict({ kind: Type.Enum(['key', 'user', 'application', 'operator']), id: Type.String() }),
-  user_id: nullable(Type.String({ description: 'who signed in, or on whose grant the application acted' })),
-  action: Type.String({
-    description: 'the operation, as this description names it',
-    examples: ['completePayout'],
-  }),
-  target: nullable(Type.String({ description: 'the id of what it was done to' })),
-  request_id: Type.String({ description: 'finds the request in the log of the server' }),
-  created_at: timestamp,
-});
+const entry = strict(
+  {
+    id: Type.String({ examples: ['aud_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+    object: Type.Literal('audit_entry'),
+    actor: strict({ kind: Type.Enum(['key', 'user', 'application', 'operator']), id: Type.String() }),
+    user_id: nullable(Type.String({ description: 'who signed in, or on whose grant the application acted' })),
+    action: Type.String({
+      description: 'the operation, as this description names it',
+      examples: ['completePayout'],
+    }),
+    target: nullable(Type.String({ description: 'the id of what it was done to' })),
+    request_id: Type.String({ description: 'finds the request in the log of the server' }),
+    created_at: timestamp,
+  },
+  { title: 'AuditEntry' },
+);
 
 export const list = readRoute({
   operation: 'listAuditLog',

@@ -4,6 +4,7 @@ import { MAX_AMOUNT } from '../../kernel/money.ts';
 import {
   amount,
   amountInput,
+  badLine,
   currencyCode,
   currencyInput,
   email,
@@ -22,25 +23,28 @@ import { holdCommission, unholdCommission, voidCommission } from './state.ts';
 
 const BATCH_LIMIT = 16 << 20;
 
-const input = strict({
-  external_id: text(255),
-  affiliate_id: numberId,
-  program_id: Type.Optional(nullable(numberId)),
-  type: Type.Optional(Type.Enum(['sale', 'recurring', 'bonus'])),
-  amount: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_AMOUNT, description: 'minor units' })),
-  currency: Type.Optional(currencyInput),
-  sale_amount: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: MAX_AMOUNT }))),
-  rate_bps: Type.Optional(
-    nullable(Type.Integer({ minimum: 0, maximum: 10_000, description: 'basis points' })),
-  ),
-  order_id: Type.Optional(nullable(text(255))),
-  customer_email: Type.Optional(nullable(email)),
-  product_id: Type.Optional(nullable(text(255))),
-  product_name: Type.Optional(nullable(text(500))),
-  description: Type.Optional(nullable(text(1000))),
-  occurred_at: Type.Optional(Type.String({ description: 'RFC 3339; default now' })),
-  metadata: Type.Optional(nullable(metadata)),
-});
+const input = strict(
+  {
+    external_id: text(255),
+    affiliate_id: numberId,
+    program_id: Type.Optional(nullable(numberId)),
+    type: Type.Optional(Type.Enum(['sale', 'recurring', 'bonus'])),
+    amount: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_AMOUNT, description: 'minor units' })),
+    currency: Type.Optional(currencyInput),
+    sale_amount: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: MAX_AMOUNT }))),
+    rate_bps: Type.Optional(
+      nullable(Type.Integer({ minimum: 0, maximum: 10_000, description: 'basis points' })),
+    ),
+    order_id: Type.Optional(nullable(text(255))),
+    customer_email: Type.Optional(nullable(email)),
+    product_id: Type.Optional(nullable(text(255))),
+    product_name: Type.Optional(nullable(text(500))),
+    description: Type.Optional(nullable(text(1000))),
+    occurred_at: Type.Optional(Type.String({ description: 'RFC 3339; default now' })),
+    metadata: Type.Optional(nullable(metadata)),
+  },
+  { title: 'CommissionInput' },
+);
 
 const inputErrors = ['invalid_amount', 'unknown_affiliate', 'unknown_program'] as const;
 const amountHelp = 'Without `amount` it is computed from `sale_amount` and `rate_bps`, rounded half up.';
@@ -85,19 +89,22 @@ export const createMany = writeRoute({
   }),
   bodyLimit: BATCH_LIMIT,
   returns: {
-    200: strict({
-      object: Type.Literal('commission_batch'),
-      items: Type.Array(
-        strict({
-          index: Type.Integer(),
-          status: Type.Integer({ description: '201 new, 200 stored before, 400 or 409 refused' }),
-          commission: Type.Optional(commission),
-          error: Type.Optional(
-            strict({ code: Type.String(), reason: Type.String(), message: Type.String() }),
-          ),
-        }),
-      ),
-    }),
+    200: strict(
+      {
+        object: Type.Literal('commission_batch'),
+        items: Type.Array(
+          strict({
+            index: Type.Integer(),
+            status: Type.Integer({ description: '201 new, 200 stored before, 400 or 409 refused' }),
+            commission: Type.Optional(commission),
+            error: Type.Optional(
+              strict({ code: Type.String(), reason: Type.String(), message: Type.String() }),
+            ),
+          }),
+        ),
+      },
+      { title: 'CommissionBatch' },
+    ),
   },
   errors: ['invalid_items'],
   unaudited: true,
@@ -119,20 +126,23 @@ export const importFile = writeRoute({
   query: strict({ dry_run: Type.Optional(Type.Boolean()), partial: Type.Optional(Type.Boolean()) }),
   upload: 'text/csv',
   returns: {
-    200: strict({
-      object: Type.Literal('commission_import'),
-      dry_run: Type.Boolean(),
-      lines: Type.Integer(),
-      created: Type.Integer(),
-      unchanged: Type.Integer({ description: 'stored before with the same content' }),
-      failed: Type.Integer(),
-      totals: Type.Array(strict({ currency: currencyCode, amount, count: Type.Integer() }), {
-        description: 'sums of the good lines',
-      }),
-      errors: Type.Array(strict({ line: Type.Integer(), message: Type.String() }), {
-        description: 'the first 1,000 bad lines',
-      }),
-    }),
+    200: strict(
+      {
+        object: Type.Literal('commission_import'),
+        dry_run: Type.Boolean(),
+        lines: Type.Integer(),
+        created: Type.Integer(),
+        unchanged: Type.Integer({ description: 'stored before with the same content' }),
+        failed: Type.Integer(),
+        totals: Type.Array(strict({ currency: currencyCode, amount, count: Type.Integer() }), {
+          description: 'sums of the good lines',
+        }),
+        errors: Type.Array(badLine, {
+          description: 'the first 1,000 bad lines',
+        }),
+      },
+      { title: 'CommissionImport' },
+    ),
   },
   errors: ['invalid_file', 'invalid_lines', 'amount_too_large'],
   handle: async ({ tx, account, upload, query }) =>

@@ -15,16 +15,19 @@ const event = strict(
     api_version: Type.Literal('2.0.0'),
     data: Type.Record(Type.String(), Type.Unknown()),
   },
-  { description: 'a whole event, as it is sent' },
+  { title: 'Event', description: 'a whole event, as it is sent' },
 );
 
-const eventType = strict({
-  object: Type.Literal('event_type'),
-  type: Type.String({ examples: ['payout.paid'] }),
-  description: Type.String({ description: 'when it happens' }),
-  schema: Type.Record(Type.String(), Type.Unknown(), { description: 'the JSON schema of the whole event' }),
-  example: event,
-});
+const eventType = strict(
+  {
+    object: Type.Literal('event_type'),
+    type: Type.String({ examples: ['payout.paid'] }),
+    description: Type.String({ description: 'when it happens' }),
+    schema: Type.Record(Type.String(), Type.Unknown(), { description: 'the JSON schema of the whole event' }),
+    example: event,
+  },
+  { title: 'EventType' },
+);
 
 export const listTypes = readRoute({
   operation: 'listEventTypes',

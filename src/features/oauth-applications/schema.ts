@@ -40,14 +40,17 @@ const fields = {
 };
 
 /** The application record. */
-export const application = strict(fields);
+export const application = strict(fields, { title: 'OAuthApplication' });
 
 /** The record with its secret, as creation and rotation answer it. */
-export const newApplication = strict({
-  ...fields,
-  client_secret: nullable(
-    Type.String({
-      description: 'shown once; null for public applications, and when a stored answer is replayed',
-    }),
-  ),
-});
+export const newApplication = strict(
+  {
+    ...fields,
+    client_secret: nullable(
+      Type.String({
+        description: 'shown once; null for public applications, and when a stored answer is replayed',
+      }),
+    ),
+  },
+  { title: 'NewOAuthApplication' },
+);

@@ -4,26 +4,29 @@ import { listOf, nullable, strict, timestamp } from '../schemas.ts';
 import { getGrant, revokeGrant } from './service.ts';
 import { grantList, listGrants } from './store.ts';
 
-const grant = strict({
-  id: Type.String({ examples: ['grant_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
-  object: Type.Literal('oauth_grant'),
-  application_id: Type.String(),
-  application_name: Type.String(),
-  user_id: Type.String({ description: 'who granted it' }),
-  user_name: Type.String(),
-  scopes: Type.Array(Type.Enum([...ALL_SCOPES])),
-  status: Type.Enum(['active', 'revoked']),
-  last_used_at: nullable(timestamp),
-  revoked_at: nullable(timestamp),
-  revoked_because: nullable(
-    Type.Enum(['merchant', 'application', 'reuse', 'deleted', 'user_removed'], {
-      description:
-        'who ended it: this account, the application itself, a code or refresh token that was used twice, the ' +
-        'deletion of the application, or that the user left',
-    }),
-  ),
-  created_at: timestamp,
-});
+const grant = strict(
+  {
+    id: Type.String({ examples: ['grant_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+    object: Type.Literal('oauth_grant'),
+    application_id: Type.String(),
+    application_name: Type.String(),
+    user_id: Type.String({ description: 'who granted it' }),
+    user_name: Type.String(),
+    scopes: Type.Array(Type.Enum([...ALL_SCOPES])),
+    status: Type.Enum(['active', 'revoked']),
+    last_used_at: nullable(timestamp),
+    revoked_at: nullable(timestamp),
+    revoked_because: nullable(
+      Type.Enum(['merchant', 'application', 'reuse', 'deleted', 'user_removed'], {
+        description:
+          'who ended it: this account, the application itself, a code or refresh token that was used twice, the ' +
+          'deletion of the application, or that the user left',
+      }),
+    ),
+    created_at: timestamp,
+  },
+  { title: 'OAuthGrant' },
+);
 
 export const list = readRoute({
   operation: 'listOAuthGrants',

@@ -26,23 +26,26 @@ const LONG_LIST_LIMIT = 16 << 20;
 const filterHelp = FILTER_FIELDS.map(
   ({ name, operators, rule }) => `\`${name}\` (${operators.join(', ')}): ${rule}`,
 ).join('; ');
-const selection = strict({
-  filters: Type.Optional(
-    Type.Unsafe<unknown>({
-      description:
-        'Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators; ' +
-        `all must hold. ${filterHelp}.`,
-      examples: [null, { currency: 'usd', occurred_at: { lt: '2026-10-01' } }],
-    }),
-  ),
-  search: Type.Optional(
-    Type.String({
-      maxLength: 200,
-      description: 'every word must be part of a name, e-mail or slug of the affiliate',
-    }),
-  ),
-  ignore_minimum: Type.Optional(Type.Boolean({ description: 'pays also what is below the minimums' })),
-});
+const selection = strict(
+  {
+    filters: Type.Optional(
+      Type.Unsafe<unknown>({
+        description:
+          'Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators; ' +
+          `all must hold. ${filterHelp}.`,
+        examples: [null, { currency: 'usd', occurred_at: { lt: '2026-10-01' } }],
+      }),
+    ),
+    search: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: 'every word must be part of a name, e-mail or slug of the affiliate',
+      }),
+    ),
+    ignore_minimum: Type.Optional(Type.Boolean({ description: 'pays also what is below the minimums' })),
+  },
+  { title: 'PayoutSelection' },
+);
 
 const reply = ({ json, revision }: PayoutRecord) => ok(json, { etag: etagOf(revision) });
 const path = '/v2/affiliates/payouts';

@@ -1,43 +1,52 @@
 import { Type } from 'typebox';
 import { amount, currencyCode, nullable, strict, timestamp } from '../schemas.ts';
 
-const total = strict({
-  currency: currencyCode,
-  amount,
-  commission_count: Type.Integer(),
-  affiliate_count: Type.Integer(),
-  paid_amount: amount,
-  paid_count: Type.Integer(),
-  released_amount: amount,
-  released_count: Type.Integer(),
-});
+const total = strict(
+  {
+    currency: currencyCode,
+    amount,
+    commission_count: Type.Integer(),
+    affiliate_count: Type.Integer(),
+    paid_amount: amount,
+    paid_count: Type.Integer(),
+    released_amount: amount,
+    released_count: Type.Integer(),
+  },
+  { title: 'PayoutTotal' },
+);
 
 /** One affiliate in a payout. */
-export const line = strict({
-  affiliate_id: Type.Integer(),
-  name: nullable(Type.String()),
-  email: nullable(Type.String()),
-  paypal_email: nullable(Type.String()),
-  payout_method: nullable(Type.Enum(['paypal', 'wise', 'other'])),
-  is_ready_for_payout: Type.Boolean(),
-  is_paid: nullable(Type.Boolean({ description: 'null until the payout is completed' })),
-  commission_count: Type.Integer(),
-  totals: Type.Array(strict({ currency: currencyCode, amount, commission_count: Type.Integer() })),
-  payment_reference: nullable(Type.String()),
-  returned_amount: nullable(
-    Type.Integer({ description: 'what came back, minor units; null when the line has several currencies' }),
-  ),
-});
+export const line = strict(
+  {
+    affiliate_id: Type.Integer(),
+    name: nullable(Type.String()),
+    email: nullable(Type.String()),
+    paypal_email: nullable(Type.String()),
+    payout_method: nullable(Type.Enum(['paypal', 'wise', 'other'])),
+    is_ready_for_payout: Type.Boolean(),
+    is_paid: nullable(Type.Boolean({ description: 'null until the payout is completed' })),
+    commission_count: Type.Integer(),
+    totals: Type.Array(strict({ currency: currencyCode, amount, commission_count: Type.Integer() })),
+    payment_reference: nullable(Type.String()),
+    returned_amount: nullable(
+      Type.Integer({ description: 'what came back, minor units; null when the line has several currencies' }),
+    ),
+  },
+  { title: 'PayoutLine' },
+);
 
 const reason = Type.Enum(['below_minimum', 'negative_balance', 'on_hold', 'affiliate_inactive']);
 /** Who was left out, in one currency, for one reason. */
-export const exclusion = strict({
-  affiliate_id: Type.Integer(),
-  currency: currencyCode,
-  reason,
-  amount,
-  commission_count: Type.Integer(),
-});
+export const exclusion = strict(
+  {
+    affiliate_id: Type.Integer(),
+    currency: currencyCode,
+    reason,
+    amount,
+    commission_count: Type.Integer(),
+  },
+  { title: 'PayoutExclusion' },
+);
 const excluded = Type.Array(
   strict({
     reason,
@@ -75,7 +84,7 @@ const fields = {
   paid_by: nullable(Type.String()),
 };
 /** A payout in lists and events. */
-export const payoutSummary = strict(fields);
+export const payoutSummary = strict(fields, { title: 'PayoutSummary' });
 const lists = {
   affiliates: nullable(
     Type.Array(line, { description: 'all lines, or null when there are more than 1,000' }),
@@ -83,18 +92,24 @@ const lists = {
   excluded,
 };
 /** A payout whole. */
-export const payout = strict({ ...fields, ...lists });
+export const payout = strict({ ...fields, ...lists }, { title: 'Payout' });
 /** The answer of Complete. */
-export const completed = strict({ ...fields, ...lists, unlisted_affiliate_count: Type.Integer() });
+export const completed = strict(
+  { ...fields, ...lists, unlisted_affiliate_count: Type.Integer() },
+  { title: 'CompletedPayout' },
+);
 /** What a create would make now. */
-export const preview = strict({
-  ...fields,
-  ...lists,
-  id: Type.Null(),
-  number: Type.Null(),
-  revision: Type.Null(),
-  created_by: Type.Null(),
-  created_at: Type.Null(),
-  updated_at: Type.Null(),
-  current_payout_id: nullable(Type.String()),
-});
+export const preview = strict(
+  {
+    ...fields,
+    ...lists,
+    id: Type.Null(),
+    number: Type.Null(),
+    revision: Type.Null(),
+    created_by: Type.Null(),
+    created_at: Type.Null(),
+    updated_at: Type.Null(),
+    current_payout_id: nullable(Type.String()),
+  },
+  { title: 'PayoutPreview' },
+);

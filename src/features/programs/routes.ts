@@ -11,14 +11,17 @@ const holdDays = nullable(
   Type.Integer({ minimum: 0, maximum: 3650, description: "days on hold; null = the account's" }),
 );
 
-const program = strict({
-  id: Type.Integer({ minimum: 1 }),
-  object: Type.Literal('affiliate_program'),
-  name: Type.String(),
-  hold_days: holdDays,
-  created_at: timestamp,
-  updated_at: timestamp,
-});
+const program = strict(
+  {
+    id: Type.Integer({ minimum: 1 }),
+    object: Type.Literal('affiliate_program'),
+    name: Type.String(),
+    hold_days: holdDays,
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  { title: 'Program' },
+);
 
 const missing = () => fail('resource_missing', 'no such program');
 

@@ -29,8 +29,11 @@ const head = {
   created_at: timestamp,
 };
 const item = { amount, commission, clawback: nullable(commission) };
-const refund = strict({ ...head, ...item });
-const orderRefund = strict({ ...head, order_id: Type.String(), refunds: Type.Array(strict(item)) });
+const refund = strict({ ...head, ...item }, { title: 'Refund' });
+const orderRefund = strict(
+  { ...head, order_id: Type.String(), refunds: Type.Array(strict(item)) },
+  { title: 'OrderRefund' },
+);
 
 const errors = [
   'resource_missing',

@@ -18,7 +18,7 @@ const fields = {
   created_at: timestamp,
   updated_at: timestamp,
 };
-const user = strict(fields);
+const user = strict(fields, { title: 'User' });
 const link = nullable(
   Type.String({ description: 'a link, good once; shown once, and null when a stored answer is replayed' }),
 );
@@ -43,7 +43,7 @@ export const create = writeRoute({
   description:
     'Nothing is mailed: hand over `invitation_url`, where the user chooses a password. It is good for 7 days.',
   body: strict({ email, name: text(200), role }),
-  returns: { 201: strict({ ...fields, invitation_url: link }) },
+  returns: { 201: strict({ ...fields, invitation_url: link }, { title: 'NewUser' }) },
   errors: ['duplicate_email'],
   secretField: 'invitation_url',
   handle: async ({ tx, account, authorizeUrl, body }) =>
@@ -99,12 +99,15 @@ export const reset = writeRoute({
     'Good once, for a day; for a user who was invited and never chose a password it is a new invitation, good for ' +
     '7 days. The password in force stays until the link is used; then all sessions end.',
   returns: {
-    200: strict({
-      object: Type.Literal('password_reset'),
-      user_id: Type.String(),
-      reset_url: link,
-      expires_at: timestamp,
-    }),
+    200: strict(
+      {
+        object: Type.Literal('password_reset'),
+        user_id: Type.String(),
+        reset_url: link,
+        expires_at: timestamp,
+      },
+      { title: 'PasswordReset' },
+    ),
   },
   errors: ['resource_missing'],
   secretField: 'reset_url',

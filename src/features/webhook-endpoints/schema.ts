@@ -22,7 +22,7 @@ const fields = {
 };
 
 /** The webhook endpoint record. */
-export const webhookEndpoint = strict(fields);
+export const webhookEndpoint = strict(fields, { title: 'WebhookEndpoint' });
 
 const secret = nullable(
   Type.String({
@@ -32,11 +32,14 @@ const secret = nullable(
 );
 
 /** The record as its creation answers it. */
-export const newWebhookEndpoint = strict({ ...fields, secret });
+export const newWebhookEndpoint = strict({ ...fields, secret }, { title: 'NewWebhookEndpoint' });
 
 /** The secret by itself. */
-export const endpointSecret = strict({
-  object: Type.Literal('webhook_endpoint_secret'),
-  secret,
-  previous_secret_expires_at: nullable(timestamp),
-});
+export const endpointSecret = strict(
+  {
+    object: Type.Literal('webhook_endpoint_secret'),
+    secret,
+    previous_secret_expires_at: nullable(timestamp),
+  },
+  { title: 'WebhookEndpointSecret' },
+);

@@ -22,29 +22,35 @@ const fields = {
 };
 
 /** The delivery log record: one event at one endpoint. */
-export const webhookEvent = strict(fields);
+export const webhookEvent = strict(fields, { title: 'WebhookEvent' });
 
 const headers = nullable(Type.Record(Type.String(), Type.String()));
 
-const attempt = strict({
-  number: Type.Integer(),
-  trigger: Type.Enum(['scheduled', 'manual', 'recovery']),
-  status: Type.Enum(['succeeded', 'failed']),
-  url: Type.String(),
-  started_at: timestamp,
-  duration_ms: Type.Integer(),
-  request_headers: headers,
-  response_status: nullable(Type.Integer()),
-  response_headers: headers,
-  response_body: nullable(Type.String({ description: 'its first 16 KiB' })),
-  response_truncated: Type.Boolean(),
-  error_code: nullable(Type.String()),
-  error_message: nullable(Type.String()),
-});
+const attempt = strict(
+  {
+    number: Type.Integer(),
+    trigger: Type.Enum(['scheduled', 'manual', 'recovery']),
+    status: Type.Enum(['succeeded', 'failed']),
+    url: Type.String(),
+    started_at: timestamp,
+    duration_ms: Type.Integer(),
+    request_headers: headers,
+    response_status: nullable(Type.Integer()),
+    response_headers: headers,
+    response_body: nullable(Type.String({ description: 'its first 16 KiB' })),
+    response_truncated: Type.Boolean(),
+    error_code: nullable(Type.String()),
+    error_message: nullable(Type.String()),
+  },
+  { title: 'WebhookAttempt' },
+);
 
 /** The record with what was sent and what came back. */
-export const webhookEventWithAttempts = strict({
-  ...fields,
-  payload: Type.Record(Type.String(), Type.Unknown(), { description: 'the event as it is sent' }),
-  attempts: Type.Array(attempt),
-});
+export const webhookEventWithAttempts = strict(
+  {
+    ...fields,
+    payload: Type.Record(Type.String(), Type.Unknown(), { description: 'the event as it is sent' }),
+    attempts: Type.Array(attempt),
+  },
+  { title: 'WebhookEventWithAttempts' },
+);
