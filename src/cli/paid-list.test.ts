@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { CommandError } from './errors.ts';
 import { checkComplete, readIdList, readPaidFile } from './paid-list.ts';
 
 const read = (text: string) => readPaidFile(Buffer.from(text));
@@ -14,36 +16,138 @@ test('a spreadsheet file with byte order mark, CRLF, quotes and blank lines is r
   ]);
 });
 
-test('a file without references may end without a line end', () => {
-  expect(read(`${HEADER}1,true\n2,false`)).toHaveLength(2);
+test('the columns may stand in any order, and columns a spreadsheet left empty do not matter', () => {
+  expect(read('payment_reference,is_paid,affiliate_id,,\nX-1,true,7,,\n,,,,\n,false,8\n')).toEqual([
+    { affiliate_id: 7, is_paid: true, payment_reference: 'X-1', where: 'line 2, column affiliate_id' },
+    { affiliate_id: 8, is_paid: false, where: 'line 4, column affiliate_id' },
+  ]);
 });
 
+test.each([`${HEADER}1,true\n2,false`, 'payment_reference,affiliate_id,is_paid\nx,1,true\ny,2,"FALSE"'])(
+  '%j may end without a line end: a true or false that was cut off is neither',
+  (text) => {
+    expect(read(text)).toHaveLength(2);
+  },
+);
+
+const columns = 'the columns are affiliate_id, is_paid, payment_reference';
 test.each([
-  ['', 'line 1, column 1: the header must be'],
-  ['1,true\n', 'line 1, column 1: the header must be'],
-  ['affiliate_id;is_paid\n1;true\n', 'line 1, column 1: the header must be'],
-  ['affiliate_id,paid\n1,true\n', 'line 1, column 2: the header must be'],
-  ['affiliate_id\n1\n', 'line 1, column 2: the header must be'],
-  ['affiliate_id,is_paid,payment_reference,x\n', 'line 1, column 4: the header must be'],
+  ['', 'the file is empty: its first line must name the columns'],
+  ['1,true\n', `line 1: must name the columns, and "1,true" does not; ${columns}`],
+  ['affiliate_id;is_paid\n1;true\n', 'line 1: the file has semicolons between the cells'],
+  ['affiliate_id\tis_paid\n1\ttrue\n', 'line 1: the file has tabs between the cells'],
+  ['affiliate_id,paid\n1,true\n', 'line 1, column 2: there is no column "paid": is it is_paid?'],
+  ['affiliate,is_paid\n1,true\n', 'line 1, column 1: there is no column "affiliate": is it affiliate_id?'],
+  ['affiliate_id,is_paid,x\n', `line 1, column 3: there is no column "x"; ${columns}`],
+  ['affiliate_id\n1\n', 'line 1: column is_paid is missing'],
+  ['affiliate_id,is_paid,is_paid\n1,true,false\n', 'line 1, column 3: is_paid is column 2 already'],
+  ['affiliate_id,,is_paid\n1,,true\n', 'line 1, column 2: has no name'],
+  ['affiliate_id,is_paid', 'line 1, column is_paid: the file ends here without a line end: is it cut off?'],
   [`${HEADER}1,true\n2,tr`, 'line 3, column is_paid: must be true or false, not "tr"'],
-  [`${HEADER}1,1\n`, 'line 2, column is_paid: must be true or false, not "1"'],
-  [`${HEADER}1,\n`, 'line 2, column is_paid: must be true or false, not ""'],
-  [`${HEADER}1,true\n2`, 'line 3, column is_paid: is missing: is the line cut off?'],
-  [`${HEADER}1,true,x\n`, 'line 2, column 3: there is no such column'],
-  [`${HEADER}0,true\n`, 'line 2, column affiliate_id: must be a positive integer, not "0"'],
-  [`${HEADER}1.5,true\n`, 'line 2, column affiliate_id: must be a positive integer'],
-  [`${HEADER}1e3,true\n`, 'line 2, column affiliate_id: must be a positive integer'],
-  [`${HEADER}1,true\n\n1,true\n`, 'line 4, column affiliate_id: affiliate 1 is already in line 2'],
+  [`${HEADER}1,true\n2`, 'line 3, column is_paid: the file ends before it: is the file cut off?'],
+  [`${HEADER}1,true\n2,`, 'line 3, column is_paid: the file ends here without a line end: is it cut off?'],
+  [`${HEADER}1,true\n2\n`, 'line 3, column is_paid: is missing: the line ends before it'],
+  [`${HEADER}1,true,x\n`, 'line 2, column 3: the header has no such column'],
+  [
+    `${HEADER}1,"true\n2,true\n`,
+    'line 2, column is_paid, character 3: the quote that opens here is never closed',
+  ],
   [`${LONG}1,true\n`, 'line 2, column payment_reference: is missing'],
-  [`${LONG}1,true,RE`, 'line 2, column payment_reference: the file ends without a line end'],
-  [`${LONG}1,true,${'x'.repeat(256)}\n`, 'line 2, column payment_reference: has more than 255'],
-  [`${HEADER}1,"true\n`, 'Quote Not Closed'],
+  [`${LONG}1,true,RE`, 'line 2, column payment_reference: the file ends here without a line end'],
+  [`${LONG}1,true,`, 'line 2, column payment_reference: the file ends here without a line end'],
+  [
+    `${LONG}1,true,${'x'.repeat(256)}\n`,
+    'line 2, column payment_reference: has more than 255 characters: "xxx',
+  ],
+  [`${LONG}1,true,'-5\n`, 'line 2, column payment_reference: begins with an apostrophe before "-"'],
+  [`${LONG}1,true,x\uFEFFy\n`, 'line 2, column payment_reference, character 9: a byte order mark (U+FEFF)'],
+  [`${LONG}1,true,x\0y\n`, 'line 2, column payment_reference, character 9: a NUL character'],
 ])('%j is refused, naming the place', (text, message) => {
   expect(() => read(text)).toThrow(message);
 });
 
-test('a file that is not UTF-8 is refused', () => {
-  expect(() => readPaidFile(Buffer.from([0x61, 0xff]))).toThrow('not UTF-8');
+test.each([
+  '',
+  '0',
+  '-1',
+  '1.0',
+  '1.5',
+  '1e3',
+  '007',
+  '+7',
+  '７',
+  '" 7"',
+  '0x7',
+  '1 000',
+  '9'.repeat(16),
+  'aff_1',
+])('the id %s is refused, naming line, column and value', (id) => {
+  const value = JSON.stringify(id.replaceAll('"', ''));
+  const message = `line 2, column affiliate_id: must be a positive integer such as 17, not ${value}`;
+  expect(() => read(`${HEADER}${id},true\n`)).toThrow(message);
+});
+
+test.each(['', '1', 'yes', 'y', 'x', 'WAHR', 'T', 'true.', '" true"'])(
+  'is_paid is true or false in any case, and not %s',
+  (paid) => {
+    const value = JSON.stringify(paid.replaceAll('"', ''));
+    const message = `line 2, column is_paid: must be true or false, not ${value}`;
+    expect(() => read(`${HEADER}1,${paid}\n`)).toThrow(message);
+  },
+);
+
+test('an affiliate twice is named with both lines', () => {
+  expect(() => read(`${HEADER}1,true\n\n2,true\n 1 ,false\n`)).toThrow(
+    'line 5, column affiliate_id: affiliate 1 is already in line 2',
+  );
+});
+
+test('other encodings and files that are no CSV are refused', () => {
+  const latin1 = Buffer.from(`${LONG}1,true,Zoë\n`, 'latin1');
+  expect(() => readPaidFile(latin1)).toThrow(
+    'line 2, column payment_reference, character 10: the byte EB is not UTF-8: save the file as "CSV UTF-8',
+  );
+  expect(() => readPaidFile(Buffer.from(HEADER, 'utf16le'))).toThrow('the file is UTF-16');
+  expect(() => readPaidFile(Buffer.from('PK\x03\x04\x14\0'))).toThrow('the file is an Excel workbook');
+});
+
+test('cut off at any byte, a file is refused, or says what the whole file says', () => {
+  const reference = fc.constantFrom('', 'X-1', '"a ""b"", c"', '"two\r\nlines"', 'Zoë 🎉');
+  const entry = fc.tuple(fc.constantFrom('true', 'FALSE', '"true"'), reference);
+  fc.assert(
+    fc.property(
+      fc.array(entry, { minLength: 1, maxLength: 5 }),
+      fc.constantFrom(
+        'affiliate_id,is_paid',
+        'affiliate_id,is_paid,payment_reference',
+        'payment_reference,affiliate_id,is_paid',
+      ),
+      fc.constantFrom('\n', '\r\n', '\r'),
+      (entries, header, end) => {
+        const lines = entries.map(([is_paid, payment_reference], index) => {
+          const cells: Record<string, string> = { affiliate_id: `${index + 9}`, is_paid, payment_reference };
+          return header
+            .split(',')
+            .map((column) => cells[column])
+            .join();
+        });
+        const bytes = Buffer.from([header, ...lines, ''].join(end));
+        const whole = readPaidFile(bytes);
+        const affiliates = new Set(whole.map(({ affiliate_id }) => affiliate_id));
+        for (let length = 0; length < bytes.length; length += 1) {
+          try {
+            const found = readPaidFile(bytes.subarray(0, length));
+            checkComplete(found, affiliates);
+            expect(found).toEqual(whole);
+          } catch (error) {
+            if (!(error instanceof CommandError)) throw error;
+            expect(error.message).toContain('nothing was changed');
+          }
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
 });
 
 test('a list has to name every affiliate of the payout and no other', () => {

@@ -1,39 +1,34 @@
-import { parse } from 'csv-parse/sync';
-import type { PaidEntry } from '../client/types.ts';
+import type { CompletePayoutBody } from '../client/client.ts';
+import { type CsvLine, csvReader } from '../kernel/csv.ts';
+import type { CsvColumns } from '../kernel/csv-header.ts';
+import { CsvError, guardRule, quote } from '../kernel/csv-refusal.ts';
 import { CommandError, UsageError } from './errors.ts';
 
-const COLUMNS = ['affiliate_id', 'is_paid', 'payment_reference'];
+const FORMAT: CsvColumns = {
+  columns: ['affiliate_id', 'is_paid', 'payment_reference'],
+  required: ['affiliate_id', 'is_paid'],
+  fixedWords: ['is_paid'],
+};
 const LONGEST_REFERENCE = 255;
+
+type PaidEntry = CompletePayoutBody['commissions'][number];
 
 /** One affiliate of the list; `where` names its place for messages: `line 5` of a file, or the option. */
 export interface ListedEntry extends PaidEntry {
   readonly where: string;
 }
 
-interface Parsed {
-  readonly record: string[];
-  readonly info: { readonly lines: number };
-}
-
 /**
- * Reads who was paid from CSV text with the header `affiliate_id,is_paid[,payment_reference]`. Strict, because each
- * line is money: throws CommandError naming the first bad line and its column.
+ * Reads who was paid from a CSV file (see csvReader) with the columns `affiliate_id`, `is_paid` and, if wanted,
+ * `payment_reference`. Strict, because each line is money: throws CommandError naming the first bad line and its
+ * column.
  */
 export function readPaidFile(bytes: Buffer): ListedEntry[] {
-  const text = decode(bytes);
-  const [head, ...records] = parseLines(text);
-  const width = checkHeader(head?.record ?? []);
-  // A cut-off id or true/false is no valid cell any more; a cut-off reference is, so there the end must be seen.
-  if (width === COLUMNS.length && !text.endsWith('\n')) {
-    throw refuse(
-      records.at(-1)?.info.lines ?? 1,
-      'payment_reference',
-      'the file ends without a line end: is it cut off?',
-    );
-  }
+  const { header, lines } = readLines(bytes);
   const firstLines = new Map<number, number>();
-  return records.map(({ record, info: { lines: line } }) => {
-    const entry = readEntry(record, width, line);
+  return lines.map(({ line, cells }) => {
+    const cell = (column: string) => cells[header.indexOf(column)] ?? '';
+    const entry = readEntry(cell, line);
     const first = firstLines.get(entry.affiliate_id);
     if (first !== undefined) {
       throw refuse(line, 'affiliate_id', `affiliate ${entry.affiliate_id} is already in line ${first}`);
@@ -43,53 +38,30 @@ export function readPaidFile(bytes: Buffer): ListedEntry[] {
   });
 }
 
-function decode(bytes: Buffer): string {
+function readLines(bytes: Buffer): { header: readonly string[]; lines: CsvLine[] } {
+  const reader = csvReader(FORMAT);
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes); // takes a byte order mark away
-  } catch {
-    throw refuseFile('the file is not UTF-8');
-  }
-}
-
-function parseLines(text: string): Parsed[] {
-  try {
-    return parse(text, {
-      info: true,
-      relax_column_count: true,
-      skip_empty_lines: true,
-      trim: true,
-    }) as unknown as Parsed[];
+    const lines = [...reader.read(bytes), ...reader.end()];
+    return { header: reader.header, lines };
   } catch (error) {
-    const { lines, message } = error as Error & { lines?: number };
-    throw refuseFile(`line ${lines ?? 1}: ${message.replace(/,? (on|at) line \d+\.?$/, '')}`);
+    throw error instanceof CsvError ? refuseFile(error.message) : error;
   }
 }
 
-function checkHeader(names: readonly string[]): number {
-  const given = names.map((name) => name.toLowerCase());
-  const isRight = given.length >= 2 && COLUMNS.slice(0, given.length).join() === given.join();
-  if (isRight && given.length <= COLUMNS.length) return given.length;
-  const wrong = given.findIndex((name, index) => name !== COLUMNS[index]);
-  const column = wrong === -1 ? given.length + 1 : wrong + 1;
-  throw refuseFile(
-    `line 1, column ${column}: the header must be ${COLUMNS.slice(0, 2).join()} or ${COLUMNS.join()}, ` +
-      `not ${JSON.stringify(names.join().slice(0, 100))}`,
-  );
-}
-
-function readEntry(record: readonly string[], width: number, line: number): PaidEntry {
-  if (record.length < width) {
-    throw refuse(line, COLUMNS[record.length] ?? '', 'is missing: is the line cut off?');
+function readEntry(cell: (column: string) => string, line: number): PaidEntry {
+  const [id, paid, reference] = [cell('affiliate_id'), cell('is_paid'), cell('payment_reference')];
+  if (!/^[1-9]\d{0,14}$/.test(id)) {
+    throw refuse(line, 'affiliate_id', `must be a positive integer such as 17, not ${quote(id)}`);
   }
-  if (record.length > width) throw refuse(line, String(width + 1), 'there is no such column in the header');
-  const [id = '', paid = '', reference = ''] = record;
-  if (!/^[1-9]\d{0,14}$/.test(id))
-    throw refuse(line, 'affiliate_id', `must be a positive integer, not ${quote(id)}`);
-  if (!/^(true|false)$/i.test(paid))
+  if (!/^(true|false)$/i.test(paid)) {
     throw refuse(line, 'is_paid', `must be true or false, not ${quote(paid)}`);
-  if (reference.length > LONGEST_REFERENCE) {
-    throw refuse(line, 'payment_reference', `has more than ${LONGEST_REFERENCE} characters`);
   }
+  if (reference.length > LONGEST_REFERENCE) {
+    const what = `has more than ${LONGEST_REFERENCE} characters: ${quote(reference)}`;
+    throw refuse(line, 'payment_reference', what);
+  }
+  const broken = guardRule(reference);
+  if (broken !== null) throw refuse(line, 'payment_reference', `${broken}: ${quote(reference)}`);
   return {
     affiliate_id: Number(id),
     is_paid: paid.toLowerCase() === 'true',
@@ -97,13 +69,28 @@ function readEntry(record: readonly string[], width: number, line: number): Paid
   };
 }
 
-const quote = (text: string) => JSON.stringify(text.slice(0, 60));
-
 const refuse = (line: number, column: string, what: string) =>
   refuseFile(`line ${line}, column ${column}: ${what}`);
 
 const refuseFile = (what: string) =>
   new CommandError(`${what}; nothing was changed`, { code: 'bad_request', reason: 'invalid_file' });
+
+/** The lists of several files as one: who is paid in one is paid. Throws CommandError for whom two of them pay. */
+export function mergeLists(lists: readonly (readonly ListedEntry[])[]): ListedEntry[] {
+  const merged = new Map<number, ListedEntry>();
+  for (const entry of lists.flat()) {
+    const { affiliate_id: id, is_paid, where } = entry;
+    const before = merged.get(id);
+    if (before?.is_paid && is_paid) {
+      throw new CommandError(
+        `${where}: affiliate ${id} is paid in another file too (${before.where}); nothing was changed`,
+        { code: 'bad_request', reason: 'duplicate_entry' },
+      );
+    }
+    if (before === undefined || is_paid) merged.set(id, entry);
+  }
+  return [...merged.values()];
+}
 
 /** The affiliates of `--paid 1,2,3`. Throws UsageError when it is no list of positive integers. */
 export function readIdList(option: string, text: string): number[] {

@@ -7,7 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { fail } from '../kernel/errors.ts';
 import type { Upload } from './route.ts';
 
-const READ_BYTES = 1 << 18;
+// Small enough that what a reader makes of a piece dies young: larger strings wait for a full collection.
+const READ_BYTES = 1 << 16;
 
 export interface SpooledUpload extends Upload {
   /** SHA-256 of the bytes: what an Idempotency-Key is compared by. */

@@ -309,7 +309,7 @@ describe('a hold', () => {
     await api.post(`${COMMISSIONS}/batch`, {
       commissions: [{ external_id: 'b', affiliate_id: affiliate, amount: 1 }],
     });
-    await api.upload(`${COMMISSIONS}/import`, `external_id,affiliate_id,amount\nf,${affiliate},1`);
+    await api.upload(`${COMMISSIONS}/import`, `external_id,affiliate_id,amount\nf,${affiliate},1\n`);
     expect((await allOf(api, COMMISSIONS)).map(held)).toEqual([14, 14]);
   });
 });

@@ -110,7 +110,13 @@ describe('a file of commissions', () => {
     ['line feeds', () => simple(...lines())],
     ['CRLF', () => simple(...lines()).replaceAll('\n', '\r\n')],
     ['a byte order mark', () => `﻿${simple(...lines())}`],
-    ['no end of the last line', () => simple(...lines()).trimEnd()],
+    ['CR, as old Macintosh programs end lines', () => simple(...lines()).replaceAll('\n', '\r')],
+    [
+      'no end of the last line, where its last cell is whole',
+      () =>
+        csv('external_id,affiliate_id,amount,currency', ...lines().map((line) => `${line},usd`)).trimEnd(),
+    ],
+    ['what a spreadsheet left empty', () => simple(...lines(), ',,').replaceAll('\n', ',,\n')],
     ['empty lines between', () => simple('', ...lines(), '', '')],
     ['quotes around everything', () => simple(...lines()).replaceAll(/[^,\n]+/g, '"$&"')],
     ['capitals and spaces in the header', () => simple(...lines()).replace('external_id', ' External_ID ')],
@@ -225,7 +231,7 @@ describe('a file as a whole is refused for', () => {
       () => Buffer.from(csv('external_id,affiliate_id,amount,description', `a,${ada},1,Zoë`), 'latin1'),
       ['UTF-8'],
     ],
-    ['UTF-16', () => Buffer.from(`﻿${good()}`, 'utf16le'), []],
+    ['UTF-16', () => Buffer.from(`﻿${good()}`, 'utf16le'), ['UTF-16']],
     [
       'a character cut off at the end',
       () => Buffer.concat([Buffer.from(good()), Buffer.from([0xe5, 0xb1])]),

@@ -316,10 +316,9 @@ test('what is paid never changes: names and destinations stay as they were at th
 test('a payout of more than a thousand affiliates leaves the list to its own address', async () => {
   const account = await world.otherAccount();
   const numbers = Array.from({ length: 1001 }, (_, index) => index);
-  const people = ['external_id,email', ...numbers.map((n) => `p${n},p${n}@example.com`)].join('\n');
-  const sales = ['external_id,affiliate_external_id,amount', ...numbers.map((n) => `s${n},p${n},1.00`)].join(
-    '\n',
-  );
+  const csv = (...lines: string[]) => [...lines, ''].join('\n');
+  const people = csv('external_id,email', ...numbers.map((n) => `p${n},p${n}@example.com`));
+  const sales = csv('external_id,affiliate_external_id,amount', ...numbers.map((n) => `s${n},p${n},1.00`));
   expect((await account.upload(`${AFFILIATES}/import`, people)).body.created).toBe(1001);
   expect((await account.upload(`${COMMISSIONS}/import`, sales)).body.created).toBe(1001);
   const preview = await account.post(`${PAYOUTS}/preview`);

@@ -2,6 +2,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import { publishEach } from '../../delivery/queue.ts';
 import type { Upload } from '../../http/route.ts';
+import { quote } from '../../kernel/csv-refusal.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import { BadLines, type CsvFormat, cell, refuseBadLines, stageCsv } from '../csv-import.ts';
 import { lockBooks, reviseFor } from '../payouts/books.ts';
@@ -24,6 +25,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
 const FORMAT: CsvFormat = {
   columns: Object.keys(COLUMNS),
   required: ['email'],
+  fixedWords: ['payout_method', 'is_ready_for_payout', 'status'],
   staged: Object.entries(COLUMNS),
   readLine: (cells) => [
     cell.text('external_id', cells.external_id, 255),
@@ -89,24 +91,29 @@ async function matchExisting(tx: Tx, account: string): Promise<void> {
 
 /** Takes lines out that repeat an earlier one or would take another affiliate's e-mail address. */
 async function refuseClashes(tx: Tx, account: string, bad: BadLines): Promise<void> {
-  const repeated = (by: Sql, what: string) => sql`
-    select line, ${`${what} is the same as in line `}::text || first as message
-    from (select line, first_value(line) over (partition by ${by} order by line) as first from staged
+  const repeated = (by: Sql, column: Sql, what: string) => sql`
+    select line, column_name, value, ${`${what} line `}::text || first as rule
+    from (select line, ${column}, first_value(line) over (partition by ${by} order by line) as first from staged
           where ${by} is not null) s
     where line > first`;
+  const column = (name: string) => sql`${name}::text as column_name, ${raw(name)} as value`;
+  const either = sql`case when external_id is null then 'email' else 'external_id' end as column_name,
+    coalesce(external_id, email) as value`;
   const taken = sql`
-    select s.line, 'email belongs to affiliate ' || a.id as message
+    select s.line, 'email' as column_name, s.email as value, 'belongs to affiliate ' || a.id as rule
     from staged s join affiliates a on a.account_id = ${account} and lower(a.email) = lower(s.email)
     where a.id is distinct from s.affiliate_id`;
-  const clashes = await rows<{ line: number; message: string }>(
+  const clashes = await rows<{ line: number; column_name: string; value: string; rule: string }>(
     tx,
     sql`with clashes as (
-          ${repeated(sql`external_id`, 'external_id')} union all ${repeated(sql`lower(email)`, 'email')} union all
-          ${repeated(sql`affiliate_id`, 'the affiliate')} union all ${taken}),
+          ${repeated(sql`external_id`, column('external_id'), 'is also in')} union all
+          ${repeated(sql`lower(email)`, column('email'), 'is also in')} union all
+          ${repeated(sql`affiliate_id`, either, 'means the same affiliate as')} union all ${taken}),
         gone as (delete from staged where line in (select line from clashes))
-        select distinct on (line) line, message from clashes order by line`,
+        select distinct on (line) line, column_name, value, rule from clashes order by line, column_name, rule`,
   );
-  for (const { line, message } of clashes) bad.add(line, message);
+  for (const { line, column_name, value, rule } of clashes)
+    bad.add(line, `${column_name} ${quote(value)} ${rule}`);
 }
 
 async function updateStaged(tx: Tx, account: string, header: ReadonlySet<string>): Promise<number> {

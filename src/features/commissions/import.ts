@@ -2,10 +2,17 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
 import type { Upload } from '../../http/route.ts';
+import { quote } from '../../kernel/csv-refusal.ts';
 import type { Json } from '../../kernel/json.ts';
-import { MAX_AMOUNT, normalizeCurrency, parseDecimal } from '../../kernel/money.ts';
+import {
+  currencyDigits,
+  formatDecimal,
+  MAX_AMOUNT,
+  normalizeCurrency,
+  parseDecimal,
+} from '../../kernel/money.ts';
 import { formatInstant, parseInstantOrDay } from '../../kernel/time.ts';
-import { BadLines, CellError, type CsvFormat, cell, quote, refuseBadLines, stageCsv } from '../csv-import.ts';
+import { BadLines, CellError, type CsvFormat, cell, refuseBadLines, stageCsv } from '../csv-import.ts';
 import { refuseInexact } from '../totals.ts';
 import { commissionOf, defaultCurrency } from './service.ts';
 import { contradictions, INPUT_COLUMNS, insertCommissions, sumsOf, unknownReferences } from './store.ts';
@@ -23,6 +30,7 @@ function format(fallbackCurrency: string): CsvFormat {
   return {
     columns: [...columns, ...Object.keys(AFFILIATE_COLUMNS)],
     required: ['external_id', Object.keys(AFFILIATE_COLUMNS)],
+    fixedWords: ['type', 'currency'],
     staged: [
       ['affiliate', 'text'],
       ...columns.map((column) => [column, INPUT_COLUMNS[column] ?? ''] as const),
@@ -63,7 +71,8 @@ function affiliateCell(cells: Readonly<Record<string, string | null>>): string {
 
 function currencyCell(value: string | null, fallback: string): string {
   const currency = normalizeCurrency(value ?? fallback);
-  if (currency === null) throw new CellError(`currency must be an ISO 4217 code, not ${quote(value ?? '')}`);
+  if (currency === null)
+    throw new CellError(`currency must be an ISO 4217 code such as usd, not ${quote(value ?? '')}`);
   return currency;
 }
 
@@ -72,12 +81,19 @@ function moneyCell(name: string, value: string | null | undefined, currency: str
   const minor = parseDecimal(value, currency);
   if (minor === null) {
     throw new CellError(
-      `${name} must be a decimal number with the digits of ${currency}, not ${quote(value)}`,
+      `${name} must be ${decimalRule(currency)}, without thousands separator, sign or exponent, not ${quote(value)}`,
     );
   }
   if (minor < 0n) throw new CellError(`${name} must not be negative: ${quote(value)}`);
   if (minor > MAX_AMOUNT) throw new CellError(`${name} is too large: ${quote(value)}`);
   return minor;
+}
+
+function decimalRule(currency: string): string {
+  const digits = currencyDigits(currency);
+  return digits === 0
+    ? `a whole number such as 528 (${currency} has no decimals)`
+    : `a number such as ${formatDecimal(3190n, currency)} with a point and at most ${digits} digits after it (${currency})`;
 }
 
 function rateCell(value: string | null | undefined): number | null {
@@ -105,7 +121,10 @@ function amountCell(
 function timeCell(value: string | null | undefined): string | null {
   if (value === null || value === undefined) return null;
   const at = parseInstantOrDay(value);
-  if (at === null) throw new CellError(`occurred_at must be RFC 3339 or YYYY-MM-DD, not ${quote(value)}`);
+  if (at === null)
+    throw new CellError(
+      `occurred_at must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z (RFC 3339), not ${quote(value)}`,
+    );
   return formatInstant(at.from);
 }
 
@@ -169,8 +188,16 @@ async function dropContradictions(tx: Tx, account: string, source: Sql, bad: Bad
   const other = await contradictions(tx, account, source);
   if (other.length === 0) return;
   const cells = await removeStaged(tx, other);
+  const ids = [...cells.values()].map(({ external_id }) => external_id);
+  const good = await rows<{ external_id: string; line: number }>(
+    tx,
+    sql`select external_id, min(line) as line from staged where external_id = any(${ids}::text[]) group by external_id`,
+  );
+  const lineOf = new Map(good.map(({ external_id, line }) => [external_id, line]));
   for (const line of other) {
-    bad.add(line, `external_id ${quote(cells.get(line)?.external_id ?? '')} exists with other content`);
+    const id = cells.get(line)?.external_id ?? '';
+    const where = lineOf.has(id) ? `is also in line ${lineOf.get(id)}` : 'exists';
+    bad.add(line, `external_id ${quote(id)} ${where} with other content`);
   }
 }
 

@@ -1,0 +1,94 @@
+import { CsvError, quote } from './csv-refusal.ts';
+
+/** The columns of a kind of file. */
+export interface CsvColumns {
+  /** Every column the file may have. */
+  readonly columns: readonly string[];
+  /** Columns it must have; a list in the list means exactly one of them. */
+  readonly required: readonly (string | readonly string[])[];
+  /** Columns in which a value that was cut off is no value any more, such as `true` or `false`. */
+  readonly fixedWords: readonly string[];
+}
+
+export interface CsvHeader {
+  /** The columns of the file in its order, in lower case. */
+  readonly names: readonly string[];
+  /** The number of cells of the header line: columns without a name may follow, which spreadsheets leave behind. */
+  readonly width: number;
+}
+
+const SEPARATORS: Readonly<Record<string, string>> = {
+  ';': 'semicolons between the cells: save it with commas, and with points in decimal numbers',
+  '\t': 'tabs between the cells: save it with commas',
+  '|': 'bars between the cells: save it with commas',
+  ',': 'quotes around the whole line: only single cells may have them',
+};
+
+/** Reads the first line. Throws CsvError when it is not the header of such a file. */
+export function readHeader(cells: readonly string[], line: number, format: CsvColumns): CsvHeader {
+  const refuse = (what: string) => new CsvError(`line ${line}${what}`);
+  const all = cells.map((name) => name.trim().toLowerCase());
+  const names = all.slice(0, all.findLastIndex((name) => name !== '') + 1);
+  const separator = otherSeparator(names, format);
+  if (separator) throw refuse(`: the file has ${SEPARATORS[separator]}`);
+  const unknown = names.findIndex((name) => !format.columns.includes(name));
+  if (unknown !== -1) throw refuse(unknownColumn(names, unknown, format));
+  const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
+  if (twice !== -1) {
+    const name = names[twice] ?? '';
+    throw refuse(`, column ${twice + 1}: ${name} is column ${names.indexOf(name) + 1} already`);
+  }
+  for (const need of format.required) {
+    const choices = typeof need === 'string' ? [need] : need;
+    const present = choices.filter((name) => names.includes(name));
+    if (present.length === 0) throw refuse(`: column ${choices.join(' or ')} is missing`);
+    if (present.length > 1) throw refuse(`: only one of ${present.join(', ')} may be there`);
+  }
+  return { names, width: all.length };
+}
+
+function otherSeparator(names: readonly string[], { columns }: CsvColumns): string | undefined {
+  const [only = ''] = names;
+  if (names.length !== 1) return undefined;
+  return Object.keys(SEPARATORS).find((separator) =>
+    only.split(separator, 20).some((name) => name !== only && columns.includes(name.trim())),
+  );
+}
+
+function unknownColumn(names: readonly string[], index: number, { columns }: CsvColumns): string {
+  const name = names[index] ?? '';
+  const place = `, column ${index + 1}`;
+  if (name === '') return `${place}: has no name`;
+  const near = nearest(name, columns);
+  if (near !== null) return `${place}: there is no column ${quote(name)}: is it ${near}?`;
+  const known = `the columns are ${columns.join(', ')}`;
+  const isData = !names.some((other) => columns.includes(other));
+  if (isData) return `: must name the columns, and ${quote(names.slice(0, 10).join())} does not; ${known}`;
+  return `${place}: there is no column ${quote(name)}; ${known}`;
+}
+
+/** The known name that a misspelt one most likely means, or null. */
+function nearest(name: string, known: readonly string[]): string | null {
+  const plain = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, '');
+  const given = plain(name.slice(0, 64));
+  const [best] = known
+    .map((candidate) => ({ candidate, edits: editDistance(given, plain(candidate)) }))
+    .sort((a, b) => a.edits - b.edits);
+  return best && best.edits <= Math.max(given.length, plain(best.candidate).length) / 3
+    ? best.candidate
+    : null;
+}
+
+/** How many letters must be put in, left out or replaced to make one word of the other (Levenshtein). */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

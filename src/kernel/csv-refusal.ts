@@ -1,0 +1,20 @@
+/** A file that cannot be read; the message names the line, and the column and character where there is one. */
+export class CsvError extends Error {
+  override name = 'CsvError';
+}
+
+const SHOWN = 60;
+
+/** A cell as it stands in a message: short, in quotes, control characters escaped. */
+export function quote(cell: string): string {
+  return JSON.stringify(cell.length > SHOWN ? `${cell.slice(0, SHOWN)}…` : cell);
+}
+
+/**
+ * The rule a cell breaks that carries the apostrophe our files put before what a spreadsheet would run as a formula;
+ * else null. Neither reading is safe: kept, `'-5` is another id than `-5`; taken away, a text changes unseen.
+ */
+export function guardRule(cell: string): string | null {
+  if (cell.charCodeAt(0) !== 39 || !/^'[=+\-@\t\r]/.test(cell)) return null;
+  return `begins with an apostrophe before ${JSON.stringify(cell.charAt(1))}, which files carry against formulas: take the apostrophe away`;
+}

@@ -1,0 +1,77 @@
+const QUOTE = 34;
+const COMMA = 44;
+const LF = 10;
+const CR = 13;
+
+/** What stands at a place of a text. `cells` are those of the record that are whole. */
+export type Scanned =
+  | {
+      readonly kind: 'record';
+      readonly cells: string[];
+      /** The index behind the record and its line end. */
+      readonly next: number;
+      /** Line ends inside quotes, and the record's own. */
+      readonly lineEnds: number;
+      /** Whether a line end closes the record, not the end of the text. */
+      readonly hasEnd: boolean;
+    }
+  /** The text ends within the record; `quote` is the index of a quote that is open there, or -1. */
+  | { readonly kind: 'unfinished'; readonly cells: string[]; readonly quote: number }
+  | { readonly kind: 'wrong'; readonly cells: string[]; readonly at: number; readonly rule: string };
+
+/**
+ * Scans the CSV record (RFC 4180) that begins at `start`. Without `isEnd` more text may follow, so a record that
+ * only the text's end closes is unfinished.
+ */
+export function scanRecord(text: string, start: number, isEnd: boolean): Scanned {
+  const cells: string[] = [];
+  let lineEnds = 0;
+  for (let from = start; ; ) {
+    let at = nextMark(text, from);
+    let cell = text.slice(from, at).trim();
+    if (text.charCodeAt(at) === QUOTE) {
+      if (cell !== '') return { kind: 'wrong', cells, at, rule: QUOTE_INSIDE };
+      const close = closingQuote(text, at);
+      if (close === -1) return { kind: 'unfinished', cells, quote: at };
+      const inside = text.slice(at + 1, close);
+      cell = inside.includes('"') ? inside.replaceAll('""', '"') : inside;
+      lineEnds += countLineEnds(inside);
+      at = nextMark(text, close + 1);
+      const isClean = text.charCodeAt(at) !== QUOTE && text.slice(close + 1, at).trim() === '';
+      if (!isClean) return { kind: 'wrong', cells, at: close + 1, rule: AFTER_QUOTE };
+    }
+    const mark = text.charCodeAt(at);
+    const isOpen = at === text.length || (mark === CR && at === text.length - 1); // an LF may follow a CR
+    if (isOpen && !isEnd) return { kind: 'unfinished', cells, quote: -1 };
+    cells.push(cell);
+    if (mark !== COMMA) {
+      const hasEnd = at < text.length;
+      const next = at + (hasEnd ? 1 : 0) + (mark === CR && text.charCodeAt(at + 1) === LF ? 1 : 0);
+      return { kind: 'record', cells, next, lineEnds: lineEnds + 1, hasEnd };
+    }
+    from = at + 1;
+  }
+}
+
+const QUOTE_INSIDE = 'a quote inside a cell: double it and put the cell in quotes';
+const AFTER_QUOTE = 'only a comma or the line end may follow a closing quote; a quote inside is doubled';
+
+/** The index of the next comma, quote or line end, or the text's length. */
+function nextMark(text: string, from: number): number {
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code <= COMMA && (code === COMMA || code === LF || code === CR || code === QUOTE)) return at;
+  }
+  return text.length;
+}
+
+function closingQuote(text: string, open: number): number {
+  for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 2)) {
+    if (text.charCodeAt(at + 1) !== QUOTE) return at;
+  }
+  return -1;
+}
+
+function countLineEnds(text: string): number {
+  return text.match(/\r\n|\n|\r/g)?.length ?? 0;
+}
