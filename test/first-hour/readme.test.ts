@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Block,
+  blocksOf,
+  type Clone,
+  freePorts,
+  freshClone,
+  isAsShown,
+  newcomer,
+  type Ports,
+  type Running,
+  startShell,
+  typeBlocks,
+  withPorts,
+} from './support.ts';
+
+// A newcomer's first hour: every command block of the README in a fresh clone, in order, compared with what the README
+// says it prints. The first block is terminal one, in which the server goes on; the others are terminal two.
+const BLOCKS = blocksOf('README.md');
+const hasCurl = spawnSync('curl', ['--version']).status === 0;
+
+describe.skipIf(!hasCurl)('the README in a fresh clone', () => {
+  let clone: Clone;
+  let ports: Ports;
+  let server: Running;
+  let started: string;
+  let typed: { output: string; code: number }[];
+  const [start, ...rest] = BLOCKS as [Block, ...Block[]];
+
+  beforeAll(async () => {
+    clone = freshClone();
+    ports = await freePorts([8080, 9000]);
+    server = startShell(start.commands, clone.folder, newcomer({ PORT: String(ports.get(8080)) }));
+    await server.until(/Ctrl-C stops it.*\n/);
+    started = server.printed();
+    const here = rest.map((block) => ({ ...block, commands: withPorts(block.commands, ports) }));
+    typed = await typeBlocks(here, clone.folder, newcomer({}));
+  }, 600_000);
+
+  afterAll(async () => {
+    await server?.interrupt();
+    clone?.remove();
+  }, 60_000);
+
+  test('the two commands start it and it says what the README shows', () => {
+    expectShown(started, start);
+  });
+
+  test.each(rest.map((block, index) => ({ ...block, index, title: firstLine(block) })))(
+    '$heading: $title',
+    (block) => {
+      const { output, code } = typed[block.index] ?? { output: '', code: -1 };
+      expect(code, output).toBe(0);
+      expectShown(output, block);
+    },
+  );
+
+  function expectShown(output: string, { output: shown }: Block): void {
+    if (shown === undefined) return;
+    const expected = withPorts(shown, ports);
+    // compared as texts when it is not as shown, for a readable difference
+    if (!isAsShown(output, expected)) expect(output).toBe(expected);
+  }
+});
+
+test('the README shows what its commands print, and has room for no more', () => {
+  expect(BLOCKS.length).toBeGreaterThan(8);
+  expect(BLOCKS[0]?.commands).toContain('npm ci && npm start');
+  expect(BLOCKS.filter(({ output }) => output !== undefined).length).toBeGreaterThan(BLOCKS.length / 2);
+});
+
+test('a comparison that would miss a difference is not one', () => {
+  expect(isAsShown('one\ntwo\n', 'one\ntwo\n')).toBe(true);
+  expect(isAsShown('one\ntwo\n', 'one\n')).toBe(false);
+  expect(isAsShown('one 17 x\n', 'one … x\n')).toBe(true);
+  expect(isAsShown('one 17 y\n', 'one … x\n')).toBe(false);
+  expect(isAsShown('a\nb\nc\n', '…\nc\n')).toBe(true);
+  expect(isAsShown('a\nb\nc\n', 'a\n…\n')).toBe(true);
+  expect(isAsShown('a\nb\nc\n', '…\nb\n')).toBe(false);
+});
+
+const firstLine = ({ commands }: Block) => commands.trim().split('\n')[0] ?? '';

@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A command block of a page, and what the page says it prints. */
+export interface Block {
+  /** The heading it stands under. */
+  readonly heading: string;
+  readonly commands: string;
+  /** The `text` block behind it; undefined when the page shows none. */
+  readonly output: string | undefined;
+}
+
+/** The `sh` blocks of a page of this project, each with the `text` block that follows it. */
+export function blocksOf(page: string): Block[] {
+  const blocks: Block[] = [];
+  let heading = '';
+  const parts = /^#+ (.+)$|^```(\w*)\n([\s\S]*?)^```$/gm;
+  for (const [, title, language, content = ''] of readFileSync(join(ROOT, page), 'utf8').matchAll(parts)) {
+    if (title !== undefined) heading = title;
+    else if (language === 'sh') blocks.push({ heading, commands: content, output: undefined });
+    else if (language === 'text') {
+      const last = blocks.pop();
+      if (!last) throw new Error(`${page}: output without a command under "${heading}"`);
+      blocks.push({ ...last, output: content });
+    }
+  }
+  return blocks;
+}
+
+/**
+ * Whether a program printed what a page shows: `…` stands for anything within a line, a line of nothing else for any
+ * number of lines.
+ */
+export function isAsShown(printed: string, shown: string): boolean {
+  const lines = shown.trimEnd().split('\n');
+  const pattern = lines.map((line) =>
+    line.trim() === '…' ? '(?:.*\n)*?' : `${line.split('…').map(literally).join('.*')} *\n`,
+  );
+  // what a terminal does not show
+  const seen = printed.replaceAll('\r\n', '\n').trimEnd();
+  return new RegExp(`^${pattern.join('')}$`).test(`${seen}\n`);
+}
+
+const literally = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** A copy of the project as a newcomer gets it: without what was installed, built or stored, in a path with a space. */
+export interface Clone {
+  readonly folder: string;
+  remove(): void;
+}
+
+export function freshClone(): Clone {
+  const parent = mkdtempSync(join(tmpdir(), 'payhook first hour '));
+  const folder = join(parent, 'payhook');
+  const made = new Set(['node_modules', 'dist', 'dist.next', 'data', '.git', 'results.json']);
+  cpSync(ROOT, folder, { recursive: true, filter: (path) => !made.has(basename(path)) });
+  return { folder, remove: () => rmSync(parent, { recursive: true, force: true }) };
+}
+
+/** The ports of a page and the free ones that stand for them here. */
+export type Ports = ReadonlyMap<number, number>;
+
+/** Free ports in place of those a page names: somebody may be listening there. */
+export async function freePorts(named: readonly number[]): Promise<Ports> {
+  const servers = await Promise.all(
+    named.map(async (port) => {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return { port, server };
+    }),
+  );
+  const ports = new Map(servers.map(({ port, server }) => [port, (server.address() as AddressInfo).port]));
+  await Promise.all(servers.map(({ server }) => once(server.close(), 'close')));
+  return ports;
+}
+
+/** A text of the page with its ports replaced. */
+export function withPorts(text: string, ports: Ports): string {
+  return text.replaceAll(/(?<=127\.0\.0\.1:|--port )\d+/g, (port) => String(ports.get(Number(port)) ?? port));
+}
+
+/** The environment of a newcomer's shell: none of our settings, nothing of the test runner. */
+export function newcomer(extra: Readonly<Record<string, string>>): Record<string, string> {
+  const kept = Object.entries(process.env).filter(([name]) =>
+    /^(PATH|HOME|USER|LANG|npm_config_\w+)$/.test(name),
+  );
+  // the packages were fetched a moment ago: npm may take them from its cache; its remarks are none of the page's
+  return {
+    ...Object.fromEntries(kept),
+    npm_config_prefer_offline: 'true',
+    npm_config_loglevel: 'error',
+    ...extra,
+  } as Record<string, string>;
+}
+
+/** A program in a process group of its own, with all it printed. */
+export interface Running {
+  readonly child: ChildProcess;
+  printed(): string;
+  /** Resolves when the output matches; throws when the program ends before. */
+  until(pattern: RegExp): Promise<void>;
+  /** Interrupts it as Ctrl-C does, and waits for its end; returns the exit code. */
+  interrupt(): Promise<number | null>;
+}
+
+/** Starts commands in a shell. */
+export function startShell(commands: string, cwd: string, env: Readonly<Record<string, string>>): Running {
+  const child = spawn('bash', ['-c', commands], {
+    cwd,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+    });
+  }
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  return {
+    child,
+    printed: () => output,
+    async until(pattern) {
+      while (!pattern.test(output)) {
+        const isOver = await Promise.race([
+          ended.then(() => true),
+          once(child.stdout, 'data').then(() => false),
+          once(child.stderr, 'data').then(() => false),
+        ]);
+        if (isOver && !pattern.test(output))
+          throw new Error(`ended before it printed ${pattern}:\n${output}`);
+      }
+    },
+    async interrupt() {
+      process.kill(-(child.pid ?? 0), 'SIGINT');
+      return ended;
+    },
+  };
+}
+
+const MARK = '\u001E';
+
+/** Runs blocks one after the other in one shell, as a reader types them; returns what each printed and its exit code. */
+export async function typeBlocks(
+  blocks: readonly Block[],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<{ output: string; code: number }[]> {
+  const script = blocks.map(({ commands }) => `${commands}\nprintf '${MARK}%s${MARK}' $?\n`).join('');
+  // job control, as in a shell somebody types in; what a page left running ends with it
+  const shell = startShell(`set -m; exec 2>&1; trap 'kill $(jobs -p) 2>/dev/null' EXIT\n${script}`, cwd, env);
+  await once(shell.child, 'close');
+  const parts = shell.printed().split(MARK);
+  return blocks.map((_, index) => ({
+    output: parts[2 * index] ?? '',
+    code: Number(parts[2 * index + 1] ?? -1),
+  }));
+}
