@@ -3,6 +3,10 @@ create table webhook_endpoints (
   account_id            uuid not null references accounts,
   id                    uuid not null default new_id(),
   url                   text not null,
+  -- The operator made this URL on the loopback of this machine: its workers may dial it. In force while the URL is the
+  -- same, so that whatever changes it ends it.
+  local_url             text,
+  local_machine         text,
   description           text,
   event_types           text[],         -- null = all
   header_names          text[] not null default '{}',
@@ -19,7 +23,8 @@ create table webhook_endpoints (
   updated_at            timestamptz(3) not null default now(),
   primary key (account_id, id),
   check ((disabled_at is null) = (disabled_reason is null)),
-  check ((previous_secret is null) = (previous_secret_until is null))
+  check ((previous_secret is null) = (previous_secret_until is null)),
+  check ((local_url is null) = (local_machine is null))
 );
 create index webhook_endpoints_deleted on webhook_endpoints (account_id, id) where deleted_at is not null;
 

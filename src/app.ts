@@ -20,7 +20,7 @@ import { disableEndpoint } from './features/webhook-endpoints/service.ts';
 import type { OperatorCredential } from './http/auth.ts';
 import { forgetOldReplies } from './http/idempotency.ts';
 import { createServer } from './http/server.ts';
-import { addressRules } from './kernel/addresses.ts';
+import { addressRules, LOOPBACK } from './kernel/addresses.ts';
 import type { Config } from './kernel/config.ts';
 import { type Vault, vaultOf } from './kernel/vault.ts';
 import { forgetExpired } from './oauth/service.ts';
@@ -165,7 +165,10 @@ export function setUpUrl(config: Config, address: string, secret: string): strin
   return `${config.authorizeUrl ?? config.baseUrl ?? address}/set-up?token=${secret}`;
 }
 
-/** Where a server with these settings is found from this machine. */
+/** Where a server with these settings is found. */
+export const addressOf = (config: Config): string => config.baseUrl ?? plainAddress(config);
+
+/** The same from this machine. */
 function plainAddress({ host, port }: Config): string {
   const isAny = host === '0.0.0.0' || host === '::';
   const name = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host;
@@ -297,8 +300,16 @@ export function work(platform: Platform): Pick<Worker, 'close'> {
 }
 
 function workerOptions({ config, db, log, vault }: Platform): WorkerOptions {
-  const addresses = addressRules(config.delivery.allowedNetworks);
-  return { db, log, vault, addresses, config: config.delivery, disableEndpoint };
+  const { allowedNetworks } = config.delivery;
+  return {
+    db,
+    log,
+    vault,
+    addresses: addressRules(allowedNetworks),
+    localAddresses: addressRules([...allowedNetworks, ...LOOPBACK]),
+    config: config.delivery,
+    disableEndpoint,
+  };
 }
 
 /** What any process may do, and one of them must, now and then. Returns what ends it. */

@@ -11,6 +11,8 @@ export interface Claimed {
   /** Attempts of the schedule made before. */
   readonly step: number;
   readonly url: string;
+  /** The machine on whose loopback the operator allowed the URL; null = the usual rules hold. */
+  readonly localMachine: string | null;
   /** Sealed; one, or two while a rotation overlaps. */
   readonly secrets: readonly Buffer[];
   readonly headerNames: readonly string[];
@@ -66,6 +68,7 @@ interface Row {
   /** The lease of an earlier attempt that never settled. */
   lost: string | null;
   url: string;
+  local_machine: string | null;
   secret: Buffer;
   previous_secret: Buffer | null;
   header_names: string[];
@@ -220,7 +223,8 @@ function takeRows(
           returning s.may_start_at)
         select c.token, (extract(epoch from c.now) * 1000)::int8 as now,
                (select ceil(extract(epoch from min(may_start_at) - c.now) * 1000)::int from limited) as wait_ms,
-               p.account_id, p.id as endpoint_id, p.event_id, v.payload, p.trigger, p.step, p.lost, p.url, p.secret,
+               p.account_id, p.id as endpoint_id, p.event_id, v.payload, p.trigger, p.step, p.lost, p.url,
+               case when p.local_url = p.url then p.local_machine end as local_machine, p.secret,
                case when p.previous_secret_until > c.now then p.previous_secret end as previous_secret,
                p.header_names, p.header_values, p.lane, p.failures,
                coalesce(p.last_success_at < c.now - interval '1 minute', true) as success_is_old
@@ -241,6 +245,7 @@ function claimedOf(row: Row): Claimed {
     trigger: row.trigger,
     step: row.step,
     url: row.url,
+    localMachine: row.local_machine,
     secrets: row.previous_secret ? [row.secret, row.previous_secret] : [row.secret],
     headerNames: row.header_names,
     headerValues: row.header_values,

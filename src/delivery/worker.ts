@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { Database, Tx } from '../db/connect.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
@@ -20,6 +21,8 @@ export interface WorkerOptions {
   readonly log: Logger;
   readonly vault: Vault;
   readonly addresses: AddressRules;
+  /** For endpoints that the operator of this machine allowed on its loopback. */
+  readonly localAddresses: AddressRules;
   readonly config: DeliveryConfig;
   /** Disables an endpoint and tells the account's other endpoints of it; false when it is disabled already. */
   disableEndpoint(
@@ -50,13 +53,17 @@ export function createWorker(options: WorkerOptions): Worker {
   /** What to add to performance.now() for the database's clock. */
   let clockOffset = performance.timeOrigin;
   const now = () => performance.now() + clockOffset;
-  const sender = createSender({
-    addresses: options.addresses,
-    timeoutMs: config.timeoutMs,
-    // what limits an endpoint is its lane; endpoints of many merchants may share an origin
-    connectionsPerOrigin: config.concurrency,
-    clock: now,
-  });
+  const senderFor = (addresses: AddressRules) =>
+    createSender({
+      addresses,
+      timeoutMs: config.timeoutMs,
+      // what limits an endpoint is its lane; endpoints of many merchants may share an origin
+      connectionsPerOrigin: config.concurrency,
+      clock: now,
+    });
+  const sender = senderFor(options.addresses);
+  // a sender of its own: a connection to the loopback that is kept is of use to nobody else
+  const localSender = senderFor(options.localAddresses);
   const keyring = createKeyring(options.vault);
   const leaseMs = config.timeoutMs * LEASES_PER_TIMEOUT;
   const settler = createSettler({ ...options, leaseMs, onSettled: wake });
@@ -130,7 +137,9 @@ export function createWorker(options: WorkerOptions): Worker {
       'webhook-timestamp': String(timestamp),
       'webhook-signature': sign(keys, id, timestamp, delivery.payload),
     };
-    const outcome = await sender.send({
+    // the loopback of another machine is another computer
+    const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname();
+    const outcome = await (isLocal ? localSender : sender).send({
       url: delivery.url,
       headers: { ...headers, ...own },
       body: delivery.payload,
@@ -195,11 +204,14 @@ export function createWorker(options: WorkerOptions): Worker {
       stopHearing();
       await stopListening();
       await pumping;
-      const cut = setTimeout(() => sender.abortAll(), DRAIN_MS);
+      const senders = [sender, localSender];
+      const cut = setTimeout(() => {
+        for (const each of senders) each.abortAll();
+      }, DRAIN_MS);
       await Promise.all(underWay);
       clearTimeout(cut);
       await settler.close();
-      await sender.close();
+      await Promise.all(senders.map((each) => each.close()));
     },
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addressRules, isNetwork, refusalOfUrl } from './addresses.ts';
+import { addressRules, isNetwork, namesLoopback, refusalOfUrl } from './addresses.ts';
 
 const PUBLIC_ONLY = addressRules([]);
 const WITH_LOCAL = addressRules(['127.0.0.0/8', '::1/128']);
@@ -190,6 +190,7 @@ test.each(LOOPBACK_HOSTS)('http://%s/ is refused, and taken where loopback is al
   expect(refusalOfUrl(`http://${host}/hook`, PUBLIC_ONLY)).toMatch(/^name a public address/);
   expect(refusalOfUrl(`https://${host}`, PUBLIC_ONLY)).toMatch(/^name a public address/);
   expect(refusalOfUrl(`http://${host}/hook`, WITH_LOCAL)).toBeNull();
+  expect(namesLoopback(`http://${host}/hook`)).toBe(true);
 });
 
 test.each([
@@ -204,6 +205,7 @@ test.each([
   '[fe80::1]',
 ])('http://%s/ is refused', (host) => {
   expect(refusalOfUrl(`http://${host}/`, WITH_LOCAL)).toMatch(/^name a public address/);
+  expect(namesLoopback(`http://${host}/`)).toBe(false);
 });
 
 test.each([
@@ -222,6 +224,7 @@ test.each([
   'https://a@',
 ])('%s is judged by its host', (url) => {
   expect(refusalOfUrl(url, PUBLIC_ONLY)).toBe(url.endsWith('@') ? 'be a valid URL' : null);
+  expect(namesLoopback(url)).toBe(false);
 });
 
 test.each([
@@ -252,6 +255,7 @@ test.each([
   [`https://example.com/${'a'.repeat(2029)}`, 'be at most 2048 characters long'],
 ])('%j is refused: %s', (url, refusal) => {
   expect(refusalOfUrl(url, PUBLIC_ONLY)).toBe(refusal);
+  expect(namesLoopback(url)).toBe(false);
 });
 
 test('a URL of 2048 characters may be a target', () => {

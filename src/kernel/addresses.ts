@@ -10,6 +10,9 @@ export interface AddressRules {
   allows(address: string): boolean;
 }
 
+/** The networks of a machine's loopback. */
+export const LOOPBACK: readonly string[] = ['127.0.0.0/8', '::1/128'];
+
 const LONGEST_URL = 2048;
 const ONLY_PUBLIC = 'name a public address (DELIVERY_ALLOW_CIDRS of the server allows others)';
 // RFC 4291 section 2.4: all that was ever assigned as global unicast.
@@ -63,6 +66,14 @@ export function refusalOfUrl(url: string, rules: AddressRules): string | null {
   const isLocalName = host === 'localhost' || host.endsWith('.localhost');
   const address = isLocalName ? '127.0.0.1' : host;
   return isIP(address) === 0 || rules.allows(address) ? null : ONLY_PUBLIC;
+}
+
+const PUBLIC_ONLY = addressRules([]);
+const PUBLIC_AND_LOOPBACK = addressRules(LOOPBACK);
+
+/** Whether a URL that can be the target of deliveries names the loopback, in any spelling or as `localhost`. */
+export function namesLoopback(url: string): boolean {
+  return refusalOfUrl(url, PUBLIC_ONLY) !== null && refusalOfUrl(url, PUBLIC_AND_LOOPBACK) === null;
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;

@@ -1,8 +1,9 @@
+import { hostname } from 'node:os';
 import type { Reader, Tx } from '../../db/connect.ts';
 import { endDeleted, publish } from '../../delivery/queue.ts';
 import { newSigningSecret, placeOf } from '../../delivery/secrets.ts';
 import type { Principal } from '../../http/route.ts';
-import { type AddressRules, refusalOfUrl } from '../../kernel/addresses.ts';
+import { type AddressRules, namesLoopback, refusalOfUrl } from '../../kernel/addresses.ts';
 import { fail } from '../../kernel/errors.ts';
 import { idOf, uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
@@ -103,7 +104,11 @@ export async function changeEndpoint(
   if (!principal.scopes.has('affiliates')) {
     checkSubscription(principal, await typesWaiting(tx, account, endpoint));
   }
-  const columns = columnsOf(endpoint, input, caller, openHeaders(vault, endpoint, before));
+  const { url, ...others } = input;
+  // a program that sends the whole record back chooses no address
+  const isSame = url === before.url && principal.kind !== 'operator';
+  const named = isSame ? others : input;
+  const columns = columnsOf(endpoint, named, caller, openHeaders(vault, endpoint, before));
   if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);
   if (input.status === 'disabled') await disableEndpoint(tx, { account, endpoint, reason: 'manual' });
   if (input.status === 'enabled' && before.disabled_at !== null) await markEnabled(tx, account, endpoint);
@@ -127,6 +132,8 @@ export async function deleteEndpoint(tx: Tx, account: string, id: string): Promi
   // a first slice of what waits there; workers end the rest
   await endDeleted(tx);
 }
+
+const LOOPBACK_HINT = '; on the machine of the server, `payhook webhooks create` may name its loopback';
 
 type SecretCaller = Pick<Caller, 'account' | 'principal' | 'vault'>;
 
@@ -218,15 +225,12 @@ function openHeaders(vault: Vault, endpoint: string, row: EndpointRow): OwnHeade
 function columnsOf(
   endpoint: string,
   input: EndpointInput,
-  { vault, addresses }: Caller,
+  caller: Caller,
   headersBefore: OwnHeaders,
 ): Columns {
+  const { vault } = caller;
   const columns: Record<string, unknown> = {};
-  if (input.url !== undefined) {
-    const problem = refusalOfUrl(input.url, addresses);
-    if (problem !== null) throw fail('invalid_url', `url must ${problem}`);
-    columns.url = input.url;
-  }
+  if (input.url !== undefined) Object.assign(columns, urlColumns(input.url, caller));
   if (input.event_types !== undefined) {
     columns.event_types = input.event_types === null ? null : knownTypes(input.event_types);
   }
@@ -239,6 +243,15 @@ function columnsOf(
   if (input.rate_limit !== undefined) columns.rate_limit = input.rate_limit;
   if (input.metadata !== undefined) columns.metadata = toJson(input.metadata);
   return columns;
+}
+
+/** A URL on the loopback is the operator's to allow, who is at this machine, and for this machine only. */
+function urlColumns(url: string, { principal, addresses }: Caller): Columns {
+  const isLoopback = namesLoopback(url);
+  const isLocal = isLoopback && principal.kind === 'operator';
+  const problem = isLocal ? null : refusalOfUrl(url, addresses);
+  if (problem !== null) throw fail('invalid_url', `url must ${problem}${isLoopback ? LOOPBACK_HINT : ''}`);
+  return { url, local_url: isLocal ? url : null, local_machine: isLocal ? hostname() : null };
 }
 
 function knownTypes(eventTypes: readonly string[]): string[] {
