@@ -1,0 +1,224 @@
+import { afterEach, expect, inject, test } from 'vitest';
+import { until } from '../support/wire.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Machine, type Ran, ROOT, startMachine, startServer } from './support.ts';
+
+const LONG = 300_000;
+const LISTEN = 'http://127.0.0.1:9000';
+
+let machine: Machine;
+let world: World | undefined;
+afterEach(async () => {
+  await machine.close();
+  await world?.close(); // counts the books
+  world = undefined;
+});
+
+/** The settings with which a command works on the database of a world. */
+async function settingsOf(world: World): Promise<Record<string, string>> {
+  const { host, port, user, password, secretKey } = inject('postgres');
+  const [{ name } = { name: '' }] = await world.query<{ name: string }>('select current_database() as name');
+  const credentials = password ? `${user}:${encodeURIComponent(password)}` : user;
+  return {
+    DATABASE_URL: `postgres://${credentials}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
+    SECRET_KEY: secretKey,
+  };
+}
+
+/** The total of a list, each page of which is judged against the description. */
+async function total(world: World, path: string): Promise<number> {
+  const { status, text, body } = await world.api.get(path);
+  expect(status, `${path}: ${text}`).toBe(200);
+  return body.pagination.total;
+}
+
+/** What a demo made, without what is another thing each time. */
+function contentOf(ran: Ran) {
+  const { affiliates, commissions, payouts, webhook_endpoints } = ran.json();
+  return {
+    affiliates,
+    commissions,
+    payouts: payouts.map(({ number, status, filters, totals, revision }: Record<string, unknown>) => ({
+      number,
+      status,
+      filters,
+      totals,
+      revision,
+    })),
+    endpoints: webhook_endpoints.map(({ url, status }: Record<string, unknown>) => ({ url, status })),
+  };
+}
+
+test(
+  'the demo fills an empty account beside a server that delivers too, never mixes, and can be stopped and run again',
+  async () => {
+    machine = startMachine();
+    // as it is installed: the loopback is open to nobody but the operator
+    const opened = await startWorld({ delivers: true, settings: { DELIVERY_ALLOW_CIDRS: '' } });
+    world = opened;
+    const env = await settingsOf(opened);
+    const first = await machine.run(['demo', '--json'], { env });
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(first.json()).toMatchObject({ object: 'demo', account: { name: 'Default' }, affiliates: 60 });
+
+    await everyListHasSomething(opened);
+    await theEndpointsAreInEveryState(opened);
+
+    // the account has something in it now: by name it is refused, without it is left alone
+    const again = await machine.run(['demo', '--account', 'Default'], { env });
+    expect(again).toMatchObject({ code: 1, stdout: '' });
+    expect(again.stderr).toMatch(/^payhook: the account Default is not empty: it has 60 affiliates, /);
+
+    const stopped = machine.start(['demo'], { env });
+    const count = (table: string, where = 'true') =>
+      opened
+        .query<{ count: string }>(`select count(*) from ${table} where ${where}`)
+        .then(([row]) => Number(row?.count));
+    await until('the second demo is under way', async () => (await count('affiliates')) > 65, LONG);
+    stopped.child.kill('SIGINT');
+    const interrupted = await stopped.ended;
+    expect(interrupted).toMatchObject({ code: 1, stdout: '' });
+    expect(interrupted.stderr).toMatch(
+      /^payhook: interrupted: .* stays in the account Demo; payhook demo begins/,
+    );
+    // of all endpoints only the one of the first demo is left to be sent to
+    expect(await count('webhook_endpoints', 'disabled_at is null')).toBe(1);
+
+    const second = await machine.run(['demo', '--json'], { env });
+    expect(second).toMatchObject({ code: 0, stderr: '' });
+    expect(second.json().account.name).toBe('Demo 2');
+    expect(contentOf(second)).toEqual(contentOf(first));
+    // what is left behind would be tried again for days
+    expect(
+      await count('queue q join webhook_endpoints e on e.id = q.endpoint_id', 'disabled_at is null'),
+    ).toBe(0);
+    expect(machine.leftovers()).toEqual([]);
+  },
+  LONG,
+);
+
+async function everyListHasSomething(world: World): Promise<void> {
+  const { api } = world;
+  const lists = [
+    'affiliates?status=active',
+    'affiliates?status=inactive',
+    'affiliates/programs',
+    ...['paid', 'unpaid'].map((status) => `affiliates/payouts?status=${status}`),
+    ...['paid', 'unpaid', 'pending', 'voided'].map((status) => `affiliates/commissions?status=${status}`),
+    ...['sale', 'recurring', 'bonus', 'adjustment', 'clawback'].map(
+      (type) => `affiliates/commissions?type=${type}`,
+    ),
+    ...['usd', 'eur', 'gbp', 'jpy'].map((currency) => `affiliates/commissions?currency=${currency}`),
+    ...['affiliates', 'commissions', 'excluded'].map((part) => `affiliates/payouts/current/${part}`),
+    ...['enabled', 'disabled'].map((status) => `webhook-endpoints?status=${status}`),
+    ...['delivered', 'failed', 'held'].map((status) => `webhook-events?status=${status}`),
+    'audit-log',
+  ];
+  for (const list of lists) expect(await total(world, `/v2/${list}`), list).toBeGreaterThan(0);
+  expect(await total(world, '/v2/affiliates/commissions')).toBeGreaterThan(4999);
+
+  const payouts = (await api.get('/v2/affiliates/payouts?sort=number')).body.data;
+  expect(payouts.map(({ number, status }: { number: number; status: string }) => [number, status])).toEqual([
+    [1, 'paid'],
+    [2, 'paid'],
+    [3, 'paid'],
+    // 4 was deleted
+    [5, 'paid'],
+    [6, 'unpaid'],
+  ]);
+  const one = async (number: number) => {
+    const { id } = payouts.find((payout: { number: number }) => payout.number === number);
+    return (await api.get(`/v2/affiliates/payouts/${id}`)).body;
+  };
+  expect((await one(1)).currency).toBe('usd');
+  const file = await api.get(`/v2/affiliates/payouts/${payouts[0].id}/payment-files/paypal`);
+  expect([file.status, file.headers.get('payhook-skipped-affiliates')], file.text).toEqual([200, '0']);
+  expect((await one(2)).affiliates.map((line: { is_paid: boolean }) => line.is_paid)).toContain(false);
+  const returned = (line: { returned_amount: unknown }) => line.returned_amount !== null;
+  expect((await one(3)).affiliates.some(returned)).toBe(true);
+  const current = await one(6);
+  expect(current.excluded.map(({ reason }: { reason: string }) => reason).sort()).toEqual([
+    'affiliate_inactive',
+    'below_minimum',
+    'negative_balance',
+    'on_hold',
+  ]);
+  expect(current.revision).toBeGreaterThan(1);
+}
+
+async function theEndpointsAreInEveryState(world: World): Promise<void> {
+  const { api } = world;
+  const endpoints = (await api.get('/v2/webhook-endpoints?sort=id')).body.data;
+  expect(
+    endpoints.map(({ url, status, disabled_reason }: Record<string, string>) => [
+      url,
+      status,
+      disabled_reason,
+    ]),
+  ).toEqual([
+    [`${LISTEN}/shop`, 'enabled', null],
+    [`${LISTEN}/books`, 'disabled', 'manual'],
+    [`${LISTEN}/crm`, 'disabled', 'gone'],
+    [`${LISTEN}/warehouse`, 'disabled', 'manual'],
+  ]);
+  const [shop, books, crm, warehouse] = endpoints.map(
+    ({ id }: { id: string }) => `/v2/webhook-endpoints/${id}`,
+  );
+  const statusOf = async (path: string, status: string) => total(world, `${path}/events?status=${status}`);
+  expect(await statusOf(shop, 'delivered')).toBe(await total(world, `${shop}/events`));
+  expect(await statusOf(books, 'delivered')).toBe(await total(world, `${books}/events`));
+  expect(await statusOf(crm, 'failed')).toBeGreaterThan(0);
+  expect(await statusOf(warehouse, 'held')).toBe(await total(world, `${warehouse}/events`));
+
+  // one came through by hand, others by the schedule
+  const log = (await api.get(`${books}/events?sort=id&per_page=100`)).body.data;
+  const recovered = log.filter((event: { attempt_count: number }) => event.attempt_count === 2);
+  const histories = [];
+  for (const { id } of recovered) {
+    const { attempts } = (await api.get(`${books}/events/${id}`)).body;
+    histories.push(
+      attempts
+        .map((attempt: Record<string, unknown>) => `${attempt.trigger} ${attempt.response_status}`)
+        .join(', '),
+    );
+  }
+  expect([...new Set(histories)].sort()).toEqual([
+    'scheduled 500, manual 200',
+    'scheduled 500, scheduled 200',
+  ]);
+}
+
+test(
+  'on a fresh machine it needs no server, and every command it names works as it is typed',
+  async () => {
+    machine = startMachine();
+    const { code, stdout, stderr } = await machine.run(['demo', '--seed', '7']);
+    expect([code, stderr]).toEqual([
+      0,
+      `The first API key was made; it is in ${machine.dataDir}/first-api-key\n`,
+    ]);
+    expect(stdout).toMatch(/^Default is filled: 60 affiliates, 5\d\d\d commissions \(\d+ paid, /);
+    const commands = [...stdout.matchAll(/npx payhook (.+)$/gm)].map(([, command = '']) => command);
+    expect(commands.length).toBeGreaterThan(8);
+    const server = await startServer(machine);
+    for (const command of commands.filter((each) => each !== 'listen')) {
+      // what cannot be undone is asked for on a terminal
+      const answered = command.replace('--all-paid', '--all-paid --yes');
+      const typed = `npx() { shift; '${process.execPath}' '${ROOT}dist/cli/main.js' "$@"; }; npx payhook ${answered}`;
+      const ran = await machine.startOther('sh', ['-c', typed], machine.folder).ended;
+      expect(ran, command).toMatchObject({ code: 0, stdout: expect.stringMatching(/./) });
+    }
+    server.child.kill('SIGTERM');
+    expect((await server.ended).code).toBe(0);
+  },
+  LONG,
+);
+
+test('it is for the machine itself, and says so', async () => {
+  machine = startMachine();
+  const env = { PAYHOOK_URL: 'http://127.0.0.1:1', PAYHOOK_API_KEY: 'x' };
+  const remote = await machine.run(['demo'], { env });
+  expect(remote).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('unset PAYHOOK_URL') });
+  const wrong = await machine.run(['demo', '--seed', 'x']);
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('--seed must be a whole number') });
+});
