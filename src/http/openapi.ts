@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TSchema } from 'typebox';
 import { REASONS, type ReasonName } from '../kernel/errors.ts';
 import { SESSION_COOKIE } from './cookies.ts';
+import { withExamples } from './examples.ts';
 import type { ListDefinition } from './lists.ts';
 import { DEFAULT_SORT } from './lists.ts';
 import { type Role, type Route, SCOPES } from './route.ts';
@@ -56,7 +57,7 @@ export function describe(routes: readonly Route[]): Json {
     methods[route.method.toLowerCase()] = operationOf(route);
     paths[route.path] = methods;
   }
-  return named({
+  const description = named({
     openapi: '3.1.0',
     info: {
       title: 'Payhook',
@@ -98,6 +99,7 @@ export function describe(routes: readonly Route[]): Json {
       },
     },
   });
+  return withExamples(description);
 }
 
 interface Whole extends Json {
@@ -168,9 +170,10 @@ function parametersOf(route: Route): Json[] {
     required: true,
     schema: { type: 'string' },
   }));
-  const query = Object.entries(
-    (route.query as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {},
-  );
+  const { properties = {}, required = [] } = (route.query ?? {}) as {
+    properties?: Record<string, TSchema>;
+    required?: readonly string[];
+  };
   const headers: Json[] = [];
   if (route.kind === 'write') {
     if (route.method === 'POST' || route.method === 'PUT')
@@ -180,7 +183,12 @@ function parametersOf(route: Route): Json[] {
   }
   return [
     ...path,
-    ...query.map(([name, schema]) => ({ name, in: 'query', schema })),
+    ...Object.entries(properties).map(([name, schema]) => ({
+      name,
+      in: 'query',
+      ...(required.includes(name) ? { required: true } : {}),
+      schema,
+    })),
     ...(route.kind === 'read' && route.list ? listParameters(route.list) : []),
     ...headers,
   ];

@@ -6,9 +6,11 @@ import * as commissions from '../features/commissions/routes.ts';
 import * as events from '../features/events/routes.ts';
 import * as oauthApplications from '../features/oauth-applications/routes.ts';
 import * as oauthGrants from '../features/oauth-grants/routes.ts';
+import * as paymentFiles from '../features/payouts/payment-files/routes.ts';
 import * as payouts from '../features/payouts/routes.ts';
 import * as programs from '../features/programs/routes.ts';
 import * as refunds from '../features/refunds/routes.ts';
+import * as reports from '../features/reports/routes.ts';
 import * as sessions from '../features/sessions/routes.ts';
 import * as users from '../features/users/routes.ts';
 import * as webhookEndpoints from '../features/webhook-endpoints/routes.ts';
@@ -29,6 +31,8 @@ export const ROUTES: readonly Route[] = [
   payouts.commissions,
   payouts.exclusions,
   payouts.returned,
+  paymentFiles.download,
+  reports.paid,
   affiliates.list,
   affiliates.create,
   affiliates.importFile,

@@ -176,8 +176,7 @@ const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'DELIVERY_ALLOW_CIDRS',
-    meaning:
-      'networks besides public addresses that webhooks may be sent to, such as 10.20.0.0/16',
+    meaning: 'networks besides public addresses that webhooks may be sent to, such as 10.20.0.0/16',
     fallback: '',
     read: networks,
     rule: 'networks in CIDR notation with a comma between',

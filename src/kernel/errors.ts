@@ -91,6 +91,18 @@ export const REASONS = {
   duplicate_entry: { status: 400, meaning: 'The same affiliate or record is listed twice.' },
   affiliate_not_in_payout: { status: 400, meaning: 'A listed affiliate has no line in the payout.' },
   affiliates_missing: { status: 400, meaning: 'require_all is set and lines of the payout are not listed.' },
+  several_currencies: {
+    status: 400,
+    meaning: 'The file takes one currency and the payout has several; choose with currency.',
+  },
+  currency_not_in_payout: { status: 400, meaning: 'The payout pays nothing in this currency.' },
+  affiliates_not_in_file: {
+    status: 400,
+    meaning: 'Affiliates cannot be paid by this file; allow_skipped makes it without them.',
+  },
+  empty_payment_file: { status: 400, meaning: 'Nobody can be paid by this file; it would have no rows.' },
+  several_parts: { status: 400, meaning: 'The rows are more than one file takes; choose with part.' },
+  no_such_part: { status: 400, meaning: 'The payment file does not have so many parts.' },
   refund_exceeds_rest: { status: 400, meaning: 'The refund is larger than what is left of the commission.' },
   invalid_amount: { status: 400, meaning: 'An amount is missing, zero, of the wrong sign or out of range.' },
   invalid_file: { status: 400, meaning: 'The CSV file cannot be read or lacks a column.' },

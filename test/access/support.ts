@@ -48,10 +48,10 @@ export const hashOf = (secret: string) => createHash('sha256').update(secret).di
 
 /** A request that no operation carries out: its ids are nobody's and its body is nonsense. */
 export function nonsense(
-  operation: Pick<Operation, 'method' | 'path' | 'mediaType'>,
+  operation: Pick<Operation, 'method' | 'path' | 'query' | 'mediaType'>,
 ): readonly [string, string, RequestOptions] {
-  const { method, path: pattern, mediaType } = operation;
-  const path = pathOf({ path: pattern }, nobodys);
+  const { method, mediaType } = operation;
+  const path = pathOf(operation, nobodys);
   if (method === 'GET') return [method, path, {}];
   if (mediaType !== 'text/csv') return [method, path, { body: { nonsense: true } }];
   return [method, path, { body: 'nonsense\n', headers: { 'content-type': 'text/csv' } }];

@@ -197,7 +197,9 @@ export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 export interface Operation {
   readonly method: string;
   readonly path: string;
-  readonly parameters: readonly { name: string; in: string; schema: Json }[];
+  readonly parameters: readonly { name: string; in: string; required?: boolean; schema: Json }[];
+  /** What it cannot do without, as `?name=value`; empty for most. */
+  readonly query: string;
   readonly requestBody: { content: Record<string, { schema: Json }> } | undefined;
 }
 
@@ -209,14 +211,26 @@ export const OPERATIONS: readonly Operation[] = Object.entries(
     method: method.toUpperCase(),
     path,
     parameters: operation.parameters,
+    query: neededQuery(operation.parameters),
     requestBody: operation.requestBody,
   })),
 );
 
+function neededQuery(parameters: Operation['parameters']): string {
+  const needed = parameters.filter((each) => each.in === 'query' && each.required);
+  const query = needed.map(({ name, schema }) => `${name}=${schema.examples[0]}`).join('&');
+  return query && `?${query}`;
+}
+
 /** A path with its parameters filled in: by name, else with an id nobody has. */
 export function fill(path: string, ids: Readonly<Record<string, string | number>> = {}): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(ids[name] ?? MISSING[name]));
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    String(ids[name] ?? MISSING[name] ?? WORDS[name]),
+  );
 }
+
+/** Parameters that name no record: each is one of a few words. */
+const WORDS: Readonly<Record<string, string>> = { format: 'summary' };
 
 /** Well-formed ids that no record has. */
 export const MISSING: Readonly<Record<string, string>> = {

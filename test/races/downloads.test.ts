@@ -121,6 +121,25 @@ test('a file made while a destination changes shows the one of the revision in i
     expect(file?.text.includes('new@example.com')).toBe(file?.headers.get('etag') === '"2"');
   }));
 
+test('a payment file made while somebody is moved to another way of payment is that of the revision in its name', () =>
+  inArena(ARENA, async (racers) => {
+    const { api } = racers;
+    const [stays = 0, moves = 0] = await makeAffiliates(api, 2);
+    await takeIn(api, salesFor([stays, moves], 2));
+    await api.post(PAYOUTS);
+    const path = `${PAYOUTS}/current/payment-files/paypal?allow_skipped=true`;
+    const file = await downloadDuring(racers, path, async () => {
+      const changed = await api.patch(`/v2/affiliates/${moves}`, { payout_method: 'wise' });
+      expect(changed.status).toBe(200);
+    });
+    const isNew = file?.headers.get('etag') === '"2"';
+    const references = [...(file?.text.matchAll(/,(1-\d+),/g) ?? [])].map(([, reference]) => reference);
+    expect(references).toEqual((isNew ? [stays] : [stays, moves]).map((id) => `1-${id}`));
+    expect(file?.headers.get('payhook-skipped-affiliates')).toBe(isNew ? '1' : '0');
+    const wise = await api.get(`${PAYOUTS}/current/payment-files/wise?allow_skipped=true`);
+    expect([wise.headers.get('etag'), wise.text.includes(`1-${moves}`)]).toEqual(['"2"', true]);
+  }));
+
 test('a page of a payout that is deleted meanwhile is its page or a 404, never an empty list', () =>
   inArena(ARENA, async ({ api, world }) => {
     const affiliates = await makeAffiliates(api, 2);

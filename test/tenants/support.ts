@@ -22,6 +22,9 @@ export interface Operation {
   readonly method: string;
   /** With its parameters in braces. */
   readonly path: string;
+  /** What it cannot do without, as `?name=value`; empty for most. */
+  readonly query: string;
+  /** Those that name a record. */
   readonly pathParameters: readonly string[];
   readonly queryParameters: readonly string[];
   readonly body: Schema | undefined;
@@ -48,7 +51,12 @@ type Described = Record<
     string,
     {
       operationId: string;
-      parameters: { name: string; in: string }[];
+      parameters: {
+        name: string;
+        in: string;
+        required?: boolean;
+        schema: { examples?: readonly string[] };
+      }[];
       requestBody?: { content: Record<string, { schema: Schema }> };
       security: Record<string, string[]>[];
     }
@@ -65,6 +73,15 @@ function accessOf(security: readonly Readonly<Record<string, string[]>>[]): Acce
   };
 }
 
+/** Path parameters that name no record: each is one of a few words. */
+const WORDS: Readonly<Record<string, string>> = { format: 'summary' };
+
+function neededQuery(parameters: Described[string][string]['parameters']): string {
+  const needed = parameters.filter((each) => each.in === 'query' && each.required);
+  const query = needed.map(({ name, schema }) => `${name}=${schema.examples?.[0]}`).join('&');
+  return query && `?${query}`;
+}
+
 /** Every operation of the description, as a client reads it. */
 export const OPERATIONS: readonly Operation[] = Object.entries(inlinePaths() as Described).flatMap(
   ([path, methods]) =>
@@ -75,7 +92,8 @@ export const OPERATIONS: readonly Operation[] = Object.entries(inlinePaths() as 
         operationId,
         method: method.toUpperCase(),
         path,
-        pathParameters: named('path'),
+        query: neededQuery(parameters),
+        pathParameters: named('path').filter((name) => WORDS[name] === undefined),
         queryParameters: named('query'),
         body: content?.schema,
         mediaType,
@@ -217,11 +235,14 @@ export async function numberApart(world: World): Promise<void> {
   await world.query('alter table affiliate_programs alter column id restart with 812345001');
 }
 
-export function pathOf(operation: Pick<Operation, 'path'>, ids: Ids): string {
-  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: keyof Ids) => {
-    if (ids[name] === undefined) throw new Error(`the tests know no record for the parameter ${name}`);
-    return String(ids[name]);
+/** The path of an operation about these records, with the query it cannot do without. */
+export function pathOf(operation: Pick<Operation, 'path' | 'query'>, ids: Ids): string {
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = WORDS[name] ?? ids[name as keyof Ids];
+    if (value === undefined) throw new Error(`the tests know no record for the parameter ${name}`);
+    return String(value);
   });
+  return path + operation.query;
 }
 
 /** A request that is right in shape. */

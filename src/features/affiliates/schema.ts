@@ -5,14 +5,14 @@ export const payoutMethod = nullable(Type.Enum(['paypal', 'wise', 'other']));
 export const affiliateStatus = Type.Enum(['active', 'inactive']);
 
 const fields = {
-  id: Type.Integer({ minimum: 1 }),
+  id: Type.Integer({ minimum: 1, description: 'affiliate_id in other records' }),
   object: Type.Literal('affiliate'),
-  external_id: nullable(Type.String()),
-  email: Type.String(),
+  external_id: nullable(Type.String({ description: 'yours, unique in the account' })),
+  email: Type.String({ description: 'unique in the account' }),
   name_first: nullable(Type.String()),
   name_last: nullable(Type.String()),
-  slug: nullable(Type.String()),
-  paypal_email: nullable(Type.String()),
+  slug: nullable(Type.String({ description: 'the short name in links; payouts can be searched by it' })),
+  paypal_email: nullable(Type.String({ description: 'where PayPal pays to' })),
   payout_method: payoutMethod,
   is_ready_for_payout: Type.Boolean({ description: "the merchant's switch" }),
   status: affiliateStatus,

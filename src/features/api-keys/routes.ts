@@ -9,8 +9,8 @@ const fields = {
   object: Type.Literal('api_key'),
   name: Type.String(),
   hint: Type.String({ description: 'the first and last characters of the key' }),
-  created_by: Type.String(),
-  last_used_at: nullable(timestamp),
+  created_by: Type.String({ description: 'the id of the key or user that made it' }),
+  last_used_at: nullable({ ...timestamp, description: 'to the minute' }),
   revoked_at: nullable(timestamp),
   created_at: timestamp,
 };

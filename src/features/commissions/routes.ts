@@ -25,17 +25,32 @@ const BATCH_LIMIT = 16 << 20;
 
 const input = strict(
   {
-    external_id: text(255),
-    affiliate_id: numberId,
-    program_id: Type.Optional(nullable(numberId)),
-    type: Type.Optional(Type.Enum(['sale', 'recurring', 'bonus'])),
-    amount: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_AMOUNT, description: 'minor units' })),
-    currency: Type.Optional(currencyInput),
-    sale_amount: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: MAX_AMOUNT }))),
-    rate_bps: Type.Optional(
-      nullable(Type.Integer({ minimum: 0, maximum: 10_000, description: 'basis points' })),
+    external_id: { ...text(255), description: 'yours, unique for ever' },
+    affiliate_id: { ...numberId, description: 'who earned it' },
+    program_id: Type.Optional(nullable({ ...numberId, description: 'whose hold it gets' })),
+    type: Type.Optional(
+      Type.Enum(['sale', 'recurring', 'bonus'], { description: 'a sale if nothing is said' }),
     ),
-    order_id: Type.Optional(nullable(text(255))),
+    amount: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_AMOUNT,
+        description: 'what the affiliate gets, in minor units',
+      }),
+    ),
+    currency: Type.Optional({
+      ...currencyInput,
+      description: 'ISO 4217, any case; default that of the account',
+    }),
+    sale_amount: Type.Optional(
+      nullable(Type.Integer({ minimum: 0, maximum: MAX_AMOUNT, description: 'minor units of the sale' })),
+    ),
+    rate_bps: Type.Optional(
+      nullable(
+        Type.Integer({ minimum: 0, maximum: 10_000, description: 'basis points of the sale: 2000 is 20 %' }),
+      ),
+    ),
+    order_id: Type.Optional(nullable({ ...text(255), description: 'refunds by order find it by this' })),
     customer_email: Type.Optional(nullable(email)),
     product_id: Type.Optional(nullable(text(255))),
     product_name: Type.Optional(nullable(text(500))),
@@ -85,7 +100,7 @@ export const createMany = writeRoute({
   description: `All or nothing; with \`partial\` each item by itself. ${amountHelp}`,
   body: strict({
     commissions: Type.Array(input, { minItems: 1, maxItems: 1000 }),
-    partial: Type.Optional(Type.Boolean()),
+    partial: Type.Optional(Type.Boolean({ description: 'takes the good items and reports the bad ones' })),
   }),
   bodyLimit: BATCH_LIMIT,
   returns: {

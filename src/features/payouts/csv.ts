@@ -1,7 +1,7 @@
-import { Transform } from 'node:stream';
 import sql from 'sql-template-tag';
 import { maybeRow, type Reader } from '../../db/connect.ts';
-import type { WhichPayout } from './records.ts';
+import { type Column, literal, selectList } from '../csv-export.ts';
+import { frozen, type WhichPayout } from './records.ts';
 
 /** What is known of a payout before its file is streamed. */
 export interface FileHead {
@@ -21,7 +21,12 @@ export function fileHead(db: Reader, account: string, which: WhichPayout): Promi
   );
 }
 
-const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
+/** The name of a file of a payout: its number, revision and day, and what else tells it from the others. */
+export function fileName({ number, revision, day }: FileHead, ...marks: readonly string[]): string {
+  return `${['payout', number, `r${revision}`, day, ...marks].join('-')}.csv`;
+}
+
+const COLUMNS: readonly Column[] = [
   ['payout_id', `public_id('po', p.id)`],
   ['payout_status', 'p.status'],
   ['commission_id', `public_id('com', c.id)`],
@@ -32,7 +37,7 @@ const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
   ['is_paid', `case when p.status = 'paid' then 'true' else 'false' end`],
   ['affiliate_id', 'c.affiliate_id'],
   ...['name_first', 'name_last', 'email', 'paypal_email'].map(
-    (name) => [name, `csv_text(case when p.status = 'paid' then l.${name} else a.${name} end)`] as const,
+    (name) => [name, `csv_text(${frozen(name)})`] as const,
   ),
   ['program_id', 'c.program_id'],
   ['order_id', 'csv_text(c.order_id)'],
@@ -46,21 +51,13 @@ const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
   ['paid_at', 'iso(p.paid_at)'],
 ];
 
-const UUID = /^[0-9a-f-]{36}$/;
-
-function literal(uuid: string): string {
-  if (!UUID.test(uuid)) throw new Error('not a UUID');
-  return `'${uuid}'::uuid`;
-}
-
 /**
  * The COPY of a payout's commissions: of an unpaid payout all, of a paid one those that were paid, since the others
- * are released and in it no more. COPY takes no parameters: the two UUIDs stand in it as checked literals.
+ * are released and in it no more.
  */
 export function commissionsCopy(account: string, payout: string): string {
-  const columns = COLUMNS.map(([name, expression]) => `${expression} as ${name}`).join(', ');
   return `copy (
-    select ${columns}
+    select ${selectList(COLUMNS)}
     from commissions c
     join payouts p on p.account_id = c.account_id and p.id = c.payout_id
     join payout_lines l on l.account_id = c.account_id and l.payout_id = c.payout_id and l.affiliate_id = c.affiliate_id
@@ -69,39 +66,3 @@ export function commissionsCopy(account: string, payout: string): string {
     order by c.affiliate_id, c.currency, c.occurred_at, c.id
   ) to stdout with (format csv, header)`;
 }
-
-const QUOTE = 0x22;
-const LINE_FEED = 0x0a;
-
-/** Ends lines with CRLF as RFC 4180 says; a line feed inside quotes is text and stays. */
-export function crlf(): Transform {
-  let quoted = false;
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      const parts: Buffer[] = [];
-      let start = 0;
-      let position = 0;
-      while (position < chunk.length) {
-        const end = chunk.indexOf(LINE_FEED, position);
-        const until = end === -1 ? chunk.length : end;
-        for (
-          let at = chunk.indexOf(QUOTE, position);
-          at !== -1 && at < until;
-          at = chunk.indexOf(QUOTE, at + 1)
-        ) {
-          quoted = !quoted;
-        }
-        if (end === -1) break;
-        if (!quoted) {
-          parts.push(chunk.subarray(start, end), CRLF);
-          start = end + 1;
-        }
-        position = end + 1;
-      }
-      parts.push(chunk.subarray(start));
-      done(null, Buffer.concat(parts));
-    },
-  });
-}
-
-const CRLF = Buffer.from('\r\n');

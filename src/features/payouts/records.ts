@@ -13,16 +13,17 @@ export const summary = sql`public_id('po', p.id) as id, 'affiliate_payout' as ob
 /** Lines longer than this are not part of the payout's record, never a part of them. */
 const MAX_LINES = 1000;
 
-/** A field of the affiliate until the payout is paid, then what was copied to the line. */
-const frozen = (name: string): Sql => raw(`case when p.status = 'paid' then l.${name} else a.${name} end`);
+/** A field of the affiliate `a` until the payout `p` is paid, then what was copied to the line `l`, for ever. */
+export const frozen = (name: string): string =>
+  `case when p.status = 'paid' then l.${name} else a.${name} end`;
 const fullName = (alias: string): Sql =>
   raw(`nullif(trim(concat_ws(' ', ${alias}.name_first, ${alias}.name_last)), '')`);
 
 /** The columns of a line, over `payouts p`, `payout_lines l` and `lineJoins`. */
 export const lineRecord = sql`l.affiliate_id,
-  case when p.status = 'paid' then ${fullName('l')} else ${fullName('a')} end as name, ${frozen('email')} as email,
-  ${frozen('paypal_email')} as paypal_email, ${frozen('payout_method')} as payout_method,
-  ${frozen('is_ready_for_payout')} as is_ready_for_payout, l.is_paid, t.commission_count, t.totals,
+  case when p.status = 'paid' then ${fullName('l')} else ${fullName('a')} end as name, ${raw(frozen('email'))} as email,
+  ${raw(frozen('paypal_email'))} as paypal_email, ${raw(frozen('payout_method'))} as payout_method,
+  ${raw(frozen('is_ready_for_payout'))} as is_ready_for_payout, l.is_paid, t.commission_count, t.totals,
   l.payment_reference, case when l.returned_at is null then 0 else t.single end as returned_amount`;
 
 export const lineJoins = sql`join affiliates a on a.account_id = l.account_id and a.id = l.affiliate_id

@@ -1,9 +1,10 @@
 import { type TSchema, Type } from 'typebox';
 import type { Reader } from '../../db/connect.ts';
 import type { ListDefinition, ListQuery, Page } from '../../http/lists.ts';
-import { created, file, noContent, ok, page, type Route, readRoute, writeRoute } from '../../http/route.ts';
+import { created, noContent, ok, page, type Route, readRoute, writeRoute } from '../../http/route.ts';
 import { commissionList, listPayoutCommissions } from '../commissions/list.ts';
 import { commission } from '../commissions/schema.ts';
+import { csvReply } from '../csv-export.ts';
 import { listOf, nullable, numberId, strict, text } from '../schemas.ts';
 import { FILTER_FIELDS } from './filters.ts';
 import { exclusionList, lineList, listExclusions, listLines, listPayouts, payoutList } from './lists.ts';
@@ -15,7 +16,7 @@ import {
   etagOf,
   getPayout,
   type PayoutRecord,
-  payoutUuid,
+  payoutHead,
   previewPayout,
   removePayout,
   returnMoney,
@@ -24,15 +25,15 @@ import {
 const LONG_LIST_LIMIT = 16 << 20;
 
 const filterHelp = FILTER_FIELDS.map(
-  ({ name, operators, rule }) => `\`${name}\` (${operators.join(', ')}): ${rule}`,
-).join('; ');
+  ({ name, operators, rule }) => `\n- \`${name}\` (${operators.join(', ')}): ${rule}`,
+).join('');
 const selection = strict(
   {
     filters: Type.Optional(
       Type.Unsafe<unknown>({
         description:
           'Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators; ' +
-          `all must hold. ${filterHelp}.`,
+          `all must hold.${filterHelp}`,
         examples: [null, { currency: 'usd', occurred_at: { lt: '2026-10-01' } }],
       }),
     ),
@@ -137,9 +138,11 @@ export const complete = writeRoute({
   body: strict({
     commissions: Type.Array(
       strict({
-        affiliate_id: numberId,
-        is_paid: Type.Boolean(),
-        payment_reference: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 255 }))),
+        affiliate_id: { ...numberId, description: 'an affiliate of the payout' },
+        is_paid: Type.Boolean({ description: 'all the money of the line has left; false releases it' }),
+        payment_reference: Type.Optional(
+          nullable({ ...text(255), description: 'how you find the transfer, stored with the line' }),
+        ),
       }),
       { minItems: 1 },
     ),
@@ -198,14 +201,8 @@ export const download = readRoute({
   description: 'One row per commission: of an unpaid payout all, of a paid one those that were paid.',
   returns: { 200: 'text/csv' },
   errors: missing,
-  handle: async ({ snapshot, account, params }) => {
-    const { stream, name, etag } = await snapshot((db) => downloadPayout(db, account, params.payout_id));
-    return file(stream, {
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': `attachment; filename="${name}"`,
-      etag,
-    });
-  },
+  handle: ({ snapshot, account, params }) =>
+    csvReply(snapshot, (db) => downloadPayout(db, account, params.payout_id)),
 });
 
 /** A list within a payout: the payout and the page are read at one moment. */
@@ -229,9 +226,10 @@ function listWithin(
     errors: missing,
     handle: async ({ snapshot, account, params, list }) =>
       page(
-        await snapshot(async (db) =>
-          spec.read(db, account, await payoutUuid(db, account, params.payout_id), list),
-        ),
+        await snapshot(async (db) => {
+          const { id } = await payoutHead(db, account, params.payout_id);
+          return spec.read(db, account, id, list);
+        }),
       ),
   });
 }

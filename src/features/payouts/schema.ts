@@ -8,9 +8,9 @@ const total = strict(
     commission_count: Type.Integer(),
     affiliate_count: Type.Integer(),
     paid_amount: amount,
-    paid_count: Type.Integer(),
+    paid_count: Type.Integer({ description: 'commissions that were paid' }),
     released_amount: amount,
-    released_count: Type.Integer(),
+    released_count: Type.Integer({ description: 'commissions that were released and are owed again' }),
   },
   { title: 'PayoutTotal' },
 );
@@ -19,15 +19,23 @@ const total = strict(
 export const line = strict(
   {
     affiliate_id: Type.Integer(),
-    name: nullable(Type.String()),
+    name: nullable(
+      Type.String({
+        description: 'name and destination follow the affiliate until the payout is paid, then stay',
+      }),
+    ),
     email: nullable(Type.String()),
     paypal_email: nullable(Type.String()),
     payout_method: nullable(Type.Enum(['paypal', 'wise', 'other'])),
-    is_ready_for_payout: Type.Boolean(),
+    is_ready_for_payout: Type.Boolean({ description: 'the switch of the merchant' }),
     is_paid: nullable(Type.Boolean({ description: 'null until the payout is completed' })),
     commission_count: Type.Integer(),
-    totals: Type.Array(strict({ currency: currencyCode, amount, commission_count: Type.Integer() })),
-    payment_reference: nullable(Type.String()),
+    totals: Type.Array(strict({ currency: currencyCode, amount, commission_count: Type.Integer() }), {
+      description: 'one per currency',
+    }),
+    payment_reference: nullable(
+      Type.String({ description: 'what completing it said: how you find the transfer' }),
+    ),
     returned_amount: nullable(
       Type.Integer({ description: 'what came back, minor units; null when the line has several currencies' }),
     ),
@@ -35,7 +43,9 @@ export const line = strict(
   { title: 'PayoutLine' },
 );
 
-const reason = Type.Enum(['below_minimum', 'negative_balance', 'on_hold', 'affiliate_inactive']);
+const reason = Type.Enum(['below_minimum', 'negative_balance', 'on_hold', 'affiliate_inactive'], {
+  description: 'the first two are carried forward to the next payout',
+});
 /** Who was left out, in one currency, for one reason. */
 export const exclusion = strict(
   {
@@ -67,21 +77,21 @@ const fields = {
   id: Type.String({ examples: ['po_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
   object: Type.Literal('affiliate_payout'),
   number: Type.Integer({ description: 'rising per account, gaps possible' }),
-  status: Type.Enum(['unpaid', 'paid']),
+  status: Type.Enum(['unpaid', 'paid'], { description: 'paid is for ever' }),
   filters: nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'as normalised and applied' })),
-  search: nullable(Type.String()),
-  as_of: timestamp,
-  currency: nullable(currencyCode),
+  search: nullable(Type.String({ description: 'as applied; null = none' })),
+  as_of: { ...timestamp, description: 'what was owed at this moment is in it' },
+  currency: nullable({ ...currencyCode, description: 'null when there are several, as amount is' }),
   amount: nullable(amount),
   totals: Type.Array(total, { description: 'one per currency; amount = paid + released once completed' }),
-  affiliate_count: Type.Integer(),
+  affiliate_count: Type.Integer({ description: 'lines' }),
   commission_count: Type.Integer(),
   revision: Type.Integer({ description: 'the ETag; rises with every change' }),
-  created_by: Type.String(),
+  created_by: Type.String({ description: 'the id of the key, user or application' }),
   created_at: timestamp,
   updated_at: timestamp,
   paid_at: nullable(timestamp),
-  paid_by: nullable(Type.String()),
+  paid_by: nullable(Type.String({ description: 'who completed it' })),
 };
 /** A payout in lists and events. */
 export const payoutSummary = strict(fields, { title: 'PayoutSummary' });
@@ -95,7 +105,11 @@ const lists = {
 export const payout = strict({ ...fields, ...lists }, { title: 'Payout' });
 /** The answer of Complete. */
 export const completed = strict(
-  { ...fields, ...lists, unlisted_affiliate_count: Type.Integer() },
+  {
+    ...fields,
+    ...lists,
+    unlisted_affiliate_count: Type.Integer({ description: 'lines that were not listed, and so released' }),
+  },
   { title: 'CompletedPayout' },
 );
 /** What a create would make now. */
@@ -109,7 +123,9 @@ export const preview = strict(
     created_by: Type.Null(),
     created_at: Type.Null(),
     updated_at: Type.Null(),
-    current_payout_id: nullable(Type.String()),
+    current_payout_id: nullable(
+      Type.String({ description: 'the unpaid payout that stands in the way of creating this one' }),
+    ),
   },
   { title: 'PayoutPreview' },
 );

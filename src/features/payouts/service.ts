@@ -1,14 +1,14 @@
-import type { Readable } from 'node:stream';
 import { type Reader, type Snapshot, type Tx, uniqueViolation } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { idOf, numberIdOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { getCommission } from '../commissions/service.ts';
+import { type CsvFile, csvOut } from '../csv-export.ts';
 import { missingAffiliates, missingPrograms } from '../references.ts';
 import { refuseInexact } from '../totals.ts';
 import { lockBooks } from './books.ts';
-import { commissionsCopy, crlf, fileHead } from './csv.ts';
+import { commissionsCopy, type FileHead, fileHead, fileName } from './csv.ts';
 import { type PayoutFilters, readFilters } from './filters.ts';
 import type { Selection } from './plan.ts';
 import { payoutRecord, payoutSummary, type WhichPayout, whichPayout } from './records.ts';
@@ -157,11 +157,11 @@ export async function getPayout(db: Reader, account: string, id: string): Promis
   return found(await payoutRecord(db, account, which(id)), id);
 }
 
-/** The UUID of the payout an id in a path means, for its lists. Throws as `getPayout`. */
-export async function payoutUuid(db: Reader, account: string, id: string): Promise<string> {
+/** The head of the payout an id in a path means, for its files and lists. Throws as `getPayout`. */
+export async function payoutHead(db: Reader, account: string, id: string): Promise<FileHead> {
   const head = await fileHead(db, account, which(id));
   if (head === null) throw missing(id);
-  return head.id;
+  return head;
 }
 
 /** The payout to change, with the books and itself locked. Throws `current_is_read_only`, `resource_missing`. */
@@ -296,24 +296,12 @@ export async function removePayout(
   await publish(tx, { account, type: 'payout.deleted', data });
 }
 
-/**
- * The commissions of a payout as CSV: its stream, name and ETag, all of the one snapshot `db` reads. Memory stays
- * constant at any size.
- */
-export async function downloadPayout(
-  db: Snapshot,
-  account: string,
-  id: string,
-): Promise<{ stream: Readable; name: string; etag: string }> {
-  const head = await fileHead(db, account, which(id));
-  if (head === null) throw missing(id);
-  const source = db.copyOut(commissionsCopy(account, head.id));
-  const stream = crlf();
-  source.once('error', (error) => stream.destroy(error));
-  stream.once('close', () => source.destroy());
+/** The commissions of a payout as CSV, all of the one snapshot `db` reads. Throws as `getPayout`. */
+export async function downloadPayout(db: Snapshot, account: string, id: string): Promise<CsvFile> {
+  const head = await payoutHead(db, account, id);
   return {
-    stream: source.pipe(stream),
-    name: `payout-${head.number}-r${head.revision}-${head.day}.csv`,
-    etag: etagOf(head.revision),
+    stream: csvOut(db, commissionsCopy(account, head.id)),
+    name: fileName(head),
+    headers: { etag: etagOf(head.revision) },
   };
 }

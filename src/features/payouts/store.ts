@@ -77,7 +77,10 @@ const exclusionsBy = (source: Sql) => sql`
           from (${source}) x group by reason, currency) by
     group by reason) r`;
 
-/** Writes the payout's sums from its lines and exclusions; returns the largest sum and the number of lines. */
+/**
+ * Writes the payout's sums from its lines and exclusions; returns the largest sum and the number of lines. Looks each
+ * line up instead of joining: of lines made in this transaction the planner knows nothing, and would loop over all.
+ */
 export async function refreshTotals(
   tx: Tx,
   account: string,
@@ -86,9 +89,10 @@ export async function refreshTotals(
   return oneRow(
     tx,
     sql`with line as (
-          select l.is_paid, t.affiliate_id, t.currency, t.amount, t.commission_count
-          from payout_lines l join payout_line_totals t using (account_id, payout_id, affiliate_id)
-          where l.account_id = ${account} and l.payout_id = ${payout}),
+          select t.affiliate_id, t.currency, t.amount, t.commission_count, (
+            select is_paid from payout_lines l where l.account_id = t.account_id and l.payout_id = t.payout_id
+              and l.affiliate_id = t.affiliate_id)
+          from payout_line_totals t where t.account_id = ${account} and t.payout_id = ${payout}),
         by_currency as (
           select currency, sum(amount) as amount, sum(commission_count)::int8 as commission_count,
                  count(*) as affiliate_count,
@@ -217,24 +221,32 @@ export async function compareEntries(tx: Tx, account: string, payout: string, en
   return { strangers, unlisted };
 }
 
-/** Marks the lines, copies names and destinations to them, and releases the commissions of the unpaid ones. */
+/**
+ * Marks the lines, copies names and destinations to them, and releases the commissions of the unpaid ones. Joins by hash:
+ * of a payout made a moment ago the planner knows nothing, and would loop over all lines for each of them.
+ */
 export async function settleLines(tx: Tx, account: string, payout: string, entries: Entries): Promise<void> {
-  await rows(
+  await rows(tx, sql`set local enable_nestloop = off`);
+  const { unpaid } = await oneRow<{ unpaid: bigint[] | null }>(
     tx,
-    sql`update payout_lines l set is_paid = e.is_paid, payment_reference = e.payment_reference,
-          name_first = a.name_first, name_last = a.name_last, email = a.email, paypal_email = a.paypal_email,
-          payout_method = a.payout_method, is_ready_for_payout = a.is_ready_for_payout
-        from (select n.affiliate_id, coalesce(e.is_paid, false) as is_paid, e.payment_reference
-              from payout_lines n left join ${entryRows(entries)} on e.affiliate_id = n.affiliate_id
-              where n.account_id = ${account} and n.payout_id = ${payout}) e
-        join affiliates a on a.account_id = ${account} and a.id = e.affiliate_id
-        where l.account_id = ${account} and l.payout_id = ${payout} and l.affiliate_id = e.affiliate_id`,
+    sql`with settled as (
+          update payout_lines l set is_paid = e.is_paid, payment_reference = e.payment_reference,
+            name_first = a.name_first, name_last = a.name_last, email = a.email, paypal_email = a.paypal_email,
+            payout_method = a.payout_method, is_ready_for_payout = a.is_ready_for_payout
+          from (select n.affiliate_id, coalesce(e.is_paid, false) as is_paid, e.payment_reference
+                from payout_lines n left join ${entryRows(entries)} on e.affiliate_id = n.affiliate_id
+                where n.account_id = ${account} and n.payout_id = ${payout}) e
+          join affiliates a on a.account_id = ${account} and a.id = e.affiliate_id
+          where l.account_id = ${account} and l.payout_id = ${payout} and l.affiliate_id = e.affiliate_id
+          returning l.affiliate_id, l.is_paid)
+        select array_agg(affiliate_id) as unpaid from settled where not is_paid`,
   );
+  await rows(tx, sql`set local enable_nestloop to default`);
+  if (unpaid === null) return;
   await rows(
     tx,
-    sql`update commissions c set payout_id = null, updated_at = clock_timestamp() from payout_lines l
-        where l.account_id = ${account} and l.payout_id = ${payout} and not l.is_paid
-          and c.account_id = ${account} and c.payout_id = ${payout} and c.affiliate_id = l.affiliate_id`,
+    sql`update commissions set payout_id = null, updated_at = clock_timestamp()
+        where account_id = ${account} and payout_id = ${payout} and affiliate_id = any(${unpaid}::int8[])`,
   );
 }
 

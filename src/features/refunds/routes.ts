@@ -6,7 +6,7 @@ import { amount, nullable, strict, text, timestamp } from '../schemas.ts';
 import { type RefundAnswer, refundCommission, refundOrder } from './service.ts';
 
 const input = {
-  external_id: text(255),
+  external_id: { ...text(255), description: 'yours: the same refund again changes nothing' },
   amount: Type.Optional(
     Type.Integer({ minimum: 1, maximum: MAX_AMOUNT, description: 'minor units of commission to take back' }),
   ),
@@ -28,7 +28,11 @@ const head = {
   occurred_at: timestamp,
   created_at: timestamp,
 };
-const item = { amount, commission, clawback: nullable(commission) };
+const item = {
+  amount: { ...amount, description: 'minor units of commission that were taken back' },
+  commission,
+  clawback: nullable(commission),
+};
 const refund = strict({ ...head, ...item }, { title: 'Refund' });
 const orderRefund = strict(
   { ...head, order_id: Type.String(), refunds: Type.Array(strict(item)) },

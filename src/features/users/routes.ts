@@ -13,7 +13,9 @@ const fields = {
   email: Type.String(),
   name: Type.String(),
   role,
-  status: Type.Enum(['invited', 'active', 'removed']),
+  status: Type.Enum(['invited', 'active', 'removed'], {
+    description: 'invited: has not chosen a password yet',
+  }),
   removed_at: nullable(timestamp),
   created_at: timestamp,
   updated_at: timestamp,

@@ -4,11 +4,15 @@ import { metadata, nullable, strict, timestamp } from '../schemas.ts';
 const fields = {
   id: Type.String({ examples: ['we_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
   object: Type.Literal('webhook_endpoint'),
-  url: Type.String(),
-  description: nullable(Type.String()),
+  url: Type.String({ description: 'where events are sent to' }),
+  description: nullable(Type.String({ description: 'a note of yours' })),
   event_types: nullable(Type.Array(Type.String(), { description: 'null = all' })),
   status: Type.Enum(['enabled', 'disabled']),
-  disabled_reason: nullable(Type.Enum(['manual', 'failing', 'gone'])),
+  disabled_reason: nullable(
+    Type.Enum(['manual', 'failing', 'gone'], {
+      description: 'manual: by hand; failing: every attempt failed for five days; gone: it answered 410',
+    }),
+  ),
   disabled_at: nullable(timestamp),
   rate_limit: nullable(Type.Integer({ description: 'attempts per second; null = no limit' })),
   headers: Type.Array(Type.String(), {
@@ -39,7 +43,10 @@ export const endpointSecret = strict(
   {
     object: Type.Literal('webhook_endpoint_secret'),
     secret,
-    previous_secret_expires_at: nullable(timestamp),
+    previous_secret_expires_at: nullable({
+      ...timestamp,
+      description: 'until then deliveries carry the signature of the secret before this one too',
+    }),
   },
   { title: 'WebhookEndpointSecret' },
 );

@@ -1,0 +1,7 @@
+import type { PaymentFormat } from './format.ts';
+import { paypal } from './paypal.ts';
+import { summary } from './summary.ts';
+import { wise } from './wise.ts';
+
+/** Every format of payment files. */
+export const FORMATS: readonly PaymentFormat[] = [summary, paypal, wise];

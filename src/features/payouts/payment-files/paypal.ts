@@ -1,0 +1,39 @@
+import { DECIMAL, formulaRefusal, isFormula, type PaymentFormat } from './format.ts';
+
+// developer.paypal.com/docs/reports/reference/paypal-supported-currencies
+const CURRENCIES =
+  'aud brl cad chf cny czk dkk eur gbp hkd huf ils jpy mxn myr nok nzd php pln sek sgd thb twd usd'.split(
+    ' ',
+  );
+// the same page: "no decimal places or fractions", though ISO 4217 gives two of these a minor unit
+const WHOLE = ['huf', 'jpy', 'twd'];
+
+const among = (currencies: readonly string[]) => `r.currency in (${currencies.map((code) => `'${code}'`)})`;
+
+/**
+ * PayPal Payouts from a file (docs.paypal.ai/send/use-web-ui): no header, one currency, 5,000 rows; the reference has
+ * at most 30 characters and no spaces. Takes whom no other method is set for.
+ */
+export const paypal: PaymentFormat = {
+  name: 'paypal',
+  title: 'PayPal file',
+  hasHeader: false,
+  columns: [
+    ['recipient', 'r.paypal_email'],
+    ['amount', `case when ${among(WHOLE)} then trunc(${DECIMAL}::numeric)::text else ${DECIMAL} end`],
+    ['currency', 'upper(r.currency)'],
+    ['reference', 'r.reference'],
+    ['note', `'Affiliate payout ' || r.payout_number`],
+    ['wallet', `'PAYPAL'`],
+  ],
+  choices: ['currency', 'part', 'allow_skipped'],
+  maxRows: 5000,
+  refusal: `case
+    when not ${among(CURRENCIES)} then 'PayPal does not pay in ' || upper(r.currency)
+    when r.payout_method <> 'paypal' then 'payout_method is ' || r.payout_method
+    when r.paypal_email is null then 'no paypal_email'
+    when ${isFormula('r.paypal_email')} then ${formulaRefusal('paypal_email')}
+    when ${among(WHOLE)} and ${DECIMAL}::numeric % 1 <> 0 then 'PayPal takes no fractions of ' || upper(r.currency)
+  end`,
+  needsRows: true,
+};

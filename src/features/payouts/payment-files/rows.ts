@@ -1,0 +1,79 @@
+import sql, { raw } from 'sql-template-tag';
+import { type Reader, rows } from '../../../db/connect.ts';
+import { literal, selectList } from '../../csv-export.ts';
+import { frozen } from '../records.ts';
+import type { PaymentFormat } from './format.ts';
+
+/** The payments of a payout as a format sees them. */
+export interface Payments {
+  /** The UUID of the account. */
+  readonly account: string;
+  /** The UUID of the payout. */
+  readonly payout: string;
+  readonly format: PaymentFormat;
+}
+
+const DESTINATION = ['name_first', 'name_last', 'email', 'paypal_email', 'payout_method'];
+
+/**
+ * The query of payments, a row per affiliate and currency: of an unpaid payout all its lines, of a paid one those that
+ * were paid, as they were then. Text, as COPY needs it, for the statement that judges them too.
+ */
+function paymentRows({ account, payout }: Payments, sourceCurrency = 'null'): string {
+  return `
+    select p.id as payout_id, p.number as payout_number, p.status as payout_status, p.paid_at,
+           concat_ws('-', p.number, l.affiliate_id) as reference, l.affiliate_id, l.payment_reference,
+           t.currency, t.amount, t.commission_count, coalesce(${sourceCurrency}, t.currency) as source_currency,
+           d.*, nullif(trim(concat_ws(' ', d.name_first, d.name_last)), '') as name
+    from payouts p
+    join payout_lines l on l.account_id = p.account_id and l.payout_id = p.id and l.is_paid is distinct from false
+    join payout_line_totals t
+      on t.account_id = l.account_id and t.payout_id = l.payout_id and t.affiliate_id = l.affiliate_id
+    join affiliates a on a.account_id = l.account_id and a.id = l.affiliate_id
+    cross join lateral (select ${selectList(DESTINATION.map((name) => [name, frozen(name)]))}) d
+    where p.account_id = ${literal(account)} and p.id = ${literal(payout)}`;
+}
+
+/** Affiliates who fare alike in a file: in it, or left out for one reason. */
+export interface PaymentGroup {
+  readonly currency: string;
+  /** Why they cannot be in the file; null = they are. */
+  readonly refusal: string | null;
+  readonly count: number;
+  /** The ids of the first 20. */
+  readonly first: readonly string[];
+}
+
+/** How the payments of a payout fare in a format, by currency. */
+export function paymentGroups(db: Reader, payments: Payments): Promise<PaymentGroup[]> {
+  return rows(
+    db,
+    sql`select currency, refusal, count(*)::int as count,
+               (array_agg(affiliate_id order by affiliate_id))[1:20] as first
+        from (select r.currency, r.affiliate_id, ${raw(payments.format.refusal)} as refusal
+              from (${raw(paymentRows(payments))}) r) judged
+        group by currency, refusal order by currency, refusal`,
+  );
+}
+
+/** What of the payments goes into one file. */
+export interface FilePart {
+  /** null = all. */
+  readonly currency: string | null;
+  /** null = that of the payment. */
+  readonly sourceCurrency: string | null;
+  /** From 1; null = the file is whole. */
+  readonly part: number | null;
+}
+
+/** The COPY of a payment file, ordered by affiliate and currency. */
+export function paymentCopy(payments: Payments, { currency, sourceCurrency, part }: FilePart): string {
+  const { columns, refusal, maxRows, hasHeader } = payments.format;
+  const span = part === null || maxRows === null ? '' : `limit ${maxRows} offset ${(part - 1) * maxRows}`;
+  const source = sourceCurrency === null ? undefined : literal(sourceCurrency);
+  return `copy (
+    select ${selectList(columns)} from (${paymentRows(payments, source)}) r
+    where (${refusal}) is null ${currency === null ? '' : `and r.currency = ${literal(currency)}`}
+    order by r.affiliate_id, r.currency ${span}
+  ) to stdout with (format csv${hasHeader ? ', header' : ''})`;
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+
+/** A request that a test made of an operation, and what came back: what the reference shows. */
+export interface Example {
+  readonly request: {
+    /** Values of parameters by their names. */
+    readonly path?: Readonly<Record<string, string>>;
+    readonly query?: Readonly<Record<string, string>>;
+    readonly headers?: Readonly<Record<string, string>>;
+    /** JSON, or the text of a file. */
+    readonly body?: unknown;
+  };
+  readonly response: ExampleAnswer;
+  /** What other requests of the operation were refused with. */
+  readonly refusals?: readonly ExampleAnswer[];
+}
+
+export interface ExampleAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+type Json = Record<string, unknown>;
+
+interface Answers {
+  readonly requestBody?: Json;
+  readonly responses: Readonly<Record<string, Json>>;
+}
+
+let stored: Readonly<Record<string, Example>> | undefined;
+
+/** The examples of docs/examples.json by operation, read once; none when the file is not there. */
+function storedExamples(): Readonly<Record<string, Example>> {
+  if (stored === undefined) {
+    try {
+      stored = JSON.parse(
+        readFileSync(new URL('../../docs/examples.json', import.meta.url), 'utf8'),
+      ) as Record<string, Example>;
+    } catch {
+      stored = {}; // they explain the server, they do not run it
+    }
+  }
+  return stored;
+}
+
+/** The description with the examples at its parameters, request bodies and answers. */
+export function withExamples(
+  description: Json,
+  examples: Readonly<Record<string, Example>> = storedExamples(),
+): Json {
+  const paths = description.paths as Record<string, Record<string, Json>>;
+  const exemplified = Object.entries(paths).map(([path, methods]) => [
+    path,
+    Object.fromEntries(
+      Object.entries(methods).map(([method, operation]) => {
+        const example = examples[operation.operationId as string];
+        return [method, example ? withExample(operation, example) : operation];
+      }),
+    ),
+  ]);
+  return { ...description, paths: Object.fromEntries(exemplified) };
+}
+
+function withExample(operation: Json, { request, response, refusals = [] }: Example): Json {
+  const given: Readonly<Record<string, Readonly<Record<string, string>> | undefined>> = {
+    path: request.path,
+    query: request.query,
+    header: request.headers,
+  };
+  const parameters = (operation.parameters as Json[]).map((parameter) => {
+    const example = given[parameter.in as string]?.[parameter.name as string];
+    return example === undefined ? parameter : { ...parameter, example };
+  });
+  const { requestBody, responses } = operation as unknown as Answers;
+  return {
+    ...operation,
+    parameters,
+    ...(requestBody ? { requestBody: withBody(requestBody, request.body) } : {}),
+    responses: [response, ...refusals].reduce(withAnswer, responses),
+  };
+}
+
+function withAnswer(responses: Answers['responses'], example: ExampleAnswer): Answers['responses'] {
+  const answer = responses[example.status];
+  if (!answer) return responses;
+  return { ...responses, [example.status]: withHeaders(withBody(answer, example.body), example.headers) };
+}
+
+function withBody(holder: Json, example: unknown): Json {
+  if (example === undefined || holder.content === undefined) return holder;
+  const content = Object.entries(holder.content as Json).map(([type, media]) => [
+    type,
+    { ...(media as Json), example },
+  ]);
+  return { ...holder, content: Object.fromEntries(content) };
+}
+
+function withHeaders(answer: Json, examples: ExampleAnswer['headers'] = {}): Json {
+  const known = (answer.headers ?? {}) as Record<string, Json>;
+  const described = Object.entries(examples).map(([name, example]) => [
+    name,
+    { schema: { type: 'string' }, ...known[name], example },
+  ]);
+  return described.length === 0
+    ? answer
+    : { ...answer, headers: { ...known, ...Object.fromEntries(described) } };
+}

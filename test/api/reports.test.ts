@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Api } from '../support/api.ts';
+import { startWorld, type World } from '../support/world.ts';
+import {
+  AFFILIATES,
+  COMMISSIONS,
+  completePayout,
+  expectRefusal,
+  type Json,
+  makeAffiliate,
+  makeCommission,
+  makePayout,
+  nothingChanges,
+  PAYOUTS,
+} from './fixtures.ts';
+
+let world: World;
+/** An account of its own for each test. */
+let api: Api;
+beforeAll(async () => {
+  world = await startWorld();
+});
+beforeEach(async () => {
+  api = await world.otherAccount();
+});
+afterAll(() => world.close());
+
+const REPORT = '/v2/affiliates/reports/paid';
+const HEADER =
+  'year,affiliate_id,external_id,name_first,name_last,email,paypal_email,currency,payout_count,commission_count,' +
+  'paid_amount,returned_amount,net_amount\r\n';
+
+/** The report of a year without its header. */
+async function report(year: number | string, client = api): Promise<string> {
+  const answer = await client.get(`${REPORT}?year=${year}`);
+  expect(answer.status, answer.text).toBe(200);
+  expect(answer.text.startsWith(HEADER)).toBe(true);
+  return answer.text.slice(HEADER.length);
+}
+
+const lines = (...rows: string[]) => rows.map((row) => `${row}\r\n`).join('');
+
+/** Pays what is owed, each to all or to some, at an instant. */
+async function payAt(instant: string, whom?: readonly number[]): Promise<Json> {
+  const payout = await makePayout(api);
+  const entries = whom?.map((affiliate_id) => ({ affiliate_id, is_paid: true }));
+  await completePayout(api, payout, entries);
+  await world.query('update payouts set paid_at = $2 where public_id($$po$$, id) = $1', [payout.id, instant]);
+  return payout;
+}
+
+/** Books what a payout paid an affiliate as returned, at an instant. */
+async function returnAt(instant: string, payout: Json, affiliate: number): Promise<void> {
+  const back = await api.post(`${PAYOUTS}/${payout.id}/affiliates/${affiliate}/returned`, {
+    reason: 'closed',
+  });
+  expect(back.status, back.text).toBe(200);
+  await world.query(
+    'update payout_lines set returned_at = $3 where public_id($$po$$, payout_id) = $1 and affiliate_id = $2',
+    [payout.id, affiliate, instant],
+  );
+}
+
+describe('what was paid in a year', () => {
+  test('is a row per affiliate and currency, in decimals, ordered by both', async () => {
+    const ada = await makeAffiliate(api, {
+      email: '+ada@example.com',
+      external_id: '=ada',
+      name_first: 'Ada, "A"',
+      name_last: '@Lovelace',
+      paypal_email: 'pay@example.com',
+    });
+    const bob = await makeAffiliate(api, { email: 'bob@example.com' });
+    for (const [affiliate, amount, currency] of [
+      [bob, 1234, 'kwd'],
+      [ada, 3190, 'usd'],
+      [ada, 10, 'usd'],
+      [ada, 500, 'jpy'],
+    ] as const)
+      await makeCommission(api, affiliate.id, { amount, currency });
+    await payAt('2026-03-01T00:00:00Z');
+    await makeCommission(api, ada.id, { amount: 1, currency: 'usd' });
+    await payAt('2026-04-01T00:00:00Z');
+    const known = `2026,${ada.id},'=ada,"Ada, ""A""",'@Lovelace,'+ada@example.com,pay@example.com`;
+    expect(await report(2026)).toBe(
+      lines(
+        `${known},JPY,1,1,500,0,500`,
+        `${known},USD,2,3,32.01,0.00,32.01`,
+        `2026,${bob.id},,,,bob@example.com,,KWD,1,1,1.234,0.000,1.234`,
+      ),
+    );
+    const answer = await api.get(`${REPORT}?year=2026`);
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="paid-2026.csv"');
+  });
+
+  test('belongs to the year in which its payout was completed, in UTC, to the millisecond', async () => {
+    const { id } = await makeAffiliate(api, { email: 'a@example.com' });
+    const at = [
+      '2025-12-31T23:59:59.999Z',
+      '2026-01-01T00:00:00.000Z',
+      '2026-12-31T23:59:59.999Z',
+      '2027-01-01T00:00:00Z',
+    ];
+    for (const [index, instant] of at.entries()) {
+      await makeCommission(api, id, { amount: 100 * 10 ** index, occurred_at: '2020-06-01T00:00:00Z' });
+      await payAt(instant);
+    }
+    const row = (year: number, count: number, amount: string) =>
+      lines(`${year},${id},,,,a@example.com,,USD,${count},${count},${amount},0.00,${amount}`);
+    expect(await report(2025)).toBe(row(2025, 1, '1.00'));
+    expect(await report(2026)).toBe(row(2026, 2, '110.00'));
+    expect(await report(2027)).toBe(row(2027, 1, '1000.00'));
+    expect(await report(2020)).toBe('');
+  });
+
+  test('is net of what came back in it, whenever that was paid; the year before stays as it was', async () => {
+    const { id } = await makeAffiliate(api, { email: 'a@example.com' });
+    const row = (year: number, cells: string) => lines(`${year},${id},,,,a@example.com,,USD,${cells}`);
+    await makeCommission(api, id, { amount: 5000 });
+    const first = await payAt('2025-11-01T00:00:00Z');
+    expect(await report(2025)).toBe(row(2025, '1,1,50.00,0.00,50.00'));
+    await returnAt('2026-01-05T00:00:00Z', first, id);
+    expect(await report(2025)).toBe(row(2025, '1,1,50.00,0.00,50.00'));
+    // nothing was paid in 2026 so far, but money came back
+    expect(await report(2026)).toBe(row(2026, '0,0,0.00,50.00,-50.00'));
+    await makeCommission(api, id, { amount: 700 });
+    const second = await payAt('2026-02-01T00:00:00Z');
+    expect(second.amount).toBe(5700);
+    expect(await report(2026)).toBe(row(2026, '1,2,57.00,50.00,7.00'));
+    await returnAt('2026-03-01T00:00:00Z', second, id);
+    expect(await report(2026)).toBe(row(2026, '1,2,57.00,107.00,-50.00'));
+    expect(await report(2025)).toBe(row(2025, '1,1,50.00,0.00,50.00'));
+  });
+
+  test('is what left: of a payout only who was paid, debts taken off, and no payout that is not completed', async () => {
+    const [a, b] = [
+      await makeAffiliate(api, { email: 'a@example.com' }),
+      await makeAffiliate(api, { email: 'b@example.com' }),
+    ];
+    const sale = await makeCommission(api, a.id, { amount: 1000 });
+    await makeCommission(api, b.id, { amount: 1000 });
+    await payAt('2026-01-10T00:00:00Z', [a.id]);
+    const refund = { external_id: 'r', amount: 300 };
+    expect((await api.post(`${COMMISSIONS}/${sale.id}/refund`, refund)).body.clawback.amount).toBe(-300);
+    // a refund is no money that came back: it is taken from the next payout
+    expect(await report(2026)).toBe(lines(`2026,${a.id},,,,a@example.com,,USD,1,1,10.00,0.00,10.00`));
+    await makeCommission(api, a.id, { amount: 500 });
+    await payAt('2026-02-10T00:00:00Z', [a.id]);
+    await makeCommission(api, a.id, { amount: 9000 });
+    await makePayout(api);
+    expect(await report(2026)).toBe(lines(`2026,${a.id},,,,a@example.com,,USD,2,3,12.00,0.00,12.00`));
+  });
+
+  test('shows people as they are today: a new name changes no sum', async () => {
+    const { id } = await makeAffiliate(api, { email: 'a@example.com' });
+    await makeCommission(api, id);
+    await payAt('2026-01-10T00:00:00Z');
+    const change = { external_id: 'x-1', name_last: 'New', email: 'new@example.com', status: 'inactive' };
+    expect((await api.patch(`${AFFILIATES}/${id}`, change)).status).toBe(200);
+    expect(await report(2026)).toBe(lines(`2026,${id},x-1,,New,new@example.com,,USD,1,1,10.00,0.00,10.00`));
+  });
+
+  test('has nothing of another account', async () => {
+    const { id } = await makeAffiliate(api, { email: 'a@example.com' });
+    await makeCommission(api, id);
+    const payout = await payAt('2026-01-10T00:00:00Z');
+    await returnAt('2026-02-10T00:00:00Z', payout, id);
+    const other = await world.otherAccount();
+    expect(await report(2026, other)).toBe('');
+    expect(await report(2026)).toContain('a@example.com');
+  });
+
+  test('adds sums beyond what a double holds, exactly', async () => {
+    const { id } = await makeAffiliate(api, { email: 'a@example.com' });
+    const most = 1_000_000_000_000;
+    for (let payouts = 0; payouts < 2; payouts += 1) {
+      const commissions = Array.from({ length: 9000 }, (_, index) => ({
+        external_id: `big-${payouts}-${index}`,
+        affiliate_id: id,
+        amount: most - (index === 0 ? 1 : 0),
+        currency: 'usd',
+      }));
+      for (let start = 0; start < commissions.length; start += 1000) {
+        const batch = { commissions: commissions.slice(start, start + 1000) };
+        expect((await api.post(`${COMMISSIONS}/batch`, batch)).status).toBe(200);
+      }
+      await payAt('2026-01-10T00:00:00Z');
+    }
+    const sum = '179999999999999.98';
+    expect(await report(2026)).toBe(lines(`2026,${id},,,,a@example.com,,USD,2,18000,${sum},0.00,${sum}`));
+  });
+
+  test('of a year without payments is the header alone, and asking changes nothing', async () => {
+    await nothingChanges(world, async () => {
+      for (const year of [1970, 2026, 2999]) expect(await report(year)).toBe('');
+    });
+  });
+
+  test.each([
+    ['', 'invalid_query'],
+    ['year=', 'invalid_query'],
+    ['year=26', 'invalid_query'],
+    ['year=02026', 'invalid_query'],
+    ['year=20260', 'invalid_query'],
+    ['year=1969', 'invalid_query'],
+    ['year=3000', 'invalid_query'],
+    ['year=0000', 'invalid_query'],
+    ['year=2026.0', 'invalid_query'],
+    ['year=%202026', 'invalid_query'],
+    ['year=2026-01', 'invalid_query'],
+    ["year='26'", 'invalid_query'],
+    ['year=%D9%A2%D9%A0%D9%A2%D9%A6', 'invalid_query'],
+    ['year=2026&year=2026', 'invalid_query'],
+    ['year=2026&month=1', 'unknown_query_parameter'],
+  ])('is asked for by a year of four digits: ?%s is refused by name', async (query, reason) => {
+    const name = reason === 'invalid_query' ? 'year' : 'month';
+    expectRefusal(await api.get(`${REPORT}?${query}`), 400, reason, name);
+  });
+});
