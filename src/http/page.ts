@@ -26,6 +26,8 @@ export interface PageInput {
   /** Public addresses without a slash at the end. */
   readonly baseUrl: string;
   readonly authorizeUrl: string;
+  /** The OpenAPI description of `/v2`. */
+  description(): Readonly<Record<string, unknown>>;
 }
 
 export interface PageReply {

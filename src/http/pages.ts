@@ -5,8 +5,10 @@ import { OAUTH_ROUTES } from '../oauth/routes.ts';
 import { errorPage } from '../pages/html.ts';
 import { PAGE_ROUTES } from '../pages/routes.ts';
 import { sessionCookie } from './cookies.ts';
+import { describe } from './openapi.ts';
 import { json, type PageInput, type PageReply, type PageRoute, type SignedIn } from './page.ts';
 import { toFailure } from './respond.ts';
+import { ROUTES as OPERATIONS } from './routes.ts';
 import type { ServerOptions } from './server.ts';
 
 const FORM_LIMIT = 1 << 16;
@@ -73,6 +75,7 @@ async function inputOf(request: FastifyRequest, options: ServerOptions): Promise
     requestId: request.id,
     baseUrl: options.baseUrl(),
     authorizeUrl: options.authorizeUrl(),
+    description: () => describe(OPERATIONS),
   };
 }
 
@@ -94,10 +97,10 @@ function unforeseen(route: PageRoute, error: Error, request: FastifyRequest): Pa
 
 function sendPage(reply: FastifyReply, { status, body, type, headers, formTargets = [] }: PageReply) {
   const forms = ["'self'", ...formTargets].join(' ');
+  // RFC 6749 section 5.1 wants both; a page that is the same for everybody says otherwise
+  if (!('cache-control' in headers)) reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
   reply
     .code(status)
-    .header('cache-control', 'no-store')
-    .header('pragma', 'no-cache')
     .header('referrer-policy', 'no-referrer')
     .header('x-content-type-options', 'nosniff')
     .header('x-frame-options', 'DENY')

@@ -24,7 +24,8 @@ function attributes(values: Readonly<Record<string, string | boolean | undefined
     .join('');
 }
 
-const LOGO =
+/** The mark of the brand. */
+export const LOGO =
   '<svg viewBox="0 0 28 28" aria-hidden="true"><rect class="mark" width="28" height="28" rx="8"/>' +
   '<path class="stroke" d="M10 20.5V7.5h4.6a4.1 4.1 0 0 1 0 8.2h-1.1"/><path class="stroke" d="m15.6 13-2.7 2.7 2.7 2.7"/></svg>';
 
@@ -46,15 +47,34 @@ export interface Layout {
   readonly wide?: boolean;
 }
 
-/** A whole HTML document. */
+/** A page: the whole HTML document around its inside. */
 export function layout({ title, body, aside = '', wide = false }: Layout): string {
+  return htmlDocument({
+    title,
+    style: STYLE,
+    ...(wide ? { bodyClass: 'wide' } : {}),
+    body: `<header><span class="brand">${LOGO}Payhook</span>${aside}</header><main>${body}</main>`,
+  });
+}
+
+/** A whole HTML document. `title` is plain text, `style` a stylesheet, `body` HTML. */
+export function htmlDocument({
+  title,
+  style,
+  body,
+  bodyClass,
+}: {
+  title: string;
+  style: string;
+  body: string;
+  bodyClass?: string;
+}): string {
   return (
     '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
     '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">' +
     '<meta name="color-scheme" content="light dark">' +
-    `<title>${escapeHtml(title)} · Payhook</title><link rel="icon" href="${ICON}"><style>${STYLE}</style></head>` +
-    `<body${wide ? ' class="wide"' : ''}><header><span class="brand">${LOGO}Payhook</span>${aside}</header>` +
-    `<main>${body}</main></body></html>`
+    `<title>${escapeHtml(title)} · Payhook</title><link rel="icon" href="${ICON}"><style>${style}</style></head>` +
+    `<body${attributes({ class: bodyClass })}>${body}</body></html>`
   );
 }
 

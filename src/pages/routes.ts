@@ -1,6 +1,7 @@
 import type { PageRoute } from '../http/page.ts';
 import { endSessions, showAccount, submitNewPassword } from './account.ts';
 import { showPassword, showSetUp, submitPassword, submitSetUp } from './links.ts';
+import { REFERENCE_ROUTES } from './reference/routes.ts';
 import { showSignIn, signOut, submitSignIn } from './sign-in.ts';
 
 const page = (method: PageRoute['method'], path: string, handle: PageRoute['handle']): PageRoute => ({
@@ -22,4 +23,5 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   page('GET', '/account', showAccount),
   page('POST', '/account/password', submitNewPassword),
   page('POST', '/account/sessions/end', endSessions),
+  ...REFERENCE_ROUTES,
 ];

@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+/** Pauses after which something happens: what the story waits for lies a whole number of one of these ahead. */
+const UNITS_MS = [DAY_MS, 5 * MINUTE_MS] as const;
+/** When the world was made, in the story's time; what is older, or has nothing to do with it, is told as it is. */
+const BEFORE = Date.parse('2026-07-01T08:00:00.000Z');
+const OLDEST_WORLD_MS = DAY_MS / 2;
+const DURATION_MS = 84;
+/** The day of the story that stands for today. */
+const TODAY = Date.parse('2026-09-15T00:00:00.000Z');
+const YEAR = '2026';
+
+/** A moment of the run and what it is called in the story, both in milliseconds since 1970. */
+interface Moment {
+  readonly from: number;
+  readonly story: number;
+}
+
+/** The two times of the story: the one it is told in and the one it really happens in. */
+export interface Clock {
+  /** Begins a chapter at this instant of the story; its steps are a minute apart. */
+  chapter(instant: string): void;
+  /** Begins the next step: what the server dates from now on belongs to it. */
+  step(): void;
+  /** The real instant, for requests, of one the story speaks of; it must lie before the story's today. */
+  real(instant: string): string;
+  /** The real day, `YYYY-MM-DD`, of one the story speaks of. */
+  realDay(day: string): string;
+  /** The year it really is. */
+  readonly realYear: string;
+  /** The instant of the story, in milliseconds, that a real one stands for. */
+  told(ms: number): number;
+  /** The day of the story that a real one stands for. */
+  toldDay(day: string): string;
+}
+
+export function storyClock(): Clock {
+  const now = Date.now();
+  const shift = now - (now % DAY_MS) - TODAY;
+  const spoken = new Set<number>();
+  const moments: Moment[] = [];
+  let next = BEFORE;
+  const toldNow = (ms: number) => moments.findLast(({ from }) => from <= ms)?.story;
+  return {
+    chapter(instant) {
+      next = Date.parse(instant);
+    },
+    step() {
+      moments.push({ from: Date.now(), story: next });
+      next += MINUTE_MS;
+    },
+    real(instant) {
+      const ms = Date.parse(instant) + shift;
+      spoken.add(ms % DAY_MS);
+      return new Date(ms).toISOString();
+    },
+    realYear: new Date(now).toISOString().slice(0, 4),
+    realDay: (day) => new Date(Date.parse(day) + shift).toISOString().slice(0, 10),
+    told(ms) {
+      if (spoken.has(ms % DAY_MS)) return ms - shift;
+      const first = moments[0]?.from ?? ms;
+      if (ms < first) return ms < first - OLDEST_WORLD_MS ? ms : BEFORE;
+      for (const unit of UNITS_MS) {
+        const units = Math.floor((ms - first) / unit);
+        const at = ms - units * unit;
+        if (at <= Date.now()) return (toldNow(at) ?? BEFORE) + units * unit;
+      }
+      return ms;
+    },
+    toldDay: (day) => new Date(Date.parse(day) - shift).toISOString().slice(0, 10),
+  };
+}
+
+const digest = (seed: string) => createHash('sha256').update(seed).digest('hex');
+const hint = (secret: string) => `${secret.slice(0, 7)}…${secret.slice(-4)}`;
+const NOT_A_SECRET = 'NotASecret'.repeat(5);
+
+/** What is written instead of a secret or an id; `seed` tells one from another. */
+const STAND_INS = {
+  secret: (prefix: string, seed: string) =>
+    `${prefix}${NOT_A_SECRET.slice(0, 43)}${digest(seed).slice(0, 6)}`,
+  signing: (seed: string) =>
+    `whsec_${Buffer.from(`an example, no secret: ${digest(seed).slice(0, 9)}`).toString('base64')}`,
+  request: (seed: string) => `req_${digest(seed).slice(0, 24)}`,
+  // ids carry the time of creation, so this one carries the story's
+  id: (prefix: string, ms: number, seed: string) =>
+    `${prefix}${ms.toString(16).padStart(12, '0')}7${digest(seed).slice(0, 3)}b${digest(seed).slice(3, 18)}`,
+};
+
+/**
+ * What replaces all that differs from run to run in values of JSON: the same thing by the same, wherever it stands.
+ * `addresses` are called otherwise; `place` names what is being told, and new things are called after it.
+ */
+export function normaliser(
+  clock: Clock,
+  addresses: Readonly<Record<string, string>>,
+): (value: unknown, place: string) => unknown {
+  const known = new Map<string, string>();
+  let place = '';
+  let count = 0;
+  const once = (real: string, make: (seed: string) => string): string => {
+    const made = known.get(real) ?? make(`${place} ${++count}`);
+    known.set(real, made);
+    return made;
+  };
+  const secret = (real: string, prefix: string) =>
+    once(real, (seed) => {
+      const made = STAND_INS.secret(prefix, seed);
+      known.set(hint(real), hint(made));
+      return made;
+    });
+  const RULES: readonly (readonly [RegExp, (...found: string[]) => string])[] = [
+    [/\b(ph[a-z]?_)[0-9A-Za-z]{49}\b/g, (real, prefix = '') => secret(real, prefix)],
+    [
+      /\b(ph[a-z]?_)[0-9A-Za-z]{3,4}…[0-9A-Za-z]{4}/g,
+      (real, prefix = '') => once(real, (seed) => hint(STAND_INS.secret(prefix, seed))),
+    ],
+    [/\bwhsec_[A-Za-z0-9+/]+=*/g, (real) => once(real, STAND_INS.signing)],
+    [/\breq_[0-9a-f]{24}\b/g, (real) => once(real, STAND_INS.request)],
+    [
+      /\b([a-z]+_)([0-9a-f]{12})7[0-9a-f]{19}\b/g,
+      (real, prefix = '', time = '') =>
+        once(real, (seed) => STAND_INS.id(prefix, clock.told(Number.parseInt(time, 16)), seed)),
+    ],
+    [
+      /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g,
+      (real) => new Date(clock.told(Date.parse(real))).toISOString(),
+    ],
+    [/\b\d{4}-\d\d-\d\d\b(?!T)/g, (real) => clock.toldDay(real)],
+    [new RegExp(`(?<=^|paid-)${clock.realYear}(?=$|\\.csv)`, 'g'), () => YEAR],
+  ];
+  const text = (real: string): string => {
+    let told = real;
+    for (const [address, name] of Object.entries(addresses)) told = told.replaceAll(address, name);
+    for (const [pattern, replace] of RULES) told = told.replaceAll(pattern, replace);
+    return told;
+  };
+  const walk = (value: unknown): unknown => {
+    if (typeof value === 'string') return text(value);
+    if (Array.isArray(value)) return value.map(walk);
+    if (typeof value !== 'object' || value === null) return value;
+    const walked = Object.entries(value).map(([key, inner]) => [
+      key,
+      key === 'duration_ms' ? DURATION_MS : walk(inner),
+    ]);
+    return stamped(Object.fromEntries(walked));
+  };
+  return (value, at) => {
+    place = at;
+    count = 0;
+    return walk(value);
+  };
+}
+
+/** An attempt with the second it started at as its signed timestamp, and a made-up signature of that; else as it is. */
+function stamped(value: Record<string, unknown>): Record<string, unknown> {
+  const { started_at: start, request_headers: headers } = value;
+  if (typeof start !== 'string' || typeof headers !== 'object' || headers === null) return value;
+  const seconds = String(Math.floor(Date.parse(start) / 1000));
+  const signed = {
+    'webhook-timestamp': seconds,
+    'webhook-signature': `v1,${createHash('sha256').update(`signed at ${seconds}`).digest('base64')}`,
+  };
+  return { ...value, request_headers: { ...headers, ...signed } };
+}

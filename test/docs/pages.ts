@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process';
+import { SECTIONS } from '../../src/pages/reference/sections.ts';
+
+/** The addresses of the reference. */
+export const ADDRESSES = ['/docs', ...SECTIONS.map(({ slug }) => `/docs/${slug}`)];
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+
+/** What a piece of HTML reads as. */
+export const plain = (html: string) =>
+  html
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? '');
+
+/** An operation as a page shows it: the command, the file it sends, the answer. */
+export interface Shown {
+  readonly id: string;
+  readonly text: string;
+  readonly command: string;
+  readonly file: string | undefined;
+  readonly status: string;
+  readonly answer: string;
+}
+
+/** The operations of a page. */
+export function shownOn(page: string): Shown[] {
+  return [...page.matchAll(/<section class="op" id="(\w+)"[\s\S]*?<\/section>/g)].map(([html, id = '']) => {
+    const figures = [
+      ...html.matchAll(
+        /<figure class="code (\w*)"><figcaption>(.*?)<\/figcaption><pre[^>]*>([\s\S]*?)<\/pre>/g,
+      ),
+    ].map(([, kind, title = '', code = '']) => ({ kind, title: plain(title), code: plain(code) }));
+    const of = (kind: string) => figures.find((each) => each.kind === kind);
+    return {
+      id,
+      text: plain(html),
+      command: of('request')?.code ?? '',
+      file: of('')?.code,
+      status: of('response')?.title ?? '',
+      answer: of('response')?.code ?? '',
+    };
+  });
+}
+
+/** What a shell makes of a command that calls curl. */
+export interface Call {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+/** Lets a POSIX shell read a command, with a `curl` that only says how it was called. */
+export function callOf(command: string): Call {
+  const script = `curl() { printf '%s\\0' "$@"; }\n${command}\n`;
+  const { stdout, stderr, status } = spawnSync('sh', ['-eu', '-c', script], {
+    encoding: 'utf8',
+    env: { PAYHOOK_API_KEY: 'the-key' },
+  });
+  if (status !== 0 || stderr !== '') throw new Error(`${stderr}\n${command}`);
+  const words = stdout.split('\0').slice(0, -1);
+  const headers: [string, string][] = [];
+  const rest = new Map<string, string>();
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (!word.startsWith('-')) rest.set('url', word);
+    else if (word === '-H') headers.push((words.shift() ?? '').split(/: (.*)/s, 2) as [string, string]);
+    else rest.set(word, words.shift() ?? '');
+  }
+  const body = rest.get('-d') ?? rest.get('--data-binary');
+  return {
+    method: rest.get('-X') ?? (body === undefined ? 'GET' : 'POST'),
+    url: rest.get('url') ?? '',
+    headers: Object.fromEntries(headers),
+    body,
+  };
+}

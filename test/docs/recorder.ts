@@ -1,0 +1,123 @@
+import type { Example, ExampleAnswer } from '../../src/http/examples.ts';
+import { ROUTES } from '../../src/http/routes.ts';
+import type { ReasonName } from '../../src/kernel/errors.ts';
+import type { Answer } from '../support/api.ts';
+import type { World } from '../support/world.ts';
+import { normaliser, storyClock } from './normal.ts';
+
+/** What the reference shows of a request: values by name; a text as body is a CSV file. */
+interface Call {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** Tells the story: makes each request and remembers what was sent and what came back. */
+export interface Recorder {
+  /** Begins a chapter at this instant, which its requests are dated from. */
+  chapter(instant: string): void;
+  /** Makes the one request that the reference shows of an operation. Throws when it is refused. */
+  show(operation: string, call?: Call): Promise<Answer['body']>;
+  /** Makes a request that is refused for this reason, which the reference shows besides. Throws when it is not. */
+  refuse(operation: string, reason: ReasonName, call?: Call): Promise<void>;
+  /** Waits for what a request set going; called after each. */
+  readonly settled: () => Promise<unknown>;
+  /** The real instant of one the story speaks of. */
+  at(instant: string): string;
+  /** The real day of one the story speaks of. */
+  day(day: string): string;
+  /** The year it really is, for reports of the story's. */
+  year(): string;
+  /** Everything shown, by operation, with what differs from run to run replaced. */
+  examples(): Record<string, Example>;
+}
+
+const SHOWN_HEADERS = ['ETag', 'Location', 'Link', 'Content-Disposition', 'Payhook-Skipped-Affiliates'];
+const REFUSAL_HEADERS = ['Payhook-Reason', 'Payhook-Request-Id', 'Location'];
+const SHOWN_LINES = 6;
+
+/** The values as texts under `name`; nothing when there are none. */
+function texts<Name extends string>(name: Name, values: Readonly<Record<string, unknown>> = {}) {
+  const entries = Object.entries(values).map(([key, value]) => [key, String(value)]);
+  return (entries.length === 0 ? {} : { [name]: Object.fromEntries(entries) }) as {
+    readonly [Key in Name]?: Readonly<Record<string, string>>;
+  };
+}
+
+/** A recorder at a world. `addresses` are URLs and hosts that the examples call otherwise. */
+export function recorderAt(
+  world: World,
+  { settled, addresses }: { settled: () => Promise<unknown>; addresses: Readonly<Record<string, string>> },
+): Recorder {
+  const clock = storyClock();
+  const taken = new Map<string, Example>();
+  const refused = new Map<string, readonly ExampleAnswer[]>();
+  return {
+    chapter: clock.chapter,
+    at: clock.real,
+    day: clock.realDay,
+    year: () => clock.realYear,
+    settled,
+    async show(operation, call = {}) {
+      if (taken.has(operation)) throw new Error(`${operation} was shown before`);
+      clock.step();
+      const { request, answer } = await ask(world, operation, call);
+      if (answer.status >= 300) throw new Error(`${operation}: ${answer.status} ${answer.text}`);
+      await settled();
+      taken.set(operation, { request, response: shownOf(answer, SHOWN_HEADERS) });
+      return answer.body;
+    },
+    async refuse(operation, reason, call = {}) {
+      const { answer } = await ask(world, operation, call);
+      if (answer.reason !== reason) throw new Error(`${operation}: ${answer.status} ${answer.text}`);
+      refused.set(operation, [...(refused.get(operation) ?? []), shownOf(answer, REFUSAL_HEADERS)]);
+    },
+    examples() {
+      const normal = normaliser(clock, { [world.url]: 'https://payhook.example.com', ...addresses });
+      return Object.fromEntries(
+        [...taken].map(([operation, example]) => {
+          const refusals = refused.get(operation);
+          return [operation, normal({ ...example, ...(refusals ? { refusals } : {}) }, operation) as Example];
+        }),
+      );
+    },
+  };
+}
+
+async function ask(world: World, operation: string, { body, ...call }: Call) {
+  const route = ROUTES.find((each) => each.operation === operation);
+  if (!route) throw new Error(`there is no operation ${operation}`);
+  const request = {
+    ...texts('path', call.path),
+    ...texts('query', call.query),
+    ...texts('headers', call.headers),
+    ...(body === undefined ? {} : { body }),
+  };
+  const type = typeof body === 'string' ? { 'content-type': 'text/csv' } : {};
+  const answer = await world.api.request(route.method, addressOf(route.path, request), {
+    ...(body === undefined ? {} : { body }),
+    headers: { ...type, ...request.headers },
+  });
+  return { request, answer };
+}
+
+/** The address of a request: its path filled in, and its query. */
+export function addressOf(pattern: string, { path = {}, query = {} }: Example['request']) {
+  const address = pattern.replaceAll(/\{(\w+)\}/g, (_, name) => path[name] ?? '');
+  const search = new URLSearchParams(query).toString();
+  return search === '' ? address : `${address}?${search}`;
+}
+
+function shownOf({ status, headers, body, text }: Answer, names: readonly string[]): ExampleAnswer {
+  const shown = names.flatMap((name) => {
+    const value = headers.get(name);
+    // a Link that leads nowhere else says nothing
+    return value === null || (name === 'Link' && !value.includes('rel="next"')) ? [] : [[name, value]];
+  });
+  return {
+    status,
+    ...texts('headers', Object.fromEntries(shown)),
+    ...(text === '' ? {} : { body: body ?? text.split('\r\n').slice(0, SHOWN_LINES).join('\r\n') }),
+  };
+}

@@ -1,0 +1,310 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Example } from '../../src/http/examples.ts';
+import { ROUTES } from '../../src/http/routes.ts';
+import { SECTIONS } from '../../src/pages/reference/sections.ts';
+import { checkAgainstDescription } from '../support/description.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { until } from '../support/wire.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { ADDRESSES, callOf, plain, shownOn } from './pages.ts';
+import { addressOf, recorderAt } from './recorder.ts';
+import { completing, earning, listening, mending, paying, publishing, settingUp } from './story.ts';
+import { applications, people } from './story-people.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const LARGEST_PAGE = 300_000;
+
+let world: World;
+let receiver: Receiver;
+let told: Record<string, Example>;
+/** What is stored, and so shown: the same as what is told, says the first test. */
+const examples: Record<string, Example> = JSON.parse(
+  readFileSync(join(ROOT, 'docs/examples.json'), { encoding: 'utf8', flag: 'a+' }) || '{}',
+);
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  world = await startWorld({ delivers: true });
+  // numbers that tell an affiliate from a program
+  await world.query('alter table affiliates alter column id restart with 1815');
+  await world.query('alter table affiliate_programs alter column id restart with 3');
+  await world.api.get('/v2/account');
+  await noted('api_keys');
+  told = await tell();
+});
+afterAll(async () => {
+  await receiver.close();
+  await world.close();
+});
+
+/** The first use of a credential is written down beside the request; it belongs to the step that is on. */
+const noted = (table: 'api_keys' | 'oauth_grants') =>
+  until('the use is written down', async () => {
+    const [row] = await world.query(`select from ${table} where last_used_at is not null`);
+    return row !== undefined;
+  });
+
+/** Nothing is due and nothing under way: what was set going has come to its end. */
+const settled = () =>
+  until('quiet', async () => {
+    const [row] = await world.query<{ busy: boolean }>(
+      `select exists (select from queue where lease_token is not null or due_at <= now() + interval '10 seconds') as busy`,
+    );
+    return row?.busy === false;
+  });
+
+async function tell(): Promise<Record<string, Example>> {
+  const scene = { world, receiver };
+  const { host, origin } = new URL(receiver.url);
+  const addresses = {
+    [receiver.url]: 'https://shop.example.com/hooks/payhook',
+    [origin]: 'https://shop.example.com',
+    [host]: 'shop.example.com',
+  };
+  const recorder = recorderAt(world, { settled, addresses });
+  const used = () => noted('oauth_grants');
+  await settingUp(recorder, scene);
+  await earning(recorder, scene);
+  const endpoint = await listening(recorder, scene);
+  const payout = await paying(recorder);
+  await completing(recorder, scene, { payout, endpoint });
+  await mending(recorder, scene, payout);
+  await publishing(recorder, endpoint);
+  const owner = await people(recorder, scene);
+  await applications(recorder, scene, { owner, used });
+  return recorder.examples();
+}
+
+const page = async (address: string, headers: Record<string, string> = {}) => {
+  const response = await fetch(world.url + address, { headers });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+};
+/** The texts of all pages, by their addresses. */
+const allPages = async () =>
+  new Map(
+    await Promise.all(ADDRESSES.map(async (address) => [address, (await page(address)).text] as const)),
+  );
+
+/** An address and its query, whose order says nothing. */
+const addressParts = (url: string) => {
+  const { origin, pathname, searchParams } = new URL(url);
+  return { url: origin + pathname, query: Object.fromEntries(searchParams) };
+};
+/** A file as a page shows it. */
+const linesOf = (file: unknown) => String(file).replaceAll('\r\n', '\n').trimEnd();
+
+describe('the examples', () => {
+  test('are what the server answers (`npx vitest run test/docs/reference.test.ts -u` writes them anew)', async () => {
+    await expect(`${JSON.stringify(told, null, 2)}\n`).toMatchFileSnapshot('../../docs/examples.json');
+  });
+
+  test('are there for every operation', () => {
+    const missing = ROUTES.map(({ operation }) => operation).filter((operation) => !(operation in told));
+    expect(missing).toEqual([]);
+  });
+
+  test('hold under the schemas that describe them', () => {
+    for (const { operation, method, path } of ROUTES) {
+      const {
+        request,
+        response,
+        refusals = [],
+      } = told[operation] ?? { request: {}, response: { status: 0 } };
+      for (const { status, headers = {}, body } of [response, ...refusals]) {
+        checkAgainstDescription(method, addressOf(path, request), {
+          status,
+          reason: headers['Payhook-Reason'] ?? null,
+          text: body === undefined ? '' : JSON.stringify(body),
+          body,
+          headers: new Headers(headers),
+        });
+      }
+    }
+  });
+
+  test('have no secret that could be one, and nothing of the machine that made them', () => {
+    const text = JSON.stringify(told);
+    expect(text.match(/\bph[a-z]?_(?!Not)\w+/g)).toBeNull();
+    expect(text).not.toContain(new URL(world.url).host);
+    expect(text).not.toContain(new URL(receiver.url).host);
+  });
+
+  test('are in the OpenAPI description: of parameters, bodies and answers', async () => {
+    const { body } = await world.api.get('/v2/openapi.json');
+    const { put } = body.paths['/v2/affiliates/payouts/{payout_id}'];
+    const { request, response, refusals } = examples.completePayout ?? { request: {}, response: {} };
+    const parameters = put.parameters.map(({ name, example }: Record<string, string>) => [name, example]);
+    expect(Object.fromEntries(parameters)).toEqual({ ...request.path, ...request.headers });
+    expect(put.requestBody.content['application/json'].example).toEqual(request.body);
+    expect(put.responses['200'].content['application/json'].example).toEqual(response.body);
+    expect(put.responses['200'].headers.ETag.example).toBe('"2"');
+    expect(put.responses['409'].content['application/json'].example).toEqual(refusals?.[0]?.body);
+    expect(put.responses['409'].headers['Payhook-Reason'].schema.enum).toContain('payout_changed');
+  });
+
+  test('are not needed to serve: without the file the description and the pages lack them, and no more', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'payhook-docs-'));
+    try {
+      for (const name of ['src', 'package.json'])
+        cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+      symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+      const script = `
+        import { describe } from './src/http/openapi.ts';
+        import { ROUTES } from './src/http/routes.ts';
+        import { REFERENCE_ROUTES } from './src/pages/reference/routes.ts';
+        const input = { baseUrl: 'https://payhook.example.com', headers: {}, description: () => describe(ROUTES) };
+        const replies = await Promise.all(REFERENCE_ROUTES.map((route) => route.handle(input)));
+        console.log(JSON.stringify({ description: describe(ROUTES), statuses: replies.map(({ status }) => status) }));`;
+      const output = execFileSync(
+        process.execPath,
+        ['--import', 'tsx', '--input-type=module', '-e', script],
+        {
+          cwd: folder,
+          encoding: 'utf8',
+          maxBuffer: 1 << 26,
+        },
+      );
+      const { description, statuses } = JSON.parse(output);
+      expect(statuses).toEqual([...ADDRESSES.map(() => 200), 404]);
+      expect(Object.keys(description.paths).length).toBeGreaterThan(40);
+      expect(JSON.stringify(description.paths).includes('"example":')).toBe(false);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('the reference', () => {
+  test('tells every operation once, and each tag has its section', async () => {
+    const shown = [...(await allPages()).entries()]
+      .filter(([address]) => address !== '/docs')
+      .flatMap(([, text]) => shownOn(text).map(({ id }) => id));
+    expect([...shown].sort()).toEqual(ROUTES.map(({ operation }) => operation).sort());
+  });
+
+  test('shows commands that a shell understands as exactly the requests that were made', async () => {
+    for (const text of (await allPages()).values()) {
+      for (const { id, command, file } of shownOn(text)) {
+        const route = ROUTES.find(({ operation }) => operation === id);
+        const request = examples[id]?.request;
+        if (!route || !request) continue;
+        const isFile = typeof request.body === 'string';
+        const call = callOf(command);
+        const sent = isFile ? file : call.body && JSON.parse(call.body);
+        const type = isFile ? 'text/csv' : 'application/json';
+        expect({ ...call, ...addressParts(call.url), body: sent }, id).toEqual({
+          method: route.method,
+          ...addressParts(world.url + addressOf(route.path, request)),
+          headers: {
+            Authorization: 'Bearer the-key',
+            ...request.headers,
+            ...(request.body === undefined ? {} : { 'Content-Type': type }),
+          },
+          body: isFile ? linesOf(request.body) : request.body,
+        });
+        if (isFile) expect(call.body).toMatch(/^@[\w-]+\.csv$/);
+      }
+    }
+  });
+
+  test('shows the answers that came: status, headers and body', async () => {
+    const here = (value: unknown) =>
+      JSON.parse(JSON.stringify(value).replaceAll('https://payhook.example.com', world.url));
+    for (const text of (await allPages()).values()) {
+      for (const { id, status, answer } of shownOn(text)) {
+        const response = examples[id]?.response;
+        if (!response) continue;
+        const headers = Object.entries(here(response.headers ?? {})).map(
+          ([name, value]) => `${name}: ${value}`,
+        );
+        expect(status.split(' ')[1], id).toBe(String(response.status));
+        if (headers.length > 0) expect(answer.startsWith(headers.join('\n')), id).toBe(true);
+        const rest = headers.length > 0 ? answer.slice(headers.join('\n').length).trimStart() : answer;
+        if (typeof response.body === 'string') expect(rest, id).toBe(linesOf(response.body));
+        else if (response.body !== undefined) expect(JSON.parse(rest), id).toEqual(here(response.body));
+      }
+    }
+  });
+
+  test('names the parameters, fields, callers, answers and reasons of an operation', async () => {
+    const { text } = await page('/docs/payouts');
+    const shown = shownOn(text).find(({ id }) => id === 'completePayout')?.text ?? '';
+    for (const words of [
+      'PUT /v2/affiliates/payouts/{payout_id}',
+      'token with affiliates',
+      'signed-in member or owner',
+      'If-Match',
+      'commissions list of objects required',
+      'payment_reference string or null',
+      '200: the CompletedPayout',
+      '409payout_changed If-Match names an older revision of the payout.',
+      'Response 409 Conflict',
+    ])
+      expect(shown).toContain(words);
+    expect(plain(text)).toContain('As Payout, and with:unlisted_affiliate_count');
+  });
+
+  test('has no link that leads nowhere', async () => {
+    const pages = await allPages();
+    const ids = new Map(
+      [...pages].map(([address, text]) => [
+        address,
+        new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)),
+      ]),
+    );
+    const broken = [...pages].flatMap(([address, text]) =>
+      [...text.matchAll(/ href="([^"]+)"/g)]
+        .map(([, href = '']) => href)
+        .filter((href) => {
+          if (href.startsWith('data:') || href === '/v2/openapi.json') return false;
+          const [path = '', anchor] = href.split('#');
+          const there = ids.get(path === '' ? address : path);
+          return !there || (anchor !== undefined && !there.has(anchor));
+        })
+        .map((href) => `${address}: ${href}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test('is public, small, without scripts and anything from elsewhere', async () => {
+    for (const address of ADDRESSES) {
+      const { status, headers, text } = await page(address);
+      expect([address, status, headers.get('content-type')]).toEqual([
+        address,
+        200,
+        'text/html; charset=utf-8',
+      ]);
+      expect(headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; style-src 'unsafe-inline'; img/,
+      );
+      expect(text.length).toBeLessThan(LARGEST_PAGE);
+      expect(text).not.toMatch(/<script|<link rel="stylesheet"|<img|\son\w+=|javascript:|@import|url\(/);
+    }
+  });
+
+  test('may be kept by anybody who asks again: the same page is a 304', async () => {
+    const first = await page('/docs/payouts');
+    const etag = first.headers.get('etag') ?? '';
+    expect(first.headers.get('cache-control')).toBe('public, max-age=0, must-revalidate');
+    expect(first.headers.get('pragma')).toBeNull();
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+      const again = await page('/docs/payouts', { 'if-none-match': known });
+      expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag]);
+    }
+    expect((await page('/docs/payouts', { 'if-none-match': '"other"' })).status).toBe(200);
+    expect((await page('/docs')).headers.get('etag')).not.toBe(etag);
+  });
+
+  test('of an unknown section is a 404 that lists those there are, and nobody keeps it', async () => {
+    const { status, headers, text } = await page('/docs/payoutz');
+    expect([status, headers.get('cache-control')]).toEqual([404, 'no-store']);
+    for (const { title, slug } of SECTIONS) expect(text).toContain(`<a href="/docs/${slug}">${title}</a>`);
+    const posted = await fetch(`${world.url}/docs/payouts`, { method: 'POST' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET']);
+  });
+});

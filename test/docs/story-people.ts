@@ -1,0 +1,72 @@
+import { CALLBACK, type Person, tokensFor } from '../oauth/support.ts';
+import { browserAt, PASSWORD, tokenIn } from '../people/support.ts';
+import { apiOf } from '../support/api.ts';
+import type { Recorder } from './recorder.ts';
+import type { Scene } from './story.ts';
+
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0';
+
+/** People are invited, come in and leave; somebody looks at what was done. Returns an owner who is signed in. */
+export async function people({ show, refuse, chapter }: Recorder, { world }: Scene): Promise<Person> {
+  chapter('2026-09-23T09:00:00.000Z');
+  const mary = await show('createUser', {
+    headers: { 'Idempotency-Key': 'invite-mary' },
+    body: { email: 'mary@example.com', name: 'Mary Somerville', role: 'owner' },
+  });
+  const browser = browserAt(world.url);
+  await browser.submit(
+    '/password',
+    { token: tokenIn(mary.invitation_url), password: PASSWORD, again: PASSWORD },
+    { 'user-agent': BROWSER },
+  );
+  const other = await world.api.post('/v2/users', {
+    email: 'luigi@example.com',
+    name: 'Luigi Menabrea',
+    role: 'viewer',
+  });
+  await show('getUser', { path: { user_id: mary.id } });
+  await show('changeUser', { path: { user_id: other.body.id }, body: { role: 'member' } });
+  await refuse('changeUser', 'last_owner', { path: { user_id: mary.id }, body: { role: 'viewer' } });
+  await show('resetUserPassword', { path: { user_id: mary.id } });
+  await show('listUsers', { query: { status: 'active' } });
+  await show('removeUser', { path: { user_id: other.body.id } });
+  const { data: sessions } = await show('listSessions', { query: { user_id: mary.id } });
+  await show('listAuditLog', { query: { action: 'completePayout', per_page: 1 } });
+
+  const second = browserAt(world.url);
+  await second.submit('/sign-in', { email: 'mary@example.com', password: PASSWORD });
+  await show('endSession', { path: { session_id: sessions[0].id } });
+  return { cookie: second.cookie() ?? '', csrf: await second.token(), id: mary.id };
+}
+
+/** An application of somebody else is registered, let in by an owner, used, and shut out again. */
+export async function applications(
+  { show, chapter }: Recorder,
+  { world }: Scene,
+  { owner, used }: { owner: Person; used: () => Promise<unknown> },
+): Promise<void> {
+  chapter('2026-09-24T09:00:00.000Z');
+  const application = await show('createOAuthApplication', {
+    headers: { 'Idempotency-Key': 'till-and-co' },
+    body: {
+      name: 'Till & Co',
+      kind: 'confidential',
+      redirect_uris: [CALLBACK],
+      scopes: ['affiliates', 'webhooks'],
+    },
+  });
+  const { access_token } = await tokensFor(world, owner, application);
+  await apiOf(world.url, access_token).get('/v2/affiliates/payouts');
+  await used();
+  const { data: grants } = await show('listOAuthGrants', {
+    query: { status: 'active', application_id: application.id },
+  });
+  await show('getOAuthGrant', { path: { grant_id: grants[0].id } });
+  await show('revokeOAuthGrant', { path: { grant_id: grants[0].id } });
+  const one = { application_id: application.id };
+  await show('changeOAuthApplication', { path: one, body: { scopes: ['affiliates'] } });
+  await show('getOAuthApplication', { path: one });
+  await show('rotateOAuthApplicationSecret', { path: one });
+  await show('listOAuthApplications', { query: { kind: 'confidential' } });
+  await show('deleteOAuthApplication', { path: one });
+}

@@ -1,0 +1,286 @@
+import type { Receiver } from '../support/receiver.ts';
+import type { World } from '../support/world.ts';
+import type { Recorder } from './recorder.ts';
+
+/** Where the story happens: a world that delivers, with a receiver. */
+export interface Scene {
+  readonly world: World;
+  readonly receiver: Receiver;
+}
+
+/** The payout of September and who is in it. */
+interface Frozen {
+  readonly id: string;
+  readonly affiliates: readonly number[];
+}
+
+/** The first day: the account, a key for the shop's program, the programme, and who promotes it. */
+export async function settingUp({ show, refuse, chapter }: Recorder, { world }: Scene): Promise<void> {
+  chapter('2026-07-01T09:00:00.000Z');
+  await show('changeAccount', {
+    body: { name: 'Difference Engines', default_currency: 'usd', minimum_payout: { usd: 5000, eur: 5000 } },
+  });
+  await show('getAccount');
+  await refuse('getAccount', 'missing_credentials', { headers: { authorization: 'Bearer' } });
+  const old = await world.api.post('/v2/api-keys', { name: 'trial' });
+  await show('createApiKey', { headers: { 'Idempotency-Key': 'shop-key' }, body: { name: 'shop' } });
+  await show('listApiKeys', { query: { status: 'active', sort: 'name' } });
+  await show('revokeApiKey', { path: { key_id: old.body.id } });
+  const program = await show('createProgram', { body: { name: 'Partners', hold_days: 14 } });
+  await show('changeProgram', { path: { program_id: program.id }, body: { name: 'Partners 2026' } });
+  await show('getProgram', { path: { program_id: program.id } });
+  await show('listPrograms', { query: { sort: 'name' } });
+
+  chapter('2026-07-02T09:00:00.000Z');
+  const ada = await show('createAffiliate', {
+    headers: { 'Idempotency-Key': 'partner-7' },
+    body: {
+      external_id: 'partner-7',
+      email: 'ada@example.com',
+      name_first: 'Ada',
+      name_last: 'Lovelace',
+      slug: 'ada',
+      minimum_payout: { usd: 2500 },
+    },
+  });
+  await show('changeAffiliate', {
+    path: { affiliate_id: ada.id },
+    body: { paypal_email: 'ada.lovelace@example.com', payout_method: 'paypal' },
+  });
+  await show('importAffiliates', {
+    query: { dry_run: false },
+    body:
+      'external_id,email,name_first,name_last,paypal_email,payout_method\r\n' +
+      'partner-8,charles@example.com,Charles,Babbage,charles@example.com,paypal\r\n' +
+      'partner-9,grace@example.com,Grace,Hopper,,wise\r\n',
+  });
+  await refuse('createAffiliate', 'duplicate_email', { body: { email: 'Ada@example.com' } });
+  await show('listAffiliates', { query: { search: 'lovelace', status: 'active' } });
+}
+
+/** August: commissions come in one by one, in a batch and from a file; some are questioned or taken back. */
+export async function earning({ show, refuse, chapter, at, day }: Recorder, { world }: Scene): Promise<void> {
+  const { data: affiliates } = (await world.api.get('/v2/affiliates?sort=created_at')).body;
+  const [ada, charles] = affiliates.map(({ id }: { id: number }) => id);
+  const [program] = (await world.api.get('/v2/affiliates/programs')).body.data;
+  chapter('2026-08-25T09:00:00.000Z');
+  const sale = await show('createCommission', {
+    headers: { 'Idempotency-Key': 'order-1042' },
+    body: {
+      external_id: 'order-1042-ada',
+      affiliate_id: ada,
+      program_id: program.id,
+      sale_amount: 50000,
+      rate_bps: 2000,
+      currency: 'usd',
+      order_id: 'order-1042',
+      customer_email: 'mary@example.com',
+      product_id: 'engine-yearly',
+      product_name: 'Analytical Engine, one year',
+      occurred_at: at('2026-08-03T14:04:58.000Z'),
+      metadata: { campaign: 'newsletter-august' },
+    },
+  });
+  await refuse('createCommission', 'duplicate_external_id', {
+    body: { external_id: 'order-1042-ada', affiliate_id: ada, amount: 9900 },
+  });
+  const batch = await show('createCommissionBatch', {
+    body: {
+      commissions: [
+        {
+          external_id: 'order-1051-ada',
+          affiliate_id: ada,
+          amount: 4000,
+          order_id: 'order-1051',
+          occurred_at: at('2026-08-04T09:41:15.000Z'),
+        },
+        {
+          external_id: 'order-1058-charles',
+          affiliate_id: charles,
+          amount: 12550,
+          order_id: 'order-1058',
+          occurred_at: at('2026-08-05T17:20:00.000Z'),
+        },
+      ],
+    },
+  });
+  await show('importCommissions', {
+    query: { partial: false },
+    body:
+      'external_id,affiliate_external_id,amount,currency,order_id,occurred_at\r\n' +
+      `order-1063-charles,partner-8,40.00,usd,order-1063,${at('2026-08-09T08:12:44.000Z')}\r\n` +
+      `order-1064-grace,partner-9,31.90,usd,order-1064,${at('2026-08-09T11:03:21.000Z')}\r\n` +
+      `order-1070-grace,partner-9,75.00,eur,order-1070,${at('2026-08-12T19:45:09.000Z')}\r\n`,
+  });
+  await refuse('importCommissions', 'invalid_lines', {
+    body:
+      'external_id,affiliate_external_id,amount,currency\r\n' +
+      'order-1071-grace,partner-9,75.001,eur\r\norder-1072-ida,partner-10,12.00,usd\r\n',
+  });
+  const [own, other] = batch.items.map(({ commission }: { commission: { id: string } }) => commission.id);
+  await show('holdCommission', { path: { commission_id: other } });
+  await show('unholdCommission', { path: { commission_id: other } });
+  await show('voidCommission', {
+    path: { commission_id: own },
+    body: { reason: 'the affiliate ordered for herself' },
+  });
+  await show('createAdjustment', {
+    path: { affiliate_id: ada },
+    body: { external_id: 'interview-ada', amount: 1500, currency: 'usd', description: "for Ada's interview" },
+  });
+  await show('refundCommission', {
+    path: { commission_id: sale.id },
+    body: { external_id: 'refund-87', sale_amount: 12500, reason: 'a part was sent back' },
+  });
+  await refuse('refundCommission', 'refund_exceeds_rest', {
+    path: { commission_id: sale.id },
+    body: { external_id: 'refund-88', amount: 10000 },
+  });
+  await show('getCommission', { path: { commission_id: sale.id } });
+  await show('listCommissions', {
+    query: { status: 'unpaid', currency: 'usd', 'occurred_at[gte]': day('2026-08-01'), per_page: 2 },
+  });
+  await show('getAffiliate', { path: { affiliate_id: ada } });
+}
+
+/** Somebody listens: an endpoint, tried before anything depends on it. */
+export async function listening({ show, refuse, chapter }: Recorder, { receiver }: Scene): Promise<string> {
+  chapter('2026-09-01T09:00:00.000Z');
+  const { id } = await show('createWebhookEndpoint', {
+    body: {
+      url: receiver.url,
+      description: 'the shop',
+      event_types: ['payout.paid', 'order.*'],
+      headers: { 'X-Tenant': 'shop-1' },
+    },
+  });
+  await refuse('createWebhookEndpoint', 'invalid_url', { body: { url: 'http://10.0.0.7/hooks' } });
+  await show('testWebhookEndpoint', { path: { id } });
+  await show('getWebhookEndpoint', { path: { id } });
+  await show('getWebhookEndpointSecret', { path: { id } });
+  await show('listWebhookEndpoints', { query: { status: 'enabled' } });
+  await show('listEventTypes', { query: { sort: '-type', per_page: 1 } });
+  return id;
+}
+
+/** September: what is owed is looked at and frozen, and the file goes to the bank. */
+export async function paying({ show, refuse, chapter }: Recorder): Promise<Frozen> {
+  chapter('2026-09-15T08:30:00.000Z');
+  const selection = { filters: { currency: 'usd' } };
+  await show('previewPayout', { body: selection });
+  await refuse('getCurrentPayout', 'no_current_payout');
+  await refuse('createPayout', 'unknown_filter', { body: { filters: { curency: 'usd' } } });
+  const { id, affiliates } = await show('createPayout', {
+    headers: { 'Idempotency-Key': 'payout-september' },
+    body: selection,
+  });
+  await refuse('createPayout', 'current_payout_exists', { body: selection });
+  await show('getCurrentPayout');
+  await show('getPayout', { path: { payout_id: id } });
+  await show('listPayoutAffiliates', {
+    path: { payout_id: id },
+    query: { sort: 'affiliate_id', per_page: 1 },
+  });
+  await show('listPayoutCommissions', { path: { payout_id: id }, query: { type: 'sale', per_page: 1 } });
+  await show('listPayoutExclusions', { path: { payout_id: id } });
+  await show('downloadPayout', { path: { payout_id: id } });
+  await show('downloadPaymentFile', { path: { payout_id: id, format: 'paypal' } });
+  return { id, affiliates: affiliates.map(({ affiliate_id }: { affiliate_id: number }) => affiliate_id) };
+}
+
+/** The money has left: the payout is ticked off, while the shop that should hear of it is down. */
+export async function completing(
+  { show, chapter, settled }: Recorder,
+  { receiver }: Scene,
+  { payout, endpoint }: { payout: Frozen; endpoint: string },
+): Promise<void> {
+  chapter('2026-09-16T10:05:00.000Z');
+  answerWith(receiver, 503, 'down for maintenance\n', { 'retry-after': '300' });
+  await show('completePayout', {
+    path: { payout_id: payout.id },
+    headers: { 'If-Match': '"1"', 'Idempotency-Key': 'complete-september' },
+    body: {
+      commissions: payout.affiliates.map((affiliate) => ({
+        affiliate_id: affiliate,
+        is_paid: true,
+        payment_reference: `1-${affiliate}`,
+      })),
+      require_all: true,
+    },
+  });
+  await show('listWebhookEvents', { query: { status: 'pending', per_page: 1 } });
+  const { data } = await show('listEventsOfWebhookEndpoint', {
+    path: { id: endpoint },
+    query: { type: 'payout.paid' },
+  });
+  const one = { id: endpoint, event_id: data[0].id };
+  answerWith(receiver, 204, '');
+  const before = receiver.received.length;
+  await show('retryEventOfWebhookEndpoint', { path: one });
+  await receiver.until((all) => all.length > before);
+  await settled();
+  await show('getEventOfWebhookEndpoint', { path: one });
+  await show('listPayouts', { query: { status: 'paid', per_page: 1 } });
+}
+
+/** What comes after: a payment bounces, an order is sent back, a payout is made too early. */
+export async function mending(
+  { show, refuse, chapter, year }: Recorder,
+  { world }: Scene,
+  { id, affiliates }: Frozen,
+): Promise<void> {
+  chapter('2026-09-21T07:55:00.000Z');
+  await show('returnPayoutLine', {
+    path: { payout_id: id, affiliate_id: affiliates[1] ?? 0 },
+    body: { reason: 'the PayPal account is closed', reference: 'bounce-771' },
+  });
+  await show('refundOrder', {
+    headers: { 'Idempotency-Key': 'refund-88' },
+    body: { order_id: 'order-1042', external_id: 'refund-88', reason: 'sent back within the guarantee' },
+  });
+  await show('downloadPaidReport', { query: { year: year() } });
+  await refuse('deletePayout', 'payout_is_paid', { path: { payout_id: id } });
+  const early = (await world.api.post('/v2/affiliates/payouts')).body;
+  const moved = await world.api.patch(`/v2/affiliates/${affiliates[1]}`, { paypal_email: 'cb@example.com' });
+  if (moved.status !== 200) throw new Error(moved.text);
+  await refuse('completePayout', 'payout_changed', {
+    path: { payout_id: early.id },
+    headers: { 'If-Match': '"1"' },
+    body: { commissions: [{ affiliate_id: affiliates[1], is_paid: true }] },
+  });
+  await show('deletePayout', { path: { payout_id: early.id }, headers: { 'If-Match': '"2"' } });
+}
+
+/** The platform sends events of its own; the endpoint gets more, a new secret, and is given up. */
+export async function publishing({ show, refuse, chapter }: Recorder, id: string): Promise<void> {
+  chapter('2026-09-22T07:30:00.000Z');
+  await show('publishEvent', {
+    headers: { 'Idempotency-Key': 'order-1077-created' },
+    body: {
+      type: 'order.created',
+      data: { order_id: 'order-1077', total: 3190, currency: 'usd' },
+      external_id: 'order-1077-created',
+    },
+  });
+  await refuse('publishEvent', 'reserved_event_type', { body: { type: 'payout.paid', data: {} } });
+  await show('changeWebhookEndpoint', {
+    path: { id },
+    body: { event_types: ['payout.*', 'order.*'], rate_limit: 20, metadata: { team: 'finance' } },
+  });
+  await show('rotateWebhookEndpointSecret', { path: { id }, body: { overlap_seconds: 86_400 } });
+  await show('deleteWebhookEndpoint', { path: { id } });
+}
+
+function answerWith(
+  receiver: Receiver,
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  receiver.respond((_, response) => {
+    response.sendDate = false;
+    response.shouldKeepAlive = false;
+    const length = body === '' ? {} : { 'content-type': 'text/plain', 'content-length': body.length };
+    response.writeHead(status, { ...length, ...headers }).end(body);
+  });
+}
