@@ -1,4 +1,5 @@
-// Writes the files that are made from code: docs/openapi.json, docs/errors.md, docs/events.md, docs/configuration.md.
+// Writes the files that are made from code: docs/openapi.json, docs/errors.md, docs/events.md, docs/configuration.md,
+// docs/cli.md, src/client/api.ts.
 // With --check it writes nothing and fails when one of them is not what the code says.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { TSchema } from 'typebox';
@@ -9,6 +10,8 @@ import { describe } from '../src/http/openapi.ts';
 import { ROUTES } from '../src/http/routes.ts';
 import { explainConfig } from '../src/kernel/config.ts';
 import { REASONS } from '../src/kernel/errors.ts';
+import { cliPage } from './cli-page.ts';
+import { clientTypes } from './client-types.ts';
 
 function errorsPage(): string {
   const rows = Object.entries(REASONS)
@@ -164,6 +167,8 @@ const FILES: Readonly<Record<string, () => string>> = {
   'docs/errors.md': errorsPage,
   'docs/configuration.md': configurationPage,
   'docs/events.md': eventsPage,
+  'docs/cli.md': cliPage,
+  'src/client/api.ts': () => clientTypes(describe(ROUTES)),
 };
 
 const check = process.argv.includes('--check');

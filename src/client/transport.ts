@@ -1,164 +1,184 @@
 import { randomUUID } from 'node:crypto';
-import { type Readable, Transform } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent } from 'undici';
+import type { ErrorCode, ReasonName } from '../kernel/errors.ts';
 import { ApiError, ConnectionError } from './errors.ts';
+import { pauseBefore, type Repeatable, retryAfterSeconds } from './retry.ts';
+import { openCounted, type UploadSource } from './upload.ts';
 
 /** Where a server is: at an address, or behind a unix socket of this machine. */
-export type Target = ({ readonly url: string } | { readonly socketPath: string }) & {
+type Target = { readonly url: string } | { readonly socketPath: string };
+
+/** How a client talks to its server. */
+export type ClientOptions = Target & {
+  /** An API key; an OAuth access token does as well, within its scopes. */
   readonly apiKey: string;
+  /** How often a request is repeated where that is safe. Default 3; 0 = never. */
+  readonly retries?: number | undefined;
+  /**
+   * How long the server may be silent, in milliseconds, before an attempt is given up. Default 10 minutes: a payout of
+   * a million commissions and a large import answer after minutes, not seconds.
+   */
+  readonly timeoutMs?: number | undefined;
+  /** Who is calling, such as `my-shop/1.4`; shown in logs. */
+  readonly userAgent?: string | undefined;
+  /** Told of every request when it is sent; `answered` resolves when it is over, however it ended. */
+  readonly onRequest?: ((answered: Promise<void>) => void) | undefined;
 };
 
-/** A file to send. */
-export interface UploadSource {
-  /** Its size; undefined when it is not known before the end. */
-  readonly bytes: number | undefined;
-  /** Whether `open` gives the same bytes again, so that a failed attempt can be repeated. */
-  readonly repeatable: boolean;
-  open(): Readable;
-  /** Told the bytes sent so far; starts at 0 again when an attempt is repeated. */
-  onProgress?(sent: number): void;
+/** What one call may change. */
+export interface CallOptions {
+  /** Gives the call up, between attempts too; it then throws the signal's reason. What was sent may have been done. */
+  readonly signal?: AbortSignal | undefined;
+  /** As for the client, for this call. */
+  readonly retries?: number | undefined;
+  /** As for the client, for this call. */
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface RequestSpec {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method: Repeatable['method'];
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | undefined>>;
-  readonly json?: unknown;
-  /** JSON text, sent as it stands: numbers that JavaScript would round arrive unchanged. */
-  readonly jsonText?: string;
-  readonly file?: UploadSource;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  /** JSON text. */
+  readonly json?: string | undefined;
+  readonly file?: UploadSource | undefined;
+  /** POST and PUT; a random one without it. */
+  readonly idempotencyKey?: string | undefined;
+  /** The revision the caller has seen. */
+  readonly ifMatch?: number | undefined;
+  readonly options: CallOptions;
 }
 
 /** A successful answer: its headers, and its body to be read to the end. */
 export interface Answer {
   header(name: string): string | null;
-  readonly body: Dispatcher.ResponseData['body'];
+  readonly body: Readable & { text(): Promise<string> };
 }
 
+/** Sends requests to one server. */
 export interface Transport {
-  /** Sends a request; repeats it where that is safe. Throws ApiError or ConnectionError. */
-  send(spec: RequestSpec): Promise<Answer>;
+  /** Sends a request and reads its answer with `read`; repeats both where that is safe (see retry.ts). */
+  send<Result>(request: RequestSpec, read: (answer: Answer) => Result | Promise<Result>): Promise<Result>;
   /** Cuts the connections. */
   close(): Promise<void>;
 }
 
-// A payout of a million commissions or a large import answers after minutes, not seconds.
-const ANSWER_MS = 10 * 60_000;
+const TIMEOUT_MS = 10 * 60_000;
 const CONNECT_MS = 10_000;
-const ATTEMPTS = 4;
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 30_000;
+const RETRIES = 3;
 
-/** Opens a transport to one server. Nothing is connected before the first request. */
-export function openTransport(target: Target): Transport {
-  const timeouts = { headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS };
-  const connect = {
-    timeout: CONNECT_MS,
-    ...('socketPath' in target ? { socketPath: target.socketPath } : {}),
+/** Opens a transport. Nothing is connected before the first request. Throws TypeError when the URL is none. */
+export function openTransport(options: ClientOptions): Transport {
+  const base = new URL('url' in options ? options.url : 'http://localhost');
+  const socket = 'socketPath' in options ? { socketPath: options.socketPath } : {};
+  const agent = new Agent({ connect: { timeout: CONNECT_MS, ...socket } });
+  const send: Transport['send'] = async (request, read) => {
+    const server = { agent, base, options };
+    const sent = sendRepeating(server, request, read);
+    options.onRequest?.(
+      sent.then(
+        () => undefined,
+        () => undefined,
+      ),
+    );
+    return sent;
   };
-  const agent = new Agent({ ...timeouts, connect });
-  const base = 'url' in target ? target.url : 'http://localhost';
-  return {
-    send: (spec) => sendRepeating(agent, base, target.apiKey, spec),
-    close: () => agent.destroy(),
-  };
+  return { send, close: () => agent.destroy() };
 }
 
-async function sendRepeating(agent: Agent, base: string, apiKey: string, spec: RequestSpec) {
-  const isKeyed = spec.method === 'POST' || spec.method === 'PUT';
-  const headers = {
-    authorization: `Bearer ${apiKey}`,
-    ...(isKeyed ? { 'idempotency-key': randomUUID() } : {}),
-    ...spec.headers,
-  };
-  // With its key a repeated write has one effect; DELETE and PATCH have no key and are sent once.
-  const isSafe = (isKeyed || spec.method === 'GET') && (spec.file?.repeatable ?? true);
+interface Server {
+  readonly agent: Agent;
+  readonly base: URL;
+  readonly options: ClientOptions;
+}
+
+async function sendRepeating<Result>(
+  server: Server,
+  request: RequestSpec,
+  read: (answer: Answer) => Result | Promise<Result>,
+): Promise<Result> {
+  const { signal, retries = server.options.retries ?? RETRIES } = request.options;
+  const headers = headersOf(server.options, request);
+  const repeatable = { method: request.method, repeatable: request.file?.repeatable ?? true };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await sendOnce(agent, base, headers, spec);
+      return await sendOnce(server, request, headers, read);
     } catch (error) {
-      const pause = pauseAfter(error, attempt);
-      if (!isSafe || attempt === ATTEMPTS || pause === null) throw asClientError(error, base);
-      await delay(pause);
+      signal?.throwIfAborted();
+      const failure = failureOf(error, server.base);
+      const pause = attempt > retries ? null : pauseBefore(failure, attempt, repeatable);
+      if (pause === null) throw failure;
+      await pauseFor(pause, signal);
     }
   }
 }
 
-/** A refusal with the pause the server asked for, in seconds. */
-class Refused extends Error {
-  readonly refusal: ApiError;
-  readonly retryAfter: number | null;
-
-  constructor(refusal: ApiError, retryAfter: number | null) {
-    super(refusal.message);
-    this.refusal = refusal;
-    this.retryAfter = retryAfter;
-  }
+async function pauseFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await delay(ms, undefined, signal ? { signal } : {}).catch(() => undefined);
+  signal?.throwIfAborted();
 }
 
-function pauseAfter(error: unknown, attempt: number): number | null {
-  const backoff = FIRST_PAUSE_MS * 2 ** (attempt - 1);
-  if (!(error instanceof Refused)) return backoff;
-  if (error.refusal.status < 500 || error.retryAfter === null) return null;
-  return Math.min(error.retryAfter * 1000, LONGEST_PAUSE_MS);
+/** The headers of every attempt; with its key a repeated POST or PUT has one effect. */
+function headersOf({ apiKey, userAgent }: ClientOptions, request: RequestSpec): Record<string, string> {
+  const { method, idempotencyKey, ifMatch, json, file } = request;
+  const isKeyed = method === 'POST' || method === 'PUT';
+  return {
+    authorization: `Bearer ${apiKey}`,
+    'user-agent': userAgent ?? 'payhook-client',
+    ...(isKeyed ? { 'idempotency-key': idempotencyKey ?? randomUUID() } : {}),
+    ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),
+    ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(file === undefined ? {} : { 'content-type': 'text/csv' }),
+    ...(file?.bytes === undefined ? {} : { 'content-length': String(file.bytes) }),
+  };
 }
 
-async function sendOnce(agent: Agent, base: string, headers: Record<string, string>, spec: RequestSpec) {
-  const { body, contentHeaders } = contentOf(spec);
+async function sendOnce<Result>(
+  { agent, base, options }: Server,
+  request: RequestSpec,
+  headers: Record<string, string>,
+  read: (answer: Answer) => Result | Promise<Result>,
+): Promise<Result> {
+  const { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS } = request.options;
+  signal?.throwIfAborted();
   const response = await agent.request({
-    origin: new URL(base).origin,
-    path: pathOf(base, spec),
-    method: spec.method,
-    headers: { ...headers, ...contentHeaders },
-    body,
+    origin: base.origin,
+    path: pathOf(base, request),
+    method: request.method,
+    headers,
+    body: request.file ? openCounted(request.file) : (request.json ?? null),
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    signal: signal ?? null,
   });
   const header = (name: string) => {
     const value = response.headers[name];
     return (Array.isArray(value) ? value[0] : value) ?? null;
   };
-  if (response.statusCode < 400) return { header, body: response.body };
-  const refusal = refusalOf(response.statusCode, header, await response.body.text());
-  throw new Refused(refusal, secondsOf(header('retry-after')));
+  // a redirect is no answer of the API either
+  if (response.statusCode >= 200 && response.statusCode < 300) return read({ header, body: response.body });
+  throw refusalOf(response.statusCode, header, await response.body.text());
 }
 
-function pathOf(base: string, { path, query }: RequestSpec): string {
+function pathOf(base: URL, { path, query }: RequestSpec): string {
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) search.set(name, value);
-  const prefix = new URL(base).pathname.replace(/\/$/, '');
-  return prefix + path + (search.size > 0 ? `?${search}` : '');
-}
-
-function contentOf({ json, jsonText, file }: RequestSpec) {
-  if (file) {
-    const length = file.bytes === undefined ? {} : { 'content-length': String(file.bytes) };
-    return { body: counted(file), contentHeaders: { 'content-type': 'text/csv', ...length } };
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined) search.set(name, String(value));
   }
-  const body = jsonText ?? (json === undefined ? null : JSON.stringify(json));
-  return { body, contentHeaders: body === null ? {} : { 'content-type': 'application/json' } };
-}
-
-function counted(file: UploadSource): Readable {
-  let sent = 0;
-  file.onProgress?.(0);
-  const counter = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      sent += chunk.length;
-      file.onProgress?.(sent);
-      done(null, chunk);
-    },
-  });
-  const source = file.open();
-  source.once('error', (error) => counter.destroy(error));
-  counter.once('close', () => source.destroy());
-  return source.pipe(counter);
+  return base.pathname.replace(/\/$/, '') + path + (search.size > 0 ? `?${search}` : '');
 }
 
 function refusalOf(status: number, header: (name: string) => string | null, text: string): ApiError {
-  const about = { status, reason: header('payhook-reason'), requestId: header('payhook-request-id') };
+  const about = {
+    status,
+    reason: header('payhook-reason') as ReasonName | null,
+    requestId: header('payhook-request-id'),
+    retryAfter: retryAfterSeconds(header('retry-after')),
+  };
   try {
-    const { error } = JSON.parse(text) as { error: { code: string; message: string } };
+    const { error } = JSON.parse(text) as { error: { code: ErrorCode; message: string } };
     return new ApiError({ ...about, code: error.code, message: error.message });
   } catch {
     // Not our envelope: something between us and the server has answered.
@@ -167,13 +187,9 @@ function refusalOf(status: number, header: (name: string) => string | null, text
   }
 }
 
-function secondsOf(header: string | null): number | null {
-  return header !== null && /^\d{1,6}$/.test(header) ? Number(header) : null;
-}
-
-function asClientError(error: unknown, base: string): Error {
-  if (error instanceof Refused) return error.refusal;
+function failureOf(error: unknown, base: URL): Error {
+  if (error instanceof ApiError || error instanceof ConnectionError) return error;
   const cause = error as Error & { code?: string; errors?: Error[] };
   const what = cause.message || cause.errors?.[0]?.message || cause.code || 'unknown cause';
-  return new ConnectionError(`no answer from ${base}: ${what}`, { cause: error });
+  return new ConnectionError(`no answer from ${base.href.replace(/\/$/, '')}: ${what}`, { cause: error });
 }

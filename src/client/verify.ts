@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { PublishedEvent } from './types.ts';
+import type { Event } from './api.ts';
 
 /** Why a webhook was not verified. */
 export type WebhookProblem =
@@ -45,7 +45,7 @@ export function verifyWebhook(
   body: string | Uint8Array,
   headers: WebhookHeaders,
   secrets: string | readonly string[],
-): PublishedEvent {
+): Event {
   const keys = (typeof secrets === 'string' ? [secrets] : secrets).map(keyOf);
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     headerOf(headers, name),
@@ -101,9 +101,9 @@ function duration(seconds: number): string {
   return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
 }
 
-function eventOf(body: string | Uint8Array): PublishedEvent {
+function eventOf(body: string | Uint8Array): Event {
   const event = parsed(typeof body === 'string' ? body : Buffer.from(body).toString());
-  if (typeof event === 'object' && event !== null) return event as PublishedEvent;
+  if (typeof event === 'object' && event !== null) return event as Event;
   throw new WebhookVerificationError(
     'invalid_payload',
     'the signature is right, but the body is no JSON object',

@@ -1,0 +1,2266 @@
+// Made by `npm run generate` from the description of the API: change the routes, not this file.
+import type { Download } from './download.ts';
+import type { Upload } from './upload.ts';
+
+/** An instant, RFC 3339 in UTC with milliseconds: `2026-09-15T08:30:00.000Z`. */
+export type Timestamp = string;
+
+/** A page of a list with its exact total. */
+export interface Page<Item> {
+  readonly data: readonly Item[];
+  readonly pagination: Pagination;
+}
+
+/** Which page of a list. */
+export interface PageQuery {
+  /** Default 1. */
+  readonly page?: number | undefined;
+  /** Records a page: default 50, at most 100. */
+  readonly per_page?: number | undefined;
+}
+
+export interface Account {
+  readonly id: string;
+  readonly object: 'account';
+  readonly name: string;
+  /** ISO 4217, lower case */
+  readonly default_currency: string;
+  /** days a new commission is on hold */
+  readonly hold_days: number;
+  /** minor units per currency code, for example {"usd": 5000} */
+  readonly minimum_payout: Readonly<Record<string, number>>;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+}
+
+export interface Affiliate {
+  /** affiliate_id in other records */
+  readonly id: number;
+  readonly object: 'affiliate';
+  /** yours, unique in the account */
+  readonly external_id: string | null;
+  /** unique in the account */
+  readonly email: string;
+  readonly name_first: string | null;
+  readonly name_last: string | null;
+  /** the short name in links; payouts can be searched by it */
+  readonly slug: string | null;
+  /** where PayPal pays to */
+  readonly paypal_email: string | null;
+  readonly payout_method: 'paypal' | 'wise' | 'other' | null;
+  /** the merchant's switch */
+  readonly is_ready_for_payout: boolean;
+  readonly status: 'active' | 'inactive';
+  /** minor units per currency code, for example {"usd": 5000} */
+  readonly minimum_payout: Readonly<Record<string, number>> | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+}
+
+export interface AffiliateBalance {
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** minor units of the currency beside it */
+  readonly pending: number;
+  /** minor units of the currency beside it */
+  readonly unpaid: number;
+  /** minor units of the currency beside it */
+  readonly in_payout: number;
+  /** minor units of the currency beside it */
+  readonly paid: number;
+}
+
+export interface AffiliateImport {
+  readonly object: 'affiliate_import';
+  readonly dry_run: boolean;
+  readonly lines: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly failed: number;
+  /** the first 1,000 bad lines */
+  readonly errors: readonly BadLine[];
+}
+
+export interface AffiliateWithBalance {
+  /** affiliate_id in other records */
+  readonly id: number;
+  readonly object: 'affiliate';
+  /** yours, unique in the account */
+  readonly external_id: string | null;
+  /** unique in the account */
+  readonly email: string;
+  readonly name_first: string | null;
+  readonly name_last: string | null;
+  /** the short name in links; payouts can be searched by it */
+  readonly slug: string | null;
+  /** where PayPal pays to */
+  readonly paypal_email: string | null;
+  readonly payout_method: 'paypal' | 'wise' | 'other' | null;
+  /** the merchant's switch */
+  readonly is_ready_for_payout: boolean;
+  readonly status: 'active' | 'inactive';
+  /** minor units per currency code, for example {"usd": 5000} */
+  readonly minimum_payout: Readonly<Record<string, number>> | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  /** what the affiliate earned, per currency */
+  readonly balance: readonly AffiliateBalance[];
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly object: 'api_key';
+  readonly name: string;
+  /** the first and last characters of the key */
+  readonly hint: string;
+  /** the id of the key or user that made it */
+  readonly created_by: string;
+  /** to the minute */
+  readonly last_used_at: Timestamp | null;
+  readonly revoked_at: Timestamp | null;
+  readonly created_at: Timestamp;
+}
+
+export interface AuditEntry {
+  readonly id: string;
+  readonly object: 'audit_entry';
+  readonly actor: {
+    readonly kind: 'key' | 'user' | 'application' | 'operator';
+    readonly id: string;
+  };
+  /** who signed in, or on whose grant the application acted */
+  readonly user_id: string | null;
+  /** the operation, as this description names it */
+  readonly action: string;
+  /** the id of what it was done to */
+  readonly target: string | null;
+  /** finds the request in the log of the server */
+  readonly request_id: string;
+  readonly created_at: Timestamp;
+}
+
+export interface BadLine {
+  readonly line: number;
+  readonly message: string;
+}
+
+export interface Commission {
+  readonly id: string;
+  readonly object: 'affiliate_commission';
+  /** yours, unique for ever */
+  readonly external_id: string;
+  /** who earned it */
+  readonly affiliate_id: number;
+  readonly program_id: number | null;
+  /** a clawback is negative: it takes back what was paid and then refunded */
+  readonly type: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback';
+  /** pending = on hold: available_at lies in the future */
+  readonly status: 'pending' | 'unpaid' | 'paid' | 'voided';
+  /** the status is paid */
+  readonly is_paid: boolean;
+  /** minor units: what is owed or was paid, after refunds before payment */
+  readonly amount: number;
+  /** minor units: what came in */
+  readonly original_amount: number;
+  /** minor units: what was taken back, before and after payment */
+  readonly refunded_amount: number;
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** minor units of the sale */
+  readonly sale_amount: number | null;
+  /** basis points */
+  readonly rate_bps: number | null;
+  /** the order in the shop: refunds by order find it */
+  readonly order_id: string | null;
+  readonly customer_email: string | null;
+  readonly product_id: string | null;
+  readonly product_name: string | null;
+  readonly description: string | null;
+  readonly occurred_at: Timestamp;
+  /** null while it is held for review */
+  readonly available_at: Timestamp | null;
+  /** the payout it is in or was paid in */
+  readonly payout_id: string | null;
+  readonly paid_at: Timestamp | null;
+  readonly voided_at: Timestamp | null;
+  readonly void_reason: string | null;
+  /** of a clawback: the commission it takes back */
+  readonly reverses_commission_id: string | null;
+  /** your own keys and texts */
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+}
+
+export interface CommissionBatch {
+  readonly object: 'commission_batch';
+  readonly items: readonly {
+    readonly index: number;
+    /** 201 new, 200 stored before, 400 or 409 refused */
+    readonly status: number;
+    readonly commission?: Commission | undefined;
+    readonly error?:
+      | {
+          readonly code: string;
+          readonly reason: string;
+          readonly message: string;
+        }
+      | undefined;
+  }[];
+}
+
+export interface CommissionImport {
+  readonly object: 'commission_import';
+  readonly dry_run: boolean;
+  readonly lines: number;
+  readonly created: number;
+  /** stored before with the same content */
+  readonly unchanged: number;
+  readonly failed: number;
+  /** sums of the good lines */
+  readonly totals: readonly {
+    /** ISO 4217, lower case */
+    readonly currency: string;
+    /** minor units of the currency beside it */
+    readonly amount: number;
+    readonly count: number;
+  }[];
+  /** the first 1,000 bad lines */
+  readonly errors: readonly BadLine[];
+}
+
+export interface CommissionInput {
+  /** yours, unique for ever */
+  readonly external_id: string;
+  /** who earned it */
+  readonly affiliate_id: number;
+  /** whose hold it gets */
+  readonly program_id?: number | null | undefined;
+  /** a sale if nothing is said */
+  readonly type?: 'sale' | 'recurring' | 'bonus' | undefined;
+  /** what the affiliate gets, in minor units */
+  readonly amount?: number | undefined;
+  /** ISO 4217, any case; default that of the account */
+  readonly currency?: string | undefined;
+  /** minor units of the sale */
+  readonly sale_amount?: number | null | undefined;
+  /** basis points of the sale: 2000 is 20 % */
+  readonly rate_bps?: number | null | undefined;
+  /** refunds by order find it by this */
+  readonly order_id?: string | null | undefined;
+  /** an e-mail address */
+  readonly customer_email?: string | null | undefined;
+  readonly product_id?: string | null | undefined;
+  readonly product_name?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  /** RFC 3339; default now */
+  readonly occurred_at?: string | undefined;
+  /** your own keys and texts */
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+}
+
+export interface CompletedPayout {
+  readonly id: string;
+  readonly object: 'affiliate_payout';
+  /** rising per account, gaps possible */
+  readonly number: number;
+  /** paid is for ever */
+  readonly status: 'unpaid' | 'paid';
+  /** as normalised and applied */
+  readonly filters: Readonly<Record<string, unknown>> | null;
+  /** as applied; null = none */
+  readonly search: string | null;
+  /** what was owed at this moment is in it */
+  readonly as_of: Timestamp;
+  /** null when there are several, as amount is */
+  readonly currency: string | null;
+  /** minor units of the currency beside it */
+  readonly amount: number | null;
+  /** one per currency; amount = paid + released once completed */
+  readonly totals: readonly PayoutTotal[];
+  /** lines */
+  readonly affiliate_count: number;
+  readonly commission_count: number;
+  /** the ETag; rises with every change */
+  readonly revision: number;
+  /** the id of the key, user or application */
+  readonly created_by: string;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  readonly paid_at: Timestamp | null;
+  /** who completed it */
+  readonly paid_by: string | null;
+  /** all lines, or null when there are more than 1,000 */
+  readonly affiliates: readonly PayoutLine[] | null;
+  /** who was left out, a row per reason */
+  readonly excluded: readonly {
+    /** the first two are carried forward to the next payout */
+    readonly reason: 'below_minimum' | 'negative_balance' | 'on_hold' | 'affiliate_inactive';
+    readonly affiliate_count: number;
+    readonly totals: readonly {
+      /** ISO 4217, lower case */
+      readonly currency: string;
+      /** minor units of the currency beside it */
+      readonly amount: number;
+      readonly commission_count: number;
+      readonly affiliate_count: number;
+    }[];
+  }[];
+  /** lines that were not listed, and so released */
+  readonly unlisted_affiliate_count: number;
+}
+
+/** a whole event, as it is sent */
+export interface Event {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: string;
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface EventType {
+  readonly object: 'event_type';
+  readonly type: string;
+  /** when it happens */
+  readonly description: string;
+  /** the JSON schema of the whole event */
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly example: Event;
+}
+
+export interface NewApiKey {
+  readonly id: string;
+  readonly object: 'api_key';
+  readonly name: string;
+  /** the first and last characters of the key */
+  readonly hint: string;
+  /** the id of the key or user that made it */
+  readonly created_by: string;
+  /** to the minute */
+  readonly last_used_at: Timestamp | null;
+  readonly revoked_at: Timestamp | null;
+  readonly created_at: Timestamp;
+  /** the secret, shown once; null when a stored answer is replayed */
+  readonly key: string | null;
+}
+
+export interface NewOAuthApplication {
+  /** the client_id */
+  readonly id: string;
+  readonly object: 'oauth_application';
+  readonly name: string;
+  /** confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE */
+  readonly kind: 'confidential' | 'public';
+  readonly redirect_uris: readonly string[];
+  /** the most that merchants can grant it */
+  readonly scopes: readonly (
+    | 'account'
+    | 'users'
+    | 'customers'
+    | 'checkouts'
+    | 'subscriptions'
+    | 'subscription_metered_billing'
+    | 'integrations'
+    | 'orders'
+    | 'payments'
+    | 'paymentplans'
+    | 'webhooks'
+    | 'promos'
+    | 'affiliates'
+    | 'products'
+    | 'analytics'
+    | 'reports'
+  )[];
+  /** the first and last characters of the secret; null for public applications */
+  readonly client_secret_hint: string | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  /** shown once; null for public applications, and when a stored answer is replayed */
+  readonly client_secret: string | null;
+}
+
+export interface NewUser {
+  readonly id: string;
+  readonly object: 'user';
+  readonly email: string;
+  readonly name: string;
+  /** owner: everything; member: no API keys, users and applications; viewer: reads only */
+  readonly role: 'owner' | 'member' | 'viewer';
+  /** invited: has not chosen a password yet */
+  readonly status: 'invited' | 'active' | 'removed';
+  readonly removed_at: Timestamp | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  /** a link, good once; shown once, and null when a stored answer is replayed */
+  readonly invitation_url: string | null;
+}
+
+export interface NewWebhookEndpoint {
+  readonly id: string;
+  readonly object: 'webhook_endpoint';
+  /** where events are sent to */
+  readonly url: string;
+  /** a note of yours */
+  readonly description: string | null;
+  /** null = all */
+  readonly event_types: readonly string[] | null;
+  readonly status: 'enabled' | 'disabled';
+  /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
+  readonly disabled_reason: 'manual' | 'failing' | 'gone' | null;
+  readonly disabled_at: Timestamp | null;
+  /** attempts per second; null = no limit */
+  readonly rate_limit: number | null;
+  /** names of your own headers; their values are never shown */
+  readonly headers: readonly string[];
+  /** your own keys and texts */
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly first_failure_at: Timestamp | null;
+  readonly last_success_at: Timestamp | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  /** signs what is sent (Standard Webhooks); null when a stored answer is replayed */
+  readonly secret: string | null;
+}
+
+export interface OAuthApplication {
+  /** the client_id */
+  readonly id: string;
+  readonly object: 'oauth_application';
+  readonly name: string;
+  /** confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE */
+  readonly kind: 'confidential' | 'public';
+  readonly redirect_uris: readonly string[];
+  /** the most that merchants can grant it */
+  readonly scopes: readonly (
+    | 'account'
+    | 'users'
+    | 'customers'
+    | 'checkouts'
+    | 'subscriptions'
+    | 'subscription_metered_billing'
+    | 'integrations'
+    | 'orders'
+    | 'payments'
+    | 'paymentplans'
+    | 'webhooks'
+    | 'promos'
+    | 'affiliates'
+    | 'products'
+    | 'analytics'
+    | 'reports'
+  )[];
+  /** the first and last characters of the secret; null for public applications */
+  readonly client_secret_hint: string | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+}
+
+export interface OAuthGrant {
+  readonly id: string;
+  readonly object: 'oauth_grant';
+  readonly application_id: string;
+  readonly application_name: string;
+  /** who granted it */
+  readonly user_id: string;
+  readonly user_name: string;
+  readonly scopes: readonly (
+    | 'account'
+    | 'users'
+    | 'customers'
+    | 'checkouts'
+    | 'subscriptions'
+    | 'subscription_metered_billing'
+    | 'integrations'
+    | 'orders'
+    | 'payments'
+    | 'paymentplans'
+    | 'webhooks'
+    | 'promos'
+    | 'affiliates'
+    | 'products'
+    | 'analytics'
+    | 'reports'
+  )[];
+  readonly status: 'active' | 'revoked';
+  readonly last_used_at: Timestamp | null;
+  readonly revoked_at: Timestamp | null;
+  /**
+   * who ended it: this account, the application itself, a code or refresh token that was used twice, the
+   * deletion of the application, or that the user left
+   */
+  readonly revoked_because: 'merchant' | 'application' | 'reuse' | 'deleted' | 'user_removed' | null;
+  readonly created_at: Timestamp;
+}
+
+export interface OrderRefund {
+  readonly object: 'affiliate_refund';
+  readonly external_id: string;
+  readonly reason: string | null;
+  readonly occurred_at: Timestamp;
+  readonly created_at: Timestamp;
+  readonly order_id: string;
+  readonly refunds: readonly {
+    /** minor units of commission that were taken back */
+    readonly amount: number;
+    readonly commission: Commission;
+    readonly clawback: Commission | null;
+  }[];
+}
+
+export interface Pagination {
+  /** the page this is */
+  readonly page: number;
+  /** items per page */
+  readonly limit: number;
+  /** items across all pages, exact */
+  readonly total: number;
+  /** pages; 0 when there are no items */
+  readonly pages: number;
+}
+
+export interface PasswordReset {
+  readonly object: 'password_reset';
+  readonly user_id: string;
+  /** a link, good once; shown once, and null when a stored answer is replayed */
+  readonly reset_url: string | null;
+  readonly expires_at: Timestamp;
+}
+
+export interface Payout {
+  readonly id: string;
+  readonly object: 'affiliate_payout';
+  /** rising per account, gaps possible */
+  readonly number: number;
+  /** paid is for ever */
+  readonly status: 'unpaid' | 'paid';
+  /** as normalised and applied */
+  readonly filters: Readonly<Record<string, unknown>> | null;
+  /** as applied; null = none */
+  readonly search: string | null;
+  /** what was owed at this moment is in it */
+  readonly as_of: Timestamp;
+  /** null when there are several, as amount is */
+  readonly currency: string | null;
+  /** minor units of the currency beside it */
+  readonly amount: number | null;
+  /** one per currency; amount = paid + released once completed */
+  readonly totals: readonly PayoutTotal[];
+  /** lines */
+  readonly affiliate_count: number;
+  readonly commission_count: number;
+  /** the ETag; rises with every change */
+  readonly revision: number;
+  /** the id of the key, user or application */
+  readonly created_by: string;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  readonly paid_at: Timestamp | null;
+  /** who completed it */
+  readonly paid_by: string | null;
+  /** all lines, or null when there are more than 1,000 */
+  readonly affiliates: readonly PayoutLine[] | null;
+  /** who was left out, a row per reason */
+  readonly excluded: readonly {
+    /** the first two are carried forward to the next payout */
+    readonly reason: 'below_minimum' | 'negative_balance' | 'on_hold' | 'affiliate_inactive';
+    readonly affiliate_count: number;
+    readonly totals: readonly {
+      /** ISO 4217, lower case */
+      readonly currency: string;
+      /** minor units of the currency beside it */
+      readonly amount: number;
+      readonly commission_count: number;
+      readonly affiliate_count: number;
+    }[];
+  }[];
+}
+
+export interface PayoutExclusion {
+  readonly affiliate_id: number;
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** the first two are carried forward to the next payout */
+  readonly reason: 'below_minimum' | 'negative_balance' | 'on_hold' | 'affiliate_inactive';
+  /** minor units of the currency beside it */
+  readonly amount: number;
+  readonly commission_count: number;
+}
+
+export interface PayoutLine {
+  readonly affiliate_id: number;
+  /** name and destination follow the affiliate until the payout is paid, then stay */
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly paypal_email: string | null;
+  readonly payout_method: 'paypal' | 'wise' | 'other' | null;
+  /** the switch of the merchant */
+  readonly is_ready_for_payout: boolean;
+  /** null until the payout is completed */
+  readonly is_paid: boolean | null;
+  readonly commission_count: number;
+  /** one per currency */
+  readonly totals: readonly {
+    /** ISO 4217, lower case */
+    readonly currency: string;
+    /** minor units of the currency beside it */
+    readonly amount: number;
+    readonly commission_count: number;
+  }[];
+  /** what completing it said: how you find the transfer */
+  readonly payment_reference: string | null;
+  /** what came back, minor units; null when the line has several currencies */
+  readonly returned_amount: number | null;
+}
+
+export interface PayoutPreview {
+  readonly id: null;
+  readonly object: 'affiliate_payout';
+  readonly number: null;
+  /** paid is for ever */
+  readonly status: 'unpaid' | 'paid';
+  /** as normalised and applied */
+  readonly filters: Readonly<Record<string, unknown>> | null;
+  /** as applied; null = none */
+  readonly search: string | null;
+  /** what was owed at this moment is in it */
+  readonly as_of: Timestamp;
+  /** null when there are several, as amount is */
+  readonly currency: string | null;
+  /** minor units of the currency beside it */
+  readonly amount: number | null;
+  /** one per currency; amount = paid + released once completed */
+  readonly totals: readonly PayoutTotal[];
+  /** lines */
+  readonly affiliate_count: number;
+  readonly commission_count: number;
+  readonly revision: null;
+  readonly created_by: null;
+  readonly created_at: null;
+  readonly updated_at: null;
+  readonly paid_at: Timestamp | null;
+  /** who completed it */
+  readonly paid_by: string | null;
+  /** all lines, or null when there are more than 1,000 */
+  readonly affiliates: readonly PayoutLine[] | null;
+  /** who was left out, a row per reason */
+  readonly excluded: readonly {
+    /** the first two are carried forward to the next payout */
+    readonly reason: 'below_minimum' | 'negative_balance' | 'on_hold' | 'affiliate_inactive';
+    readonly affiliate_count: number;
+    readonly totals: readonly {
+      /** ISO 4217, lower case */
+      readonly currency: string;
+      /** minor units of the currency beside it */
+      readonly amount: number;
+      readonly commission_count: number;
+      readonly affiliate_count: number;
+    }[];
+  }[];
+  /** the unpaid payout that stands in the way of creating this one */
+  readonly current_payout_id: string | null;
+}
+
+export interface PayoutSelection {
+  /**
+   * Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators;
+   * all must hold. - `affiliate_id` (eq, ne, in, nin): a positive integer - `program_id` (eq, ne, in, nin): a
+   * positive integer - `product_id` (eq, ne, in, nin): a text of 1 to 255 characters - `order_id` (eq, ne, in,
+   * nin): a text of 1 to 255 characters - `payout_method` (eq, ne, in, nin): one of paypal, wise, other -
+   * `affiliate_status` (eq, ne, in, nin): one of active, inactive - `type` (eq, ne, in, nin): one of sale,
+   * recurring, bonus, adjustment, clawback - `is_ready_for_payout` (eq): true or false - `currency` (eq, in): an
+   * ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an integer of minor units - `occurred_at` (gt, gte,
+   * lt, lte): an RFC 3339 instant or a day YYYY-MM-DD
+   */
+  readonly filters?: unknown | undefined;
+  /** every word must be part of a name, e-mail or slug of the affiliate */
+  readonly search?: string | undefined;
+  /** pays also what is below the minimums */
+  readonly ignore_minimum?: boolean | undefined;
+}
+
+export interface PayoutSummary {
+  readonly id: string;
+  readonly object: 'affiliate_payout';
+  /** rising per account, gaps possible */
+  readonly number: number;
+  /** paid is for ever */
+  readonly status: 'unpaid' | 'paid';
+  /** as normalised and applied */
+  readonly filters: Readonly<Record<string, unknown>> | null;
+  /** as applied; null = none */
+  readonly search: string | null;
+  /** what was owed at this moment is in it */
+  readonly as_of: Timestamp;
+  /** null when there are several, as amount is */
+  readonly currency: string | null;
+  /** minor units of the currency beside it */
+  readonly amount: number | null;
+  /** one per currency; amount = paid + released once completed */
+  readonly totals: readonly PayoutTotal[];
+  /** lines */
+  readonly affiliate_count: number;
+  readonly commission_count: number;
+  /** the ETag; rises with every change */
+  readonly revision: number;
+  /** the id of the key, user or application */
+  readonly created_by: string;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  readonly paid_at: Timestamp | null;
+  /** who completed it */
+  readonly paid_by: string | null;
+}
+
+export interface PayoutTotal {
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** minor units of the currency beside it */
+  readonly amount: number;
+  readonly commission_count: number;
+  readonly affiliate_count: number;
+  /** minor units of the currency beside it */
+  readonly paid_amount: number;
+  /** commissions that were paid */
+  readonly paid_count: number;
+  /** minor units of the currency beside it */
+  readonly released_amount: number;
+  /** commissions that were released and are owed again */
+  readonly released_count: number;
+}
+
+export interface Program {
+  readonly id: number;
+  readonly object: 'affiliate_program';
+  readonly name: string;
+  /** days on hold; null = the account's */
+  readonly hold_days: number | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+}
+
+export interface Refund {
+  readonly object: 'affiliate_refund';
+  readonly external_id: string;
+  readonly reason: string | null;
+  readonly occurred_at: Timestamp;
+  readonly created_at: Timestamp;
+  /** minor units of commission that were taken back */
+  readonly amount: number;
+  readonly commission: Commission;
+  readonly clawback: Commission | null;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly object: 'session';
+  readonly user_id: string;
+  /** what the browser called itself */
+  readonly user_agent: string | null;
+  /** where it was opened from */
+  readonly address: string | null;
+  readonly created_at: Timestamp;
+  readonly last_seen_at: Timestamp;
+  /** when it ends unless it is used before */
+  readonly expires_at: Timestamp;
+}
+
+export interface User {
+  readonly id: string;
+  readonly object: 'user';
+  readonly email: string;
+  readonly name: string;
+  /** owner: everything; member: no API keys, users and applications; viewer: reads only */
+  readonly role: 'owner' | 'member' | 'viewer';
+  /** invited: has not chosen a password yet */
+  readonly status: 'invited' | 'active' | 'removed';
+  readonly removed_at: Timestamp | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+}
+
+export interface WebhookAttempt {
+  /** from 1 */
+  readonly number: number;
+  /** manual: a retry by hand */
+  readonly trigger: 'scheduled' | 'manual' | 'recovery';
+  readonly status: 'succeeded' | 'failed';
+  readonly url: string;
+  readonly started_at: Timestamp;
+  readonly duration_ms: number;
+  /** as they were sent; values of your own are hidden */
+  readonly request_headers: Readonly<Record<string, string>> | null;
+  /** null when nothing came back */
+  readonly response_status: number | null;
+  /** as they came back */
+  readonly response_headers: Readonly<Record<string, string>> | null;
+  /** its first 16 KiB */
+  readonly response_body: string | null;
+  /** the body goes on after what is kept */
+  readonly response_truncated: boolean;
+  /** why it failed, in a word; null when it succeeded */
+  readonly error_code: string | null;
+  /** the same for people */
+  readonly error_message: string | null;
+}
+
+export interface WebhookEndpoint {
+  readonly id: string;
+  readonly object: 'webhook_endpoint';
+  /** where events are sent to */
+  readonly url: string;
+  /** a note of yours */
+  readonly description: string | null;
+  /** null = all */
+  readonly event_types: readonly string[] | null;
+  readonly status: 'enabled' | 'disabled';
+  /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
+  readonly disabled_reason: 'manual' | 'failing' | 'gone' | null;
+  readonly disabled_at: Timestamp | null;
+  /** attempts per second; null = no limit */
+  readonly rate_limit: number | null;
+  /** names of your own headers; their values are never shown */
+  readonly headers: readonly string[];
+  /** your own keys and texts */
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly first_failure_at: Timestamp | null;
+  readonly last_success_at: Timestamp | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+}
+
+export interface WebhookEndpointSecret {
+  readonly object: 'webhook_endpoint_secret';
+  /** signs what is sent (Standard Webhooks); null when a stored answer is replayed */
+  readonly secret: string | null;
+  /** until then deliveries carry the signature of the secret before this one too */
+  readonly previous_secret_expires_at: Timestamp | null;
+}
+
+export interface WebhookEvent {
+  /** the event's id: `webhook-id` for the receiver */
+  readonly id: string;
+  readonly object: 'webhook_event';
+  /** where it is sent to */
+  readonly webhook_endpoint_id: string;
+  readonly type: string;
+  /** held: the endpoint is disabled; it goes on when the endpoint is enabled */
+  readonly status: 'pending' | 'delivered' | 'failed' | 'held';
+  /** attempts made so far */
+  readonly attempt_count: number;
+  /** null when none is planned */
+  readonly next_attempt_at: Timestamp | null;
+  readonly last_attempt_at: Timestamp | null;
+  /** of the last attempt; null when nothing came back */
+  readonly last_response_status: number | null;
+  /** why the last attempt failed */
+  readonly last_error_code: string | null;
+  readonly delivered_at: Timestamp | null;
+  readonly created_at: Timestamp;
+}
+
+export interface WebhookEventWithAttempts {
+  /** the event's id: `webhook-id` for the receiver */
+  readonly id: string;
+  readonly object: 'webhook_event';
+  /** where it is sent to */
+  readonly webhook_endpoint_id: string;
+  readonly type: string;
+  /** held: the endpoint is disabled; it goes on when the endpoint is enabled */
+  readonly status: 'pending' | 'delivered' | 'failed' | 'held';
+  /** attempts made so far */
+  readonly attempt_count: number;
+  /** null when none is planned */
+  readonly next_attempt_at: Timestamp | null;
+  readonly last_attempt_at: Timestamp | null;
+  /** of the last attempt; null when nothing came back */
+  readonly last_response_status: number | null;
+  /** why the last attempt failed */
+  readonly last_error_code: string | null;
+  readonly delivered_at: Timestamp | null;
+  readonly created_at: Timestamp;
+  /** the event as it is sent */
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly attempts: readonly WebhookAttempt[];
+}
+
+export interface ListPayoutsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?:
+    | 'id'
+    | '-id'
+    | 'created_at'
+    | '-created_at'
+    | 'updated_at'
+    | '-updated_at'
+    | 'paid_at'
+    | '-paid_at'
+    | 'number'
+    | '-number'
+    | 'affiliate_count'
+    | '-affiliate_count'
+    | 'commission_count'
+    | '-commission_count'
+    | 'status'
+    | '-status'
+    | undefined;
+  readonly status?: 'unpaid' | 'paid' | undefined;
+  /** a positive integer */
+  readonly affiliate_id?: number | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'paid_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'paid_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'paid_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'paid_at[lt]'?: string | undefined;
+}
+
+export interface CompletePayoutBody {
+  readonly commissions: readonly {
+    /** an affiliate of the payout */
+    readonly affiliate_id: number;
+    /** all the money of the line has left; false releases it */
+    readonly is_paid: boolean;
+    /** how you find the transfer, stored with the line */
+    readonly payment_reference?: string | null | undefined;
+  }[];
+  /** refuse unless every line is listed */
+  readonly require_all?: boolean | undefined;
+}
+
+export interface ListPayoutAffiliatesQuery extends PageQuery {
+  /** a field; a leading - means descending; default `id` */
+  readonly sort?: 'id' | '-id' | 'affiliate_id' | '-affiliate_id' | 'is_paid' | '-is_paid' | undefined;
+  /** a positive integer */
+  readonly affiliate_id?: number | undefined;
+  readonly is_paid?: boolean | undefined;
+  /** a text */
+  readonly payment_reference?: string | undefined;
+}
+
+export interface ListPayoutCommissionsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'occurred_at' | '-occurred_at' | undefined;
+  readonly status?: 'pending' | 'unpaid' | 'paid' | 'voided' | undefined;
+  /** a positive integer */
+  readonly affiliate_id?: number | undefined;
+  /** a positive integer */
+  readonly program_id?: number | undefined;
+  /** an id that begins with po_, or none */
+  readonly payout_id?: string | undefined;
+  /** an ISO 4217 currency code */
+  readonly currency?: string | undefined;
+  readonly type?: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback' | undefined;
+  /** a text */
+  readonly order_id?: string | undefined;
+  /** a text */
+  readonly external_id?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'occurred_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'occurred_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'occurred_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'occurred_at[lt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'paid_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'paid_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'paid_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'paid_at[lt]'?: string | undefined;
+}
+
+export interface ListPayoutExclusionsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `id` */
+  readonly sort?: 'id' | '-id' | 'affiliate_id' | '-affiliate_id' | 'amount' | '-amount' | undefined;
+  readonly reason?: 'below_minimum' | 'negative_balance' | 'on_hold' | 'affiliate_inactive' | undefined;
+  /** a positive integer */
+  readonly affiliate_id?: number | undefined;
+}
+
+export interface ReturnPayoutLineBody {
+  readonly reason: string;
+  readonly reference?: string | null | undefined;
+}
+
+export interface DownloadPaymentFileQuery {
+  /** ISO 4217, any case */
+  readonly currency?: string | undefined;
+  /** where the rows are more than a file may have */
+  readonly part?: number | undefined;
+  /** leaves out whom the file cannot pay, instead of refusing */
+  readonly allow_skipped?: boolean | undefined;
+  /** ISO 4217, any case: what the transfers are paid from; default the currency */
+  readonly source_currency?: string | undefined;
+}
+
+export interface DownloadPaidReportQuery {
+  /** four digits, 1970 to 2999 */
+  readonly year: string;
+}
+
+export interface ListAffiliatesQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'email' | '-email' | undefined;
+  readonly status?: 'active' | 'inactive' | undefined;
+  /** an e-mail address */
+  readonly email?: string | undefined;
+  /** a text */
+  readonly external_id?: string | undefined;
+  /** at most 200 characters */
+  readonly search?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+}
+
+export interface CreateAffiliateBody {
+  /** an e-mail address */
+  readonly email: string;
+  readonly external_id?: string | null | undefined;
+  readonly name_first?: string | null | undefined;
+  readonly name_last?: string | null | undefined;
+  readonly slug?: string | null | undefined;
+  /** an e-mail address */
+  readonly paypal_email?: string | null | undefined;
+  readonly payout_method?: 'paypal' | 'wise' | 'other' | null | undefined;
+  readonly is_ready_for_payout?: boolean | undefined;
+  readonly status?: 'active' | 'inactive' | undefined;
+  /** minor units per currency code, for example {"usd": 5000} */
+  readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
+}
+
+export interface ImportAffiliatesQuery {
+  readonly dry_run?: boolean | undefined;
+  readonly partial?: boolean | undefined;
+}
+
+export interface ChangeAffiliateBody {
+  /** an e-mail address */
+  readonly email?: string | undefined;
+  readonly external_id?: string | null | undefined;
+  readonly name_first?: string | null | undefined;
+  readonly name_last?: string | null | undefined;
+  readonly slug?: string | null | undefined;
+  /** an e-mail address */
+  readonly paypal_email?: string | null | undefined;
+  readonly payout_method?: 'paypal' | 'wise' | 'other' | null | undefined;
+  readonly is_ready_for_payout?: boolean | undefined;
+  readonly status?: 'active' | 'inactive' | undefined;
+  /** minor units per currency code, for example {"usd": 5000} */
+  readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
+}
+
+export interface ListProgramsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'name' | '-name' | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+}
+
+export interface CreateProgramBody {
+  readonly name: string;
+  /** days on hold; null = the account's */
+  readonly hold_days?: number | null | undefined;
+}
+
+export interface ChangeProgramBody {
+  readonly name?: string | undefined;
+  /** days on hold; null = the account's */
+  readonly hold_days?: number | null | undefined;
+}
+
+export interface ListCommissionsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'occurred_at' | '-occurred_at' | undefined;
+  readonly status?: 'pending' | 'unpaid' | 'paid' | 'voided' | undefined;
+  /** a positive integer */
+  readonly affiliate_id?: number | undefined;
+  /** a positive integer */
+  readonly program_id?: number | undefined;
+  /** an id that begins with po_, or none */
+  readonly payout_id?: string | undefined;
+  /** an ISO 4217 currency code */
+  readonly currency?: string | undefined;
+  readonly type?: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback' | undefined;
+  /** a text */
+  readonly order_id?: string | undefined;
+  /** a text */
+  readonly external_id?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'occurred_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'occurred_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'occurred_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'occurred_at[lt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'paid_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'paid_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'paid_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'paid_at[lt]'?: string | undefined;
+}
+
+export interface CreateCommissionBatchBody {
+  readonly commissions: readonly CommissionInput[];
+  /** takes the good items and reports the bad ones */
+  readonly partial?: boolean | undefined;
+}
+
+export interface ImportCommissionsQuery {
+  readonly dry_run?: boolean | undefined;
+  readonly partial?: boolean | undefined;
+}
+
+export interface VoidCommissionBody {
+  readonly reason?: string | null | undefined;
+}
+
+export interface RefundCommissionBody {
+  /** yours: the same refund again changes nothing */
+  readonly external_id: string;
+  /** minor units of commission to take back */
+  readonly amount?: number | undefined;
+  /** minor units of the sale; the commission is pro rata */
+  readonly sale_amount?: number | undefined;
+  readonly reason?: string | null | undefined;
+  /** RFC 3339; default now */
+  readonly occurred_at?: string | undefined;
+}
+
+export interface RefundOrderBody {
+  readonly order_id: string;
+  readonly product_id?: string | null | undefined;
+  /** yours: the same refund again changes nothing */
+  readonly external_id: string;
+  /** minor units of commission to take back */
+  readonly amount?: number | undefined;
+  /** minor units of the sale; the commission is pro rata */
+  readonly sale_amount?: number | undefined;
+  readonly reason?: string | null | undefined;
+  /** RFC 3339; default now */
+  readonly occurred_at?: string | undefined;
+}
+
+export interface CreateAdjustmentBody {
+  readonly external_id: string;
+  readonly amount: number;
+  /** ISO 4217, any case */
+  readonly currency?: string | undefined;
+  readonly program_id?: number | null | undefined;
+  readonly description?: string | null | undefined;
+  /** RFC 3339; default now */
+  readonly occurred_at?: string | undefined;
+  /** your own keys and texts */
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+}
+
+export interface ListWebhookEndpointsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
+  readonly status?: 'enabled' | 'disabled' | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+}
+
+export interface CreateWebhookEndpointBody {
+  /** http or https, without credentials and fragment, at a public address */
+  readonly url: string;
+  readonly description?: string | null | undefined;
+  /** which events it gets: names such as payout.paid or payout.*; null = all */
+  readonly event_types?: readonly string[] | null | undefined;
+  /** your own headers, sent with every delivery; null takes one away, others stay */
+  readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  /** attempts per second; null = no limit */
+  readonly rate_limit?: number | null | undefined;
+  /** your own keys and texts */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly status?: 'enabled' | 'disabled' | undefined;
+}
+
+export interface ChangeWebhookEndpointBody {
+  /** http or https, without credentials and fragment, at a public address */
+  readonly url?: string | undefined;
+  readonly description?: string | null | undefined;
+  /** which events it gets: names such as payout.paid or payout.*; null = all */
+  readonly event_types?: readonly string[] | null | undefined;
+  /** your own headers, sent with every delivery; null takes one away, others stay */
+  readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  /** attempts per second; null = no limit */
+  readonly rate_limit?: number | null | undefined;
+  /** your own keys and texts */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly status?: 'enabled' | 'disabled' | undefined;
+}
+
+export interface RotateWebhookEndpointSecretBody {
+  readonly overlap_seconds?: number | undefined;
+}
+
+export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
+  readonly status?: 'pending' | 'held' | 'delivered' | 'failed' | undefined;
+  /** a text */
+  readonly type?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+}
+
+export interface ListWebhookEventsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
+  readonly status?: 'pending' | 'held' | 'delivered' | 'failed' | undefined;
+  /** a text */
+  readonly type?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+  /** an id that begins with we_ */
+  readonly webhook_endpoint_id?: string | undefined;
+}
+
+export interface PublishEventBody {
+  readonly type: string;
+  /** passed on unchanged */
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly external_id?: string | undefined;
+}
+
+export interface ListEventTypesQuery extends PageQuery {
+  /** a field; a leading - means descending; default `type` */
+  readonly sort?: 'type' | '-type' | undefined;
+}
+
+export interface ChangeAccountBody {
+  readonly name?: string | undefined;
+  /** ISO 4217, any case */
+  readonly default_currency?: string | undefined;
+  /** days a new commission is on hold */
+  readonly hold_days?: number | undefined;
+  /** minor units per currency code, for example {"usd": 5000} */
+  readonly minimum_payout?: Readonly<Record<string, number>> | undefined;
+}
+
+export interface ListApiKeysQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?:
+    | 'id'
+    | '-id'
+    | 'created_at'
+    | '-created_at'
+    | 'name'
+    | '-name'
+    | 'last_used_at'
+    | '-last_used_at'
+    | undefined;
+  readonly status?: 'active' | 'revoked' | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+}
+
+export interface CreateApiKeyBody {
+  readonly name: string;
+}
+
+export interface ListUsersQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?:
+    | 'id'
+    | '-id'
+    | 'created_at'
+    | '-created_at'
+    | 'name'
+    | '-name'
+    | 'email'
+    | '-email'
+    | undefined;
+  readonly status?: 'active' | 'invited' | 'removed' | undefined;
+  readonly role?: 'owner' | 'member' | 'viewer' | undefined;
+  /** an e-mail address */
+  readonly email?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+}
+
+export interface CreateUserBody {
+  /** an e-mail address */
+  readonly email: string;
+  readonly name: string;
+  /** owner: everything; member: no API keys, users and applications; viewer: reads only */
+  readonly role: 'owner' | 'member' | 'viewer';
+}
+
+export interface ChangeUserBody {
+  readonly name?: string | undefined;
+  /** owner: everything; member: no API keys, users and applications; viewer: reads only */
+  readonly role?: 'owner' | 'member' | 'viewer' | undefined;
+}
+
+export interface ListSessionsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'last_seen_at' | '-last_seen_at' | undefined;
+  /** an id that begins with usr_, or none */
+  readonly user_id?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+}
+
+export interface ListAuditLogQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
+  readonly actor_kind?: 'key' | 'user' | 'application' | 'operator' | undefined;
+  /** a text */
+  readonly actor_id?: string | undefined;
+  /** a text */
+  readonly action?: string | undefined;
+  /** a text */
+  readonly target?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+}
+
+export interface ListOAuthApplicationsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'name' | '-name' | undefined;
+  readonly kind?: 'confidential' | 'public' | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+}
+
+export interface CreateOAuthApplicationBody {
+  /** what merchants see when they are asked */
+  readonly name: string;
+  /** confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE */
+  readonly kind: 'confidential' | 'public';
+  /**
+   * where merchants come back to, compared character by character: https, or http on a loopback host; public
+   * applications also private-use schemes such as com.example.app:/callback
+   */
+  readonly redirect_uris: readonly string[];
+  /** the most that merchants can grant it */
+  readonly scopes: readonly (
+    | 'account'
+    | 'users'
+    | 'customers'
+    | 'checkouts'
+    | 'subscriptions'
+    | 'subscription_metered_billing'
+    | 'integrations'
+    | 'orders'
+    | 'payments'
+    | 'paymentplans'
+    | 'webhooks'
+    | 'promos'
+    | 'affiliates'
+    | 'products'
+    | 'analytics'
+    | 'reports'
+  )[];
+}
+
+export interface ChangeOAuthApplicationBody {
+  /** what merchants see when they are asked */
+  readonly name?: string | undefined;
+  /**
+   * where merchants come back to, compared character by character: https, or http on a loopback host; public
+   * applications also private-use schemes such as com.example.app:/callback
+   */
+  readonly redirect_uris?: readonly string[] | undefined;
+  /** the most that merchants can grant it */
+  readonly scopes?:
+    | readonly (
+        | 'account'
+        | 'users'
+        | 'customers'
+        | 'checkouts'
+        | 'subscriptions'
+        | 'subscription_metered_billing'
+        | 'integrations'
+        | 'orders'
+        | 'payments'
+        | 'paymentplans'
+        | 'webhooks'
+        | 'promos'
+        | 'affiliates'
+        | 'products'
+        | 'analytics'
+        | 'reports'
+      )[]
+    | undefined;
+}
+
+export interface ListOAuthGrantsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'last_used_at' | '-last_used_at' | undefined;
+  readonly status?: 'active' | 'revoked' | undefined;
+  /** an id that begins with app_, or none */
+  readonly application_id?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+}
+
+/** Every operation of the API: what it takes, and what it gives. */
+export interface Operations {
+  /** List affiliate payouts. */
+  readonly listPayouts: {
+    readonly query?: ListPayoutsQuery;
+    readonly result: Page<PayoutSummary>;
+  };
+  /**
+   * Create a payout. Takes all unpaid commissions that match the filters and are off hold. An account has at
+   * most one unpaid payout.
+   */
+  readonly createPayout: {
+    readonly body?: PayoutSelection;
+    readonly header: 'Idempotency-Key';
+    readonly result: Payout;
+  };
+  /** Preview a payout. Exactly what create would do now, without doing it: also the "what do we owe" report. */
+  readonly previewPayout: {
+    readonly body?: PayoutSelection;
+    readonly header: 'Idempotency-Key';
+    readonly result: PayoutPreview;
+  };
+  /** Get the current unpaid payout. */
+  readonly getCurrentPayout: {
+    readonly result: Payout;
+  };
+  /** Get a payout by id. `current` in place of the id reads the unpaid payout, here and in the paths below. */
+  readonly getPayout: {
+    readonly path: [payout_id: string];
+    readonly result: Payout;
+  };
+  /**
+   * Complete a payout. Marks which affiliates were paid. Listed and true: paid, for ever. Listed and false, or
+   * not listed: their commissions are released and owed again.
+   */
+  readonly completePayout: {
+    readonly path: [payout_id: string];
+    readonly body: CompletePayoutBody;
+    readonly header: 'Idempotency-Key' | 'If-Match';
+    readonly result: CompletedPayout;
+  };
+  /** Delete a payout. Only an unpaid one; its commissions are released. */
+  readonly deletePayout: {
+    readonly path: [payout_id: string];
+    readonly header: 'If-Match';
+    readonly result: undefined;
+  };
+  /** Download payout CSV. One row per commission: of an unpaid payout all, of a paid one those that were paid. */
+  readonly downloadPayout: {
+    readonly path: [payout_id: string];
+    readonly result: Download;
+  };
+  /** List the lines of a payout. */
+  readonly listPayoutAffiliates: {
+    readonly path: [payout_id: string];
+    readonly query?: ListPayoutAffiliatesQuery;
+    readonly result: Page<PayoutLine>;
+  };
+  /** List the commissions of a payout. */
+  readonly listPayoutCommissions: {
+    readonly path: [payout_id: string];
+    readonly query?: ListPayoutCommissionsQuery;
+    readonly result: Page<Commission>;
+  };
+  /** List who was left out of a payout. */
+  readonly listPayoutExclusions: {
+    readonly path: [payout_id: string];
+    readonly query?: ListPayoutExclusionsQuery;
+    readonly result: Page<PayoutExclusion>;
+  };
+  /**
+   * Book money that came back. Once for a paid line: the affiliate is owed the money again, whatever the
+   * minimum.
+   */
+  readonly returnPayoutLine: {
+    readonly path: [payout_id: string, affiliate_id: number];
+    readonly body: ReturnPayoutLineBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: PayoutLine;
+  };
+  /**
+   * Download a payment file. One row per affiliate and currency: of an unpaid payout all, of a paid one those
+   * that were paid. The formats: `summary` (takes no parameters), `paypal` (takes currency, part,
+   * allow_skipped), `wise` (takes currency, part, allow_skipped, source_currency). The header
+   * Payhook-Skipped-Affiliates counts those who were left out of the chosen currency.
+   */
+  readonly downloadPaymentFile: {
+    readonly path: [payout_id: string, format: string];
+    readonly query?: DownloadPaymentFileQuery;
+    readonly result: Download;
+  };
+  /**
+   * Download what was paid in a year. One row per affiliate and currency, cash basis: what was paid in payouts
+   * completed in that year (UTC), what came back in it, and the difference. Names and addresses are those of
+   * today.
+   */
+  readonly downloadPaidReport: {
+    readonly query: DownloadPaidReportQuery;
+    readonly result: Download;
+  };
+  /** List affiliates. */
+  readonly listAffiliates: {
+    readonly query?: ListAffiliatesQuery;
+    readonly result: Page<Affiliate>;
+  };
+  /** Create an affiliate. */
+  readonly createAffiliate: {
+    readonly body: CreateAffiliateBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: Affiliate;
+  };
+  /**
+   * Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns: external_id, email
+   * (required), name_first, name_last, slug, paypal_email, payout_method, is_ready_for_payout, status. A column
+   * that is not there is left unchanged, an empty cell clears. One transaction: a bad line stops the import with
+   * nothing written, unless `partial`; `dry_run` reports and writes nothing.
+   */
+  readonly importAffiliates: {
+    readonly query?: ImportAffiliatesQuery;
+    readonly body: Upload;
+    readonly header: 'Idempotency-Key';
+    readonly result: AffiliateImport;
+  };
+  /** Get an affiliate with its balance. */
+  readonly getAffiliate: {
+    readonly path: [affiliate_id: number];
+    readonly result: AffiliateWithBalance;
+  };
+  /** Change an affiliate. A new name or destination shows in the unpaid payout at once and raises its revision. */
+  readonly changeAffiliate: {
+    readonly path: [affiliate_id: number];
+    readonly body: ChangeAffiliateBody;
+    readonly result: Affiliate;
+  };
+  /** List programs. */
+  readonly listPrograms: {
+    readonly query?: ListProgramsQuery;
+    readonly result: Page<Program>;
+  };
+  /** Create a program. */
+  readonly createProgram: {
+    readonly body: CreateProgramBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: Program;
+  };
+  /** Get a program. */
+  readonly getProgram: {
+    readonly path: [program_id: number];
+    readonly result: Program;
+  };
+  /** Change a program. A new hold concerns new commissions only. */
+  readonly changeProgram: {
+    readonly path: [program_id: number];
+    readonly body: ChangeProgramBody;
+    readonly result: Program;
+  };
+  /** List commissions. */
+  readonly listCommissions: {
+    readonly query?: ListCommissionsQuery;
+    readonly result: Page<Commission>;
+  };
+  /**
+   * Take a commission in. `external_id` is unique: the same again with the same content answers 200 with the
+   * stored record. Without `amount` it is computed from `sale_amount` and `rate_bps`, rounded half up.
+   */
+  readonly createCommission: {
+    readonly body: CommissionInput;
+    readonly header: 'Idempotency-Key';
+    readonly result: Commission;
+  };
+  /**
+   * Take up to 1,000 commissions in. All or nothing; with `partial` each item by itself. Without `amount` it is
+   * computed from `sale_amount` and `rate_bps`, rounded half up.
+   */
+  readonly createCommissionBatch: {
+    readonly body: CreateCommissionBatchBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: CommissionBatch;
+  };
+  /**
+   * Import commissions from CSV. Columns: external_id; one of affiliate_id, affiliate_email,
+   * affiliate_external_id; program_id, type, currency, amount, sale_amount, rate_bps, order_id, customer_email,
+   * product_id, product_name, description, occurred_at. Amounts are decimal (`31.90`). Any size, one
+   * transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run` reports every bad
+   * line and the sums and writes nothing.
+   */
+  readonly importCommissions: {
+    readonly query?: ImportCommissionsQuery;
+    readonly body: Upload;
+    readonly header: 'Idempotency-Key';
+    readonly result: CommissionImport;
+  };
+  /** Get a commission. */
+  readonly getCommission: {
+    readonly path: [commission_id: string];
+    readonly result: Commission;
+  };
+  /** Void a commission. One that is not paid; it also leaves the unpaid payout. Its external_id stays taken. */
+  readonly voidCommission: {
+    readonly path: [commission_id: string];
+    readonly body?: VoidCommissionBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: Commission;
+  };
+  /** Hold a commission for review. It is pending until `unhold`, and leaves the unpaid payout. */
+  readonly holdCommission: {
+    readonly path: [commission_id: string];
+    readonly header: 'Idempotency-Key';
+    readonly result: Commission;
+  };
+  /** End the review of a commission. */
+  readonly unholdCommission: {
+    readonly path: [commission_id: string];
+    readonly header: 'Idempotency-Key';
+    readonly result: Commission;
+  };
+  /**
+   * Refund a commission. In part, or the rest. Unpaid: reduced, or voided when nothing is left; in the unpaid
+   * payout too, whose revision rises. Paid: what was paid stays and a negative clawback joins the next payout.
+   * Idempotent by `external_id`.
+   */
+  readonly refundCommission: {
+    readonly path: [commission_id: string];
+    readonly body: RefundCommissionBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: Refund;
+  };
+  /**
+   * Refund the commissions of an order. For a shop's hook, which knows orders and no commissions: all
+   * commissions of `order_id`, or of `product_id` in it, all or none. Without an amount the rest of each; an
+   * amount needs commissions that leave no doubt.
+   */
+  readonly refundOrder: {
+    readonly body: RefundOrderBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: OrderRefund;
+  };
+  /**
+   * Credit or debit an affiliate. A commission of type adjustment, exempt from the hold; a negative one is taken
+   * from the next payout.
+   */
+  readonly createAdjustment: {
+    readonly path: [affiliate_id: number];
+    readonly body: CreateAdjustmentBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: Commission;
+  };
+  /** List webhook endpoints. */
+  readonly listWebhookEndpoints: {
+    readonly query?: ListWebhookEndpointsQuery;
+    readonly result: Page<WebhookEndpoint>;
+  };
+  /**
+   * Create a webhook endpoint. Events that happen from now on are sent there. The answer shows the secret that
+   * signs them.
+   */
+  readonly createWebhookEndpoint: {
+    readonly body: CreateWebhookEndpointBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: NewWebhookEndpoint;
+  };
+  /** Get a webhook endpoint. */
+  readonly getWebhookEndpoint: {
+    readonly path: [id: string];
+    readonly result: WebhookEndpoint;
+  };
+  /**
+   * Change, enable or disable a webhook endpoint. What happens while it is disabled is held. When it is enabled
+   * again, all that is held is sent, with a new schedule.
+   */
+  readonly changeWebhookEndpoint: {
+    readonly path: [id: string];
+    readonly body: ChangeWebhookEndpointBody;
+    readonly result: WebhookEndpoint;
+  };
+  /**
+   * Delete a webhook endpoint. What is still pending there ends as failed; its log stays readable until
+   * retention.
+   */
+  readonly deleteWebhookEndpoint: {
+    readonly path: [id: string];
+    readonly result: undefined;
+  };
+  /** Get the secret that signs deliveries. */
+  readonly getWebhookEndpointSecret: {
+    readonly path: [id: string];
+    readonly result: WebhookEndpointSecret;
+  };
+  /** Make a new secret. Deliveries carry the signatures of both for a day, or as long as `overlap_seconds` says. */
+  readonly rotateWebhookEndpointSecret: {
+    readonly path: [id: string];
+    readonly body?: RotateWebhookEndpointSecretBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: WebhookEndpointSecret;
+  };
+  /** Send a test event. Sends `webhook_endpoint.test` to this endpoint only, whatever it subscribed to. */
+  readonly testWebhookEndpoint: {
+    readonly path: [id: string];
+    readonly header: 'Idempotency-Key';
+    readonly result: WebhookEvent;
+  };
+  /** List the events of a webhook endpoint. The delivery log of one endpoint, of a deleted one too. */
+  readonly listEventsOfWebhookEndpoint: {
+    readonly path: [id: string];
+    readonly query?: ListEventsOfWebhookEndpointQuery;
+    readonly result: Page<WebhookEvent>;
+  };
+  /**
+   * Get one event of a webhook endpoint. With the payload, and with every attempt: what was sent and what came
+   * back. A token needs the scope affiliates too for events of payouts, commissions and affiliates.
+   */
+  readonly getEventOfWebhookEndpoint: {
+    readonly path: [id: string, event_id: string];
+    readonly result: WebhookEventWithAttempts;
+  };
+  /**
+   * Retry an event. Sends it again now, whatever its status, with the same `webhook-id`; an attempt that is
+   * under way or due is that attempt. After a failure the earlier status and the rest of the schedule stand.
+   */
+  readonly retryEventOfWebhookEndpoint: {
+    readonly path: [id: string, event_id: string];
+    readonly header: 'Idempotency-Key';
+    readonly result: undefined;
+  };
+  /** List all webhook events. The delivery log of the account: an event has a row for each endpoint it goes to. */
+  readonly listWebhookEvents: {
+    readonly query?: ListWebhookEventsQuery;
+    readonly result: Page<WebhookEvent>;
+  };
+  /**
+   * Publish an event of your own. It is delivered to the endpoints that subscribed to its type. The same again
+   * under the same `external_id` answers 200 with the event that was stored. Types that begin with one of our
+   * own prefixes are refused.
+   */
+  readonly publishEvent: {
+    readonly body: PublishEventBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: Event;
+  };
+  /** List the types of event. The types Payhook publishes of its own. A platform's own types are not listed. */
+  readonly listEventTypes: {
+    readonly query?: ListEventTypesQuery;
+    readonly result: Page<EventType>;
+  };
+  /** Get the account and its settings. */
+  readonly getAccount: {
+    readonly result: Account;
+  };
+  /**
+   * Change settings of the account. A new hold concerns new commissions only; minimums apply from the next
+   * payout on.
+   */
+  readonly changeAccount: {
+    readonly body: ChangeAccountBody;
+    readonly result: Account;
+  };
+  /** List API keys. */
+  readonly listApiKeys: {
+    readonly query?: ListApiKeysQuery;
+    readonly result: Page<ApiKey>;
+  };
+  /** Create an API key. The secret is shown in this answer only. Any key grants full access to the account. */
+  readonly createApiKey: {
+    readonly body: CreateApiKeyBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: NewApiKey;
+  };
+  /** Revoke an API key. It stops working at once, on every server process. */
+  readonly revokeApiKey: {
+    readonly path: [key_id: string];
+    readonly result: undefined;
+  };
+  /** List users. Those who were removed are listed with `status=removed` only. */
+  readonly listUsers: {
+    readonly query?: ListUsersQuery;
+    readonly result: Page<User>;
+  };
+  /**
+   * Invite a user. Nothing is mailed: hand over `invitation_url`, where the user chooses a password. It is good
+   * for 7 days.
+   */
+  readonly createUser: {
+    readonly body: CreateUserBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: NewUser;
+  };
+  /** Get a user. Also one who was removed. */
+  readonly getUser: {
+    readonly path: [user_id: string];
+    readonly result: User;
+  };
+  /** Change the name or the role of a user. A new role holds from the next request on. */
+  readonly changeUser: {
+    readonly path: [user_id: string];
+    readonly body: ChangeUserBody;
+    readonly result: User;
+  };
+  /** Remove a user. Sessions and links end at once. What the user did stays explained by `getUser`. */
+  readonly removeUser: {
+    readonly path: [user_id: string];
+    readonly result: undefined;
+  };
+  /**
+   * Make a link to choose a new password. Good once, for a day; for a user who was invited and never chose a
+   * password it is a new invitation, good for 7 days. The password in force stays until the link is used; then
+   * all sessions end.
+   */
+  readonly resetUserPassword: {
+    readonly path: [user_id: string];
+    readonly header: 'Idempotency-Key';
+    readonly result: PasswordReset;
+  };
+  /**
+   * List the sessions of users who are signed in. Sessions end 7 days after they were last used, and 30 days
+   * after they began.
+   */
+  readonly listSessions: {
+    readonly query?: ListSessionsQuery;
+    readonly result: Page<Session>;
+  };
+  /** End a session. It ends at once, on every server process. */
+  readonly endSession: {
+    readonly path: [session_id: string];
+    readonly result: undefined;
+  };
+  /**
+   * List what was done, and by whom. Every change by a person, a key or an application, written with the change;
+   * entries are never changed. Commissions and events that programs send in are not listed here: they have
+   * records of their own.
+   */
+  readonly listAuditLog: {
+    readonly query?: ListAuditLogQuery;
+    readonly result: Page<AuditEntry>;
+  };
+  /** List OAuth applications. */
+  readonly listOAuthApplications: {
+    readonly query?: ListOAuthApplicationsQuery;
+    readonly result: Page<OAuthApplication>;
+  };
+  /**
+   * Register an OAuth application. Merchants of this server can then grant it access. Its secret is shown in
+   * this answer only.
+   */
+  readonly createOAuthApplication: {
+    readonly body: CreateOAuthApplicationBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: NewOAuthApplication;
+  };
+  /** Get an OAuth application. */
+  readonly getOAuthApplication: {
+    readonly path: [application_id: string];
+    readonly result: OAuthApplication;
+  };
+  /**
+   * Change an OAuth application. Its kind stays. Scopes taken away can no longer be granted; what was granted
+   * stays granted.
+   */
+  readonly changeOAuthApplication: {
+    readonly path: [application_id: string];
+    readonly body: ChangeOAuthApplicationBody;
+    readonly result: OAuthApplication;
+  };
+  /** Delete an OAuth application. Everything that was granted to it ends at once, in every account. */
+  readonly deleteOAuthApplication: {
+    readonly path: [application_id: string];
+    readonly result: undefined;
+  };
+  /** Make a new client secret. The old one stops at once; the tokens stay. */
+  readonly rotateOAuthApplicationSecret: {
+    readonly path: [application_id: string];
+    readonly header: 'Idempotency-Key';
+    readonly result: NewOAuthApplication;
+  };
+  /** List what was granted to applications. */
+  readonly listOAuthGrants: {
+    readonly query?: ListOAuthGrantsQuery;
+    readonly result: Page<OAuthGrant>;
+  };
+  /** Get a grant. */
+  readonly getOAuthGrant: {
+    readonly path: [grant_id: string];
+    readonly result: OAuthGrant;
+  };
+  /** Revoke a grant. Its tokens stop working at once, on every server process. */
+  readonly revokeOAuthGrant: {
+    readonly path: [grant_id: string];
+    readonly result: undefined;
+  };
+}
+
+/** How each operation is asked for; a list in `order` gets what is new at its end. */
+export const OPERATIONS = {
+  listPayouts: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  createPayout: { method: 'POST', path: '/v2/affiliates/payouts', takes: ['body'], gives: 'record' },
+  previewPayout: { method: 'POST', path: '/v2/affiliates/payouts/preview', takes: ['body'], gives: 'record' },
+  getCurrentPayout: { method: 'GET', path: '/v2/affiliates/payouts/current', takes: [], gives: 'record' },
+  getPayout: { method: 'GET', path: '/v2/affiliates/payouts/{payout_id}', takes: [], gives: 'record' },
+  completePayout: {
+    method: 'PUT',
+    path: '/v2/affiliates/payouts/{payout_id}',
+    takes: ['body'],
+    gives: 'record',
+  },
+  deletePayout: { method: 'DELETE', path: '/v2/affiliates/payouts/{payout_id}', takes: [], gives: 'nothing' },
+  downloadPayout: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts/{payout_id}/download',
+    takes: [],
+    gives: 'file',
+  },
+  listPayoutAffiliates: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts/{payout_id}/affiliates',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  listPayoutCommissions: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts/{payout_id}/commissions',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  listPayoutExclusions: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts/{payout_id}/excluded',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  returnPayoutLine: {
+    method: 'POST',
+    path: '/v2/affiliates/payouts/{payout_id}/affiliates/{affiliate_id}/returned',
+    takes: ['body'],
+    gives: 'record',
+  },
+  downloadPaymentFile: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts/{payout_id}/payment-files/{format}',
+    takes: ['query'],
+    gives: 'file',
+  },
+  downloadPaidReport: { method: 'GET', path: '/v2/affiliates/reports/paid', takes: ['query'], gives: 'file' },
+  listAffiliates: { method: 'GET', path: '/v2/affiliates', takes: ['query'], gives: 'page', order: 'id' },
+  createAffiliate: { method: 'POST', path: '/v2/affiliates', takes: ['body'], gives: 'record' },
+  importAffiliates: {
+    method: 'POST',
+    path: '/v2/affiliates/import',
+    takes: ['file', 'query'],
+    gives: 'record',
+  },
+  getAffiliate: { method: 'GET', path: '/v2/affiliates/{affiliate_id}', takes: [], gives: 'record' },
+  changeAffiliate: {
+    method: 'PATCH',
+    path: '/v2/affiliates/{affiliate_id}',
+    takes: ['body'],
+    gives: 'record',
+  },
+  listPrograms: {
+    method: 'GET',
+    path: '/v2/affiliates/programs',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  createProgram: { method: 'POST', path: '/v2/affiliates/programs', takes: ['body'], gives: 'record' },
+  getProgram: { method: 'GET', path: '/v2/affiliates/programs/{program_id}', takes: [], gives: 'record' },
+  changeProgram: {
+    method: 'PATCH',
+    path: '/v2/affiliates/programs/{program_id}',
+    takes: ['body'],
+    gives: 'record',
+  },
+  listCommissions: {
+    method: 'GET',
+    path: '/v2/affiliates/commissions',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  createCommission: { method: 'POST', path: '/v2/affiliates/commissions', takes: ['body'], gives: 'record' },
+  createCommissionBatch: {
+    method: 'POST',
+    path: '/v2/affiliates/commissions/batch',
+    takes: ['body'],
+    gives: 'record',
+  },
+  importCommissions: {
+    method: 'POST',
+    path: '/v2/affiliates/commissions/import',
+    takes: ['file', 'query'],
+    gives: 'record',
+  },
+  getCommission: {
+    method: 'GET',
+    path: '/v2/affiliates/commissions/{commission_id}',
+    takes: [],
+    gives: 'record',
+  },
+  voidCommission: {
+    method: 'POST',
+    path: '/v2/affiliates/commissions/{commission_id}/void',
+    takes: ['body'],
+    gives: 'record',
+  },
+  holdCommission: {
+    method: 'POST',
+    path: '/v2/affiliates/commissions/{commission_id}/hold',
+    takes: [],
+    gives: 'record',
+  },
+  unholdCommission: {
+    method: 'POST',
+    path: '/v2/affiliates/commissions/{commission_id}/unhold',
+    takes: [],
+    gives: 'record',
+  },
+  refundCommission: {
+    method: 'POST',
+    path: '/v2/affiliates/commissions/{commission_id}/refund',
+    takes: ['body'],
+    gives: 'record',
+  },
+  refundOrder: { method: 'POST', path: '/v2/affiliates/refunds', takes: ['body'], gives: 'record' },
+  createAdjustment: {
+    method: 'POST',
+    path: '/v2/affiliates/{affiliate_id}/adjustments',
+    takes: ['body'],
+    gives: 'record',
+  },
+  listWebhookEndpoints: {
+    method: 'GET',
+    path: '/v2/webhook-endpoints',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  createWebhookEndpoint: { method: 'POST', path: '/v2/webhook-endpoints', takes: ['body'], gives: 'record' },
+  getWebhookEndpoint: { method: 'GET', path: '/v2/webhook-endpoints/{id}', takes: [], gives: 'record' },
+  changeWebhookEndpoint: {
+    method: 'PATCH',
+    path: '/v2/webhook-endpoints/{id}',
+    takes: ['body'],
+    gives: 'record',
+  },
+  deleteWebhookEndpoint: {
+    method: 'DELETE',
+    path: '/v2/webhook-endpoints/{id}',
+    takes: [],
+    gives: 'nothing',
+  },
+  getWebhookEndpointSecret: {
+    method: 'GET',
+    path: '/v2/webhook-endpoints/{id}/secret',
+    takes: [],
+    gives: 'record',
+  },
+  rotateWebhookEndpointSecret: {
+    method: 'POST',
+    path: '/v2/webhook-endpoints/{id}/rotate-secret',
+    takes: ['body'],
+    gives: 'record',
+  },
+  testWebhookEndpoint: {
+    method: 'POST',
+    path: '/v2/webhook-endpoints/{id}/test',
+    takes: [],
+    gives: 'record',
+  },
+  listEventsOfWebhookEndpoint: {
+    method: 'GET',
+    path: '/v2/webhook-endpoints/{id}/events',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  getEventOfWebhookEndpoint: {
+    method: 'GET',
+    path: '/v2/webhook-endpoints/{id}/events/{event_id}',
+    takes: [],
+    gives: 'record',
+  },
+  retryEventOfWebhookEndpoint: {
+    method: 'POST',
+    path: '/v2/webhook-endpoints/{id}/events/{event_id}/retry',
+    takes: [],
+    gives: 'nothing',
+  },
+  listWebhookEvents: {
+    method: 'GET',
+    path: '/v2/webhook-events/',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  publishEvent: { method: 'POST', path: '/v2/events', takes: ['body'], gives: 'record' },
+  listEventTypes: { method: 'GET', path: '/v2/event-types', takes: ['query'], gives: 'page', order: 'type' },
+  getAccount: { method: 'GET', path: '/v2/account', takes: [], gives: 'record' },
+  changeAccount: { method: 'PATCH', path: '/v2/account', takes: ['body'], gives: 'record' },
+  listApiKeys: { method: 'GET', path: '/v2/api-keys', takes: ['query'], gives: 'page', order: 'id' },
+  createApiKey: { method: 'POST', path: '/v2/api-keys', takes: ['body'], gives: 'record' },
+  revokeApiKey: { method: 'DELETE', path: '/v2/api-keys/{key_id}', takes: [], gives: 'nothing' },
+  listUsers: { method: 'GET', path: '/v2/users', takes: ['query'], gives: 'page', order: 'id' },
+  createUser: { method: 'POST', path: '/v2/users', takes: ['body'], gives: 'record' },
+  getUser: { method: 'GET', path: '/v2/users/{user_id}', takes: [], gives: 'record' },
+  changeUser: { method: 'PATCH', path: '/v2/users/{user_id}', takes: ['body'], gives: 'record' },
+  removeUser: { method: 'DELETE', path: '/v2/users/{user_id}', takes: [], gives: 'nothing' },
+  resetUserPassword: {
+    method: 'POST',
+    path: '/v2/users/{user_id}/reset-password',
+    takes: [],
+    gives: 'record',
+  },
+  listSessions: { method: 'GET', path: '/v2/sessions', takes: ['query'], gives: 'page', order: 'id' },
+  endSession: { method: 'DELETE', path: '/v2/sessions/{session_id}', takes: [], gives: 'nothing' },
+  listAuditLog: { method: 'GET', path: '/v2/audit-log', takes: ['query'], gives: 'page', order: 'id' },
+  listOAuthApplications: {
+    method: 'GET',
+    path: '/v2/oauth-applications',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  createOAuthApplication: {
+    method: 'POST',
+    path: '/v2/oauth-applications',
+    takes: ['body'],
+    gives: 'record',
+  },
+  getOAuthApplication: {
+    method: 'GET',
+    path: '/v2/oauth-applications/{application_id}',
+    takes: [],
+    gives: 'record',
+  },
+  changeOAuthApplication: {
+    method: 'PATCH',
+    path: '/v2/oauth-applications/{application_id}',
+    takes: ['body'],
+    gives: 'record',
+  },
+  deleteOAuthApplication: {
+    method: 'DELETE',
+    path: '/v2/oauth-applications/{application_id}',
+    takes: [],
+    gives: 'nothing',
+  },
+  rotateOAuthApplicationSecret: {
+    method: 'POST',
+    path: '/v2/oauth-applications/{application_id}/rotate-secret',
+    takes: [],
+    gives: 'record',
+  },
+  listOAuthGrants: { method: 'GET', path: '/v2/oauth-grants', takes: ['query'], gives: 'page', order: 'id' },
+  getOAuthGrant: { method: 'GET', path: '/v2/oauth-grants/{grant_id}', takes: [], gives: 'record' },
+  revokeOAuthGrant: { method: 'DELETE', path: '/v2/oauth-grants/{grant_id}', takes: [], gives: 'nothing' },
+} as const satisfies Readonly<Record<keyof Operations, object>>;

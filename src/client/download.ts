@@ -1,0 +1,36 @@
+import { PassThrough, type Readable } from 'node:stream';
+import { ConnectionError } from './errors.ts';
+import type { Answer } from './transport.ts';
+
+/** A file on its way. Read the stream to its end, or destroy it: until then it holds its connection. */
+export interface Download {
+  /** The name the server gave it, without a folder. */
+  readonly name: string | null;
+  /** The revision of the payout it shows, for `ifMatch`; null when it is not the file of one payout. */
+  readonly revision: number | null;
+  /** How many affiliates a payment file leaves out; null for other files. */
+  readonly skipped: number | null;
+  /** The bytes. It fails with ConnectionError when they are cut off: what ends without an error is whole. */
+  readonly stream: Readable;
+}
+
+/** The file in an answer. */
+export function downloadOf({ header, body }: Answer): Download {
+  const name = /filename="([^"/\\]+)"/.exec(header('content-disposition') ?? '')?.[1] ?? null;
+  const stream = new PassThrough();
+  body.once('error', (error: Error) => {
+    stream.destroy(new ConnectionError(`the download was cut off: ${error.message}`, { cause: error }));
+  });
+  stream.once('close', () => body.destroy());
+  return {
+    name,
+    revision: numberIn(header('etag'), /^"(\d+)"$/),
+    skipped: numberIn(header('payhook-skipped-affiliates'), /^(\d+)$/),
+    stream: body.pipe(stream),
+  };
+}
+
+function numberIn(text: string | null, pattern: RegExp): number | null {
+  const digits = pattern.exec(text ?? '')?.[1];
+  return digits === undefined ? null : Number(digits);
+}

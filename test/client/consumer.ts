@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from '../cli/support.ts';
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** A project of somebody else that has installed this folder: `npm install ../payhook` makes a link. */
+export interface Consumer {
+  readonly folder: string;
+  /** Compiles its programs; returns what the compiler says. */
+  compile(): string;
+  /** Starts a program that was compiled. */
+  start(program: string, args: readonly string[], env: Environment): ChildProcess;
+  /** Runs a program that was compiled, to its end. */
+  run(program: string, args: readonly string[], env: Environment): Promise<Ran>;
+  remove(): void;
+}
+
+/** Makes a project of these programs, file name to code. */
+export function makeConsumer(
+  programs: Iterable<readonly [string, string]>,
+  compilerOptions: object,
+): Consumer {
+  const folder = mkdtempSync(join(tmpdir(), 'payhook-consumer-'));
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
+  symlinkSync(ROOT, join(folder, 'node_modules/payhook'));
+  symlinkSync(join(ROOT, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
+  write('package.json', '{"type": "module"}');
+  write(
+    'tsconfig.json',
+    JSON.stringify({ compilerOptions: { ...compilerOptions, outDir: 'out' }, include: ['*.ts'] }),
+  );
+  for (const [name, code] of programs) write(name, code);
+  const start: Consumer['start'] = (program, args, env) =>
+    spawn(process.execPath, [join('out', program.replace('.ts', '.js')), ...args], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  return {
+    folder,
+    start,
+    compile() {
+      const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+      return spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' }).stdout;
+    },
+    async run(program, args, env) {
+      const child = start(program, args, env);
+      const output = { stdout: '', stderr: '' };
+      for (const name of ['stdout', 'stderr'] as const) {
+        child[name]?.setEncoding('utf8').on('data', (text: string) => {
+          output[name] += text;
+        });
+      }
+      const [code] = await once(child, 'close');
+      return { code, ...output };
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Client, createClient } from '../../src/client/client.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { json, stub } from './support.ts';
+
+let world: World;
+let client: Client;
+/** Requests of the client so far. */
+let requests = 0;
+beforeAll(async () => {
+  world = await startWorld();
+});
+beforeEach(async () => {
+  const { key } = await world.otherAccount();
+  requests = 0;
+  const onRequest = () => {
+    requests += 1;
+  };
+  client = createClient({ url: world.url, apiKey: key, onRequest });
+  return () => client.close();
+});
+afterAll(() => world.close());
+
+const csv = (from: number, count: number) =>
+  `email\n${Array.from({ length: count }, (_, index) => `a${from + index}@example.com\n`).join('')}`;
+
+test('a list is one page to who awaits it, and every record to who iterates it', async () => {
+  await client.affiliates.import(csv(0, 230));
+  requests = 0;
+  const newest = await client.affiliates.list({ per_page: 2 });
+  expect(newest.pagination).toEqual({ page: 1, limit: 2, total: 230, pages: 115 });
+  expect(newest.data.map(({ email }) => email)).toEqual(['a229@example.com', 'a228@example.com']);
+  expect(requests).toBe(1);
+
+  const emails: string[] = [];
+  for await (const { email } of client.affiliates.list()) emails.push(email);
+  expect(emails).toEqual(Array.from({ length: 230 }, (_, index) => `a${index}@example.com`));
+  expect(requests).toBe(4);
+});
+
+test('records that come in while a list is iterated land at its end, and none is skipped or given twice', async () => {
+  await client.affiliates.import(csv(0, 150));
+  const ids: number[] = [];
+  for await (const { id } of client.affiliates.list()) {
+    ids.push(id);
+    if (ids.length === 1 || ids.length === 100) await client.affiliates.import(csv(150 + ids.length, 30));
+  }
+  expect(new Set(ids).size).toBe(210);
+  expect(ids).toHaveLength(210);
+});
+
+const pageOf = (page: number, data: object[]) =>
+  json(200, { data, pagination: { page, limit: 3, total: 6, pages: 2 } });
+
+test('a record that was stored behind the place of a loop moves the pages, and none is given twice', async () => {
+  const numbers = (...ids: number[]) => ids.map((id) => ({ id }));
+  const { client: late } = await stub(pageOf(1, numbers(2, 9, 10)), pageOf(2, numbers(9, 10, 11)));
+  const ids: number[] = [];
+  for await (const { id } of late.affiliates.list()) ids.push(id);
+  expect(ids).toEqual([2, 9, 10, 11]);
+
+  const records = (...ids: string[]) =>
+    ids.map((text) => ({ id: text.slice(0, 5), webhook_endpoint_id: text.slice(6) }));
+  const { client: log } = await stub(
+    pageOf(1, records('evt_1 we_1', 'evt_1 we_2', 'evt_2 we_1')),
+    pageOf(2, records('evt_2 we_1', 'evt_2 we_2', 'evt_3 we_1')),
+  );
+  const seen: string[] = [];
+  for await (const { id, webhook_endpoint_id } of log.webhookEvents.list())
+    seen.push(`${id} ${webhook_endpoint_id}`);
+  expect(seen).toEqual(['evt_1 we_1', 'evt_1 we_2', 'evt_2 we_1', 'evt_2 we_2', 'evt_3 we_1']);
+});
+
+test('an order, a page size and a first page are kept while iterating', async () => {
+  await client.affiliates.import(csv(0, 10));
+  requests = 0;
+  const emails: string[] = [];
+  for await (const { email } of client.affiliates.list({ sort: '-id', per_page: 4, page: 2 })) {
+    emails.push(email);
+  }
+  expect(emails).toEqual([5, 4, 3, 2, 1, 0].map((number) => `a${number}@example.com`));
+  expect(requests).toBe(2);
+});
+
+test('nothing is asked before somebody waits, nothing twice, and nothing more once nobody does', async () => {
+  await client.affiliates.import(csv(0, 150));
+  requests = 0;
+  const list = client.affiliates.list();
+  expect(requests).toBe(0);
+  expect(await Promise.all([list, list, list.finally(() => undefined)])).toHaveLength(3);
+  expect(requests).toBe(1);
+  for await (const { email } of client.affiliates.list()) {
+    if (email === 'a99@example.com') break;
+  }
+  expect(requests).toBe(2);
+});
+
+test('every list can be iterated, also one that has no ids', async () => {
+  const types: string[] = [];
+  for await (const { type } of client.events.types({ per_page: 5 })) types.push(type);
+  expect(types).toContain('payout.paid');
+  expect(types).toEqual(types.toSorted());
+  const lists = [
+    client.payouts.list(),
+    client.programs.list(),
+    client.commissions.list({ status: 'unpaid', 'occurred_at[gte]': '2026-01-01' }),
+    client.webhookEndpoints.list(),
+    client.webhookEvents.list(),
+    client.apiKeys.list(),
+    client.users.list(),
+    client.sessions.list(),
+    client.auditLog.list(),
+    client.oauthApplications.list(),
+    client.oauthGrants.list(),
+  ];
+  for (const list of lists) for await (const { object } of list) expect(object).toBe('api_key');
+});
+
+test('a refusal reaches who awaits and who iterates', async () => {
+  const lost = () => client.payouts.affiliates('po_lost');
+  await expect(lost()).rejects.toMatchObject({ reason: 'resource_missing' });
+  await expect(lost().catch(({ reason }) => reason)).resolves.toBe('resource_missing');
+  const iterate = async () => {
+    for await (const _ of lost()) expect.unreachable();
+  };
+  await expect(iterate()).rejects.toMatchObject({ reason: 'resource_missing' });
+});

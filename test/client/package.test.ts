@@ -1,0 +1,100 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ROOT } from '../cli/support.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Consumer, makeConsumer } from './consumer.ts';
+
+const PROGRAM = `
+import { ApiError, type Client, createClient, type Payout } from 'payhook/client';
+import { verifyWebhook, WebhookVerificationError } from 'payhook/webhooks';
+
+const { PAYHOOK_URL: url = '', PAYHOOK_API_KEY: apiKey = '' } = process.env;
+const payhook: Client = createClient({ url, apiKey });
+const ids: string[] = [];
+for await (const payout of payhook.payouts.list({ status: 'paid' })) ids.push(payout.id);
+const current: Payout | null = await payhook.payouts.current().catch((error: unknown) => {
+  if (error instanceof ApiError && error.reason === 'no_current_payout') return null;
+  throw error;
+});
+let problem = 'none';
+try {
+  verifyWebhook('{}', {}, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
+} catch (error) {
+  if (error instanceof WebhookVerificationError) problem = error.problem;
+}
+const { name } = await payhook.account.get();
+await payhook.close();
+console.log(JSON.stringify({ ids, current, problem, name }));
+`;
+
+// Each of these must be seen by the compiler, wherever the package is installed.
+const MISTAKES = `
+import { createClient } from 'payhook/client';
+
+const payhook = createClient({ url: 'http://localhost', apiKey: 'x' });
+// @ts-expect-error there is no such status
+void payhook.payouts.list({ status: 'open' });
+// @ts-expect-error the body is missing
+void payhook.payouts.complete('po_1');
+// @ts-expect-error amounts are numbers
+void payhook.commissions.create({ external_id: 'c1', affiliate_id: 1, amount: '31.90' });
+// @ts-expect-error voiding does not depend on a revision
+void payhook.commissions.void('com_1', {}, { ifMatch: 3 });
+// @ts-expect-error a read has no Idempotency-Key
+void payhook.payouts.get('po_1', { idempotencyKey: 'x' });
+// @ts-expect-error records are not changed in place
+(await payhook.payouts.get('po_1')).revision = 2;
+// @ts-expect-error a secret may be null: the answer may be a replay
+const key: string = (await payhook.apiKeys.create({ name: 'x' })).key;
+// @ts-expect-error where the server is has to be said
+createClient({ apiKey: key });
+`;
+
+const OPTIONS = {
+  target: 'es2023',
+  module: 'nodenext',
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  skipLibCheck: false,
+  types: ['node'],
+};
+
+let world: World;
+let consumer: Consumer;
+beforeAll(async () => {
+  world = await startWorld();
+  const programs = { 'program.ts': PROGRAM, 'mistakes.ts': MISTAKES };
+  consumer = makeConsumer(Object.entries(programs), OPTIONS);
+});
+afterAll(async () => {
+  consumer.remove();
+  await world.close();
+});
+
+test('a program that installs this folder imports the client and the verification, typed and running', async () => {
+  expect(consumer.compile()).toBe('');
+  const env = { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: world.api.key };
+  const { stdout, stderr } = await consumer.run('program.ts', [], env);
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toEqual({
+    ids: [],
+    current: null,
+    problem: 'missing_headers',
+    name: expect.any(String),
+  });
+});
+
+test('nothing else of the package can be imported', () => {
+  const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  expect(Object.keys(exports)).toEqual(['./client', './webhooks', './package.json']);
+  for (const path of ['payhook', 'payhook/dist/app.js']) {
+    const code = `import(${JSON.stringify(path)}).catch((error) => console.log(error.code))`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+      cwd: consumer.folder,
+      encoding: 'utf8',
+    });
+    expect(stdout).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED\n');
+  }
+});

@@ -1,0 +1,259 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { ApiError, type Client, ConnectionError, createClient } from '../../src/client/client.ts';
+import { type Answer, hangUp, json, nothing, refusal, stub } from './support.ts';
+
+const page = { data: [], pagination: { page: 1, limit: 50, total: 0, pages: 0 } };
+const busy = refusal(500, 'internal_error', {
+  'retry-after': '0',
+  'payhook-reason': 'database_unavailable',
+});
+const UUID = /^[0-9a-f-]{36}$/;
+
+test('a write whose answer was lost is sent again with the same Idempotency-Key, and each call has its own', async () => {
+  const { client, seen } = await stub(hangUp, json(201, { id: 'key_1' }));
+  expect(await client.apiKeys.create({ name: 'ci' })).toEqual({ id: 'key_1' });
+  await client.apiKeys.create({ name: 'ci' });
+  expect(seen.map(({ body }) => body)).toEqual(Array(3).fill('{"name":"ci"}'));
+  const [lost, again, other] = seen.map(({ headers }) => headers['idempotency-key']);
+  expect(lost).toMatch(UUID);
+  expect(again).toBe(lost);
+  expect(other).toMatch(UUID);
+  expect(other).not.toBe(lost);
+});
+
+test('a key of the caller is sent as it is; reads, PATCH and DELETE have none', async () => {
+  const some = json(200, page);
+  const { client, seen } = await stub(some, some, some, some, nothing);
+  await client.payouts.create({}, { idempotencyKey: 'september' });
+  await client.payouts.complete('po_1', { commissions: [] }, { idempotencyKey: 'september-paid' });
+  await client.payouts.list();
+  await client.account.change({ name: 'Northwind' });
+  await client.payouts.delete('po_1');
+  expect(seen.map(({ method, headers }) => [method, headers['idempotency-key']])).toEqual([
+    ['POST', 'september'],
+    ['PUT', 'september-paid'],
+    ['GET', undefined],
+    ['PATCH', undefined],
+    ['DELETE', undefined],
+  ]);
+});
+
+test('a 500 with Retry-After is tried again, one without and a 4xx are not', async () => {
+  const again = await stub(busy, busy, json(200, page));
+  expect(await again.client.payouts.list()).toEqual(page);
+  expect(again.seen).toHaveLength(3);
+  for (const answer of [refusal(500, 'internal_error'), refusal(409, 'conflict', { 'retry-after': '0' })]) {
+    const once = await stub(answer);
+    await expect(once.client.payouts.create()).rejects.toThrow('it is');
+    expect(once.seen).toHaveLength(1);
+  }
+});
+
+test.each([
+  ['account.change', json(200, {}), (client) => client.account.change({})],
+  ['payouts.delete', nothing, (client) => client.payouts.delete('po_1', { ifMatch: 3 })],
+] as const satisfies readonly (readonly [string, Answer, (client: Client) => Promise<unknown>])[])(
+  '%s is sent once when it may have been done, and again when it was turned away',
+  async (_, success, call) => {
+    for (const answer of [hangUp, busy, refusal(503, 'internal_error')]) {
+      const once = await stub(answer);
+      await expect(call(once.client)).rejects.toThrow();
+      expect(once.seen).toHaveLength(1);
+    }
+    const again = await stub(refusal(429, 'too_many', { 'retry-after': '0' }), success);
+    await call(again.client);
+    expect(again.seen).toHaveLength(2);
+  },
+);
+
+test('a server that is not there is told as such, after the repeats that were asked for', async () => {
+  const closed = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => closed.once('listening', resolve));
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
+  const url = `http://127.0.0.1:${port}`;
+  const client = createClient({ url, apiKey: 'x', retries: 1 });
+  const failure = client.payouts.delete('po_1').catch((error: unknown) => error);
+  expect(await failure).toBeInstanceOf(ConnectionError);
+  expect(await failure).toMatchObject({ message: expect.stringMatching(`^no answer from ${url}: .+`) });
+  await client.close();
+});
+
+test('retries are what the client says, and what the call says', async () => {
+  const { url, seen, client } = await stub(busy);
+  await expect(client.account.get()).rejects.toThrow();
+  expect(seen.splice(0)).toHaveLength(4);
+  const hasty = createClient({ url, apiKey: 'x', retries: 1 });
+  await expect(hasty.account.get()).rejects.toThrow();
+  expect(seen.splice(0)).toHaveLength(2);
+  await expect(hasty.account.get({ retries: 0 })).rejects.toThrow();
+  expect(seen.splice(0)).toHaveLength(1);
+  await expect(hasty.account.get({ retries: 2 })).rejects.toThrow();
+  expect(seen).toHaveLength(3);
+  await hasty.close();
+});
+
+test('a signal ends a call, also while it waits to be repeated', async () => {
+  const { client, seen } = await stub(refusal(500, 'internal_error', { 'retry-after': '60' }));
+  const signal = AbortSignal.timeout(500); // long after the refusal, long before the repeat
+  const calls = [client.account.get({ signal }), client.payouts.create({}, { signal })];
+  await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject({ name: 'TimeoutError' })));
+  await expect(client.account.get({ signal })).rejects.toMatchObject({ name: 'TimeoutError' });
+  expect(seen).toHaveLength(2);
+}, 20_000);
+
+test('a server that stays silent is given up after timeoutMs', async () => {
+  const { client, seen } = await stub(() => undefined);
+  const silent = client.account.get({ timeoutMs: 100, retries: 0 });
+  await expect(silent).rejects.toMatchObject({ name: 'ConnectionError', message: /Headers Timeout/ });
+  expect(seen).toHaveLength(1);
+});
+
+test('an answer that is cut off is asked for again', async () => {
+  const cut: Answer = (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 });
+    response.write('{"id":', () => response.destroy());
+  };
+  const { client, seen } = await stub(cut, json(200, { id: 'acc_1' }));
+  expect(await client.account.get()).toEqual({ id: 'acc_1' });
+  expect(seen).toHaveLength(2);
+});
+
+test('a refusal carries status, code, reason, request id and when to try again', async () => {
+  const { client } = await stub(
+    refusal(404, 'not_found', {
+      'payhook-reason': 'resource_missing',
+      'payhook-request-id': 'req_1',
+      'retry-after': '7',
+    }),
+  );
+  const refused = await client.payouts.get('po_1').catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(ApiError);
+  expect(refused).toMatchObject({
+    name: 'ApiError',
+    status: 404,
+    code: 'not_found',
+    reason: 'resource_missing',
+    requestId: 'req_1',
+    retryAfter: 7,
+    message: 'it is not_found',
+  });
+});
+
+test('an answer of something else than the API is told as such, and is no success', async () => {
+  const html =
+    (status: number): Answer =>
+    (_, response) =>
+      void response.writeHead(status, { location: '/', 'content-type': 'text/html' }).end('<h1>Hello</h1>');
+  for (const status of [301, 403, 500]) {
+    const { client, seen } = await stub(html(status));
+    const refused = client.webhookEndpoints.retry('we_1', 'evt_1');
+    await expect(refused).rejects.toMatchObject({
+      status,
+      reason: null,
+      message: `the server answered HTTP ${status} without an error of the API: is the address right?`,
+    });
+    expect(seen).toHaveLength(1);
+  }
+  const { client, seen } = await stub(html(200));
+  await expect(client.account.get()).rejects.toThrow('the answer is no JSON: is the address right?');
+  await expect(client.webhookEndpoints.retry('we_1', 'evt_1')).rejects.toThrow('is the address right?');
+  expect(seen).toHaveLength(2);
+});
+
+test('every request tells who asks, what for and what it was told of', async () => {
+  const { url, seen } = await stub(json(200, page));
+  let [asked, answered] = [0, 0];
+  const client = createClient({
+    url: `${url}/behind/a/proxy/`,
+    apiKey: 'secret',
+    userAgent: 'my-shop/1.4',
+    onRequest(over) {
+      asked += 1;
+      void over.then(() => {
+        answered += 1;
+      });
+    },
+  });
+  await client.payouts.list({ status: 'paid', per_page: 20, sort: undefined, 'paid_at[gte]': '2026-01-01' });
+  expect(seen[0]).toMatchObject({
+    url: '/behind/a/proxy/v2/affiliates/payouts?status=paid&per_page=20&paid_at%5Bgte%5D=2026-01-01',
+    headers: { authorization: 'Bearer secret', 'user-agent': 'my-shop/1.4' },
+  });
+  await client.close();
+  await expect(client.account.get({ retries: 0 })).rejects.toThrow(ConnectionError);
+  expect([asked, answered]).toEqual([2, 2]);
+  expect(() => createClient({ url: 'payhook.example.com', apiKey: 'x' })).toThrow(TypeError);
+});
+
+test('completing names the revision', async () => {
+  const { client, seen } = await stub(json(200, {}));
+  const commissions = [{ affiliate_id: 1, is_paid: true }];
+  await client.payouts.complete('po_1', { commissions, require_all: true }, { ifMatch: 7 });
+  expect(seen[0]).toMatchObject({
+    method: 'PUT',
+    url: '/v2/affiliates/payouts/po_1',
+    headers: { 'if-match': '"7"' },
+  });
+  expect(JSON.parse(seen[0]?.body ?? '')).toEqual({ commissions, require_all: true });
+});
+
+test('a file is sent with its length, its progress is told, and a lost attempt starts again from the beginning', async () => {
+  const { client, seen } = await stub(hangUp, json(200, { created: 1 }));
+  const progress: number[] = [];
+  const file = {
+    bytes: 6,
+    repeatable: true,
+    open: () => Readable.from([Buffer.from('abc'), Buffer.from('def')]),
+    onProgress: (sent: number) => void progress.push(sent),
+  };
+  await client.commissions.import(file, { dry_run: true });
+  expect(progress).toEqual([0, 3, 6, 0, 3, 6]);
+  expect(seen[1]).toMatchObject({
+    url: '/v2/affiliates/commissions/import?dry_run=true',
+    headers: { 'content-type': 'text/csv', 'content-length': '6' },
+    body: 'abcdef',
+  });
+  expect(seen[1]?.headers['idempotency-key']).toBe(seen[0]?.headers['idempotency-key']);
+});
+
+test('a file is a text, bytes or a stream; one that can be read once is not sent again', async () => {
+  const { client, seen } = await stub(json(200, {}));
+  await client.affiliates.import('email\nzoë@example.com\n');
+  await client.affiliates.import(Buffer.from('email\n'));
+  expect(seen.map(({ body, headers }) => [body, headers['content-length']])).toEqual([
+    ['email\nzoë@example.com\n', '23'],
+    ['email\n', '6'],
+  ]);
+  const once = await stub(hangUp);
+  const file = { repeatable: false, open: () => Readable.from([Buffer.from('abc')]) };
+  await expect(once.client.affiliates.import(file)).rejects.toThrow('no answer');
+  expect(once.seen).toHaveLength(1);
+});
+
+test('a download has its name, revision and what it leaves out, and fails when it is cut off', async () => {
+  const head = {
+    'content-disposition': 'attachment; filename="payout-1-r3.csv"',
+    etag: '"3"',
+    'payhook-skipped-affiliates': '2',
+  };
+  const whole: Answer = (_, response) => void response.writeHead(200, head).end('a,b\r\n');
+  const cut: Answer = (_, response) => {
+    response.writeHead(200, { 'content-disposition': 'attachment; filename="../../etc/passwd"' });
+    response.write('a,b\r\n', () => response.destroy());
+  };
+  const { client } = await stub(whole, cut);
+  const { stream, ...about } = await client.payouts.download('po_1');
+  expect(about).toEqual({ name: 'payout-1-r3.csv', revision: 3, skipped: 2 });
+  expect(await text(stream)).toBe('a,b\r\n');
+  const broken = await client.payouts.download('po_1');
+  expect(broken).toMatchObject({ name: null, revision: null, skipped: null });
+  await expect(text(broken.stream)).rejects.toMatchObject({
+    name: 'ConnectionError',
+    message: expect.stringContaining('the download was cut off'),
+  });
+});
