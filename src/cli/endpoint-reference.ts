@@ -1,5 +1,4 @@
-import { type Client, everyItem } from '../client/client.ts';
-import type { WebhookEndpoint } from '../client/types.ts';
+import type { Client, WebhookEndpoint } from '../client/client.ts';
 import { CommandError } from './errors.ts';
 
 export const ENDPOINT_HELP = 'its id (we_…), or its URL when no other endpoint has the same';
@@ -11,7 +10,7 @@ export const ENDPOINT_HELP = 'its id (we_…), or its URL when no other endpoint
 export async function findEndpoint(client: Client, reference: string): Promise<string> {
   if (reference.startsWith('we_')) return reference;
   const found: WebhookEndpoint[] = [];
-  for await (const endpoint of everyItem((query) => client.listWebhookEndpoints({ ...query, sort: 'id' }))) {
+  for await (const endpoint of client.webhookEndpoints.list()) {
     if (isSameUrl(endpoint.url, reference)) found.push(endpoint);
   }
   const [one, ...others] = found;

@@ -34,7 +34,7 @@ interface Known {
 }
 
 // By name: the modules that throw them are loaded only by the commands that need them.
-const EXIT_2 = new Set(['UsageError', 'ConfigError', 'CommanderError']);
+const EXIT_2 = new Set(['UsageError', 'ConfigError', 'CommanderError', 'InvalidIdError']);
 const EXIT_1 = new Set([
   'CommandError',
   'ApiError',

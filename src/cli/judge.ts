@@ -1,4 +1,4 @@
-import type { PublishedEvent } from '../client/types.ts';
+import type { Event } from '../client/client.ts';
 import { verifyWebhook, WebhookVerificationError } from '../client/verify.ts';
 import type { Incoming } from './receiver.ts';
 import type { Signer, Signers } from './signers.ts';
@@ -9,7 +9,7 @@ import { cut } from './webhook-view.ts';
 export type Verdict = Verified | Refused;
 
 interface Verified {
-  readonly event: PublishedEvent;
+  readonly event: Event;
   /** Whose secret it was; null for one given by hand. */
   readonly endpoint: string | null;
   readonly reason: null;

@@ -24,6 +24,7 @@ function report(thrown: unknown): number {
 function exitOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
+      cleanUp();
       process.stderr.write('payhook: interrupted\n');
       exit(1);
     });
@@ -38,7 +39,7 @@ async function runCommand(): Promise<number> {
     exitCode = code;
   });
   // these have their own way to stop
-  const stopsItself = new Set(['serve', 'worker', 'listen', 'tail']);
+  const stopsItself = new Set(['serve', 'worker', 'listen', 'tail', 'demo']);
   program.hook('preAction', (_, command) => void (stopsItself.has(command.name()) || exitOnSignals()));
   try {
     await program.parseAsync(args, { from: 'user' });

@@ -10,3 +10,10 @@ export function readInteger(option: string, text: string, { from, to }: Range): 
   if (/^\d{1,9}$/.test(text) && Number(text) >= from && Number(text) <= to) return Number(text);
   throw new UsageError(`${option} must be a whole number from ${from} to ${to}, not ${text}`);
 }
+
+const LONGEST_HOLD = 3650;
+
+/** The days of `--hold-days`. Throws a UsageError that names the range. */
+export function readHoldDays(text: string): number {
+  return readInteger('--hold-days', text, { from: 0, to: LONGEST_HOLD });
+}

@@ -1,4 +1,5 @@
-import type { Payout, PayoutLine, PayoutPreview, PayoutSummary } from '../client/types.ts';
+import type { Payout, PayoutExclusion, PayoutLine, PayoutPreview, PayoutSummary } from '../client/client.ts';
+import { LONGEST_EMAIL, LONGEST_NAME } from './affiliate-view.ts';
 import { amounts, count, decimal } from './money.ts';
 import { type Column, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -14,7 +15,7 @@ export function payoutTable(payouts: readonly PayoutSummary[], { paint }: Termin
       right('NUMBER'),
       left('ID'),
       left('STATUS'),
-      left('CREATED'),
+      left('CREATED (UTC)'),
       right('AFFILIATES'),
       right('COMMISSIONS'),
       left('AMOUNT'),
@@ -91,16 +92,22 @@ function totalsOf({ totals, status }: Payout | PayoutPreview, { paint }: Termina
   );
 }
 
-function linesOf(payout: Payout | PayoutPreview, { paint }: Terminal): string {
-  if (payout.affiliates === null) {
-    return 'More than 1,000 affiliates: they are in the file of `payhook payouts export`.\n';
+function linesOf(payout: Payout | PayoutPreview, terminal: Terminal): string {
+  if (payout.affiliates !== null) {
+    return payout.affiliates.length === 0 ? '' : lineTable(payout.affiliates, terminal);
   }
-  if (payout.affiliates.length === 0) return '';
+  const more = 'More than 1,000 affiliates';
+  if (payout.id === null) return `${more}: the payout lists them once it is made.\n`;
+  return `${more}, a page at a time: payhook payouts affiliates ${payout.number}\n`;
+}
+
+/** Lines of a payout, one for each affiliate and currency. */
+export function lineTable(lines: readonly PayoutLine[], { paint }: Terminal): string {
   return table(
     [
       right('AFFILIATE'),
-      left('NAME'),
-      left('E-MAIL'),
+      { heading: 'NAME', most: LONGEST_NAME },
+      { heading: 'E-MAIL', most: LONGEST_EMAIL },
       left('METHOD'),
       right('COMMISSIONS'),
       right('AMOUNT'),
@@ -108,13 +115,14 @@ function linesOf(payout: Payout | PayoutPreview, { paint }: Terminal): string {
       left('PAID'),
       left('REFERENCE'),
     ],
-    payout.affiliates.flatMap((line) => rowsOf(line)),
+    lines.flatMap((line) => rowsOf(line)),
     paint.faint,
   );
 }
 
 function rowsOf(line: PayoutLine): string[][] {
-  const paid = line.is_paid === null ? '' : line.is_paid ? 'yes' : 'no, released';
+  const yes = line.returned_amount ? 'yes, came back' : 'yes';
+  const paid = line.is_paid === null ? '' : line.is_paid ? yes : 'no, released';
   return line.totals.map((total) => [
     String(line.affiliate_id),
     line.name ?? '',
@@ -128,9 +136,10 @@ function rowsOf(line: PayoutLine): string[][] {
   ]);
 }
 
-function excludedOf({ excluded }: Payout | PayoutPreview, { paint }: Terminal): string {
+function excludedOf({ excluded, number }: Payout | PayoutPreview, { paint }: Terminal): string {
   if (excluded.length === 0) return '';
-  return table(
+  const who = number === null ? '' : `Who they are: payhook payouts excluded ${number}\n`;
+  const reasons = table(
     [left('LEFT OUT'), right('AFFILIATES'), right('COMMISSIONS'), right('AMOUNT'), left('CURRENCY')],
     excluded.flatMap(({ reason, totals }) =>
       totals.map((total) => [
@@ -141,6 +150,22 @@ function excludedOf({ excluded }: Payout | PayoutPreview, { paint }: Terminal): 
         total.currency.toUpperCase(),
       ]),
     ),
+    paint.faint,
+  );
+  return reasons + who;
+}
+
+/** Who was left out of a payout, a line for each affiliate, currency and reason. */
+export function exclusionTable(exclusions: readonly PayoutExclusion[], { paint }: Terminal): string {
+  return table(
+    [right('AFFILIATE'), left('LEFT OUT'), right('COMMISSIONS'), right('AMOUNT'), left('CURRENCY')],
+    exclusions.map((exclusion) => [
+      String(exclusion.affiliate_id),
+      exclusion.reason.replaceAll('_', ' '),
+      String(exclusion.commission_count),
+      decimal(exclusion),
+      exclusion.currency.toUpperCase(),
+    ]),
     paint.faint,
   );
 }

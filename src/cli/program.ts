@@ -1,13 +1,24 @@
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, type Option } from 'commander';
 import type { Cli } from './cli.ts';
+import { addAccount } from './commands/account.ts';
 import { addAccounts } from './commands/accounts.ts';
+import { addAffiliates } from './commands/affiliates.ts';
+import { addAuditLog } from './commands/audit-log.ts';
+import { addCommissions } from './commands/commissions.ts';
+import { addCompletion } from './commands/completion.ts';
+import { addDemo } from './commands/demo.ts';
 import { addEvents } from './commands/events.ts';
-import { addImports } from './commands/imports.ts';
 import { addKeys } from './commands/keys.ts';
 import { addListen } from './commands/listen.ts';
+import { addOAuthApplications } from './commands/oauth-applications.ts';
+import { addOAuthGrants } from './commands/oauth-grants.ts';
 import { addPayouts } from './commands/payouts.ts';
+import { addPrograms } from './commands/programs.ts';
+import { addRefunds } from './commands/refunds.ts';
+import { addReports } from './commands/reports.ts';
 import type { Exit } from './commands/serve.ts';
+import { addSessions } from './commands/sessions.ts';
 import { addSystem } from './commands/system.ts';
 import { addUsers } from './commands/users.ts';
 import { addWebhooks } from './commands/webhooks.ts';
@@ -48,7 +59,7 @@ export function buildProgram(terminal: Terminal, exit: Exit, finish: (code: numb
     .option('--json', 'print JSON, one document or one a line; errors are JSON on standard error')
     .option('--account <account>', 'the account, by id (acc_…) or name; needed when there are several')
     .helpCommand(true)
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: globalOptions })
     .configureOutput({ outputError: () => undefined }) // main tells errors
     .exitOverride()
     .addHelpText('after', HELP);
@@ -56,12 +67,35 @@ export function buildProgram(terminal: Terminal, exit: Exit, finish: (code: numb
   addAccounts(program, cli);
   addKeys(program, cli);
   addUsers(program, cli);
-  addImports(program, cli);
+  addSessions(program, cli);
+  addOAuthApplications(program, cli);
+  addOAuthGrants(program, cli);
+  addAuditLog(program, cli);
+  addAccount(program, cli);
+  addAffiliates(program, cli);
+  addPrograms(program, cli);
+  addCommissions(program, cli);
+  addRefunds(program, cli);
   addPayouts(program, cli);
+  addReports(program, cli);
   addEvents(program, cli);
   addWebhooks(program, cli);
   addListen(program, cli);
+  addDemo(program, cli);
+  addCompletion(program, cli);
   return program;
+}
+
+/** The options of the program that a command does not tell of itself: what --json prints is said there. */
+function globalOptions(command: Command): Option[] {
+  const own = new Set(command.options.map(({ long }) => long));
+  const ofProgram = command.parent === null ? [] : rootOf(command).options;
+  return ofProgram.filter(({ long }) => !own.has(long) && long !== '--version');
+}
+
+/** The program a command belongs to. */
+function rootOf(command: Command): Command {
+  return command.parent === null ? command : rootOf(command.parent);
 }
 
 function version(): string {

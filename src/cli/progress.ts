@@ -31,6 +31,7 @@ export async function startProgress(
     // The server checks and stores the file after its last byte, which can take longer than sending it.
     phase: bytes !== undefined && done >= bytes ? 'checking and storing' : 'sending',
   });
+  const release = terminal.spinner.hold();
   bar.start(bytes ?? 0, 0, payload());
   const tick = setInterval(() => bar.update(done, payload()), TICK_MS);
   const forget = onInterrupt(() => bar.stop()); // shows the cursor again
@@ -43,6 +44,7 @@ export async function startProgress(
       clearInterval(tick);
       forget();
       bar.stop();
+      release();
     },
   };
 }
@@ -58,6 +60,7 @@ export async function startCounter(terminal: Terminal, what: string, total: numb
     clearOnComplete: true,
     fps: 10,
   });
+  const release = terminal.spinner.hold();
   bar.start(total, 0);
   const forget = onInterrupt(() => bar.stop()); // shows the cursor again
   return {
@@ -65,6 +68,7 @@ export async function startCounter(terminal: Terminal, what: string, total: numb
     stop() {
       forget();
       bar.stop();
+      release();
     },
   };
 }

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Platform } from '../app.ts';
-import type { Client } from '../client/client.ts';
+import type { Client, ClientOptions } from '../client/client.ts';
 import { type Config, readConfig, readRemote } from '../kernel/config.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { onInterrupt } from './interrupt.ts';
 import type { Terminal } from './terminal.ts';
 
-interface Account {
+export interface Account {
   readonly id: string;
   readonly uuid: string;
   readonly name: string;
@@ -48,7 +48,7 @@ type KeepMs = number;
 /** What is done with a client; only commands that go on until they are stopped look at `keepMs`. */
 type Work<Result> = (client: Client, keepMs: KeepMs) => Promise<Result>;
 
-interface ClientOptions {
+interface SessionOptions {
   readonly terminal: Terminal;
   readonly account: string | undefined;
 }
@@ -60,13 +60,22 @@ const KEEP_JOINED_MS = 5_000;
  * Runs `work` with a client of the API: of the server PAYHOOK_URL names, else of one inside this process, behind a
  * socket nobody else can reach. One code path, whether or not a server runs on the same data.
  */
-export async function withClient<Result>(options: ClientOptions, work: Work<Result>): Promise<Result> {
+export async function withClient<Result>(options: SessionOptions, work: Work<Result>): Promise<Result> {
   const remote = readRemoteFor(options.account);
-  if (remote) return useClient(remote, (client) => work(client, Number.POSITIVE_INFINITY));
-  return withPlatform(options.terminal, async (platform) => {
+  const { terminal } = options;
+  if (remote) return useClient(remote, terminal, (client) => work(client, Number.POSITIVE_INFINITY));
+  return withPlatform(terminal, async (platform) => {
     const account = chooseAccount(await platform.accounts.list(), options.account);
-    return serveInProcess(platform, account, (client) => work(client, keepMsOf(platform)));
+    return withAccount({ platform, terminal, account }, (client) => work(client, keepMsOf(platform)));
   });
+}
+
+/** Runs `work` with a client of one account, whose API is served inside this process for the operator. */
+export function withAccount<Result>(
+  { platform, terminal, account }: { platform: Platform; terminal: Terminal; account: Account },
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  return serveInProcess(platform, account, (target) => useClient(target, terminal, work));
 }
 
 /** Where PAYHOOK_URL leads, or null. Throws a UsageError when an account is chosen beside it. */
@@ -85,11 +94,12 @@ function keepMsOf({ embedded }: Platform): KeepMs {
 }
 
 async function useClient<Result>(
-  target: Parameters<typeof import('../client/client.ts').createClient>[0],
+  target: ClientOptions,
+  { spinner }: Terminal,
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
   const { createClient } = await import('../client/client.ts');
-  const client = createClient(target);
+  const client = createClient({ ...target, userAgent: 'payhook-cli', onRequest: spinner.watch });
   try {
     return await work(client);
   } finally {
@@ -100,7 +110,7 @@ async function useClient<Result>(
 async function serveInProcess<Result>(
   platform: Platform,
   account: Account,
-  work: (client: Client) => Promise<Result>,
+  work: (target: ClientOptions) => Promise<Result>,
 ): Promise<Result> {
   const { serve } = await import('../app.ts');
   const folder = mkdtempSync(join(tmpdir(), 'payhook-cli-')); // mode 0700
@@ -114,7 +124,7 @@ async function serveInProcess<Result>(
       operator: { token, account: account.uuid },
     });
     try {
-      return await useClient({ socketPath, apiKey: token }, work);
+      return await work({ socketPath, apiKey: token });
     } finally {
       await server.close();
     }

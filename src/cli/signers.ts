@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { everyItem } from '../client/client.ts';
 import { readConfig } from '../kernel/config.ts';
 import type { Cli } from './cli.ts';
 import { CommandError, tell } from './errors.ts';
@@ -75,8 +74,8 @@ async function readSigners({ terminal, account }: Cli): Promise<Signer[]> {
   requireData(account());
   return withClient({ terminal, account: account() }, async (client) => {
     const signers: Signer[] = [];
-    for await (const { id } of everyItem((query) => client.listWebhookEndpoints({ ...query, sort: '-id' }))) {
-      const { secret } = await client.getWebhookEndpointSecret(id).catch(nothingIfDeleted);
+    for await (const { id } of client.webhookEndpoints.list({ sort: '-id' })) {
+      const { secret } = await client.webhookEndpoints.secret(id).catch(nothingIfDeleted);
       if (secret !== null) signers.push({ endpoint: id, secret });
       if (signers.length === MOST_ENDPOINTS) break;
     }

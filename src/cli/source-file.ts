@@ -1,5 +1,5 @@
 import { accessSync, constants, createReadStream, statSync } from 'node:fs';
-import type { UploadSource } from '../client/transport.ts';
+import type { UploadSource } from '../client/client.ts';
 import { CommandError } from './errors.ts';
 
 /** A file to read; `-` is standard input. Throws CommandError when it cannot be read. */

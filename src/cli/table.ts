@@ -1,7 +1,10 @@
-/** A column of a table: its heading, and whether its cells stand at the right, as numbers do. */
+/** A column of a table. */
 export interface Column {
   readonly heading: string;
+  /** Whether its cells stand at the right, as numbers do. */
   readonly right?: boolean;
+  /** How wide it may be: longer texts are cut. */
+  readonly most?: number;
 }
 
 const WIDE =
@@ -28,7 +31,7 @@ export function table(
   rows: readonly (readonly string[])[],
   paintHeading: (text: string) => string = (text) => text,
 ): string {
-  const cells = rows.map((row) => row.map(printable));
+  const cells = rows.map((row) => row.map((text, index) => cutTo(printable(text), columns[index]?.most)));
   const headings = columns.map(({ heading }) => heading);
   const withHeading = headings.some((heading) => heading !== '');
   const widths = columns.map(({ heading }, index) =>
@@ -47,4 +50,15 @@ export function table(
 function pad(text: string, width: number, right: boolean): string {
   const space = ' '.repeat(Math.max(0, width - displayWidth(text)));
   return right ? space + text : text + space;
+}
+
+/** The beginning of a text, when it takes more terminal cells than that. */
+function cutTo(text: string, most = Number.POSITIVE_INFINITY): string {
+  if (displayWidth(text) <= most) return text;
+  let shown = '';
+  for (const character of text) {
+    if (displayWidth(shown + character) >= most) break;
+    shown += character;
+  }
+  return `${shown}…`;
 }

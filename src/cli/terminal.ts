@@ -1,3 +1,5 @@
+import { createSpinner, NO_SPINNER, type Spinner } from './spinner.ts';
+
 /** Where a command speaks: results on standard output, everything else on standard error. */
 export interface Terminal {
   /** Standard output carries exactly one JSON document, or one a line from a command that goes on. */
@@ -6,6 +8,8 @@ export interface Terminal {
   readonly interactive: boolean;
   /** Whether a progress bar would be seen. */
   readonly showsProgress: boolean;
+  /** Shown while requests take long. */
+  readonly spinner: Spinner;
   /** Cells of a line on standard output. */
   readonly width: number;
   /** The result: as JSON, or as text for people. */
@@ -32,13 +36,22 @@ export function createTerminal(json: boolean): Terminal {
   const { stdin, stdout, stderr } = process;
   // hasColors() also asks NO_COLOR and FORCE_COLOR
   const coloured = stdout.isTTY && stdout.hasColors();
+  const showsProgress = !json && stderr.isTTY;
+  const spinner = showsProgress ? createSpinner((text) => void stderr.write(text)) : NO_SPINNER;
   return {
     json,
     interactive: stdin.isTTY && stderr.isTTY,
     width: stdout.columns || 120,
-    showsProgress: !json && stderr.isTTY,
-    result: (value, text) => void stdout.write(json ? `${JSON.stringify(value)}\n` : text()),
-    note: (text) => void (json || stderr.write(`${text}\n`)),
+    showsProgress,
+    spinner,
+    result(value, text) {
+      spinner.clear();
+      stdout.write(json ? `${JSON.stringify(value)}\n` : text());
+    },
+    note(text) {
+      spinner.clear();
+      if (!json) stderr.write(`${text}\n`);
+    },
     paint: {
       strong: style(coloured, 1),
       faint: style(coloured, 2),

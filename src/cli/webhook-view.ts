@@ -3,7 +3,7 @@ import type {
   WebhookEndpoint,
   WebhookEvent,
   WebhookEventWithAttempts,
-} from '../client/types.ts';
+} from '../client/client.ts';
 import { count } from './money.ts';
 import { printable, table } from './table.ts';
 import type { Paint, Terminal } from './terminal.ts';
@@ -19,7 +19,7 @@ const orEmpty = (instant: string | null) => (instant === null ? '' : shortTime(i
 /** A page of endpoints, a line each; the URL stands last, where a long one disturbs nothing. */
 export function endpointTable(endpoints: readonly WebhookEndpoint[], { paint }: Terminal): string {
   return table(
-    ['ID', 'STATUS', 'EVENTS', 'FAILING SINCE', 'LAST SUCCESS', 'URL'].map((heading) => ({ heading })),
+    ['ID', 'STATUS', 'EVENTS', 'FAILING SINCE (UTC)', 'LAST SUCCESS', 'URL'].map((heading) => ({ heading })),
     endpoints.map((endpoint) => [
       endpoint.id,
       statusOf(endpoint),
@@ -68,7 +68,7 @@ export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal):
 export function deliveryTable(events: readonly WebhookEvent[], { paint }: Terminal): string {
   return table(
     [
-      { heading: 'CREATED' },
+      { heading: 'CREATED (UTC)' },
       { heading: 'STATUS' },
       { heading: 'ATTEMPTS', right: true },
       { heading: 'LAST ANSWER' },

@@ -106,7 +106,10 @@ test('a payout is found by its number, its id and as current', async () => {
   const list = (await machine.run(['payouts', 'list', '--status', 'unpaid', '--json'])).json();
   expect(list).toMatchObject({ data: [{ id: byNumber.id }], pagination: { total: 1 } });
   const missing = await machine.run(['payouts', 'show', '2']);
-  expect(missing).toMatchObject({ code: 1, stderr: 'payhook: there is no payout number 2\n' });
+  expect(missing).toMatchObject({
+    code: 1,
+    stderr: 'payhook: there is no payout number 2: payhook payouts list shows them\n',
+  });
 });
 
 test('the export is the file of the API, for its owner only, and overwrites nothing', async () => {
@@ -123,7 +126,7 @@ test('the export is the file of the API, for its owner only, and overwrites noth
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`${name} exists: add --force`) });
   expect(readFileSync(path, 'utf8')).toBe('mine');
   const forced = await machine.run(['payouts', 'export', 'current', '-o', name, '--force', '--json']);
-  expect(forced.json()).toMatchObject({ file: name, bytes: Buffer.byteLength(api) });
+  expect(forced.json()).toMatchObject({ files: [{ file: name, bytes: Buffer.byteLength(api) }] });
   expect((await machine.run(['payouts', 'export', '1', '-o', '-'])).stdout).toBe(api);
 });
 
@@ -201,11 +204,13 @@ test('a key made on the command line works over HTTP at once, until it is revoke
   });
   expect((await get('/v2/account', key)).status).toBe(200);
   const listed = await machine.run(['keys', 'list', '--json']);
-  expect(listed.json().data.map((item: { name: string }) => item.name)).toEqual(['first key', 'ci']);
+  expect(listed.json().data.map((item: { name: string }) => item.name)).toEqual(['ci', 'first key']);
   expect(listed.stdout).not.toContain(key);
   const twice = await machine.run(['keys', 'create', '--name', 'ci', '--json']);
   expect(JSON.parse(twice.stderr).error.reason).toBe('duplicate_name');
-  const revoked = await machine.run(['keys', 'revoke', 'ci', '--json']);
+  const unasked = await machine.run(['keys', 'revoke', 'ci']);
+  expect([unasked.code, unasked.stderr]).toEqual([2, expect.stringContaining('add --yes')]);
+  const revoked = await machine.run(['keys', 'revoke', 'ci', '--yes', '--json']);
   expect(revoked.json()).toEqual({ id, object: 'api_key', revoked: true });
   expect((await get('/v2/account', key)).status).toBe(401);
 });

@@ -290,7 +290,7 @@ test('with PAYHOOK_URL the commands talk to that server, and listen asks it for 
 
 test.each([
   [['webhooks', 'create', 'ftp://example.com'], 'bad_request', 'invalid_url', 'url must begin with http'],
-  [['webhooks', 'create', 'http://10.0.0.1'], 'bad_request', 'invalid_url', 'DELIVERY_ALLOW_CIDRS='],
+  [['webhooks', 'create', 'http://10.0.0.1'], 'bad_request', 'invalid_url', 'DELIVERY_ALLOW_CIDRS'],
   [
     ['webhooks', 'create', 'http://a.example', '--types', 'payout.piad'],
     'bad_request',

@@ -75,6 +75,6 @@ test('an unknown role and an unknown user are refused clearly', async () => {
   const user = await machine.run(['users', 'reset-password', 'nobody@example.com']);
   expect([user.code, user.stderr]).toEqual([
     1,
-    'payhook: there is no user with the e-mail address nobody@example.com\n',
+    'payhook: there is no user with the e-mail address nobody@example.com: payhook users list shows them\n',
   ]);
 });

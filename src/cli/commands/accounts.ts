@@ -13,6 +13,7 @@ export function addAccounts(program: Command, cli: Cli): void {
     .command('create')
     .description('make an account; it has nothing in common with the others')
     .requiredOption('--name <name>', 'its name')
+    .option('--json', 'print the record (Account)')
     .addHelpText(
       'after',
       '\nExample:\n  $ payhook accounts create --name "Northwind"\n  $ payhook keys create --account Northwind --name shop\n',
@@ -21,6 +22,7 @@ export function addAccounts(program: Command, cli: Cli): void {
   accounts
     .command('list')
     .description('list the accounts, the oldest first')
+    .option('--json', 'print {data}; each {id, object, name}')
     .action(() => cli.run(() => list(cli)));
 }
 

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Client } from '../../client/client.ts';
-import type { WebhookEvent, WebhookQuery } from '../../client/types.ts';
+import type { Client, ListWebhookEventsQuery, WebhookEvent } from '../../client/client.ts';
 import type { Cli } from '../cli.ts';
 import { ENDPOINT_HELP, findEndpoint } from '../endpoint-reference.ts';
 import { tell } from '../errors.ts';
 import { aborted, untilStopped } from '../interrupt.ts';
 import { readInteger } from '../numbers.ts';
+import { queryOf } from '../query.ts';
 import { withClient } from '../session.ts';
 import { deliveryLine } from '../webhook-view.ts';
 
@@ -43,6 +43,7 @@ export function addTail(events: Command, cli: Cli): void {
     .option('--endpoint <endpoint>', `only one endpoint: ${ENDPOINT_HELP}`)
     .option('--status <status>', 'only pending, delivered, failed or held')
     .option('--lines <number>', `how many of the newest to begin with, ${PAGE_SIZE} at most`, '10')
+    .option('--json', 'print the record of each line (WebhookEvent), one a line')
     .addHelpText('after', HELP)
     .action((options: TailOptions) => cli.run(() => tail(cli, options)));
 }
@@ -51,11 +52,8 @@ async function tail(cli: Cli, { lines, endpoint, ...filters }: TailOptions): Pro
   const first = readInteger('--lines', lines, { from: 0, to: PAGE_SIZE });
   const watch = createWatch(cli, first);
   const poll = async (client: Client) => {
-    const query: WebhookQuery = {
-      ...filters,
-      ...(endpoint === undefined ? {} : { webhook_endpoint_id: await findEndpoint(client, endpoint) }),
-    };
-    await watch(client, query);
+    const only = endpoint === undefined ? undefined : await findEndpoint(client, endpoint);
+    await watch(client, { ...queryOf<ListWebhookEventsQuery>(filters), webhook_endpoint_id: only });
   };
   const stopped = aborted(untilStopped());
   // Stopping does not wait for an answer that may take long: what is open ends with the process.
@@ -110,14 +108,14 @@ function createWatch({ terminal }: Cli, first: number) {
     return before !== state;
   }
 
-  return async (client: Client, query: WebhookQuery): Promise<void> => {
+  return async (client: Client, query: ListWebhookEventsQuery): Promise<void> => {
     let news: WebhookEvent[] = [];
     for (let page = 1; ; page += 1) {
-      const { data } = await client.listWebhookEvents({
+      const { data } = await client.webhookEvents.list({
         ...query,
         sort: '-created_at',
-        per_page: String(PAGE_SIZE),
-        page: String(page),
+        per_page: PAGE_SIZE,
+        page,
       });
       const isKnown = data.map(({ id, webhook_endpoint_id }) => known.has(`${id} ${webhook_endpoint_id}`));
       news.push(...data.filter(isNews));

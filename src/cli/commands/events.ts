@@ -5,6 +5,7 @@ import type { Cli } from '../cli.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { withClient } from '../session.ts';
 import { addTail } from './events-tail.ts';
+import { addTypes } from './events-types.ts';
 
 interface PublishOptions {
   readonly data?: string;
@@ -23,9 +24,11 @@ Examples:
   $ jq .order shop.json | payhook events publish order.created --data-file -
 `;
 
-/** `payhook events publish|tail`. */
+/** `payhook events publish|tail|types`. */
 export function addEvents(program: Command, cli: Cli): void {
-  const events = program.command('events').description('events: publish your own, watch all being delivered');
+  const events = program
+    .command('events')
+    .description('events: publish your own, watch all being delivered, see the types');
   events
     .command('publish')
     .description('publish an event of your own to the webhook endpoints')
@@ -33,9 +36,11 @@ export function addEvents(program: Command, cli: Cli): void {
     .option('--data <json>', 'what it tells: a JSON object; - is standard input')
     .option('--data-file <file>', 'the same from a file; - is standard input')
     .option('--external-id <id>', 'your own id: the same again is not sent twice')
+    .option('--json', 'print the record (Event)')
     .addHelpText('after', HELP)
     .action((type: string, options: PublishOptions) => cli.run(() => publish(cli, type, options)));
   addTail(events, cli);
+  addTypes(events, cli);
 }
 
 async function publish(
@@ -47,11 +52,7 @@ async function publish(
     throw new UsageError('give --data or --data-file, not both');
   const dataText = await readData(data, dataFile);
   const event = await withClient({ terminal, account: account() }, (client) =>
-    client.publishEvent({
-      type,
-      dataText,
-      ...(externalId === undefined ? {} : { external_id: externalId }),
-    }),
+    client.events.publish({ type, dataText, external_id: externalId }),
   );
   terminal.result(event, () => `${event.id}\n`);
 }

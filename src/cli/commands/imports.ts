@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
-import type { Client } from '../../client/client.ts';
-import type { UploadSource } from '../../client/transport.ts';
-import type { AffiliateImport, CommissionImport, ImportOptions } from '../../client/types.ts';
+import type { AffiliateImport, Client, CommissionImport, UploadSource } from '../../client/client.ts';
 import type { Cli } from '../cli.ts';
 import { count, decimal } from '../money.ts';
 import { startProgress } from '../progress.ts';
@@ -11,6 +9,12 @@ import { printable, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 type Report = AffiliateImport | CommissionImport;
+
+interface ImportOptions {
+  readonly dry_run: boolean;
+  readonly partial: boolean;
+}
+
 type Upload = (client: Client, file: UploadSource, options: ImportOptions) => Promise<Report>;
 
 const RULES = `
@@ -39,28 +43,42 @@ Examples:
   $ payhook commissions import commissions.csv --json
 `;
 
-/** `payhook affiliates import` and `payhook commissions import`. */
-export function addImports(program: Command, cli: Cli): void {
-  const affiliates = program.command('affiliates').description('affiliates: who is paid');
-  addImport(affiliates, cli, 'affiliates', AFFILIATES_HELP, (client, file, options) =>
-    client.importAffiliates(file, options),
-  );
-  const commissions = program.command('commissions').description('commissions: what is owed');
-  addImport(commissions, cli, 'commissions', COMMISSIONS_HELP, (client, file, options) =>
-    client.importCommissions(file, options),
+/** `payhook affiliates import`. */
+export function addAffiliateImport(affiliates: Command, cli: Cli): void {
+  addImport(
+    affiliates,
+    cli,
+    { what: 'affiliates', record: 'AffiliateImport', help: AFFILIATES_HELP },
+    (client, file, options) => client.affiliates.import(file, options),
   );
 }
 
-function addImport(parent: Command, cli: Cli, what: string, help: string, upload: Upload): void {
+/** `payhook commissions import`. */
+export function addCommissionImport(commissions: Command, cli: Cli): void {
+  addImport(
+    commissions,
+    cli,
+    { what: 'commissions', record: 'CommissionImport', help: COMMISSIONS_HELP },
+    (client, file, options) => client.commissions.import(file, options),
+  );
+}
+
+function addImport(
+  parent: Command,
+  cli: Cli,
+  { what, record, help }: { what: string; record: string; help: string },
+  upload: Upload,
+): void {
   parent
     .command('import')
     .description(`import ${what} from a CSV file`)
     .argument('<file>', 'the CSV file; - is standard input')
     .option('--dry-run', 'check every line and write nothing')
     .option('--partial', 'write the good lines although others are bad')
+    .option('--json', `print the report (${record})`)
     .addHelpText('after', help)
-    .action((path: string, { dryRun = false, partial = false }: Partial<ImportOptions>) =>
-      cli.run(() => runImport(cli, path, { dryRun, partial }, upload)),
+    .action((path: string, { dryRun = false, partial = false }: { dryRun?: boolean; partial?: boolean }) =>
+      cli.run(() => runImport(cli, path, { dry_run: dryRun, partial }, upload)),
     );
 }
 

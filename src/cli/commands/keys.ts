@@ -1,8 +1,9 @@
-import type { Command } from 'commander';
-import { type Client, everyItem } from '../../client/client.ts';
-import type { ApiKey, NewApiKey } from '../../client/types.ts';
-import type { Cli } from '../cli.ts';
+import { type Command, Option } from 'commander';
+import type { ApiKey, Client, ListApiKeysQuery, NewApiKey } from '../../client/client.ts';
+import { type Cli, confirm, requireYes } from '../cli.ts';
 import { CommandError } from '../errors.ts';
+import { describePage, withPages } from '../list-view.ts';
+import { type ListOptions, queryOf } from '../query.ts';
 import { withClient } from '../session.ts';
 import { printable, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
@@ -15,6 +16,7 @@ export function addKeys(program: Command, cli: Cli): void {
     .command('create')
     .description('make an API key; the secret is shown once')
     .requiredOption('--name <name>', 'what the key is for')
+    .option('--json', 'print the record with its secret (NewApiKey)')
     .addHelpText(
       'after',
       `
@@ -26,20 +28,29 @@ Examples:
 `,
     )
     .action(({ name }: { name: string }) => cli.run(() => create(cli, name)));
-  keys
-    .command('list')
-    .description('list the API keys, without their secrets')
-    .action(() => cli.run(() => list(cli)));
+  withPages(
+    keys
+      .command('list')
+      .description('list the API keys, without their secrets, the newest first')
+      .addOption(new Option('--status <status>', 'only these').choices(['active', 'revoked'])),
+    { nouns: 'keys', sort: 'id, created_at, name, last_used_at' },
+  )
+    .option('--json', 'print the page (a list of ApiKey)')
+    .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListApiKeysQuery>(options))));
   keys
     .command('revoke')
     .description('revoke an API key: it stops working at once')
     .argument('<key>', 'the id (key_…) or the name of the key')
+    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('--json', 'print {id, object, revoked}')
     .addHelpText('after', '\nExample:\n  $ payhook keys revoke ci\n')
-    .action((key: string) => cli.run(() => revoke(cli, key)));
+    .action((key: string, { yes }: { yes?: boolean }) => cli.run(() => revoke(cli, key, yes)));
 }
 
 async function create({ terminal, account }: Cli, name: string): Promise<undefined> {
-  const made = await withClient({ terminal, account: account() }, (client) => client.createKey(name));
+  const made = await withClient({ terminal, account: account() }, (client) =>
+    client.apiKeys.create({ name }),
+  );
   if (made.key === null) {
     throw new CommandError(
       `the answer with the secret was lost on the way: revoke ${made.id} and make another key`,
@@ -52,43 +63,42 @@ function describeNew(made: NewApiKey, { paint }: Terminal): string {
   return `${paint.strong(made.key ?? '')}\n${printable(made.name)} (${made.id}). The key is shown only this once.\n`;
 }
 
-async function list({ terminal, account }: Cli): Promise<undefined> {
-  const keys: ApiKey[] = [];
-  await withClient({ terminal, account: account() }, async (client) => {
-    for await (const key of everyKey(client)) keys.push(key);
-  });
-  terminal.result({ data: keys }, () =>
-    table(
-      ['ID', 'NAME', 'KEY', 'CREATED', 'LAST USED', 'REVOKED'].map((heading) => ({ heading })),
-      keys.map((key) => [
-        key.id,
-        key.name,
-        key.hint,
-        shortTime(key.created_at),
-        key.last_used_at === null ? 'never' : shortTime(key.last_used_at),
-        key.revoked_at === null ? '' : shortTime(key.revoked_at),
-      ]),
-      terminal.paint.faint,
-    ),
+async function list({ terminal, account }: Cli, query: ListApiKeysQuery): Promise<undefined> {
+  const page = await withClient({ terminal, account: account() }, (client) => client.apiKeys.list(query));
+  terminal.result(page, () => describePage(page, 'API key', (data) => keyTable(data, terminal), terminal));
+}
+
+function keyTable(keys: readonly ApiKey[], { paint }: Terminal): string {
+  return table(
+    ['ID', 'NAME', 'KEY', 'CREATED (UTC)', 'LAST USED', 'REVOKED'].map((heading) => ({ heading })),
+    keys.map((key) => [
+      key.id,
+      key.name,
+      key.hint,
+      shortTime(key.created_at),
+      key.last_used_at === null ? 'never' : shortTime(key.last_used_at),
+      key.revoked_at === null ? '' : shortTime(key.revoked_at),
+    ]),
+    paint.faint,
   );
 }
 
-const everyKey = (client: Client) => everyItem((query) => client.listKeys({ ...query, sort: 'id' }));
-
-async function revoke({ terminal, account }: Cli, wanted: string): Promise<undefined> {
+async function revoke({ terminal, account }: Cli, wanted: string, yes?: boolean): Promise<undefined> {
+  requireYes(terminal, yes);
   const id = await withClient({ terminal, account: account() }, async (client) => {
     const found = wanted.startsWith('key_') ? wanted : (await liveKeyNamed(client, wanted)).id;
-    await client.revokeKey(found);
+    await confirm(terminal, `Revoke the API key ${printable(wanted)}? It stops working at once.`, yes);
+    await client.apiKeys.revoke(found);
     return found;
   });
   terminal.result({ id, object: 'api_key', revoked: true }, () => `${id} is revoked.\n`);
 }
 
 async function liveKeyNamed(client: Client, name: string): Promise<ApiKey> {
-  for await (const key of everyKey(client)) {
+  for await (const key of client.apiKeys.list()) {
     if (key.name === name && key.revoked_at === null) return key;
   }
-  throw new CommandError(`there is no live API key named ${name}`, {
+  throw new CommandError(`there is no live API key named ${name}: payhook keys list shows them`, {
     code: 'not_found',
     reason: 'resource_missing',
   });

@@ -26,14 +26,14 @@ interface ListenOptions {
 const LONGEST_SLOW_S = 600;
 const REMEMBERED = 10_000;
 const PAYLOAD_LINES = 1000;
-const ALLOW = 'DELIVERY_ALLOW_CIDRS=127.0.0.0/8';
 
 const HELP = `
 Verifies and prints each webhook: when, whether it is verified, type, id, which attempt of the event it is here, and its
 data. What is verified is answered 200, anything else an error. The secrets are those of the account's endpoints, asked for when
 a signature is new; start it before the server or after it.
 
-The server delivers to 127.0.0.1 only when it was started with ${ALLOW}.
+The server delivers here when the endpoint was made on its own machine, without PAYHOOK_URL:
+payhook webhooks create http://127.0.0.1:9000
 
 Examples:
   $ payhook listen
@@ -55,6 +55,10 @@ export function addListen(program: Command, cli: Cli): void {
     .option('--secret <secret>', 'verify with this secret (whsec_…) and ask nobody; may be repeated', collect)
     .option('--payload', 'print the whole payload, not only the beginning of its data')
     .option('--once', 'stop after the first webhook that is verified')
+    .option(
+      '--json',
+      'print where it listens, then each webhook as {verified, reason, id, type, payload, …}, one a line',
+    )
     .addHelpText('after', HELP)
     .action((options: ListenOptions) => cli.run(() => listen(cli, options)));
 }
@@ -112,16 +116,15 @@ function announce(
   { status, afterMs, given }: { status: number; afterMs: number; given: number },
 ): void {
   const slow = afterMs > 0 ? ` after ${afterMs / 1000} s` : '';
-  // A command on the data of this machine judges the address by settings of its own.
-  const prefix = readRemoteFor(account()) ? '' : `${ALLOW} `;
+  // a key may not make an endpoint on the loopback, only the operator of the server's machine
+  const where = readRemoteFor(account()) ? "on the server's machine, without PAYHOOK_URL: " : '';
   const secrets = given > 0 ? `${count(given, 'secret')} from --secret` : "those of the account's endpoints";
   terminal.result({ object: 'listener', url }, () =>
     [
       `Listening on ${terminal.paint.strong(url)} for webhooks. Ctrl-C stops it.`,
       `  Answers     ${status}${slow} to what is verified, an error to the rest`,
       `  Secrets     ${secrets}`,
-      `  Endpoint    ${prefix}payhook webhooks create ${url}`,
-      `  The server  delivers here only when it was started with ${ALLOW}`,
+      `  Endpoint    ${where}payhook webhooks create ${url}`,
       '',
       '',
     ].join('\n'),

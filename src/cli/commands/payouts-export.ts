@@ -1,42 +1,78 @@
-import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import type { DownloadPaymentFileQuery, Payout } from '../../client/client.ts';
+import { readCurrency } from '../amounts.ts';
 import type { Cli } from '../cli.ts';
+import {
+  checkOutput,
+  type OutputOptions,
+  refuseExisting,
+  showReceived,
+  withOutput,
+  writeFiles,
+} from '../csv-files.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import { onInterrupt } from '../interrupt.ts';
+import { count } from '../money.ts';
+import { paidList, payeesOf } from '../paid-list-file.ts';
+import { type Format, pipeWhole, type Source, type WrittenFile, writeParts } from '../payout-files.ts';
+import { linesOf } from '../payout-lines.ts';
 import { findPayout, REFERENCE_HELP } from '../payout-reference.ts';
 import { withClient } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
 
-interface ExportOptions {
-  readonly output?: string;
-  readonly force?: boolean;
+interface ExportOptions extends OutputOptions {
+  readonly format: Format;
+  readonly currency?: string;
+  readonly sourceCurrency?: string;
+  readonly allowSkipped?: boolean;
+  readonly paidList?: string;
 }
 
-/** `payhook payouts export`. */
-export function addExport(payouts: Command, cli: Cli): void {
-  payouts
-    .command('export')
-    .description('write the commissions of a payout to a CSV file')
-    .argument('<payout>', REFERENCE_HELP)
-    .option(
-      '-o, --output <file>',
-      'where to; - is standard output (default: payout-<number>-r<revision>-<day>.csv)',
-    )
-    .option('-f, --force', 'overwrite the file if it exists')
-    .addHelpText(
-      'after',
-      `
-One row per commission: of an unpaid payout all, of a paid one those that were paid.
+const HELP = `
+Formats: commissions (a row per commission), summary (a row per affiliate and currency, for people), paypal and wise (what
+PayPal Payouts and Wise batch payments take: one currency a file). Of an unpaid payout all is in the file, of a paid one
+what was paid. Where the rows are more than one file may have there are several, all of one revision of the payout.
+
+Whom PayPal or Wise cannot pay is named and nothing is written, unless --allow-skipped leaves them out. --paid-list writes
+who is in the file, for payouts complete --from: true with the reference of the payment, all others false. It is refused
+when the file pays somebody one of several currencies, because an affiliate is completed in all of them.
 
 Examples:
   $ payhook payouts export current
   $ payhook payouts export 1 --output september.csv
+  $ payhook payouts export current --format paypal --currency usd
+  $ payhook payouts export current --format wise --allow-skipped --paid-list paid.csv
   $ payhook payouts export 1 -o - | head
-`,
+`;
+
+/** `payhook payouts export`. */
+export function addExport(payouts: Command, cli: Cli): void {
+  const command = payouts
+    .command('export')
+    .description('write a payout to a file: its commissions, or what PayPal or Wise take')
+    .argument('<payout>', REFERENCE_HELP)
+    .addOption(
+      new Option('--format <format>', 'what kind of file')
+        .choices(['commissions', 'summary', 'paypal', 'wise'])
+        .default('commissions'),
     )
+    .option('--currency <currency>', 'paypal, wise: which one, where the payout has several')
+    .option('--source-currency <currency>', 'wise: what the transfers are paid from; without it the currency')
+    .option('--allow-skipped', 'paypal, wise: leave out whom the file cannot pay')
+    .option('--paid-list <file>', 'paypal, wise: write who is in the file, for payouts complete --from');
+  withOutput(command, 'payout-<number>-r<revision>-<day>….csv')
+    .option('--json', 'print {files, skipped_affiliates, payout_id, revision, format, paid_list}')
+    .addHelpText('after', HELP)
     .action((reference: string, options: ExportOptions) => cli.run(() => run(cli, reference, options)));
+}
+
+/** What was written, as --json shows it. */
+interface Report {
+  readonly files: readonly WrittenFile[];
+  readonly skipped_affiliates: number;
+  readonly payout_id: string;
+  readonly revision: number;
+  readonly format: Format;
+  readonly paid_list: { readonly file: string; readonly paid: number; readonly not_paid: number } | null;
 }
 
 async function run(
@@ -44,49 +80,110 @@ async function run(
   reference: string,
   options: ExportOptions,
 ): Promise<undefined> {
-  const { output, force = false } = options;
-  if (output === '-' && terminal.json)
-    throw new UsageError('--json and --output - both want standard output');
-  if (output !== undefined) refuseExisting(output, force);
-  const written = await withClient({ terminal, account: account() }, async (client) => {
-    const payout = await findPayout(client, reference);
-    const { name, stream } = await client.downloadPayout(payout.id);
-    if (output === '-') {
-      await pipeline(stream, process.stdout, { end: false });
-      return null;
-    }
-    const file = output ?? name ?? `payout-${payout.number}.csv`;
-    return { file, bytes: await writeWhole(stream, file, force), payout };
+  const query = readChoices(options);
+  const { format, output } = options;
+  checkOutput(options, terminal);
+  if (options.paidList !== undefined) refuseExisting(options.paidList, options.force);
+  const { payout, report } = await withClient({ terminal, account: account() }, async (client) => {
+    const found = await findPayout(client, reference);
+    const source = { client, payout: found, format, query };
+    const { files, skipped, list } =
+      output === '-' ? { ...(await pipeWhole(source)), list: null } : await write(source, options, terminal);
+    const { id: payout_id, revision } = found;
+    const made: Report = { files, skipped_affiliates: skipped, payout_id, revision, format, paid_list: list };
+    return { payout: found, report: made };
   });
-  if (written === null) return;
-  const { file, bytes, payout } = written;
-  terminal.result({ file, bytes, payout_id: payout.id }, () => `${file}\n`);
+  if (output !== '-') terminal.result(report, () => namesOf(report).join(''));
+  for (const remark of remarksOn(payout, report, query.currency)) terminal.note(remark);
 }
 
-function refuseExisting(file: string, force: boolean): void {
-  if (force || file === '-' || !existsSync(file)) return;
-  throw new CommandError(`${file} exists: add --force to overwrite it, or choose another with --output`);
+/** The choices as the API takes them. Throws UsageError for one that the format does not have. */
+function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
+  const { format, currency, sourceCurrency, allowSkipped, paidList: list } = options;
+  const refuse = (option: string, given: unknown, formats: readonly Format[]) => {
+    if (given === undefined || formats.includes(format)) return;
+    throw new UsageError(`${option} goes with --format ${formats.join(' or ')}`);
+  };
+  refuse('--currency', currency, ['paypal', 'wise']);
+  refuse('--source-currency', sourceCurrency, ['wise']);
+  refuse('--allow-skipped', allowSkipped, ['paypal', 'wise']);
+  refuse('--paid-list', list, ['paypal', 'wise']);
+  // a list that is refused at the end would come after bytes that cannot be taken back
+  if (list !== undefined && options.output === '-')
+    throw new UsageError('--paid-list goes with files, not with -o -');
+  if (list === '-') throw new UsageError('--paid-list must be a file');
+  const code = (option: string, text: string | undefined) =>
+    text === undefined ? undefined : readCurrency(option, text);
+  return {
+    currency: code('--currency', currency),
+    source_currency: code('--source-currency', sourceCurrency),
+    allow_skipped: allowSkipped,
+  };
 }
 
-/** Writes beside the file and renames at the end: a download that was cut off never looks like a whole one. */
-async function writeWhole(stream: Readable, file: string, force: boolean): Promise<number> {
-  const partial = join(dirname(file), `.${basename(file)}.${process.pid}.part`);
-  const remove = () => rmSync(partial, { force: true });
-  const forget = onInterrupt(remove);
-  try {
-    refuseExisting(file, force);
-    // names, addresses and amounts: for its owner only
-    const target = createWriteStream(partial, { mode: 0o600, flags: 'wx' });
-    // a file that is still being opened when the bytes fail would appear after its removal
-    const closed = new Promise<void>((resolve) => target.once('close', resolve));
-    await pipeline(stream, target).finally(() => closed);
-    renameSync(partial, file);
-    return target.bytesWritten;
-  } catch (error) {
-    stream.on('error', () => undefined).destroy();
-    throw error;
-  } finally {
-    forget();
-    remove();
+/** Writes the files and, when one is asked for, the list of who is in them: all of it, or nothing. */
+function write(source: Source, options: ExportOptions, terminal: Terminal) {
+  const { payout, format, client, query } = source;
+  return writeFiles(options, async (files) => {
+    const { output, paidList: target } = options;
+    if (target === undefined || format === 'commissions' || format === 'summary') {
+      const written = await showReceived(terminal, (receive) =>
+        writeParts(source, { output, files, receive }),
+      );
+      return { ...written, list: null };
+    }
+    refuseSettled(payout);
+    const lines = await linesOf(client, payout, terminal);
+    const payees = payeesOf(format, payout.number);
+    const { files: written, skipped } = await showReceived(terminal, (receive) =>
+      writeParts(source, {
+        output,
+        files,
+        receive: (name, stream) => payees.through(receive(name, stream)),
+      }),
+    );
+    const currency = query.currency ?? payout.totals[0]?.currency ?? '';
+    const list = paidList(lines, { number: payout.number, currency, skipped, payees: payees.ids });
+    await files.write(target, list.csv);
+    return { files: written, skipped, list: { file: target, paid: list.paid, not_paid: list.notPaid } };
+  });
+}
+
+function refuseSettled({ number, status }: Payout): void {
+  if (status === 'unpaid') return;
+  throw new CommandError(`payout ${number} is paid: who was paid in it is known, and needs no list`, {
+    code: 'conflict',
+    reason: 'payout_is_paid',
+  });
+}
+
+function namesOf({ files, paid_list }: Report): string[] {
+  return [...files, ...(paid_list === null ? [] : [paid_list])].map(({ file }) => `${file}\n`);
+}
+
+/** What must not be overlooked: who is not paid by the file. */
+function remarksOn(payout: Payout, report: Report, currency: string | undefined): string[] {
+  const { skipped_affiliates: skipped, paid_list: list } = report;
+  const remarks: string[] = [];
+  if (skipped > 0) {
+    const [are, them] = skipped === 1 ? ['is', 'it'] : ['are', 'them'];
+    const unpaid = payout.status === 'paid' ? '' : `, or complete the payout with ${them} as not paid`;
+    remarks.push(
+      `${count(skipped, 'affiliate')} of this payout ${are} NOT in the file, which does not pay ${them}: pay ${them} ` +
+        `in another way${unpaid}. Without --allow-skipped the refusal names ${them}.`,
+    );
   }
+  const others = payout.totals.map((total) => total.currency).filter((code) => code !== currency);
+  if (currency !== undefined && others.length > 0) {
+    const codes = others.map((code) => code.toUpperCase()).join(', ');
+    remarks.push(`The payout is in ${codes} too, which needs files of its own.`);
+  }
+  if (list !== null) {
+    const complete = `payhook payouts complete ${payout.number} --from ${list.file} --revision ${payout.revision}`;
+    const more = list.not_paid > 0 ? ', with a --from for the list of each other file that was paid' : '';
+    remarks.push(
+      `${list.file}: ${list.paid} paid, ${list.not_paid} not. Once the money has left: ${complete}${more}`,
+    );
+  }
+  return remarks;
 }

@@ -1,13 +1,17 @@
 import type { Command } from 'commander';
-import type { ListQuery, PayoutSelection } from '../../client/types.ts';
+import type { ListPayoutsQuery, PayoutSelection } from '../../client/client.ts';
 import { type Cli, confirm, requireYes } from '../cli.ts';
 import { readFilterOptions } from '../filters.ts';
+import { describePage } from '../list-view.ts';
 import { amounts, count } from '../money.ts';
 import { findPayout, REFERENCE_HELP } from '../payout-reference.ts';
 import { describePayout, payoutTable, summarizePayout } from '../payout-view.ts';
+import { type ListOptions, queryOf } from '../query.ts';
 import { withClient } from '../session.ts';
 import { addComplete } from './payouts-complete.ts';
 import { addExport } from './payouts-export.ts';
+import { addPayoutLists } from './payouts-lists.ts';
+import { addReturned } from './payouts-returned.ts';
 
 const SELECTION_HELP = `
 Filters, all of them must hold: affiliate_id, program_id, product_id, order_id, payout_method, type,
@@ -22,7 +26,7 @@ interface SelectionOptions {
   readonly ignoreMinimum?: boolean;
 }
 
-/** `payhook payouts list|show|preview|create|export|complete|delete`. */
+/** `payhook payouts list|show|affiliates|excluded|preview|create|export|complete|returned|delete`. */
 export function addPayouts(program: Command, cli: Cli): void {
   const payouts = program.command('payouts').description('payouts: who gets how much');
   addList(payouts, cli);
@@ -30,15 +34,19 @@ export function addPayouts(program: Command, cli: Cli): void {
     .command('show')
     .description('show a payout with its affiliates')
     .argument('<payout>', REFERENCE_HELP)
+    .option('--json', 'print the record (Payout)')
     .addHelpText(
       'after',
       '\nExamples:\n  $ payhook payouts show current\n  $ payhook payouts show 1 --json\n',
     )
     .action((reference: string) => cli.run(() => show(cli, reference)));
+  addPayoutLists(payouts, cli);
   addSelection(payouts.command('preview').description('show what create would make now, without making it'))
+    .option('--json', 'print what it would be (PayoutPreview)')
     .addHelpText('after', `${SELECTION_HELP}\nExample:\n  $ payhook payouts preview --filter currency=eur\n`)
     .action((options: SelectionOptions) => cli.run(() => preview(cli, options)));
   addSelection(payouts.command('create').description('make the payout of all that is owed and matches'))
+    .option('--json', 'print the record (Payout)')
     .addHelpText(
       'after',
       `${SELECTION_HELP}
@@ -52,6 +60,7 @@ Examples:
     .action((options: SelectionOptions) => cli.run(() => create(cli, options)));
   addExport(payouts, cli);
   addComplete(payouts, cli);
+  addReturned(payouts, cli);
   addDelete(payouts, cli);
 }
 
@@ -63,10 +72,8 @@ function addList(payouts: Command, cli: Cli): void {
     .option('--sort <field>', 'such as -created_at, number, -affiliate_count; - is descending')
     .option('--page <number>', 'which page')
     .option('--per-page <number>', 'payouts a page, 100 at most')
-    .action((options: { status?: string; sort?: string; page?: string; perPage?: string }) => {
-      const { perPage, ...query } = options;
-      return cli.run(() => list(cli, { ...query, ...(perPage === undefined ? {} : { per_page: perPage }) }));
-    });
+    .option('--json', 'print the page (a list of PayoutSummary)')
+    .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListPayoutsQuery>(options))));
 }
 
 function addSelection(command: Command): Command {
@@ -84,6 +91,7 @@ function addDelete(payouts: Command, cli: Cli): void {
     .description('delete an unpaid payout; its commissions are owed again')
     .argument('<payout>', REFERENCE_HELP)
     .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('--json', 'print {id, object, deleted}')
     .addHelpText('after', '\nExample:\n  $ payhook payouts delete current --yes\n')
     .action((reference: string, { yes }: { yes?: boolean }) =>
       cli.run(() => remove(cli, reference, yes ?? false)),
@@ -92,18 +100,12 @@ function addDelete(payouts: Command, cli: Cli): void {
 
 function selectionOf({ filter, filters, search, ignoreMinimum }: SelectionOptions): PayoutSelection {
   const read = readFilterOptions(filter ?? [], filters);
-  return {
-    ...(read === undefined ? {} : { filters: read }),
-    ...(search === undefined ? {} : { search }),
-    ...(ignoreMinimum ? { ignore_minimum: true } : {}),
-  };
+  return { filters: read, search, ignore_minimum: ignoreMinimum };
 }
 
-async function list({ terminal, account }: Cli, query: ListQuery): Promise<undefined> {
-  const page = await withClient({ terminal, account: account() }, (client) => client.listPayouts(query));
-  const { pagination } = page;
-  const foot = `${count(pagination.total, 'payout')}, page ${pagination.page} of ${Math.max(1, pagination.pages)}\n`;
-  terminal.result(page, () => payoutTable(page.data, terminal) + terminal.paint.faint(foot));
+async function list({ terminal, account }: Cli, query: ListPayoutsQuery): Promise<undefined> {
+  const page = await withClient({ terminal, account: account() }, (client) => client.payouts.list(query));
+  terminal.result(page, () => describePage(page, 'payout', (data) => payoutTable(data, terminal), terminal));
 }
 
 async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
@@ -116,7 +118,7 @@ async function show({ terminal, account }: Cli, reference: string): Promise<unde
 async function preview({ terminal, account }: Cli, options: SelectionOptions): Promise<undefined> {
   const selection = selectionOf(options);
   const made = await withClient({ terminal, account: account() }, (client) =>
-    client.previewPayout(selection),
+    client.payouts.preview(selection),
   );
   terminal.result(made, () => describePayout(made, terminal));
 }
@@ -124,7 +126,7 @@ async function preview({ terminal, account }: Cli, options: SelectionOptions): P
 async function create({ terminal, account }: Cli, options: SelectionOptions): Promise<undefined> {
   const selection = selectionOf(options);
   const payout = await withClient({ terminal, account: account() }, (client) =>
-    client.createPayout(selection),
+    client.payouts.create(selection),
   );
   terminal.result(payout, () => summarizePayout(payout, terminal));
 }
@@ -137,7 +139,7 @@ async function remove({ terminal, account }: Cli, reference: string, yes: boolea
       const what = `${amounts(found.totals)} to ${count(found.affiliate_count, 'affiliate')}`;
       await confirm(terminal, `Delete payout ${found.number} (${what})? All of it is owed again.`, yes);
     }
-    await client.deletePayout(found.id, found.revision);
+    await client.payouts.delete(found.id, { ifMatch: found.revision });
     return found;
   });
   terminal.result(

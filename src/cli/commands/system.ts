@@ -28,26 +28,31 @@ export function addSystem(program: Command, cli: Cli, exit: Exit): void {
   program
     .command('serve')
     .description('run the server until it is stopped')
+    .option('--json', 'print {url, data_dir, first_api_key, set_up_url} once it runs')
     .addHelpText('after', SERVE_HELP)
     .action(() => cli.run(async () => (await import('./serve.ts')).serveForever(exit, cli.terminal.json)));
   program
     .command('worker')
     .description('deliver webhooks until it is stopped, without the HTTP server')
+    .option('--json', 'print {delivering, database} once it works')
     .addHelpText('after', WORKER_HELP)
     .action(() => cli.run(async () => (await import('./serve.ts')).workForever(exit, cli.terminal.json)));
   program
     .command('migrate')
     .description("bring the database to this program's schema; serve does it too")
+    .option('--json', 'print {version, applied}')
     .addHelpText('after', '\nSafe to run again, and beside other servers: only one migrates at a time.\n')
     .action(() => cli.run(() => migrate(cli)));
   program
     .command('doctor')
     .description('check settings, data folder and database; changes nothing')
+    .option('--json', 'print {ok, checks}; each check {name, status, detail}')
     .addHelpText('after', '\nExit code 1 when something is wrong.\n')
     .action(() => cli.run(async () => (await import('./doctor.ts')).doctor(cli)));
   program
     .command('config')
     .description('show every setting, its value, where it comes from and what it means')
+    .option('--json', 'print a list of {name, value, source, meaning}')
     .addHelpText(
       'after',
       '\nEvery setting may also be given as NAME_FILE, a file that holds it. Secrets are never shown.\n',

@@ -1,27 +1,38 @@
 import { type Command, Option } from 'commander';
-import { type Client, everyItem } from '../../client/client.ts';
-import type { Role, User } from '../../client/types.ts';
+import type { ListUsersQuery, User } from '../../client/client.ts';
 import { type Cli, confirm, requireYes } from '../cli.ts';
-import { CommandError } from '../errors.ts';
+import { CommandError, UsageError } from '../errors.ts';
+import { describePage, withPages } from '../list-view.ts';
+import { type ListOptions, queryOf } from '../query.ts';
 import { chooseAccount, withClient, withPlatform } from '../session.ts';
 import { printable, table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
 import { shortTime } from '../time.ts';
+import { findUser, USER_HELP } from '../user-reference.ts';
 
 const ROLES = ['owner', 'member', 'viewer'];
 
-/** `payhook users list|create|remove|reset-password|setup-link`. */
+/** `payhook users list|create|change|remove|reset-password|setup-link`. */
 export function addUsers(program: Command, cli: Cli): void {
   const users = program.command('users').description('people who sign in, and what they may do');
-  users
-    .command('list')
-    .description('list the users')
-    .action(() => cli.run(() => list(cli)));
+  withPages(
+    users
+      .command('list')
+      .description('list the users, the newest first')
+      .addOption(new Option('--status <status>', 'only these').choices(['active', 'invited', 'removed']))
+      .addOption(new Option('--role <role>', 'only these').choices(ROLES)),
+    { nouns: 'users', sort: 'id, created_at, name, email' },
+  )
+    .option('--json', 'print the page (a list of User)')
+    .addHelpText('after', '\nWho was removed is listed with --status removed only.\n')
+    .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListUsersQuery>(options))));
   users
     .command('create')
     .description('invite a user; prints a link where a password is chosen')
     .requiredOption('--email <email>', 'the e-mail address to sign in with')
     .requiredOption('--name <name>', 'the name')
     .addOption(new Option('--role <role>', 'what the user may do').choices(ROLES).default('member'))
+    .option('--json', 'print the record with its link (NewUser)')
     .addHelpText(
       'after',
       `
@@ -32,57 +43,64 @@ Example:
   $ payhook users create --email ada@example.com --name "Ada Lovelace" --role owner
 `,
     )
-    .action((user: { email: string; name: string; role: Role }) => cli.run(() => create(cli, user)));
+    .action((user: { email: string; name: string; role: User['role'] }) => cli.run(() => create(cli, user)));
+  users
+    .command('change')
+    .description('change the name or the role of a user')
+    .argument('<user>', USER_HELP)
+    .option('--name <name>', 'the new name')
+    .addOption(new Option('--role <role>', 'what the user may do from now on').choices(ROLES))
+    .option('--json', 'print the record (User)')
+    .addHelpText('after', '\nExample:\n  $ payhook users change ada@example.com --role viewer\n')
+    .action((user: string, fields: { name?: string; role?: User['role'] }) =>
+      cli.run(() => change(cli, user, fields)),
+    );
   users
     .command('remove')
     .description('remove a user: sessions and links end at once')
-    .argument('<user>', 'the id (usr_…) or the e-mail address')
-    .option('-y, --yes', 'do not ask')
+    .argument('<user>', USER_HELP)
+    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('--json', 'print {id, object, removed}')
     .addHelpText('after', '\nExample:\n  $ payhook users remove ada@example.com\n')
     .action((user: string, { yes }: { yes?: boolean }) => cli.run(() => remove(cli, user, yes)));
   users
     .command('reset-password')
     .description('print a link where a user chooses a new password')
-    .argument('<user>', 'the id (usr_…) or the e-mail address')
-    .addHelpText('after', '\nThe link works once, for a day; the old password stays until it is used.\n')
+    .argument('<user>', USER_HELP)
+    .option('--json', 'print the link (PasswordReset)')
+    .addHelpText(
+      'after',
+      '\nThe link works once, for a day; the old password stays until it is used.\n\nExample:\n  $ payhook users reset-password ada@example.com\n',
+    )
     .action((user: string) => cli.run(() => resetPassword(cli, user)));
   users
     .command('setup-link')
     .description('print a link that makes the first owner, while there is no user')
+    .option('--json', 'print {object, url}')
     .addHelpText('after', '\nThe link works once, for a day; the ones before it end.\n')
     .action(() => cli.run(() => setUpLink(cli)));
 }
 
-const everyUser = (client: Client) => everyItem((query) => client.listUsers({ ...query, sort: 'id' }));
+async function list({ terminal, account }: Cli, query: ListUsersQuery): Promise<undefined> {
+  const page = await withClient({ terminal, account: account() }, (client) => client.users.list(query));
+  terminal.result(page, () => describePage(page, 'user', (data) => userTable(data, terminal), terminal));
+}
 
-async function list({ terminal, account }: Cli): Promise<undefined> {
-  const users: User[] = [];
-  await withClient({ terminal, account: account() }, async (client) => {
-    for await (const user of everyUser(client)) users.push(user);
-  });
-  terminal.result({ data: users }, () =>
-    table(
-      ['ID', 'E-MAIL', 'NAME', 'ROLE', 'STATUS', 'CREATED'].map((heading) => ({ heading })),
-      users.map((user) => [
-        user.id,
-        user.email,
-        user.name,
-        user.role,
-        user.status,
-        shortTime(user.created_at),
-      ]),
-      terminal.paint.faint,
-    ),
+function userTable(users: readonly User[], { paint }: Terminal): string {
+  return table(
+    ['ID', 'E-MAIL', 'NAME', 'ROLE', 'STATUS', 'CREATED (UTC)'].map((heading) => ({ heading })),
+    users.map((user) => [user.id, user.email, user.name, user.role, user.status, shortTime(user.created_at)]),
+    paint.faint,
   );
 }
 
 async function create(
   { terminal, account }: Cli,
-  user: { email: string; name: string; role: Role },
+  user: { email: string; name: string; role: User['role'] },
 ): Promise<undefined> {
   const { email, name, role } = user;
   const made = await withClient({ terminal, account: account() }, (client) =>
-    client.createUser({ email, name, role }),
+    client.users.create({ email, name, role }),
   );
   const link = made.invitation_url;
   if (link === null) throw lostLink(made.id);
@@ -98,12 +116,24 @@ const lostLink = (id: string) =>
     `the answer with the link was lost on the way: make another one with payhook users reset-password ${id}`,
   );
 
+async function change(
+  { terminal, account }: Cli,
+  wanted: string,
+  { name, role }: { name?: string; role?: User['role'] },
+): Promise<undefined> {
+  if (name === undefined && role === undefined) throw new UsageError('say what to change: --name or --role');
+  const user = await withClient({ terminal, account: account() }, async (client) =>
+    client.users.change(await findUser(client, wanted), { name, role }),
+  );
+  terminal.result(user, () => `${printable(user.name)} (${user.id}) is ${user.role} now.\n`);
+}
+
 async function remove({ terminal, account }: Cli, wanted: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
   const id = await withClient({ terminal, account: account() }, async (client) => {
-    const user = await userId(client, wanted);
-    await confirm(terminal, `This removes ${printable(wanted)}; sessions end at once.`, yes);
-    await client.removeUser(user);
+    const user = await findUser(client, wanted);
+    await confirm(terminal, `Remove ${printable(wanted)}? Sessions end at once.`, yes);
+    await client.users.delete(user);
     return user;
   });
   terminal.result({ id, object: 'user', removed: true }, () => `${id} is removed.\n`);
@@ -111,7 +141,7 @@ async function remove({ terminal, account }: Cli, wanted: string, yes?: boolean)
 
 async function resetPassword({ terminal, account }: Cli, wanted: string): Promise<undefined> {
   const reset = await withClient({ terminal, account: account() }, async (client) =>
-    client.resetUserPassword(await userId(client, wanted)),
+    client.users.resetPassword(await findUser(client, wanted)),
   );
   const link = reset.reset_url;
   if (link === null) throw lostLink(reset.user_id);
@@ -119,17 +149,6 @@ async function resetPassword({ terminal, account }: Cli, wanted: string): Promis
     reset,
     () => `${terminal.paint.strong(link)}\nIt works once, until ${shortTime(reset.expires_at)} UTC.\n`,
   );
-}
-
-async function userId(client: Client, wanted: string): Promise<string> {
-  if (wanted.startsWith('usr_')) return wanted;
-  const { data } = await client.listUsers({ email: wanted });
-  const [user] = data;
-  if (user) return user.id;
-  throw new CommandError(`there is no user with the e-mail address ${wanted}`, {
-    code: 'not_found',
-    reason: 'resource_missing',
-  });
 }
 
 async function setUpLink({ terminal, account }: Cli): Promise<undefined> {

@@ -39,6 +39,7 @@ export function addRetry(webhooks: Command, cli: Cli): void {
     .option('--failed', 'all events that have failed there')
     .option('--limit <number>', `with --failed: how many at most, ${DEFAULT_LIMIT} without it`)
     .option('-y, --yes', 'with --failed: do not ask; needed where there is no terminal')
+    .option('--json', 'print {webhook_endpoint_id, retried, left}')
     .addHelpText('after', HELP)
     .action((reference: string, events: readonly string[], options: RetryOptions) =>
       cli.run(() => retry(cli, { reference, events: [...new Set(events)] }, options)),
@@ -77,8 +78,8 @@ async function retry(
 async function failedOf(client: Client, endpoint: string, most: number) {
   const ids: string[] = [];
   for (let page = 1; ; page += 1) {
-    const query = { status: 'failed', sort: 'id', per_page: String(PAGE_SIZE), page: String(page) };
-    const { data, pagination } = await client.listEventsOfWebhookEndpoint(endpoint, query);
+    const query = { status: 'failed', sort: 'id', per_page: PAGE_SIZE, page } as const;
+    const { data, pagination } = await client.webhookEndpoints.events(endpoint, query);
     ids.push(...data.slice(0, most - ids.length).map(({ id }) => id));
     if (ids.length === most || page >= pagination.pages) {
       return { ids, total: Math.max(pagination.total, ids.length) };
@@ -99,7 +100,7 @@ async function retryAll(
     for (const id of rest) {
       if (failure !== null) return;
       try {
-        await client.retryEventOfWebhookEndpoint(endpoint, id);
+        await client.webhookEndpoints.retry(endpoint, id);
         done += 1;
         onDone(done);
       } catch (error) {

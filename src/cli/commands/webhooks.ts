@@ -1,16 +1,18 @@
 import type { Command } from 'commander';
-import type { Client } from '../../client/client.ts';
 import type {
+  Client,
+  ListEventsOfWebhookEndpointQuery,
+  ListWebhookEndpointsQuery,
   NewWebhookEndpoint,
   WebhookEndpoint,
   WebhookEndpointSecret,
-  WebhookQuery,
-} from '../../client/types.ts';
+} from '../../client/client.ts';
 import { type Cli, confirm, requireYes } from '../cli.ts';
 import { ENDPOINT_HELP, findEndpoint } from '../endpoint-reference.ts';
-import { CommandError, UsageError } from '../errors.ts';
-import { count } from '../money.ts';
+import { UsageError } from '../errors.ts';
+import { describePage } from '../list-view.ts';
 import { readInteger } from '../numbers.ts';
+import { type ListOptions, queryOf } from '../query.ts';
 import { withClient } from '../session.ts';
 import { printable } from '../table.ts';
 import { exactTime } from '../time.ts';
@@ -34,13 +36,6 @@ export function addWebhooks(program: Command, cli: Cli): void {
   addSecrets(webhooks, cli);
 }
 
-interface ListOptions {
-  readonly status?: string;
-  readonly type?: string;
-  readonly page?: string;
-  readonly perPage?: string;
-}
-
 function addList(webhooks: Command, cli: Cli): void {
   webhooks
     .command('list')
@@ -50,6 +45,7 @@ function addList(webhooks: Command, cli: Cli): void {
     .option('--type <type>', 'only events of this type')
     .option('--page <number>', 'which page')
     .option('--per-page <number>', 'lines a page, 100 at most')
+    .option('--json', 'print the page (a list of WebhookEndpoint; of one endpoint, of WebhookEvent)')
     .addHelpText(
       'after',
       `
@@ -59,12 +55,9 @@ Examples:
   $ payhook webhooks list we_0199d2c4a7f07a3b9c5d1e2f30415263 --status failed --json
 `,
     )
-    .action((reference: string | undefined, { perPage, ...options }: ListOptions) => {
-      const query = { ...options, ...(perPage === undefined ? {} : { per_page: perPage }) };
-      return cli.run(() =>
-        reference === undefined ? listEndpoints(cli, query) : list(cli, reference, query),
-      );
-    });
+    .action((reference: string | undefined, options: ListOptions & { type?: string }) =>
+      cli.run(() => (reference === undefined ? listEndpoints(cli, options) : list(cli, reference, options))),
+    );
 }
 
 function addShow(webhooks: Command, cli: Cli): void {
@@ -73,6 +66,7 @@ function addShow(webhooks: Command, cli: Cli): void {
     .description('show an endpoint; or an event there, with every attempt: what was sent and what came back')
     .argument('<endpoint>', ENDPOINT_HELP)
     .argument('[event]', 'the id of the event (evt_…), which the receiver sees as webhook-id')
+    .option('--json', 'print the record (WebhookEndpoint; of an event, WebhookEventWithAttempts)')
     .addHelpText(
       'after',
       `
@@ -93,6 +87,7 @@ function addCreate(webhooks: Command, cli: Cli): void {
     .argument('<url>', 'http or https, at a public address')
     .option('--types <types>', 'which events, with commas: payout.paid,order.*; all without it')
     .option('--description <text>', 'what it is for')
+    .option('--json', 'print the record with its secret (NewWebhookEndpoint)')
     .addHelpText(
       'after',
       `
@@ -118,6 +113,7 @@ function addSwitches(webhooks: Command, cli: Cli): void {
       .command(verb)
       .description(about[verb])
       .argument('<endpoint>', ENDPOINT_HELP)
+      .option('--json', 'print the record (WebhookEndpoint)')
       .addHelpText('after', `\nExample:\n  $ payhook webhooks ${verb} https://shop.example.com/payhook\n`)
       .action((reference: string) => cli.run(() => change(cli, reference, `${verb}d`)));
   }
@@ -129,6 +125,7 @@ function addDelete(webhooks: Command, cli: Cli): void {
     .description('delete an endpoint: what is pending there fails, its log stays readable')
     .argument('<endpoint>', ENDPOINT_HELP)
     .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('--json', 'print {id, object, deleted}')
     .addHelpText('after', '\nExample:\n  $ payhook webhooks delete http://127.0.0.1:9000 --yes\n')
     .action((reference: string, { yes }: { yes?: boolean }) =>
       cli.run(() => remove(cli, reference, yes ?? false)),
@@ -140,6 +137,7 @@ function addTest(webhooks: Command, cli: Cli): void {
     .command('test')
     .description('send webhook_endpoint.test to an endpoint, whatever it subscribed to')
     .argument('<endpoint>', ENDPOINT_HELP)
+    .option('--json', 'print the record of the log (WebhookEvent)')
     .addHelpText('after', '\nExample:\n  $ payhook webhooks test http://127.0.0.1:9000\n')
     .action((reference: string) => cli.run(() => sendTest(cli, reference)));
 }
@@ -149,18 +147,20 @@ function addSecrets(webhooks: Command, cli: Cli): void {
     .command('secret')
     .description('print the secret that signs what is sent to an endpoint')
     .argument('<endpoint>', ENDPOINT_HELP)
+    .option('--json', 'print the secret (WebhookEndpointSecret)')
     .addHelpText(
       'after',
       '\nExample:\n  $ export PAYHOOK_WEBHOOK_SECRET=$(payhook webhooks secret http://127.0.0.1:9000)\n',
     )
     .action((reference: string) =>
-      cli.run(() => secret(cli, reference, (client, id) => client.getWebhookEndpointSecret(id))),
+      cli.run(() => secret(cli, reference, (client, id) => client.webhookEndpoints.secret(id))),
     );
   webhooks
     .command('rotate-secret')
     .description('make a new secret and print it; the old one signs too for a day')
     .argument('<endpoint>', ENDPOINT_HELP)
     .option('--overlap <seconds>', 'how long the old secret signs too; 0 when it has leaked, 7 days at most')
+    .option('--json', 'print the secret (WebhookEndpointSecret)')
     .addHelpText(
       'after',
       '\nExample:\n  $ payhook webhooks rotate-secret https://shop.example.com/payhook --overlap 3600\n',
@@ -171,7 +171,9 @@ function addSecrets(webhooks: Command, cli: Cli): void {
           overlap === undefined
             ? undefined
             : readInteger('--overlap', overlap, { from: 0, to: LONGEST_OVERLAP });
-        return secret(cli, reference, (client, id) => client.rotateWebhookEndpointSecret(id, seconds));
+        return secret(cli, reference, (client, id) =>
+          client.webhookEndpoints.rotateSecret(id, { overlap_seconds: seconds }),
+        );
       }),
     );
 }
@@ -187,40 +189,34 @@ function withEndpoint<Result>(
   );
 }
 
-function footOf(
-  { pagination }: { pagination: { total: number; page: number; pages: number } },
-  noun: string,
-) {
-  return `${count(pagination.total, noun)}, page ${pagination.page} of ${Math.max(1, pagination.pages)}\n`;
-}
-
-async function listEndpoints({ terminal, account }: Cli, query: WebhookQuery): Promise<undefined> {
-  if (query.type !== undefined) throw new UsageError('--type needs an endpoint, whose events are listed');
+async function listEndpoints(
+  { terminal, account }: Cli,
+  options: ListOptions & { type?: string },
+): Promise<undefined> {
+  if (options.type !== undefined) throw new UsageError('--type needs an endpoint, whose events are listed');
   const page = await withClient({ terminal, account: account() }, (client) =>
-    client.listWebhookEndpoints(query),
+    client.webhookEndpoints.list(queryOf<ListWebhookEndpointsQuery>(options)),
   );
-  const { paint } = terminal;
-  terminal.result(page, () => endpointTable(page.data, terminal) + paint.faint(footOf(page, 'endpoint')));
+  terminal.result(page, () =>
+    describePage(page, 'endpoint', (data) => endpointTable(data, terminal), terminal),
+  );
 }
 
-async function list(cli: Cli, reference: string, query: WebhookQuery): Promise<undefined> {
+async function list(cli: Cli, reference: string, options: ListOptions): Promise<undefined> {
   const { terminal } = cli;
   const page = await withEndpoint(cli, reference, (client, id) =>
-    client.listEventsOfWebhookEndpoint(id, query),
+    client.webhookEndpoints.events(id, queryOf<ListEventsOfWebhookEndpointQuery>(options)),
   );
-  const { paint } = terminal;
-  terminal.result(page, () => deliveryTable(page.data, terminal) + paint.faint(footOf(page, 'event')));
+  terminal.result(page, () => describePage(page, 'event', (data) => deliveryTable(data, terminal), terminal));
 }
 
 async function showEndpoint(cli: Cli, reference: string): Promise<undefined> {
-  const endpoint = await withEndpoint(cli, reference, (client, id) => client.getWebhookEndpoint(id));
+  const endpoint = await withEndpoint(cli, reference, (client, id) => client.webhookEndpoints.get(id));
   cli.terminal.result(endpoint, () => describeEndpoint(endpoint, cli.terminal));
 }
 
 async function showEvent(cli: Cli, reference: string, event: string): Promise<undefined> {
-  const found = await withEndpoint(cli, reference, (client, id) =>
-    client.getEventOfWebhookEndpoint(id, event),
-  );
+  const found = await withEndpoint(cli, reference, (client, id) => client.webhookEndpoints.event(id, event));
   cli.terminal.result(found, () => describeDelivery(found, cli.terminal));
 }
 
@@ -230,29 +226,16 @@ async function create(
   { types, description }: { types?: string; description?: string },
 ): Promise<undefined> {
   const made = await withClient({ terminal, account: account() }, (client) =>
-    client
-      .createWebhookEndpoint({
-        url,
-        ...(types === undefined ? {} : { event_types: types.split(',').map((type) => type.trim()) }),
-        ...(description === undefined ? {} : { description }),
-      })
-      .catch((error: unknown) => {
-        throw explained(error);
-      }),
+    client.webhookEndpoints.create({
+      url,
+      event_types: types?.split(',').map((type) => type.trim()),
+      description,
+    }),
   );
   if (made.secret === null) {
     terminal.note(`The answer with the secret was lost on the way: payhook webhooks secret ${made.id}`);
   }
   terminal.result(made, () => describeNew(made));
-}
-
-/** Whoever is refused 127.0.0.1 is most often trying `payhook listen` for the first time. */
-function explained(error: unknown): unknown {
-  const { name, code, reason, message } = error as CommandError;
-  if (name !== 'ApiError' || reason !== 'invalid_url' || !message.includes('public address')) return error;
-  const hint =
-    'on your own machine, set DELIVERY_ALLOW_CIDRS=127.0.0.0/8 for the server and for this command';
-  return new CommandError(`${message}; ${hint}`, { code, reason });
 }
 
 function describeNew({ id, secret: made, event_types }: NewWebhookEndpoint): string {
@@ -262,7 +245,7 @@ function describeNew({ id, secret: made, event_types }: NewWebhookEndpoint): str
 
 async function change(cli: Cli, reference: string, status: WebhookEndpoint['status']): Promise<undefined> {
   const endpoint = await withEndpoint(cli, reference, (client, id) =>
-    client.changeWebhookEndpoint(id, { status }),
+    client.webhookEndpoints.change(id, { status }),
   );
   const effect = status === 'enabled' ? 'what was held is being sent' : 'events for it are held';
   cli.terminal.result(endpoint, () => `${endpoint.id} is ${status}: ${effect}.\n`);
@@ -271,17 +254,17 @@ async function change(cli: Cli, reference: string, status: WebhookEndpoint['stat
 async function remove(cli: Cli, reference: string, yes: boolean): Promise<undefined> {
   requireYes(cli.terminal, yes);
   const id = await withEndpoint(cli, reference, async (client, found) => {
-    const { url } = await client.getWebhookEndpoint(found);
+    const { url } = await client.webhookEndpoints.get(found);
     const question = `Delete ${found} (${printable(url)})? What is pending there fails.`;
     await confirm(cli.terminal, question, yes);
-    await client.deleteWebhookEndpoint(found);
+    await client.webhookEndpoints.delete(found);
     return found;
   });
   cli.terminal.result({ id, object: 'webhook_endpoint', deleted: true }, () => `${id} is deleted.\n`);
 }
 
 async function sendTest(cli: Cli, reference: string): Promise<undefined> {
-  const event = await withEndpoint(cli, reference, (client, id) => client.testWebhookEndpoint(id));
+  const event = await withEndpoint(cli, reference, (client, id) => client.webhookEndpoints.test(id));
   cli.terminal.result(
     event,
     () =>
@@ -298,7 +281,7 @@ async function secret(
   const got = await withEndpoint(cli, reference, async (client, id) => {
     const answer = await ask(client, id);
     // the replay of a rotation whose first answer was lost does not show it
-    return answer.secret === null ? client.getWebhookEndpointSecret(id) : answer;
+    return answer.secret === null ? client.webhookEndpoints.secret(id) : answer;
   });
   cli.terminal.result(got, () => `${got.secret ?? ''}\n`);
   const until = got.previous_secret_expires_at;

@@ -1,0 +1,85 @@
+import type { Command } from 'commander';
+import type { Account, ChangeAccountBody } from '../../client/client.ts';
+import { describeMinimums, readCurrency, readMinimums } from '../amounts.ts';
+import type { Cli } from '../cli.ts';
+import { UsageError } from '../errors.ts';
+import { factLines } from '../facts.ts';
+import { count } from '../money.ts';
+import { readHoldDays } from '../numbers.ts';
+import { withClient } from '../session.ts';
+import { printable } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+import { exactTime } from '../time.ts';
+
+interface Settings {
+  readonly name?: string;
+  readonly currency?: string;
+  readonly holdDays?: string;
+  readonly minimums?: string;
+}
+
+const HELP = `
+A new hold concerns new commissions only; minimums apply from the next payout on. --minimums says all of them: a currency
+that is not named has none.
+
+Examples:
+  $ payhook account change --hold-days 30 --minimums usd=50.00,eur=45.00
+  $ payhook account change --minimums none
+`;
+
+/** `payhook account show|change`. */
+export function addAccount(program: Command, cli: Cli): void {
+  const group = program
+    .command('account')
+    .description('the account and its settings: hold, minimums, currency');
+  group
+    .command('show')
+    .description('show the account and its settings')
+    .option('--json', 'print the record (Account)')
+    .action(() => cli.run(() => show(cli)));
+  group
+    .command('change')
+    .description('change settings: what is named')
+    .option('--name <name>', 'its name')
+    .option('--currency <currency>', 'of commissions that come without one')
+    .option('--hold-days <days>', 'how long new commissions are on hold')
+    .option('--minimums <list>', 'what is paid at least, by currency; none = everything is paid')
+    .option('--json', 'print the record (Account)')
+    .addHelpText('after', HELP)
+    .action((settings: Settings) => cli.run(() => change(cli, settings)));
+}
+
+async function show({ terminal, account }: Cli): Promise<undefined> {
+  const found = await withClient({ terminal, account: account() }, (client) => client.account.get());
+  terminal.result(found, () => describe(found, terminal));
+}
+
+async function change({ terminal, account }: Cli, settings: Settings): Promise<undefined> {
+  const changes = readSettings(settings);
+  const changed = await withClient({ terminal, account: account() }, (client) =>
+    client.account.change(changes),
+  );
+  terminal.result(changed, () => describe(changed, terminal));
+}
+
+function readSettings({ name, currency, holdDays, minimums }: Settings): ChangeAccountBody {
+  if ([name, currency, holdDays, minimums].every((setting) => setting === undefined)) {
+    throw new UsageError('say what to change: --name, --currency, --hold-days or --minimums');
+  }
+  return {
+    name,
+    default_currency: currency === undefined ? undefined : readCurrency('--currency', currency),
+    hold_days: holdDays === undefined ? undefined : readHoldDays(holdDays),
+    minimum_payout: minimums === undefined ? undefined : readMinimums('--minimums', minimums),
+  };
+}
+
+function describe(account: Account, { paint }: Terminal): string {
+  const facts = factLines([
+    ['Currency', account.default_currency.toUpperCase()],
+    ['Hold', count(account.hold_days, 'day')],
+    ['Minimums', describeMinimums(account.minimum_payout) ?? 'none'],
+    ['Created', `${exactTime(account.created_at)} (UTC)`],
+  ]);
+  return `${paint.strong(printable(account.name))}  ${account.id}\n${facts}`;
+}

@@ -1,0 +1,97 @@
+import type { Command } from 'commander';
+import type { ListProgramsQuery, Program } from '../../client/client.ts';
+import type { Cli } from '../cli.ts';
+import { UsageError } from '../errors.ts';
+import { describePage, withPages } from '../list-view.ts';
+import { count } from '../money.ts';
+import { readHoldDays } from '../numbers.ts';
+import { findProgram, PROGRAM_HELP } from '../program-reference.ts';
+import { type ListOptions, queryOf } from '../query.ts';
+import { withClient } from '../session.ts';
+import { table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+import { shortTime } from '../time.ts';
+
+interface ProgramFields {
+  readonly name?: string;
+  readonly holdDays?: string;
+}
+
+/** `payhook programs list|create|change`. */
+export function addPrograms(program: Command, cli: Cli): void {
+  const programs = program.command('programs').description('programs: holds of their own');
+  withPages(programs.command('list').description('list the programs, the newest first'), {
+    nouns: 'programs',
+    sort: 'id, created_at, name',
+  })
+    .option('--json', 'print the page (a list of Program)')
+    .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListProgramsQuery>(options))));
+  programs
+    .command('create')
+    .description('make a program')
+    .requiredOption('--name <name>', 'its name')
+    .option('--hold-days <days>', "how long its commissions are on hold; the account's without it")
+    .option('--json', 'print the record (Program)')
+    .addHelpText('after', '\nExample:\n  $ payhook programs create --name "Creators" --hold-days 30\n')
+    .action((options: ProgramFields & { name: string }) => cli.run(() => create(cli, options)));
+  programs
+    .command('change')
+    .description('change a program: what is named')
+    .argument('<program>', PROGRAM_HELP)
+    .option('--name <name>', 'its new name')
+    .option('--hold-days <days>', "how long new commissions are on hold; account = the account's")
+    .option('--json', 'print the record (Program)')
+    .addHelpText('after', '\nExample:\n  $ payhook programs change Creators --hold-days 14\n')
+    .action((reference: string, options: ProgramFields) => cli.run(() => change(cli, reference, options)));
+}
+
+function readHold(text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined;
+  return text === 'account' ? null : readHoldDays(text);
+}
+
+async function list({ terminal, account }: Cli, query: ListProgramsQuery): Promise<undefined> {
+  const page = await withClient({ terminal, account: account() }, (client) => client.programs.list(query));
+  terminal.result(page, () =>
+    describePage(page, 'program', (data) => programTable(data, terminal), terminal),
+  );
+}
+
+async function create(
+  { terminal, account }: Cli,
+  { name, holdDays }: ProgramFields & { name: string },
+): Promise<undefined> {
+  const hold_days = readHold(holdDays);
+  const made = await withClient({ terminal, account: account() }, (client) =>
+    client.programs.create({ name, hold_days }),
+  );
+  terminal.result(made, () => programTable([made], terminal));
+}
+
+async function change(
+  { terminal, account }: Cli,
+  reference: string,
+  { name, holdDays }: ProgramFields,
+): Promise<undefined> {
+  if (name === undefined && holdDays === undefined) {
+    throw new UsageError('say what to change: --name or --hold-days');
+  }
+  const hold_days = readHold(holdDays);
+  const changed = await withClient({ terminal, account: account() }, async (client) =>
+    client.programs.change(await findProgram(client, reference), { name, hold_days }),
+  );
+  terminal.result(changed, () => programTable([changed], terminal));
+}
+
+function programTable(programs: readonly Program[], { paint }: Terminal): string {
+  return table(
+    [{ heading: 'ID', right: true }, { heading: 'NAME' }, { heading: 'HOLD' }, { heading: 'CREATED (UTC)' }],
+    programs.map(({ id, name, hold_days, created_at }) => [
+      String(id),
+      name,
+      hold_days === null ? "the account's" : count(hold_days, 'day'),
+      shortTime(created_at),
+    ]),
+    paint.faint,
+  );
+}

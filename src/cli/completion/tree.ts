@@ -1,0 +1,70 @@
+import type { Argument, Command, Option } from 'commander';
+
+/** What may stand in a place of the command line: names of files, one of some words, or a text nobody can guess. */
+export type Expected =
+  | { readonly kind: 'file' }
+  | { readonly kind: 'words'; readonly words: readonly string[] }
+  | { readonly kind: 'text' };
+
+/** An option as it is typed. */
+export interface OptionNode {
+  /** `--output` and `-o`. */
+  readonly flags: readonly string[];
+  readonly description: string;
+  /** What stands after it; null when nothing does. */
+  readonly value: Expected | null;
+}
+
+/** A command and what can follow it. */
+export interface CommandNode {
+  /** The words after `payhook`: `payouts export`; empty for the program itself. */
+  readonly path: string;
+  readonly children: readonly { readonly name: string; readonly description: string }[];
+  readonly options: readonly OptionNode[];
+  readonly arguments: readonly Expected[];
+}
+
+/** A command and all below it, each before those below it. Options of the program are options of each. */
+export function commandTree(command: Command, path = ''): CommandNode[] {
+  const help = command.createHelp();
+  const children = help.visibleCommands(command);
+  const node: CommandNode = {
+    path,
+    children: children.map((child) => ({ name: child.name(), description: child.description() })),
+    options: [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)].map(optionNode),
+    arguments: command.registeredArguments.map(expectedOf),
+  };
+  const below = children.flatMap((child) =>
+    child.name() === 'help'
+      ? [helpNode(child, path, children)]
+      : commandTree(child, `${path} ${child.name()}`.trim()),
+  );
+  return [node, ...below];
+}
+
+/** `help` takes the names of the commands beside it. */
+function helpNode(help: Command, path: string, siblings: readonly Command[]): CommandNode {
+  const words = siblings.map((command) => command.name()).filter((name) => name !== help.name());
+  const named: Expected = { kind: 'words', words };
+  return { path: `${path} ${help.name()}`.trim(), children: [], options: [], arguments: [named] };
+}
+
+function optionNode(option: Option): OptionNode {
+  const { short, long, description, required, optional } = option;
+  return {
+    flags: [long, short].filter((flag) => flag !== undefined),
+    description,
+    value: required || optional ? expectedBy(valueName(option), option.argChoices) : null,
+  };
+}
+
+const valueName = ({ flags }: Option) => /[<[]([^>\]]+)[>\]]/.exec(flags)?.[1] ?? '';
+
+const expectedOf = (argument: Argument): Expected => expectedBy(argument.name(), argument.argChoices);
+
+/** What the name of a value tells: `<file>` is a file, `<payout>` is most often the unpaid one. */
+function expectedBy(name: string, choices: readonly string[] | undefined): Expected {
+  if (choices !== undefined) return { kind: 'words', words: choices };
+  if (name === 'file') return { kind: 'file' };
+  return name === 'payout' ? { kind: 'words', words: ['current'] } : { kind: 'text' };
+}

@@ -1,0 +1,11 @@
+/** Words that a shell takes one by one. Throws for what a shell would take for something else. */
+export function wordsOf(words: readonly string[]): string {
+  const odd = words.find((word) => !/^[\w.:-]+$/.test(word));
+  if (odd !== undefined) throw new Error(`${odd} is no plain word: a completion script cannot offer it`);
+  return words.join(' ');
+}
+
+/** A text in single quotes, as bash and zsh read it. */
+export function singleQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

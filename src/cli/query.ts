@@ -1,0 +1,12 @@
+/** The options that every list has, as they are typed. */
+export interface ListOptions {
+  readonly status?: string;
+  readonly sort?: string;
+  readonly page?: string;
+  readonly perPage?: string;
+}
+
+/** Options as the query of a list. Values stay as they are typed: the server judges them, and names the rule. */
+export function queryOf<Query>({ perPage, ...options }: ListOptions): Query {
+  return { ...options, per_page: perPage } as Query;
+}

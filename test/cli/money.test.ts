@@ -1,0 +1,366 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  AFFILIATES,
+  COMMISSIONS,
+  completePayout,
+  type Json,
+  makeAffiliate,
+  makeCommission,
+  makePayout,
+  nothingChanges,
+  PAYOUTS,
+} from '../api/fixtures.ts';
+import type { Api } from '../support/api.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Machine, startMachine } from './support.ts';
+
+let world: World;
+let machine: Machine;
+/** An account of its own for each test. */
+let api: Api;
+beforeAll(async () => {
+  world = await startWorld();
+  machine = startMachine();
+});
+beforeEach(async () => {
+  api = await world.otherAccount();
+});
+afterAll(async () => {
+  await machine.close();
+  await world.close();
+});
+
+const run = (...args: string[]) =>
+  machine.run(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key } });
+
+/** A command that has to succeed; returns what it printed for people. */
+async function say(...args: string[]): Promise<string> {
+  const ran = await run(...args);
+  expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
+  return ran.stdout;
+}
+
+/** A command that has to succeed; returns its JSON. */
+async function ask(...args: string[]): Promise<Json> {
+  return JSON.parse(await say(...args, '--json'));
+}
+
+/** A command that is refused and changes nothing. */
+async function refuse(code: number, message: string, ...args: string[]): Promise<void> {
+  await nothingChanges(world, async () => {
+    const ran = await run(...args);
+    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
+  });
+}
+
+const lines = (text: string) => text.trimEnd().split('\n');
+
+test('commissions are listed as the API lists them, chosen by what people know of them', async () => {
+  const ada = await makeAffiliate(api, { email: 'ada@example.com', external_id: 'a-1' });
+  const { id: bob } = await makeAffiliate(api);
+  const program = (await api.post(`${AFFILIATES}/programs`, { name: 'Creators' })).body;
+  const old = { occurred_at: '2026-08-31T23:59:59Z', order_id: 'o-1' };
+  await makeCommission(api, ada.id, { external_id: 'c-1', currency: 'eur', ...old });
+  await makeCommission(api, ada.id, { external_id: 'c-2', occurred_at: '2026-09-01T00:00:00Z' });
+  await makeCommission(api, bob, { external_id: 'c-3', program_id: program.id, type: 'bonus', ...old });
+  await makePayout(api, { filters: { affiliate_id: bob } });
+  const found = async (...options: string[]) =>
+    (await ask('commissions', 'list', '--sort', 'id', ...options)).data.map((each: Json) => each.external_id);
+  expect(await found('--affiliate', 'ada@example.com', '--currency', 'EUR', '--order', 'o-1')).toEqual([
+    'c-1',
+  ]);
+  expect(await found('--affiliate', 'a-1', '--since', '2026-09-01')).toEqual(['c-2']);
+  expect(await found('--before', '2026-09-01', '--status', 'unpaid', '--payout', 'none')).toEqual(['c-1']);
+  expect(await found('--payout', '1', '--program', 'Creators', '--type', 'bonus')).toEqual(['c-3']);
+  const page = (await api.get(`${COMMISSIONS}?per_page=2&page=2`)).body;
+  expect(await ask('commissions', 'list', '--per-page', '2', '--page', '2')).toEqual(page);
+  expect(lines(await say('commissions', 'list', '--per-page', '2', '--sort', 'id'))).toEqual([
+    'OCCURRED (UTC)    AFFILIATE  TYPE  STATUS  AMOUNT  CURRENCY  EXTERNAL ID',
+    expect.stringMatching(new RegExp(`^2026-08-31 23:59 +${ada.id}  sale  unpaid   10\\.00  EUR       c-1$`)),
+    expect.stringMatching(new RegExp(`^2026-09-01 00:00 +${ada.id}  sale  unpaid   10\\.00  USD       c-2$`)),
+    '3 commissions, page 1 of 2',
+  ]);
+  expect(await say('commissions', 'list', '--status', 'voided')).toBe('No commissions found.\n');
+  expect(await say('commissions', 'list', '--page', '7')).toBe(
+    'Nothing is on page 7: 3 commissions, 1 page\n',
+  );
+  await refuse(1, 'status must be one of', 'commissions', 'list', '--status', 'owed');
+});
+
+test('a commission is shown by its external_id; a name cannot move the cursor', async () => {
+  const { id } = await makeAffiliate(api);
+  const sale = { external_id: 'c 1', sale_amount: 31_900, rate_bps: 1250, product_name: 'Mug\u001B[2J 由紀' };
+  const made = await makeCommission(api, id, sale);
+  const text = await say('commissions', 'show', 'c 1');
+  expect(text).toContain(`${made.id}  sale  unpaid\n10.00 USD\n`);
+  expect(text).toMatch(/^Sale +319\.00 USD$/m);
+  expect(text).toMatch(/^Rate +12\.5 %$/m);
+  expect(text).toMatch(/^Product +Mug\uFFFD\[2J 由紀$/m);
+  expect(await ask('commissions', 'show', made.id)).toEqual(made);
+  await refuse(1, 'there is no commission nothing', 'commissions', 'show', 'nothing');
+});
+
+test('a refund takes what was typed, in the digits of the currency, and the same again nothing more', async () => {
+  const { id } = await makeAffiliate(api);
+  await makeCommission(api, id, { external_id: 'usd', amount: 3190, sale_amount: 31_900 });
+  await makeCommission(api, id, { external_id: 'jpy', amount: 500, currency: 'jpy' });
+  await makeCommission(api, id, { external_id: 'kwd', amount: 5000, currency: 'kwd' });
+  const refund = (reference: string, ...rest: string[]) =>
+    ['commissions', 'refund', reference, '--external-id', `r-${reference}`, '--yes', ...rest] as const;
+  for (let time = 0; time < 2; time += 1) {
+    expect(await say(...refund('usd', '--amount', '12.5'))).toBe('12.50 USD of usd: 19.40 USD is left\n');
+  }
+  expect(await ask(...refund('kwd', '--amount', '1.234'))).toMatchObject({
+    amount: 1234,
+    commission: { amount: 3766 },
+    clawback: null,
+  });
+  expect(await say(...refund('jpy'))).toBe('500 JPY of jpy: it is voided\n');
+  const more = ['commissions', 'refund', 'usd', '--external-id', 'r-2', '--yes'];
+  expect(await ask(...more, '--sale-amount', '100')).toMatchObject({ amount: 1000 });
+  const other = ['commissions', 'refund', 'usd', '--external-id', 'r-3', '--yes'];
+  await refuse(2, '--amount must be an amount in USD', ...other, '--amount', '12,50');
+  await refuse(2, 'with at most 2 digits after the point, not 1.234', ...other, '--amount', '1.234');
+  await refuse(2, 'with no digits after the point', ...refund('jpy', '--amount', '1.5'));
+  await refuse(2, '--amount must be from 0.01 to 10000000000.00 USD, not -1', ...other, '--amount', '-1');
+  await refuse(2, 'give --amount or --sale-amount', ...other, '--amount', '1', '--sale-amount', '1');
+  await refuse(1, 'what is left: 9.40 USD of usd, of a sale of 319.00 USD', ...other, '--amount', '9.41');
+});
+
+test('what was paid already is taken from the next payout', async () => {
+  const { id } = await makeAffiliate(api);
+  await makeCommission(api, id, { external_id: 'c-1', amount: 1000 });
+  await completePayout(api, await makePayout(api));
+  const refund = ['commissions', 'refund', 'c-1', '--external-id', 'r-1', '--amount', '4', '--yes'];
+  expect(await say(...refund)).toBe(
+    `4.00 USD of c-1: it was paid, so -4.00 USD goes into the next payout of affiliate ${id}\n`,
+  );
+  const clawback = (await ask('commissions', 'list', '--type', 'clawback')).data[0];
+  expect(clawback).toMatchObject({ amount: -400, external_id: expect.stringContaining('r-1') });
+  expect(await say('commissions', 'list', '--type', 'clawback')).toMatch(
+    / clawback {2}unpaid {3}-4\.00 {2}USD /,
+  );
+});
+
+test('an order is refunded in the currency of its commission; where there are two it says so', async () => {
+  const { id } = await makeAffiliate(api);
+  const [mug, cup] = [{ product_id: 'mug' }, { product_id: 'cup' }];
+  await makeCommission(api, id, { order_id: 'o-1', amount: 500, currency: 'jpy', ...mug });
+  await makeCommission(api, id, { order_id: 'o-1', amount: 1000, ...cup });
+  const refund = (externalId: string, ...rest: string[]) =>
+    ['refunds', 'create', '--order', 'o-1', '--external-id', externalId, '--yes', ...rest] as const;
+  await refuse(2, 'commissions in JPY, USD', ...refund('r-1', '--amount', '5'));
+  await refuse(1, 'there is no commission of product pot in order o-1', ...refund('r-1', '--product', 'pot'));
+  const byProduct = refund('r-1', '--product', 'mug', '--amount', '100');
+  for (let time = 0; time < 2; time += 1) {
+    expect(await ask(...byProduct)).toMatchObject({
+      refunds: [{ amount: 100, commission: { amount: 400 } }],
+    });
+  }
+  const rest = lines(await say(...refund('r-2')));
+  expect(rest).toEqual([
+    expect.stringMatching(/^400 JPY of \S+: it is voided$/),
+    expect.stringMatching(/^10\.00 USD of \S+: it is voided$/),
+  ]);
+  // nothing is left of the order: the refund that took it finds its currency all the same
+  expect(await ask(...byProduct)).toMatchObject({ refunds: [{ amount: 100, commission: { amount: 400 } }] });
+});
+
+test('voiding, holding and its end say what became of the commission', async () => {
+  const { id } = await makeAffiliate(api);
+  await makeCommission(api, id, { external_id: 'c-1' });
+  const name = `10.00 USD of c-1 (sale, affiliate ${id})`;
+  expect(await say('commissions', 'hold', 'c-1')).toContain(`${name} is held for review`);
+  expect(await say('commissions', 'list', '--status', 'pending')).toMatch(/ sale {2}held /);
+  expect(await say('commissions', 'unhold', 'c-1')).toBe(`${name} is unpaid.\n`);
+  const fraud = ['--reason', 'self-referral', '--yes'];
+  expect(await ask('commissions', 'void', 'c-1', ...fraud)).toMatchObject({
+    status: 'voided',
+    void_reason: 'self-referral',
+  });
+  await refuse(1, 'the commission is voided', 'commissions', 'void', 'c-1', ...fraud);
+});
+
+test('an adjustment is in the currency that is named, else that of the account', async () => {
+  const { id } = await makeAffiliate(api, { external_id: 'a-1' });
+  await api.patch('/v2/account', { default_currency: 'jpy' });
+  const adjust = (externalId: string, amount: string, ...rest: string[]) =>
+    [
+      'affiliates',
+      'adjust',
+      'a-1',
+      '--external-id',
+      externalId,
+      '--reason',
+      'by hand',
+      '--amount',
+      amount,
+    ].concat(rest, '--yes') as string[];
+  for (let time = 0; time < 2; time += 1) {
+    expect(await ask(...adjust('h-1', '-12.50', '--currency', 'EUR'))).toMatchObject({
+      type: 'adjustment',
+      affiliate_id: id,
+      amount: -1250,
+      currency: 'eur',
+      description: 'by hand',
+    });
+  }
+  expect(await say(...adjust('h-2', '500'))).toMatch(
+    /^500 JPY for affiliate \d+ \(h-2, com_[0-9a-f]{32}\)\.\n$/,
+  );
+  await refuse(2, '--amount must not be 0', ...adjust('h-3', '0'));
+  await refuse(2, '--amount must be an amount in JPY', ...adjust('h-3', '1.5'));
+  await refuse(2, '--currency must be an ISO 4217 currency code', ...adjust('h-3', '1', '--currency', 'xyz'));
+  const balance = await say('affiliates', 'show', 'a-1');
+  expect(balance).toMatch(/^EUR +0\.00 +-12\.50 +0\.00 +0\.00$/m);
+  expect(balance).toMatch(/^JPY +0 +500 +0 +0$/m);
+});
+
+test('money that came back is booked once, and the line of the payout shows it', async () => {
+  const { id } = await makeAffiliate(api, { email: 'ada@example.com', name_first: 'Ada' });
+  const { id: other } = await makeAffiliate(api);
+  for (const affiliate of [id, other]) await makeCommission(api, affiliate);
+  const payout = await makePayout(api);
+  await completePayout(api, payout, [
+    { affiliate_id: id, is_paid: true },
+    { affiliate_id: other, is_paid: false },
+  ]);
+  const returned = (who: string) => ['payouts', 'returned', '1', who, '--reason', 'closed', '--yes'] as const;
+  expect(await ask(...returned('ada@example.com'), '--reference', 'R-1')).toMatchObject({
+    affiliate_id: id,
+    returned_amount: 1000,
+  });
+  await refuse(1, 'was booked as returned before', ...returned(String(id)));
+  await refuse(1, 'the affiliate was not paid in this payout', ...returned(String(other)));
+  await refuse(1, 'affiliate 999999999 is not in payout 1', ...returned('999999999'));
+  expect(await say('payouts', 'show', '1')).toMatch(/ Ada .+ 10\.00 {2}USD +yes, came back$/m);
+  expect(await say('payouts', 'affiliates', '1', '--unpaid')).toMatch(/ 10\.00 {2}USD +no, released$/m);
+  expect((await ask('payouts', 'affiliates', '1', '--paid')).data).toHaveLength(1);
+});
+
+test('who was left out of a payout is listed with the reason', async () => {
+  const { id: little } = await makeAffiliate(api, { minimum_payout: { usd: 5000 } });
+  const { id: much } = await makeAffiliate(api);
+  await makeCommission(api, little, { amount: 4999 });
+  await makeCommission(api, much);
+  await makePayout(api);
+  expect(await say('payouts', 'show', 'current')).toContain('Who they are: payhook payouts excluded 1\n');
+  expect(await say('payouts', 'excluded', '1')).toMatch(
+    new RegExp(`^ +${little}  below minimum +1 +49\\.99  USD\n1 exclusion, page 1 of 1$`, 'm'),
+  );
+  const page = (await api.get(`${PAYOUTS}/current/excluded`)).body;
+  expect(await ask('payouts', 'excluded', 'current', '--affiliate', String(little))).toEqual(page);
+  expect(await say('payouts', 'excluded', '1', '--reason', 'on_hold')).toBe('No exclusions found.\n');
+});
+
+test('an affiliate is made, changed and found; an empty text clears, what is not named stays', async () => {
+  const made = await ask(
+    ...[
+      'affiliates',
+      'create',
+      '--email',
+      'ada@example.com',
+      '--name-first',
+      '由紀',
+      '--name-last',
+      'O’Neil',
+    ],
+    ...[
+      '--payout-method',
+      'paypal',
+      '--paypal-email',
+      'pay@example.com',
+      '--no-ready',
+      '--minimums',
+      'usd=50,jpy=500',
+    ],
+  );
+  expect(made).toEqual((await api.get(AFFILIATES)).body.data[0]);
+  expect(made).toMatchObject({
+    name_first: '由紀',
+    is_ready_for_payout: false,
+    minimum_payout: { usd: 5000, jpy: 500 },
+  });
+  const change = ['affiliates', 'change', 'ada@example.com'];
+  expect(
+    await ask(...change, '--paypal-email', '', '--payout-method', 'none', '--ready', '--minimums', 'none'),
+  ).toMatchObject({
+    name_first: '由紀',
+    paypal_email: null,
+    payout_method: null,
+    is_ready_for_payout: true,
+    minimum_payout: null,
+  });
+  await refuse(2, 'say what to change', ...change);
+  await refuse(2, '--minimums must be such as usd=50.00', ...change, '--minimums', 'usd');
+  await refuse(1, 'there is no affiliate bob@example.com', 'affiliates', 'show', 'bob@example.com');
+  const name = 'Wolfeschlegelsteinhausenbergerdorff';
+  await makeAffiliate(api, { name_last: name, email: 'wolfe@example.com', external_id: 'w-1' });
+  expect(lines(await say('affiliates', 'list', '--sort', 'id'))).toEqual([
+    expect.stringMatching(/^ *ID {2}NAME {28}E-MAIL {13}METHOD {2}READY {2}STATUS {2}EXTERNAL ID$/),
+    expect.stringMatching(/^ *\d+ {2}由紀 O’Neil {21}ada@example\.com {12}yes {4}active$/),
+    expect.stringMatching(
+      /^ *\d+ {2}Wolfeschlegelsteinhausenberge… {2}wolfe@example\.com {10}yes {4}active {2}w-1$/,
+    ),
+    '2 affiliates, page 1 of 1',
+  ]);
+  expect((await ask('affiliates', 'list', '--search', 'wolfe')).pagination.total).toBe(1);
+});
+
+test('programs and the account are made and changed', async () => {
+  const program = await ask('programs', 'create', '--name', 'Creators', '--hold-days', '30');
+  expect(program).toMatchObject({ name: 'Creators', hold_days: 30 });
+  const change = ['programs', 'change', 'Creators'];
+  expect(await ask(...change, '--hold-days', 'account')).toMatchObject({ id: program.id, hold_days: null });
+  expect(await say('programs', 'list')).toMatch(/^ *\d+ {2}Creators {2}the account's {2}20.+\n1 program, /m);
+  await refuse(2, '--hold-days must be a whole number from 0 to 3650', ...change, '--hold-days', '-1');
+
+  const settings = ['--currency', 'EUR', '--hold-days', '14', '--minimums', 'eur=50.00,jpy=5000'];
+  expect(await ask('account', 'change', ...settings)).toMatchObject({
+    default_currency: 'eur',
+    hold_days: 14,
+    minimum_payout: { eur: 5000, jpy: 5000 },
+  });
+  expect(await say('account', 'show')).toMatch(
+    /^Currency +EUR\nHold +14 days\nMinimums +50\.00 EUR, 5000 JPY$/m,
+  );
+  expect(await ask('account', 'change', '--minimums', 'none')).toMatchObject({
+    minimum_payout: {},
+    hold_days: 14,
+  });
+  await refuse(2, '--minimums names eur twice', 'account', 'change', '--minimums', 'eur=1,EUR=2');
+});
+
+test('the report of a year is the file of the API, for its owner only, and overwrites nothing', async () => {
+  const { id } = await makeAffiliate(api);
+  await makeCommission(api, id);
+  const { paid_at } = await completePayout(api, await makePayout(api));
+  const year = paid_at.slice(0, 4);
+  const file = `paid-${year}.csv`;
+  const report = (await api.get(`${AFFILIATES}/reports/paid?year=${year}`)).text;
+  expect(await ask('reports', 'paid', '--year', year)).toEqual({
+    file,
+    bytes: Buffer.byteLength(report),
+    year: Number(year),
+  });
+  expect(readFileSync(join(machine.folder, file), 'utf8')).toBe(report);
+  expect(statSync(join(machine.folder, file)).mode & 0o777).toBe(0o600);
+  await refuse(1, `${file} exists: add --force`, 'reports', 'paid', '--year', year);
+  expect(await say('reports', 'paid', '--year', year, '-o', '-')).toBe(report);
+  await refuse(1, 'year must be four digits', 'reports', 'paid', '--year', '26');
+});
+
+test('what takes money back, or cannot be undone, wants --yes where nobody can be asked', async () => {
+  const { id } = await makeAffiliate(api, { external_id: 'a-1' });
+  await makeCommission(api, id, { external_id: 'c-1', order_id: 'o-1' });
+  for (const args of [
+    ['commissions', 'refund', 'c-1', '--external-id', 'r-1'],
+    ['commissions', 'void', 'c-1', '--reason', 'x'],
+    ['refunds', 'create', '--order', 'o-1', '--external-id', 'r-1'],
+    ['affiliates', 'adjust', 'a-1', '--amount', '1', '--reason', 'x', '--external-id', 'h-1'],
+    ['payouts', 'returned', '1', 'a-1', '--reason', 'x'],
+  ])
+    await refuse(2, 'add --yes', ...args);
+});

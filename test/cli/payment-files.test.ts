@@ -1,0 +1,317 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  AFFILIATES,
+  type Json,
+  makeAffiliate,
+  makeCommission,
+  makePayout,
+  nothingChanges,
+  PAYOUTS,
+  parseCsv,
+} from '../api/fixtures.ts';
+import { type Answer, afterwards, json, stub } from '../client/support.ts';
+import type { Api } from '../support/api.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Machine, type Ran, startMachine } from './support.ts';
+
+let world: World;
+/** An account and a folder of their own for each test. */
+let api: Api;
+let machine: Machine;
+beforeAll(async () => {
+  world = await startWorld();
+});
+beforeEach(async () => {
+  api = await world.otherAccount();
+  machine = startMachine();
+});
+afterEach(() => machine.close());
+afterAll(() => world.close());
+
+const WISE = { payout_method: 'wise', name_first: 'Zoë' };
+const PAYPAL = { payout_method: 'paypal', paypal_email: 'pay@example.com' };
+
+const run = (args: readonly string[], url = world.url) =>
+  machine.run(args, { env: { PAYHOOK_URL: url, PAYHOOK_API_KEY: api.key } });
+const exportTo = (...args: string[]) => run(['payouts', 'export', 'current', ...args]);
+const read = (name: string) => readFileSync(join(machine.folder, name), 'utf8');
+const apiFile = async (query: string) => (await api.get(`${PAYOUTS}/current/payment-files/${query}`)).text;
+
+/** A command that has to succeed; returns its JSON. */
+async function ask(...args: string[]): Promise<Json> {
+  const ran = await run([...args, '--json']);
+  expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
+  return ran.json();
+}
+
+/** A command that is refused and leaves no file that was not there before. */
+async function refuse(ran: Promise<Ran>, code: number, ...parts: string[]): Promise<void> {
+  const before = machine.files();
+  const { stdout, stderr, code: ended } = await ran;
+  expect({ code: ended, stdout }, stderr).toEqual({ code, stdout: '' });
+  for (const part of parts) expect(stderr).toContain(part);
+  expect(machine.files()).toEqual(before);
+}
+
+/** An affiliate with commissions of these amounts, by currency. */
+async function someone(fields: object, owed: Readonly<Record<string, number>>): Promise<number> {
+  const { id } = await makeAffiliate(api, fields);
+  for (const [currency, amount] of Object.entries(owed)) await makeCommission(api, id, { currency, amount });
+  return id;
+}
+
+/** As many affiliates whom Wise can pay, each with a commission. */
+async function manyForWise(count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, index) => `a${index}`);
+  const lines = (header: string, line: (row: string) => string) => [header, ...rows.map(line), ''].join('\n');
+  const people = lines(
+    'external_id,email,name_first,payout_method',
+    (row) => `${row},${row}@example.com,A,wise`,
+  );
+  expect((await api.upload(`${AFFILIATES}/import`, people)).status).toBe(200);
+  const sales = lines(
+    'external_id,affiliate_external_id,amount,currency,occurred_at',
+    (row) => `${row},${row},1.00,USD,2026-01-01`,
+  );
+  expect((await api.upload(`${AFFILIATES}/commissions/import`, sales)).status).toBe(200);
+}
+
+test('each format is the file of the API, under the name the server gives it, for its owner only', async () => {
+  await someone(WISE, { eur: 1250 });
+  const { id, as_of } = await makePayout(api);
+  const start = `payout-1-r1-${as_of.slice(0, 10)}`;
+  for (const [args, name, text] of [
+    [[], `${start}.csv`, (await api.get(`${PAYOUTS}/current/download`)).text],
+    [['--format', 'summary'], `${start}-summary.csv`, await apiFile('summary')],
+    [['--format', 'wise'], `${start}-wise-eur.csv`, await apiFile('wise')],
+  ] as const) {
+    expect(await exportTo(...args)).toMatchObject({ code: 0, stdout: `${name}\n`, stderr: '' });
+    expect(read(name)).toBe(text);
+    expect(statSync(join(machine.folder, name)).mode & 0o777).toBe(0o600);
+  }
+  const wise = ['--format', 'wise', '--currency', 'EUR', '--source-currency', 'gbp', '-o', 'mine.csv'];
+  expect(await ask('payouts', 'export', '1', ...wise)).toEqual({
+    files: [{ file: 'mine.csv', bytes: expect.any(Number), part: null }],
+    skipped_affiliates: 0,
+    payout_id: id,
+    revision: 1,
+    format: 'wise',
+    paid_list: null,
+  });
+  expect(read('mine.csv')).toBe(await apiFile('wise?source_currency=gbp'));
+  expect((await exportTo('--format', 'wise', '-o', '-')).stdout).toBe(await apiFile('wise'));
+});
+
+test('a refusal of the server names the option that helps', async () => {
+  const bob = await someone({ payout_method: 'other' }, { usd: 100 });
+  await someone(PAYPAL, { usd: 100, eur: 200 });
+  await makePayout(api);
+  const paypal = (...args: string[]) => exportTo('--format', 'paypal', ...args);
+  await refuse(paypal(), 1, 'choose with --currency, one of eur, usd');
+  await refuse(paypal('--currency', 'chf'), 1, '--currency: the payout pays nothing in chf');
+  await refuse(
+    paypal('--currency', 'usd'),
+    1,
+    `(affiliates ${bob})`,
+    '--allow-skipped makes the file without',
+  );
+});
+
+test('an option that the format does not have is a usage error', async () => {
+  for (const [args, message] of [
+    [['--currency', 'usd'], '--currency goes with --format paypal or wise'],
+    [['--format', 'paypal', '--source-currency', 'usd'], '--source-currency goes with --format wise'],
+    [['--format', 'wise', '--currency', 'xyz'], '--currency must be an ISO 4217 currency code'],
+    [['--format', 'wise', '--paid-list', 'p.csv', '-o', '-'], '--paid-list goes with files'],
+  ] as const)
+    await refuse(exportTo(...args), 2, message);
+});
+
+test('those who are left out are counted, and so is every other currency', async () => {
+  await someone(PAYPAL, { usd: 100, jpy: 100 });
+  for (const method of ['wise', 'other']) await someone({ payout_method: method }, { usd: 100 });
+  await makePayout(api);
+  const args = ['--format', 'paypal', '--currency', 'usd', '--allow-skipped'];
+  const ran = await exportTo(...args);
+  expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^payout-1-r1-.+-paypal-usd\.csv\n$/) });
+  expect(ran.stderr).toContain('2 affiliates of this payout are NOT in the file');
+  expect(ran.stderr).toContain('The payout is in JPY too');
+  const report = await ask('payouts', 'export', '1', ...args, '--force');
+  expect(report).toMatchObject({ skipped_affiliates: 2, format: 'paypal' });
+});
+
+test('nothing is overwritten without --force, and a folder or a device never', async () => {
+  await someone(WISE, { usd: 100 });
+  await makePayout(api);
+  writeFileSync(join(machine.folder, 'mine.csv'), 'mine');
+  const wise = (...args: string[]) => exportTo('--format', 'wise', ...args);
+  await refuse(wise('-o', 'mine.csv'), 1, 'mine.csv exists: add --force');
+  await refuse(wise('--paid-list', 'mine.csv'), 1, 'mine.csv exists: add --force');
+  await refuse(wise('-o', machine.folder, '--force'), 1, 'is a folder');
+  await refuse(wise('-o', '/dev/null', '--force'), 1, 'is no plain file');
+  await refuse(wise('-o', 'none/mine.csv'), 1, 'none is no folder');
+  await refuse(wise('-o', 'one.csv', '--paid-list', './one.csv'), 2, 'two files cannot have one name');
+  expect(read('mine.csv')).toBe('mine');
+  expect((await wise('-o', 'mine.csv', '-f')).code).toBe(0);
+  expect(read('mine.csv')).toBe(await apiFile('wise'));
+});
+
+test('a file of several parts is written whole: every part under its own name, each row once', async () => {
+  await manyForWise(1001);
+  const { as_of } = await makePayout(api);
+  const parts = [await apiFile('wise?part=1'), await apiFile('wise?part=2')];
+  const names = [1, 2].map((part) => `payout-1-r1-${as_of.slice(0, 10)}-wise-usd-part-${part}-of-2.csv`);
+  expect(await exportTo('--format', 'wise')).toMatchObject({ code: 0, stdout: `${names.join('\n')}\n` });
+  expect(names.map(read)).toEqual(parts);
+
+  const { files, paid_list } = await ask(
+    ...['payouts', 'export', 'current', '--format', 'wise', '-o', 'bank.v2.csv', '--paid-list', 'paid.csv'],
+  );
+  expect(files).toEqual([
+    { file: 'bank.v2-part-1.csv', bytes: Buffer.byteLength(parts[0] ?? ''), part: 1 },
+    { file: 'bank.v2-part-2.csv', bytes: Buffer.byteLength(parts[1] ?? ''), part: 2 },
+  ]);
+  expect(['bank.v2-part-1.csv', 'bank.v2-part-2.csv'].map(read)).toEqual(parts);
+  expect(paid_list).toEqual({ file: 'paid.csv', paid: 1001, not_paid: 0 });
+  await refuse(exportTo('--format', 'wise', '-o', '-'), 1, 'the rows make 2 files');
+  await refuse(exportTo('--format', 'wise', '-o', 'bank.v2.csv'), 1, 'bank.v2-part-1.csv exists');
+
+  // and the list of so many completes the payout
+  const show = await run(['payouts', 'show', '1']);
+  expect(show.stdout).toContain('More than 1,000 affiliates, a page at a time: payhook payouts affiliates 1');
+  const second = await ask('payouts', 'affiliates', '1', '--per-page', '100', '--page', '11');
+  expect(second).toMatchObject({ data: [{ name: 'A' }], pagination: { total: 1001, pages: 11 } });
+  const done = await ask('payouts', 'complete', '1', '--from', 'paid.csv', '--revision', '1', '--yes');
+  expect(done).toMatchObject({ status: 'paid', totals: [{ paid_amount: 100_100, released_amount: 0 }] });
+});
+
+/** The server, but before the request that `isIt` picks, `first` is done. */
+async function between(isIt: (path: string) => boolean, first: () => Promise<unknown>): Promise<string> {
+  const proxy = createServer(async ({ url = '', headers: { authorization = '' } }, response) => {
+    if (isIt(url)) await first();
+    const answer = await fetch(world.url + url, { headers: { authorization } });
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  afterwards(async () => {
+    proxy.closeAllConnections();
+    await new Promise((resolve) => proxy.close(resolve));
+  });
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
+
+test('when the payout changes between two parts, none of them is left', async () => {
+  await manyForWise(1001);
+  await makePayout(api);
+  const { affiliate_id } = (await api.get(`${PAYOUTS}/current/affiliates`)).body.data[0];
+  const change = () => api.patch(`${AFFILIATES}/${affiliate_id}`, { name_last: 'Okafor' });
+  const url = await between((path) => path.includes('part=2'), change);
+  const args = ['payouts', 'export', 'current', '--format', 'wise', '--json'];
+  const ran = await run(args, url);
+  expect(ran).toMatchObject({ code: 1, stdout: '' });
+  const { error } = JSON.parse(ran.stderr);
+  expect(error).toMatchObject({ code: 'conflict', reason: 'payout_changed' });
+  expect(error.message).toContain('it was at revision 1, and is at 2');
+  expect(machine.files()).toEqual([]);
+});
+
+test('a part that is cut off on the way leaves none of the parts before it either', async () => {
+  const payout = { id: 'po_1', number: 1, revision: 1, status: 'unpaid', affiliates: [], totals: [] };
+  const part =
+    (number: number, end: 'whole' | 'cut'): Answer =>
+    (_, response) => {
+      const name = `payout-1-r1-2026-09-15-wise-usd-part-${number}-of-2.csv`;
+      response.writeHead(200, { 'content-disposition': `attachment; filename="${name}"`, etag: '"1"' });
+      if (end === 'whole') response.end('name\r\n');
+      else response.write('name\r\n', () => response.destroy());
+    };
+  const { url, seen } = await stub(json(200, payout), part(1, 'whole'), part(2, 'cut'));
+  const args = ['payouts', 'export', 'po_1', '--format', 'wise'];
+  await refuse(run(args, url), 1, 'the download was cut off');
+  expect(seen.map(({ url: path }) => path?.replace(/.*\?/, '')).slice(1)).toEqual(['part=1', 'part=2']);
+  expect(machine.files()).toEqual([]);
+});
+
+test('the lists of two files complete the payout: who is in one of them is paid, with its reference', async () => {
+  const [ada, bob, eve] = [
+    await someone(PAYPAL, { usd: 100 }),
+    await someone(WISE, { usd: 200 }),
+    await someone({ payout_method: 'other' }, { usd: 400 }),
+  ];
+  await makePayout(api);
+  for (const format of ['paypal', 'wise']) {
+    const ran = await exportTo('--format', format, '--allow-skipped', '--paid-list', `${format}.list.csv`);
+    expect(ran.stdout).toMatch(new RegExp(`^payout-1-r1-.+-${format}-usd\\.csv\n${format}\\.list\\.csv\n$`));
+    const next = `payhook payouts complete 1 --from ${format}.list.csv --revision 1`;
+    expect(ran.stderr).toContain(`${format}.list.csv: 1 paid, 2 not. Once the money has left: ${next}`);
+    expect(statSync(join(machine.folder, `${format}.list.csv`)).mode & 0o777).toBe(0o600);
+  }
+  expect(read('paypal.list.csv')).toBe(
+    `affiliate_id,is_paid,payment_reference\r\n${ada},true,1-${ada}\r\n${bob},false,\r\n${eve},false,\r\n`,
+  );
+  const complete = ['payouts', 'complete', '1', '--yes', '--from', 'paypal.list.csv'];
+  await nothingChanges(world, () =>
+    refuse(
+      run([...complete, '--from', 'paypal.list.csv']),
+      1,
+      `affiliate ${ada} is paid in another file too`,
+    ),
+  );
+  const { affiliates } = await ask(...complete, '--from', 'wise.list.csv');
+  expect(affiliates.map((line: Json) => [line.affiliate_id, line.is_paid, line.payment_reference])).toEqual([
+    [ada, true, `1-${ada}`],
+    [bob, true, `1-${bob}`],
+    [eve, false, null],
+  ]);
+  const again = exportTo('--format', 'paypal', '--paid-list', 'again.csv');
+  await refuse(again, 1, 'unpaid payout');
+  await refuse(
+    run(['payouts', 'export', '1', '--format', 'paypal', '--paid-list', 'x.csv']),
+    1,
+    'payout 1 is paid',
+  );
+});
+
+test('an affiliate whom the file pays one of two currencies is in no list: all of it is refused', async () => {
+  const both = await someone(PAYPAL, { usd: 100, eur: 200 });
+  const other = await someone(PAYPAL, { usd: 100 });
+  const third = await someone({ payout_method: 'wise' }, { usd: 100, eur: 100 });
+  await makePayout(api);
+  const args = ['--format', 'paypal', '--currency', 'usd', '--allow-skipped', '--paid-list', 'paid.csv'];
+  await refuse(exportTo(...args), 1, `affiliate ${both} is owed EUR too`, '--filter currency=usd');
+  // whoever is in two currencies, but not in the file, was simply not paid
+  await api.patch(`${AFFILIATES}/${both}`, { payout_method: 'other' });
+  expect((await exportTo(...args)).code).toBe(0);
+  expect(parseCsv(read('paid.csv')).slice(1)).toEqual([
+    [String(both), 'false', ''],
+    [String(other), 'true', `1-${other}`],
+    [String(third), 'false', ''],
+  ]);
+});
+
+test('a payout that changed after its file was made is not completed with the revision of the file', async () => {
+  const ada = await someone(PAYPAL, { usd: 100, jpy: 5 });
+  await makePayout(api, { filters: { currency: 'usd' } });
+  expect((await exportTo('--format', 'paypal', '--paid-list', 'paid.csv')).code).toBe(0);
+  await api.patch(`${AFFILIATES}/${ada}`, { paypal_email: 'new@example.com' });
+  const complete = ['payouts', 'complete', '1', '--from', 'paid.csv', '--yes', '--revision'];
+  await nothingChanges(world, () =>
+    refuse(run([...complete, '1']), 1, 'payout 1 has changed: it is at revision 2, not 1'),
+  );
+  await refuse(run([...complete, 'one']), 2, '--revision must be a whole number');
+  expect((await run([...complete, '2'])).code).toBe(0);
+});
+
+test('the list is not written when the payout changes between reading it and the file', async () => {
+  const ada = await someone(PAYPAL, { usd: 100 });
+  await makePayout(api);
+  const change = () => api.patch(`${AFFILIATES}/${ada}`, { name_last: 'Okafor' });
+  const url = await between((path) => path.includes('payment-files'), change);
+  const args = ['payouts', 'export', 'current', '--format', 'paypal', '--paid-list', 'paid.csv'];
+  await refuse(run(args, url), 1, 'payout 1 changed meanwhile');
+});
