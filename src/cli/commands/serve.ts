@@ -136,6 +136,7 @@ function banner(platform: Platform, address: string, setUp: string | null): stri
   const lines = [
     `Payhook is running at ${address}`,
     ...(config.baseUrl ? [`  Public address  ${config.baseUrl}`] : []),
+    `  API reference   ${config.baseUrl ?? address}/docs`,
     `  Data folder     ${config.dataDir}`,
     `  Database        ${databaseOf(platform)}`,
     ...(firstKey

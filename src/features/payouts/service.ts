@@ -3,6 +3,7 @@ import { publish } from '../../delivery/queue.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { idOf, numberIdOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import { formatDecimal } from '../../kernel/money.ts';
 import { getCommission } from '../commissions/service.ts';
 import { type CsvFile, csvOut } from '../csv-export.ts';
 import { missingAffiliates, missingPrograms } from '../references.ts';
@@ -190,9 +191,20 @@ function checkRevision(payout: LockedPayout, accepted: readonly string[] | null)
   if (accepted === null || accepted.includes(String(payout.revision))) return;
   throw fail(
     'payout_changed',
-    `the payout is at revision ${payout.revision} now, totals ${payout.totals}: look at it again before you go on`,
+    `the payout is at revision ${payout.revision} now and pays ${sumsOf(payout)}: look at it again before you go on`,
     { etag: etagOf(payout.revision) },
   );
+}
+
+/** The sums of a payout for people: `75.00 EUR to 1 affiliate, 165.50 USD to 3 affiliates`. */
+function sumsOf({ totals }: LockedPayout): string {
+  const sums = JSON.parse(totals) as { currency: string; amount: number; affiliate_count: number }[];
+  return sums
+    .map(({ currency, amount, affiliate_count: count }) => {
+      const decimal = formatDecimal(BigInt(amount), currency);
+      return `${decimal} ${currency.toUpperCase()} to ${count} ${count === 1 ? 'affiliate' : 'affiliates'}`;
+    })
+    .join(', ');
 }
 
 /** The ETag of a revision. */
