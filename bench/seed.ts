@@ -118,7 +118,7 @@ export async function settle(client: pg.Client): Promise<void> {
 
 /** Empties the log and the queue, and forgets what workers learned of the endpoints. */
 export async function emptyDeliveries(client: pg.Client): Promise<void> {
-  await client.query('truncate events, deliveries, attempts, queue');
+  await client.query('truncate events, deliveries, attempts, queue, delivery_counts, delivery_count_deltas');
   await client.query(
     `update endpoint_state set lane = default, may_start_at = default, failing_since = null, failures = default,
        last_success_at = null`,
@@ -154,7 +154,10 @@ export async function seedDeliveries(
        cross join (select array_agg(id order by id) as ids from webhook_endpoints where account_id = $1) e),
      logged as (
        insert into deliveries (account_id, endpoint_id, event_id, type, next_attempt_at)
-       select $1, endpoint_id, id, 'bench.happened', now_ms() from wanted)
+       select $1, endpoint_id, id, 'bench.happened', now_ms() from wanted),
+     counted as (
+       insert into delivery_count_deltas (account_id, endpoint_id, minute, total, delivered, failed)
+       select $1, endpoint_id, date_trunc('minute', id_time(id)), count(*), 0, 0 from wanted group by 1, 2, 3)
      insert into queue (account_id, endpoint_id, event_id, generation, due_at)
      select $1, endpoint_id, id, 0, now() from wanted order by g, k`,
     [seed.account, seed.events, seed.fanOut, seed.endpoints, EVENT_FILLER],
@@ -165,5 +168,70 @@ export async function seedDeliveries(
 export async function settleDeliveries(client: pg.Client): Promise<void> {
   await client.query('vacuum (analyze) queue, endpoint_state, webhook_endpoints');
   await client.query('analyze events, deliveries, attempts');
+  await client.query('checkpoint');
+}
+
+/** What `seedLog` makes. */
+export interface LogSeed {
+  readonly account: string;
+  readonly count: number;
+  /** The rows are spread evenly over so many milliseconds, the oldest of them so many ago. */
+  readonly ageMs: number;
+  readonly spanMs: number;
+}
+
+const LOG_ENDPOINTS = 4;
+
+/**
+ * Makes a log of deliveries that are over, at four endpoints in turn, one in fifty of them failed, with its counts as
+ * they would have been folded. The events and attempts behind it are left out: no list reads them.
+ */
+export async function seedLog(client: pg.Client, { account, count, ageMs, spanMs }: LogSeed): Promise<void> {
+  await client.query(
+    `with made as (
+       insert into webhook_endpoints (account_id, url, secret)
+       select $1, 'https://hooks.example.com/' || g, '' from generate_series(1, $2::int) g returning account_id, id)
+     insert into endpoint_state (account_id, endpoint_id) select account_id, id from made`,
+    [account, LOG_ENDPOINTS],
+  );
+  const { rows } = await client.query<{ from: string }>(
+    `select (extract(epoch from now()) * 1000)::int8 - $1::int8 as from`,
+    [ageMs],
+  );
+  const values = [account, count, rows[0]?.from, spanMs];
+  // of the row g: when it happened, and which endpoint it went to
+  const row = `generate_series(1, $2::int) g
+    cross join lateral (select $3::int8 + g::int8 * $4::int8 / ($2::int + 1) as ms) at
+    cross join (select array_agg(id order by id) as ids from webhook_endpoints where account_id = $1) e`;
+  await client.query(
+    `insert into deliveries (account_id, endpoint_id, event_id, type, status, attempt_count, last_attempt_at,
+       last_response_status, last_error_code, delivered_at)
+     select $1, ids[1 + g % cardinality(ids)],
+            (lpad(to_hex(ms), 12, '0') || '7' || substr(md5(g::text), 1, 19))::uuid,
+            case when g % 1000 = 0 then 'payout.paid' else 'order.created' end,
+            case when g % 50 = 7 then 'failed' else 'delivered' end, 1, to_timestamp(ms / 1000.0),
+            case when g % 50 = 7 then 500 else 200 end, case when g % 50 = 7 then 'response_error' end,
+            case when g % 50 <> 7 then to_timestamp(ms / 1000.0) end
+     from ${row}`,
+    values,
+  );
+  await client.query(
+    `insert into delivery_counts (account_id, scope_id, span, starts_at, total, delivered, failed)
+     select $1, scope_id, span, date_bin(length, to_timestamp(minute * 60), '2001-01-01Z'), sum(total),
+            sum(total - failed), sum(failed)
+     from (
+       select ids[1 + g % cardinality(ids)] as endpoint_id, ms / 60000 as minute, count(*) as total,
+              count(*) filter (where g % 50 = 7) as failed
+       from ${row} group by 1, 2) counted
+     cross join lateral (values (endpoint_id), ($1::uuid)) scope (scope_id)
+     cross join (values ('week', interval '7 days'), ('hour', '1 hour'), ('minute', '1 minute')) part (span, length)
+     group by 1, 2, 3, 4`,
+    values,
+  );
+}
+
+/** As `settle`, for the log and its counts. */
+export async function settleLog(client: pg.Client): Promise<void> {
+  await client.query('vacuum (analyze) deliveries, delivery_counts, webhook_endpoints');
   await client.query('checkpoint');
 }

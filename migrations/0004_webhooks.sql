@@ -42,7 +42,7 @@ create table endpoint_state (
   check ((failing_since is null) = (failures = 0))
 ) with (fillfactor = 50);
 
--- Events, deliveries and attempts lie in partitions of a week of event ids, made ahead (src/delivery/partitions.ts).
+-- Events, deliveries and attempts lie in partitions of a week of event ids, made ahead (src/db/partitions.ts).
 -- No default partition and no foreign keys among them: the one breaks the ordered scan, the others the dropping.
 
 -- Stored in the transaction of the change it tells of; the payload is the exact bytes that are signed and sent.
@@ -75,7 +75,9 @@ create table deliveries (
   check ((attempt_count = 0) = (last_attempt_at is null))
 ) partition by range (event_id);
 create index deliveries_account on deliveries (account_id, event_id, endpoint_id);
+create index deliveries_type on deliveries (account_id, type, event_id, endpoint_id);
 create index deliveries_failed on deliveries (account_id, event_id, endpoint_id) where is_failed;
+create index deliveries_endpoint_failed on deliveries (account_id, endpoint_id, event_id) where is_failed;
 
 -- Append-only: what was sent and what came back.
 create table attempts (
@@ -117,6 +119,36 @@ create table queue (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index queue_due on queue (account_id, endpoint_id, generation, due_at);
 
+-- How many rows the log has, so that no list walks it (src/delivery/counts.ts): by week, hour and minute of the time
+-- inside the event id, of an endpoint, and of an account, whose scope is its own id. Weeks are those of the partitions.
+create table delivery_counts (
+  account_id uuid not null,
+  scope_id   uuid not null,
+  span       text not null check (span in ('week', 'hour', 'minute')),
+  starts_at  timestamptz not null,
+  total      int not null,
+  delivered  int not null,
+  failed     int not null,
+  primary key (account_id, scope_id, span, starts_at)
+) with (fillfactor = 80);
+create index delivery_counts_starts on delivery_counts (starts_at);
+
+-- What was written since they were last added up. Append-only: nobody who writes the log waits for somebody else.
+create table delivery_count_deltas (
+  account_id  uuid not null,
+  endpoint_id uuid not null,
+  minute      timestamptz not null,
+  total       int not null,
+  delivered   int not null,
+  failed      int not null
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+create index delivery_count_deltas_endpoint on delivery_count_deltas (account_id, endpoint_id);
+
+-- Weeks that retention has given up: nothing in them is read any more, their partitions are about to be dropped.
+create table dropped_weeks (
+  starts_at timestamptz primary key
+);
+
 -- external_id of published events; cannot be unique on events, whose partition key would have to be in it.
 create table event_keys (
   account_id   uuid not null references accounts,
@@ -125,3 +157,4 @@ create table event_keys (
   request_hash bytea not null,
   primary key (account_id, external_id)
 );
+create index event_keys_event on event_keys (event_id);

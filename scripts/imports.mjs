@@ -27,7 +27,7 @@ const MAY_IMPORT = {
   pages: ['pages', 'route', 'feature', 'db', 'kernel'],
   oauth: ['oauth', 'pages', 'route', 'feature', 'db', 'kernel'],
   http: ['http', 'route', 'feature', 'oauth', 'pages', 'db', 'kernel'],
-  app: ['http', 'delivery', 'oauth', 'feature', 'db', 'kernel'],
+  app: ['http', 'delivery', 'queue', 'oauth', 'feature', 'db', 'kernel'],
   client: ['client', 'kernel'],
   cli: ['cli', 'app', 'client', 'kernel'],
   web: ['web', 'client'],

@@ -9,6 +9,8 @@ import { type DatabaseFacts, inspect } from './db/inspect.ts';
 import { MigrationError, type MigrationReport, migrate } from './db/migrate.ts';
 import { makePartitions } from './db/partitions.ts';
 import { readSetting, writeSetting } from './db/settings.ts';
+import { foldCounts } from './delivery/counts.ts';
+import { dropOldWeeks } from './delivery/retention.ts';
 import { createNotifier } from './delivery/wake.ts';
 import { createWorker, type Worker, type WorkerOptions } from './delivery/worker.ts';
 import { createAccount, createFirstAccount, listAccounts } from './features/accounts/service.ts';
@@ -26,6 +28,8 @@ import { type Vault, vaultOf } from './kernel/vault.ts';
 import { forgetExpired } from './oauth/service.ts';
 
 const HOUSEKEEPING_MS = 3_600_000;
+const FIRST_HOUSEKEEPING_MS = 60_000;
+const FOLDING_MS = 2000;
 const DRAIN_MS = 15_000;
 const IDLE_CHECK_MS = 50;
 
@@ -313,19 +317,48 @@ function workerOptions({ config, db, log, vault }: Platform): WorkerOptions {
 }
 
 /** What any process may do, and one of them must, now and then. Returns what ends it. */
-function keepHouse({ db, log }: Platform): () => void {
-  const housekeeping = setInterval(() => {
-    Promise.all([
-      forgetOldReplies(db),
-      foldArrivals(db),
-      forgetOldAttempts(db),
-      forgetOldSessions(db),
-      forgetExpired(db),
-      db.transaction(makePartitions),
-    ]).catch((error: unknown) => log.warn({ err: error }, 'housekeeping failed'));
-  }, HOUSEKEEPING_MS);
-  housekeeping.unref();
-  return () => clearInterval(housekeeping);
+function keepHouse({ config, db, log }: Platform): () => void {
+  const { retentionDays: days } = config.delivery;
+  const stopFolding = again(FOLDING_MS, FOLDING_MS, () => foldCounts(db), log);
+  const stopKeeping = again(
+    FIRST_HOUSEKEEPING_MS,
+    HOUSEKEEPING_MS,
+    async () => {
+      await Promise.all([
+        forgetOldReplies(db),
+        foldArrivals(db),
+        forgetOldAttempts(db),
+        forgetOldSessions(db),
+        forgetExpired(db),
+        db.transaction((tx) => makePartitions(tx)),
+      ]);
+      await dropOldWeeks({ db, log, days });
+    },
+    log,
+  );
+  return () => {
+    stopFolding();
+    stopKeeping();
+  };
+}
+
+/** Does something after a while, and a while after it has ended again, whatever came of it. Returns what ends it. */
+function again(firstMs: number, pauseMs: number, work: () => Promise<unknown>, log: Logger): () => void {
+  let timer = setTimeout(run, firstMs).unref();
+  let ended = false;
+  function run(): void {
+    work()
+      .catch((error: unknown) => {
+        if (!ended) log.warn({ err: error }, 'housekeeping failed; it is tried again');
+      })
+      .finally(() => {
+        if (!ended) timer = setTimeout(run, pauseMs).unref();
+      });
+  }
+  return () => {
+    ended = true;
+    clearTimeout(timer);
+  };
 }
 
 async function drain(server: FastifyInstance): Promise<void> {

@@ -887,6 +887,32 @@ export interface WebhookEventWithAttempts {
   readonly attempts: readonly WebhookAttempt[];
 }
 
+export interface WebhookRecovery {
+  readonly id: string;
+  readonly object: 'webhook_recovery';
+  readonly webhook_endpoint_id: string;
+  /** paused: the endpoint is disabled; it goes on when the endpoint is enabled */
+  readonly status: 'pending' | 'running' | 'paused' | 'completed' | 'cancelled';
+  readonly filters: {
+    readonly since: Timestamp;
+    readonly until: Timestamp;
+    readonly status: readonly ('failed' | 'pending' | 'delivered')[];
+    /** null = all */
+    readonly types: readonly string[] | null;
+  };
+  /** events created before this were looked at: how far it is between `since` and `until` */
+  readonly processed_until: Timestamp | null;
+  /** events it put into work */
+  readonly queued_count: number;
+  /** events that were due or under way anyway: that attempt is theirs */
+  readonly skipped_count: number;
+  readonly created_by: string;
+  readonly created_at: Timestamp;
+  readonly started_at: Timestamp | null;
+  readonly completed_at: Timestamp | null;
+  readonly cancelled_at: Timestamp | null;
+}
+
 export interface ListPayoutsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?:
@@ -1250,10 +1276,39 @@ export interface RotateWebhookEndpointSecretBody {
   readonly overlap_seconds?: number | undefined;
 }
 
+export interface RecoverWebhookEndpointBody {
+  /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD (UTC) */
+  readonly since: string;
+  /** events created before it, a day whole; now at the latest, and if left out */
+  readonly until?: string | undefined;
+  /** the status of the events in the log, or several; failed if left out */
+  readonly status?:
+    | 'failed'
+    | 'pending'
+    | 'delivered'
+    | readonly ('failed' | 'pending' | 'delivered')[]
+    | undefined;
+  /** names such as payout.paid or payout.*; null = all */
+  readonly types?: readonly string[] | null | undefined;
+}
+
+export interface ListRecoveriesOfWebhookEndpointQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  readonly 'created_at[lt]'?: string | undefined;
+}
+
 export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
-  readonly status?: 'pending' | 'held' | 'delivered' | 'failed' | undefined;
+  readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
   /** a text */
   readonly type?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD */
@@ -1269,7 +1324,7 @@ export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
 export interface ListWebhookEventsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
-  readonly status?: 'pending' | 'held' | 'delivered' | 'failed' | undefined;
+  readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
   /** a text */
   readonly type?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD */
@@ -1801,6 +1856,34 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: WebhookEvent;
   };
+  /**
+   * Send events of a span of time again. Stores a job that workers carry out: every event of the log that
+   * matches when the job comes to it is sent once more, as by a retry, the oldest first and a few at a time, so
+   * that new events do not wait. An endpoint has one at a time. A token without the scope affiliates names the
+   * `types`, none of payouts, commissions and affiliates.
+   */
+  readonly recoverWebhookEndpoint: {
+    readonly path: [id: string];
+    readonly body: RecoverWebhookEndpointBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: WebhookRecovery;
+  };
+  /** List the recoveries of a webhook endpoint. */
+  readonly listRecoveriesOfWebhookEndpoint: {
+    readonly path: [id: string];
+    readonly query?: ListRecoveriesOfWebhookEndpointQuery;
+    readonly result: Page<WebhookRecovery>;
+  };
+  /** Get a recovery. How far it is, and what it has put into work. */
+  readonly getRecoveryOfWebhookEndpoint: {
+    readonly path: [id: string, recovery_id: string];
+    readonly result: WebhookRecovery;
+  };
+  /** Cancel a recovery. It puts nothing more into work; what it has put there is sent. The record stays. */
+  readonly cancelRecoveryOfWebhookEndpoint: {
+    readonly path: [id: string, recovery_id: string];
+    readonly result: undefined;
+  };
   /** List the events of a webhook endpoint. The delivery log of one endpoint, of a deleted one too. */
   readonly listEventsOfWebhookEndpoint: {
     readonly path: [id: string];
@@ -2175,6 +2258,31 @@ export const OPERATIONS = {
     path: '/v2/webhook-endpoints/{id}/test',
     takes: [],
     gives: 'record',
+  },
+  recoverWebhookEndpoint: {
+    method: 'POST',
+    path: '/v2/webhook-endpoints/{id}/recover',
+    takes: ['body'],
+    gives: 'record',
+  },
+  listRecoveriesOfWebhookEndpoint: {
+    method: 'GET',
+    path: '/v2/webhook-endpoints/{id}/recoveries',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  getRecoveryOfWebhookEndpoint: {
+    method: 'GET',
+    path: '/v2/webhook-endpoints/{id}/recoveries/{recovery_id}',
+    takes: [],
+    gives: 'record',
+  },
+  cancelRecoveryOfWebhookEndpoint: {
+    method: 'DELETE',
+    path: '/v2/webhook-endpoints/{id}/recoveries/{recovery_id}',
+    takes: [],
+    gives: 'nothing',
   },
   listEventsOfWebhookEndpoint: {
     method: 'GET',

@@ -128,6 +128,13 @@ export function resourcesOf({ method, send }: Calls) {
       event: method('getEventOfWebhookEndpoint'),
       /** Sends an event again now, with the same `webhook-id`. */
       retry: method('retryEventOfWebhookEndpoint'),
+      /** Sends events of a span of time again, by a job that goes on by itself; an endpoint has one at a time. */
+      recover: method('recoverWebhookEndpoint'),
+      recoveries: method('listRecoveriesOfWebhookEndpoint'),
+      /** A recovery: how far it is, and what it has put into work. */
+      recovery: method('getRecoveryOfWebhookEndpoint'),
+      /** Ends a recovery; what it has put into work is sent. */
+      cancelRecovery: method('cancelRecoveryOfWebhookEndpoint'),
     },
     webhookEvents: {
       /** The delivery log of the account: an event has a record for each endpoint. */

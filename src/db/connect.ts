@@ -42,6 +42,11 @@ export interface Database {
    * indexes whatever the statistics of its queue said when it was empty.
    */
   engine<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  /**
+   * Runs a statement by itself, outside of any transaction: what PostgreSQL takes only so (DETACH … CONCURRENTLY). It
+   * waits a few seconds at most for locks.
+   */
+  alone(statement: Sql): Promise<void>;
   /** Calls `listener` after each commit of a transaction that announced; returns what ends it. */
   onAnnounced(listener: () => void): () => void;
   /**
@@ -119,6 +124,7 @@ export function connect(options: ConnectOptions): Database {
   // Apart from the readers, which authenticate every request: a download lasts as long as its reader pleases.
   const snapshots = open(true);
   const engine = open(false, ENGINE_CONNECTIONS, ENGINE_PLANS);
+  const loner = open(false, 1, ' -c lock_timeout=10s');
   const listeners = new Set<() => void>();
   const announced = () => {
     for (const listener of listeners) listener();
@@ -129,13 +135,16 @@ export function connect(options: ConnectOptions): Database {
     transaction: (work) => transaction(writers, work, announced),
     snapshot: (work) => snapshot(snapshots, work),
     engine: (work) => transaction(engine, work, announced),
+    async alone({ text, values }) {
+      await loner.query(text, values);
+    },
     onAnnounced(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     listen: (channel, listener) => listen(options, channel, listener),
     async close() {
-      await Promise.all([readers.end(), writers.end(), snapshots.end(), engine.end()]);
+      await Promise.all([readers, writers, snapshots, engine, loner].map((pool) => pool.end()));
     },
   };
 }

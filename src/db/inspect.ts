@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import sql from 'sql-template-tag';
+import { slowClockBehindMs } from './clock.ts';
 import { maybeRow, oneRow, type Reader } from './connect.ts';
-import { hasPartitionsAhead } from './partitions.ts';
+import { hasPartitionsAhead, logBegins } from './partitions.ts';
 import { readSetting } from './settings.ts';
 
 /** What a database is like, for `doctor`. */
@@ -23,6 +24,10 @@ export interface DatabaseFacts {
   readonly secretKeyFingerprint: string | null;
   /** Whether next week's events would find their partitions; null before there is a schema. */
   readonly partitionsAhead: boolean | null;
+  /** When the week begins that the oldest stored event is of (RFC 3339); null when there is none. */
+  readonly logBegins: string | null;
+  /** How far the clock that retention goes by is behind the database's; null before it was started. */
+  readonly retentionBehindMs: number | null;
 }
 
 const MIGRATIONS = new URL('../../migrations/', import.meta.url);
@@ -52,6 +57,7 @@ export async function inspect(db: Reader): Promise<DatabaseFacts> {
           (extract(epoch from clock_timestamp()) * 1000)::int8 as now_ms,
           to_regclass('schema_migrations') is not null as has_schema`,
   );
+  const whenMigrated = <Fact>(read: (db: Reader) => Promise<Fact>) => (server.has_schema ? read(db) : null);
   const here = (before + Date.now()) / 2;
   return {
     version: server.version,
@@ -62,10 +68,12 @@ export async function inspect(db: Reader): Promise<DatabaseFacts> {
     isSuperuser: server.superuser,
     fsync: server.fsync,
     clockAheadMs: Math.round(Number(server.now_ms) - here),
-    schemaVersion: server.has_schema ? await schemaVersion(db) : 0,
+    schemaVersion: (await whenMigrated(schemaVersion)) ?? 0,
     newestSchemaVersion: newestSchemaVersion(),
-    partitionsAhead: server.has_schema ? await hasPartitionsAhead(db) : null,
-    secretKeyFingerprint: server.has_schema ? await readSetting(db, 'secret_key_fingerprint') : null,
+    partitionsAhead: await whenMigrated(hasPartitionsAhead),
+    logBegins: await whenMigrated(logBegins),
+    retentionBehindMs: await whenMigrated(slowClockBehindMs),
+    secretKeyFingerprint: await whenMigrated((reader) => readSetting(reader, 'secret_key_fingerprint')),
   };
 }
 

@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
-import { oneRow, type Reader, rows, type Tx } from './connect.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import { type Database, maybeRow, oneRow, type Reader, rows, type Tx } from './connect.ts';
 
 /** The tables that lie in partitions of a week of event ids. */
 const TABLES = ['events', 'deliveries', 'attempts'] as const;
@@ -10,23 +11,24 @@ const LOCK = 7_246_813_906n; // one number for "Payhook makes partitions"
 
 /**
  * Makes the partitions of the last week, this one and the four to come, where they are missing: any process may, at
- * any time. A week begins on Monday 00:00 UTC; the last one is there for a clock that is set back.
+ * any time. A week begins on Monday 00:00 UTC; the last one is there for a clock that is set back. `past` names
+ * more instants (RFC 3339) that partitions are for, when a history is put in.
  *
  * ATTACH takes a lock that lets inserts pass; creating a partition of the parent would not (it waits 5 s at most for
  * others who change the tables).
  */
-export async function makePartitions(tx: Tx): Promise<void> {
+export async function makePartitions(tx: Tx, past: readonly Timestamp[] = []): Promise<void> {
   await rows(tx, sql`set local lock_timeout = '5s'`);
   await rows(tx, sql`select pg_advisory_xact_lock(${LOCK})`);
   const missing = await rows<{ parent: string; name: string; first: string; last: string }>(
     tx,
     sql`select parent, name, id_floor(starts)::text as first, id_floor(starts + interval '7 days')::text as last
-        from generate_series(-1, ${WEEKS_AHEAD}::int) week,
-             lateral (select date_trunc('week', now() at time zone 'UTC') at time zone 'UTC'
-                             + week * interval '7 days' as starts) monday,
+        from (select now() + week * interval '7 days' as at from generate_series(-1, ${WEEKS_AHEAD}::int) week
+              union select unnest(${[...past]}::timestamptz[])) needed,
+             lateral (select date_trunc('week', at at time zone 'UTC') at time zone 'UTC' as starts) monday,
              unnest(${[...TABLES]}::text[]) parent,
              lateral (select parent || '_' || to_char(starts at time zone 'UTC', 'YYYYMMDD') as name) named
-        where to_regclass(name) is null order by starts, parent`,
+        where to_regclass(name) is null group by starts, parent, name order by starts, parent`,
   );
   for (const { parent, name, first, last } of missing) {
     await rows(tx, raw(`create table ${name} (like ${parent} including all) ${STORAGE[parent] ?? ''}`));
@@ -46,4 +48,58 @@ export async function hasPartitionsAhead(db: Reader): Promise<boolean> {
         from unnest(${[...TABLES]}::text[]) parent`,
   );
   return ready;
+}
+
+/** The partition of a table for a week, or the table that is left of it. */
+interface Partition {
+  readonly parent: string;
+  readonly name: string;
+  /** When the week begins. */
+  readonly week: Timestamp;
+  /** Whether it is part of its parent; detached ones only wait to be dropped. */
+  readonly state: 'attached' | 'detaching' | 'detached';
+}
+
+function partitions(db: Reader): Promise<Partition[]> {
+  return rows(
+    db,
+    sql`select parent, c.relname as name,
+               iso(to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp at time zone 'UTC') as week,
+               case when i.inhrelid is null then 'detached' when i.inhdetachpending then 'detaching'
+                    else 'attached' end as state
+        from unnest(${[...TABLES]}::text[]) parent
+        join pg_class p on p.oid = to_regclass(parent)
+        join pg_class c on c.relkind = 'r' and c.relnamespace = p.relnamespace
+          and c.relname ~ ('^' || parent || '_\\d{8}$')
+        left join pg_inherits i on i.inhrelid = c.oid and i.inhparent = p.oid
+        order by week, parent`,
+  );
+}
+
+/** The weeks that the log has partitions for, the oldest first. */
+export async function loggedWeeks(db: Reader): Promise<Timestamp[]> {
+  const attached = (await partitions(db)).filter(({ state }) => state !== 'detached');
+  return [...new Set(attached.map(({ week }) => week))];
+}
+
+/**
+ * Drops the partitions of a week, wherever an earlier attempt ended: detaching lets others read and write meanwhile, but
+ * is two transactions of PostgreSQL's own. Throws when somebody holds one of the tables for too long.
+ */
+export async function dropPartitions(db: Database, week: Timestamp): Promise<void> {
+  for (const { parent, name, state } of (await partitions(db.reader)).filter((each) => each.week === week)) {
+    const detach = `alter table ${parent} detach partition ${name}`;
+    if (state === 'attached') await db.alone(raw(`${detach} concurrently`));
+    if (state === 'detaching') await db.alone(raw(`${detach} finalize`));
+    await db.alone(raw(`drop table ${name}`));
+  }
+}
+
+/** When the week begins that the oldest stored event is of, or null. */
+export async function logBegins(db: Reader): Promise<Timestamp | null> {
+  for (const { parent, name, week, state } of await partitions(db)) {
+    if (parent !== 'events' || state !== 'attached') continue;
+    if (await maybeRow(db, raw(`select 1 from ${name} limit 1`))) return week;
+  }
+  return null;
 }

@@ -2,6 +2,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../db/connect.ts';
 import { fail } from '../kernel/errors.ts';
 import type { Json } from '../kernel/json.ts';
+import { noteChanges } from './counts.ts';
 
 /** The types of event that Payhook publishes of its own. */
 export type EventType =
@@ -112,7 +113,10 @@ async function store(
           where account_id = ${account} and deleted_at is null and ${wants(type, audience)}),
         logged as (
           insert into deliveries (account_id, endpoint_id, event_id, type, next_attempt_at)
-          select ${account}::uuid, endpoint_id, made.id, ${type}::text, now_ms() from made, interested),
+          select ${account}::uuid, endpoint_id, made.id, ${type}::text, now_ms() from made, interested
+          returning account_id, endpoint_id, event_id),
+        counted as (
+          ${noteChanges(sql`select *, 1 as total, 0 as delivered, 0 as failed from logged`)}),
         queued as (
           insert into queue (account_id, endpoint_id, event_id, generation, due_at)
           select ${account}::uuid, endpoint_id, made.id, resumptions, now() from made, interested)
@@ -135,10 +139,30 @@ function patternsOf(type: string): string[] {
   return [type, ...parts.slice(1).map((_, index) => `${parts.slice(0, index + 1).join('.')}.*`)];
 }
 
+/** One number for "the log is not dropped, or nothing of it is put into work": retention holds it alone. */
+export const LOG_LOCK = 7_246_813_909n;
+
+/**
+ * Whether an event (its id) may be read: of a week that is being dropped nothing is any more. Nearly always there is no
+ * such week, which is asked once for all rows.
+ */
+export const isKept = (event: Sql): Sql => sql`(not exists (select from dropped_weeks) or not exists (
+  select from dropped_weeks w
+  where ${event} >= id_floor(w.starts_at) and ${event} < id_floor(w.starts_at + interval '7 days')))`;
+
+/**
+ * Keeps retention away until the transaction ends. To be called before an event of the log is looked up that is to be
+ * put into work again: an event that was dropped is not found then.
+ */
+export async function holdLog(tx: Tx): Promise<void> {
+  await rows(tx, sql`select pg_advisory_xact_lock_shared(${LOG_LOCK})`);
+}
+
 /**
  * Puts a delivery into work now, by hand: a new attempt of the same event, whatever came of the earlier ones. One that
  * is under way or due already is that attempt. A slow-down of the endpoint (Retry-After) is lifted; its rate limit is
- * not. The caller has checked that the delivery exists and that its endpoint is enabled.
+ * not. The caller holds the log, and has
+ * checked that the delivery exists and that its endpoint is enabled.
  */
 export async function retryNow(
   tx: Tx,
@@ -179,12 +203,16 @@ export async function endDeleted(tx: Tx): Promise<number> {
           where e.deleted_at is not null limit ${ENDED_AT_ONCE}::int),
         gone as (
           delete from queue q using doomed d
-          where q.event_id = d.event_id and q.endpoint_id = d.endpoint_id)
-        update deliveries l set status = 'failed', next_attempt_at = null, last_error_code = 'endpoint_deleted'
-        from doomed d
-        where l.account_id = d.account_id and l.endpoint_id = d.endpoint_id and l.event_id = d.event_id
-          and l.status = 'pending'
-        returning 1`,
+          where q.event_id = d.event_id and q.endpoint_id = d.endpoint_id),
+        ended as (
+          update deliveries l set status = 'failed', next_attempt_at = null, last_error_code = 'endpoint_deleted'
+          from doomed d
+          where l.account_id = d.account_id and l.endpoint_id = d.endpoint_id and l.event_id = d.event_id
+            and l.status = 'pending'
+          returning l.account_id, l.endpoint_id, l.event_id),
+        counted as (
+          ${noteChanges(sql`select *, 0 as total, 0 as delivered, 1 as failed from ended`)})
+        select 1 from ended`,
     'end_deleted',
   );
   return ended.length;

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag';
 import { rows, type Tx } from '../db/connect.ts';
 import type { Claimed } from './claim.ts';
+import { noteChanges } from './counts.ts';
 
 /** What came of an attempt, ready to be written. */
 export interface Result {
@@ -40,6 +41,10 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Result
             response_truncated boolean, error_code text, error_message text)),
         owned as materialized (
           select r.*, q.trigger, q.step,
+                 -- work of the schedule is pending; the rest is looked up, which is safe: who has the lease has the row
+                 case when q.trigger = 'scheduled' then 'pending' else (
+                   select b.status from deliveries b where b.account_id = r.account_id
+                     and b.endpoint_id = r.endpoint_id and b.event_id = r.event_id) end as status_before,
                  now_ms() + case when released then 0 else retry_ms end * interval '1 millisecond' as retry_at
           from result r
           join queue q on q.event_id = r.event_id and q.endpoint_id = r.endpoint_id
@@ -60,6 +65,12 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Result
           from owned o
           where d.account_id = o.account_id and d.endpoint_id = o.endpoint_id and d.event_id = o.event_id
           returning o.*, d.attempt_count, d.status, d.next_attempt_at),
+        counted as (
+          ${noteChanges(sql`
+            select account_id, endpoint_id, event_id, 0 as total,
+                   (status = 'delivered')::int - (status_before = 'delivered')::int as delivered,
+                   (status = 'failed')::int - (status_before = 'failed')::int as failed
+            from logged where status <> status_before`)}),
         noted as (
           insert into attempts (account_id, endpoint_id, event_id, number, trigger, url, started_at, duration_ms,
             request_headers, response_status, response_headers, response_body, response_truncated, error_code,

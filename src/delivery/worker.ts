@@ -10,6 +10,7 @@ import { type Claim, type Claimed, type Cursor, claim } from './claim.ts';
 import { createKeyring } from './keyring.ts';
 import type { Outcome } from './outcome.ts';
 import { endDeleted } from './queue.ts';
+import { startRecovering } from './recover.ts';
 import { nextDelay } from './schedule.ts';
 import { createSender } from './send.ts';
 import { createSettler, type Finished } from './settler.ts';
@@ -193,6 +194,7 @@ export function createWorker(options: WorkerOptions): Worker {
         log.warn({ err: error }, 'ending deliveries of deleted endpoints failed; it is tried again');
     });
   }, SWEEP_MS);
+  const recoverer = startRecovering(options);
   wake();
 
   return {
@@ -203,6 +205,7 @@ export function createWorker(options: WorkerOptions): Worker {
       clearInterval(sweeping);
       stopHearing();
       await stopListening();
+      await recoverer.close();
       await pumping;
       const senders = [sender, localSender];
       const cut = setTimeout(() => {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Database } from '../db/connect.ts';
-import { findKey, touchKey } from '../features/api-keys/service.ts';
+import { keyFinder, touchKey } from '../features/api-keys/service.ts';
 import { findSession } from '../features/sessions/service.ts';
 import { fail } from '../kernel/errors.ts';
 import { idOf } from '../kernel/ids.ts';
@@ -24,14 +24,23 @@ interface Request {
 }
 
 /**
- * Who makes the request, from its Authorization header (RFC 6750 section 2.1), which carries a key or a token, or else
+ * What tells who makes a request, from its Authorization header (RFC 6750 section 2.1), which carries a key or a token, or else
  * from the session of our own pages. Each is looked up in each request, so that a revoked one stops at once on every
  * server. Throws `missing_credentials`, `invalid_credentials` or `cross_site_request`.
  */
-export async function authenticate(
+export function authenticator(
   db: Database,
-  request: Request,
   operator: OperatorCredential | undefined,
+): (request: Request) => Promise<Principal> {
+  const findKey = keyFinder(db.reader);
+  return (request) => authenticate(db, findKey, operator, request);
+}
+
+async function authenticate(
+  db: Database,
+  findKey: ReturnType<typeof keyFinder>,
+  operator: OperatorCredential | undefined,
+  request: Request,
 ): Promise<Principal> {
   const { authorization } = request.headers;
   const cookie = sessionCookie(request.headers.cookie);
@@ -49,7 +58,7 @@ export async function authenticate(
   }
   const principal = isSecret('pha_', token)
     ? await findAccess(db, hashSecret(token))
-    : await byKey(db, token);
+    : await byKey(db, findKey, token);
   if (principal === null) {
     throw fail('invalid_credentials', 'the API key or token is unknown, expired or revoked', {
       'www-authenticate': 'Bearer error="invalid_token"',
@@ -58,8 +67,12 @@ export async function authenticate(
   return principal;
 }
 
-async function byKey(db: Database, token: string): Promise<Principal | null> {
-  const key = isSecret('ph_', token) ? await findKey(db.reader, hashSecret(token)) : null;
+async function byKey(
+  db: Database,
+  findKey: ReturnType<typeof keyFinder>,
+  token: string,
+): Promise<Principal | null> {
+  const key = isSecret('ph_', token) ? await findKey(hashSecret(token)) : null;
   if (key === null) return null;
   touchKey(db, key.id);
   return { kind: 'key', id: idOf('key', key.id), account: key.account, scopes: ALL_SCOPES, role: 'owner' };

@@ -101,10 +101,12 @@ export interface Page {
   readonly total: bigint;
 }
 
-interface PageSource {
+export interface PageSource {
   readonly list: ListQuery;
-  /** Names the list: without filters its statement stays prepared under it. */
+  /** Names the statement, together with the order: what is read often stays prepared. */
   readonly name: string;
+  /** Whether the name stands for one text: by default, when no filter is given. */
+  readonly isPrepared?: boolean;
   /** The table and the alias its columns are named by, here and in the definition's columns. */
   readonly table: string;
   readonly alias: string;
@@ -114,6 +116,8 @@ interface PageSource {
   readonly record: Sql;
   /** Joins that only the record needs: the total and the search for the page do not pay for them. */
   readonly join?: Sql;
+  /** CTEs that the total and the search for the page read. */
+  readonly ctes?: Sql;
   /** A cheaper exact total than counting, when the list knows one: a query of one column `n`. */
   readonly total?: Sql;
   /** The rows of the page by a path that follows indexes where filtering the table would not. */
@@ -147,23 +151,24 @@ export async function listPage(db: Reader, source: PageSource): Promise<Page> {
         where ${where} and ${offset}::int8 < (select n from total) ${cut.page}`;
   const { total, data } = await oneRow<{ total: bigint; data: string }>(
     db,
-    sql`with total as materialized (
+    sql`with ${source.ctes ? sql`${source.ctes},` : empty} total as materialized (
           ${source.total ?? sql`select count(*)::int8 as n from ${table} ${alias} where ${where}`})
         select (select n from total) as total,
                (select coalesce(json_agg(row_to_json(page)), '[]') from (
                   select ${record} from (${found}) ${alias} ${source.join ?? empty}
                   where ${offset}::int8 < (select n from total) order by ${list.order}) page)::text as data`,
-    // lists without filters are few and read often: they stay prepared
-    list.given.size === 0 ? `list_${source.name}_${list.sort}` : undefined,
+    // these are few and read often
+    (source.isPrepared ?? list.given.size === 0) ? `list_${source.name}_${list.sort}` : undefined,
   );
   const pages = (total + BigInt(list.perPage) - 1n) / BigInt(list.perPage);
   const pagination = `{"page":${list.page},"limit":${list.perPage},"total":${total},"pages":${pages}}`;
   return { json: `{"data":${data},"pagination":${pagination}}`, total };
 }
 
-function offsetOf(list: ListQuery): bigint {
+/** How many rows come before the page, at most what int8 holds with room for a page. */
+export function offsetOf(list: ListQuery): bigint {
   const offset = (BigInt(list.page) - 1n) * BigInt(list.perPage);
-  const beyond = 2n ** 62n; // what int8 holds, with room for a page
+  const beyond = 2n ** 62n;
   return offset < beyond ? offset : beyond;
 }
 
@@ -251,16 +256,40 @@ export function opaqueIdOrNone(prefix: IdPrefix, column: string): Filter {
 const OPERATORS = ['gte', 'gt', 'lte', 'lt'] as const;
 type Operator = (typeof OPERATORS)[number];
 
+/** A bound of an operator over an instant or a day, in milliseconds: rows `from` it on, or those before `until`. */
+function boundOf(
+  operator: Operator,
+  at: { from: number; until: number },
+): { from: number } | { until: number } {
+  if (operator === 'gte') return { from: at.from };
+  if (operator === 'gt') return { from: at.until };
+  return { until: operator === 'lte' ? at.until : at.from };
+}
+
+/** What the filters `name[…]` of a request leave of time, in milliseconds; null = no bound. */
+export function spanOf(
+  name: string,
+  given: ReadonlyMap<string, string>,
+): { from: number | null; until: number | null } {
+  let [from, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (const operator of OPERATORS) {
+    const at = parseInstantOrDay(given.get(`${name}[${operator}]`) ?? '');
+    if (at === null) continue;
+    const bound = boundOf(operator, at);
+    if ('from' in bound) from = Math.max(from, bound.from);
+    else until = Math.min(until, bound.until);
+  }
+  return { from: Number.isFinite(from) ? from : null, until: Number.isFinite(until) ? until : null };
+}
+
 /**
  * The four filters `name[gte|gt|lte|lt]` over an instant. `before(ms)` and `from(ms)` give the condition of a row
  * before, and at or after, an instant in milliseconds. A day means that UTC day whole.
  */
 function span(name: string, before: (at: string) => Sql, from: (at: string) => Sql): Record<string, Filter> {
   const conditionOf = (operator: Operator, at: { from: number; until: number }): Sql => {
-    if (operator === 'gte') return from(formatInstant(at.from));
-    if (operator === 'gt') return from(formatInstant(at.until));
-    if (operator === 'lte') return before(formatInstant(at.until));
-    return before(formatInstant(at.from));
+    const bound = boundOf(operator, at);
+    return 'from' in bound ? from(formatInstant(bound.from)) : before(formatInstant(bound.until));
   };
   const filter = (operator: Operator): Filter => ({
     rule: 'an RFC 3339 instant or a day YYYY-MM-DD',

@@ -9,6 +9,7 @@ import * as oauthGrants from '../features/oauth-grants/routes.ts';
 import * as paymentFiles from '../features/payouts/payment-files/routes.ts';
 import * as payouts from '../features/payouts/routes.ts';
 import * as programs from '../features/programs/routes.ts';
+import * as recoveries from '../features/recoveries/routes.ts';
 import * as refunds from '../features/refunds/routes.ts';
 import * as reports from '../features/reports/routes.ts';
 import * as sessions from '../features/sessions/routes.ts';
@@ -61,6 +62,10 @@ export const ROUTES: readonly Route[] = [
   webhookEndpoints.secret,
   webhookEndpoints.rotate,
   webhookEndpoints.test,
+  recoveries.recover,
+  recoveries.list,
+  recoveries.get,
+  recoveries.cancel,
   webhookEvents.listOfEndpoint,
   webhookEvents.get,
   webhookEvents.retry,

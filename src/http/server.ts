@@ -14,7 +14,7 @@ import type { AddressRules } from '../kernel/addresses.ts';
 import { fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
 import type { Vault } from '../kernel/vault.ts';
-import { authenticate, authorize, type OperatorCredential } from './auth.ts';
+import { authenticator, authorize, type OperatorCredential } from './auth.ts';
 import { checkBody, checkQuery, readQuery } from './check.ts';
 import { checkKey, claimKey, type IdempotentRequest, requestDigest, storeReply } from './idempotency.ts';
 import { type ListQuery, parseList } from './lists.ts';
@@ -76,7 +76,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.setErrorHandler((error: Error, request, reply) => sendFailure(reply, toFailure(error, request)));
   app.setNotFoundHandler((request, reply) => sendFailure(reply, noSuchRoute(request)));
   addHealth(app, options.db);
-  for (const route of ROUTES) addRoute(app, route, options);
+  const authenticate = authenticator(options.db, options.operator);
+  for (const route of ROUTES) addRoute(app, route, options, authenticate);
   addPages(app, options);
   app.get('/v2/openapi.json', (_, reply) => reply.type('application/json').send(toJson(describe(ROUTES))));
   return app;
@@ -175,7 +176,12 @@ function fastifyPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
-function addRoute(app: FastifyInstance, route: Route, options: ServerOptions): void {
+function addRoute(
+  app: FastifyInstance,
+  route: Route,
+  options: ServerOptions,
+  authenticate: ReturnType<typeof authenticator>,
+): void {
   const parse = parseJson(app);
   app.route({
     method: route.method,
@@ -183,7 +189,7 @@ function addRoute(app: FastifyInstance, route: Route, options: ServerOptions): v
     ...(route.kind === 'write' && route.bodyLimit ? { bodyLimit: route.bodyLimit } : {}),
     // Before the body is read: a caller without a key learns nothing about bodies.
     onRequest: async (request) => {
-      request.principal = await authenticate(options.db, request, options.operator);
+      request.principal = await authenticate(request);
       authorize(request.principal, route);
     },
     handler: (request, reply) =>

@@ -34,6 +34,8 @@ export interface DeliveryConfig {
   readonly scheduleMs: readonly number[];
   /** Attempts in flight at once in this process. */
   readonly concurrency: number;
+  /** Events older than so many days are dropped, a week at a time; null = none. */
+  readonly retentionDays: number | null;
 }
 
 /** Settings that break their rules, all of them at once. */
@@ -77,6 +79,9 @@ function pauses(text: string): number[] | undefined {
     read[0] === 0 && read.length <= 100 && read.every((pause) => pause >= 0 && pause <= LONGEST_PAUSE_MS);
   return isFine ? read : undefined;
 }
+
+/** What is dropped is a whole week that is over. */
+const SHORTEST_RETENTION = 7;
 
 function networks(text: string): string[] | undefined {
   const read = text.split(/[\s,]+/).filter((part) => part !== '');
@@ -202,6 +207,13 @@ const SETTINGS: readonly Setting[] = [
     read: integer(1, 10_000),
     rule: 'a number from 1 to 10000',
   },
+  {
+    name: 'WEBHOOK_RETENTION_DAYS',
+    meaning: 'how long events and their log are kept, undelivered ones longer; off = for ever',
+    fallback: '90',
+    read: (text) => (text === 'off' ? 'off' : integer(SHORTEST_RETENTION, 36_500)(text)),
+    rule: `a number of days from ${SHORTEST_RETENTION} to 36500, or off`,
+  },
 ];
 
 /** How commands reach a server elsewhere; `serve` does not read them. */
@@ -269,6 +281,8 @@ export function readConfig(env: Environment = process.env): Config {
       timeoutMs: values.DELIVERY_TIMEOUT_MS as number,
       scheduleMs: values.DELIVERY_SCHEDULE as readonly number[],
       concurrency: values.DELIVERY_CONCURRENCY as number,
+      retentionDays:
+        values.WEBHOOK_RETENTION_DAYS === 'off' ? null : (values.WEBHOOK_RETENTION_DAYS as number),
     },
   };
 }

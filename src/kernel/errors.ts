@@ -76,6 +76,8 @@ export const REASONS = {
   line_not_paid: { status: 409, meaning: 'The affiliate was not paid in this payout.' },
   endpoint_disabled: { status: 409, meaning: 'The webhook endpoint is disabled; enable it first.' },
   endpoint_deleted: { status: 409, meaning: 'The webhook endpoint was deleted; only its log is left.' },
+  recovery_in_progress: { status: 409, meaning: 'The webhook endpoint has a recovery that is not over.' },
+  recovery_ended: { status: 409, meaning: 'The recovery is completed or cancelled.' },
   application_is_public: { status: 409, meaning: 'A public OAuth application has no secret.' },
   amount_too_large: { status: 409, meaning: 'A sum would exceed 9007199254740991 minor units.' },
   // What it says

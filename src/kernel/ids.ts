@@ -1,5 +1,17 @@
 /** The prefixes of opaque ids, one a resource (product.md section 1). */
-export type IdPrefix = 'acc' | 'key' | 'po' | 'com' | 'evt' | 'we' | 'usr' | 'ses' | 'app' | 'grant' | 'aud';
+export type IdPrefix =
+  | 'acc'
+  | 'key'
+  | 'po'
+  | 'com'
+  | 'evt'
+  | 'we'
+  | 'usr'
+  | 'ses'
+  | 'app'
+  | 'grant'
+  | 'aud'
+  | 'rec';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
 const HEX = /^[0-9a-f]{32}$/;

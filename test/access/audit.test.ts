@@ -210,6 +210,10 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('rotateWebhookEndpointSecret', `${endpoints}/${endpoint.id}/rotate-secret`);
   const event = await act('testWebhookEndpoint', `${endpoints}/${endpoint.id}/test`);
   await act('retryEventOfWebhookEndpoint', `${endpoints}/${endpoint.id}/events/${event.id}/retry`);
+  const recovery = await act('recoverWebhookEndpoint', `${endpoints}/${endpoint.id}/recover`, {
+    body: { since: '2020-01-01' },
+  });
+  await act('cancelRecoveryOfWebhookEndpoint', `${endpoints}/${endpoint.id}/recoveries/${recovery.id}`);
   await act('publishEvent', '/v2/events', { body: { type: 'order.created', data: {} } });
   await act('deleteWebhookEndpoint', `${endpoints}/${endpoint.id}`);
 

@@ -37,6 +37,7 @@ beforeAll(async () => {
   const { application_id, grant_id, user_id } = await makeGrant(world, api);
   const { body: sessions } = await api.get(`/v2/sessions?user_id=${user_id}`);
   const tested = await api.post(`${ENDPOINTS}/${endpoint}/test`);
+  const recovery = await api.post(`${ENDPOINTS}/${endpoint}/recover`, { since: '2020-01-01' });
   ids = {
     affiliate_id: affiliate.id,
     commission_id: commission.id,
@@ -49,6 +50,7 @@ beforeAll(async () => {
     grant_id,
     id: endpoint,
     event_id: tested.body.id,
+    recovery_id: recovery.body.id,
   };
 });
 afterAll(() => world.close());

@@ -108,6 +108,7 @@ test('what cannot be undone is asked about', () => {
       'refunds create',
       'users remove',
       'webhooks delete',
+      'webhooks recover',
       'webhooks retry',
     ].sort(),
   );

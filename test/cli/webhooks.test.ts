@@ -213,6 +213,41 @@ test('retry sends it again, and so does retry --failed; success makes it deliver
   expect(none).toMatchObject({ code: 0, stdout: `Nothing has failed at ${endpoint.id}.\n` });
 });
 
+test('recover sends a span of time again by a job, which is listed and can be called off', async () => {
+  const record = await json(
+    'webhooks',
+    'recover',
+    url,
+    '--since',
+    '2026-01-01',
+    '--status',
+    'delivered',
+    '--yes',
+  );
+  expect(record).toMatchObject({
+    object: 'webhook_recovery',
+    filters: { status: ['delivered'], types: null },
+  });
+  const done = await until('the recovery is over', async () => {
+    const { data } = await json('webhooks', 'recoveries', url);
+    return data[0].status === 'completed' ? data[0] : null;
+  });
+  expect(done).toMatchObject({ id: record.id, skipped_count: 0 });
+  await until('it was sent again', async () => {
+    const { attempts } = await api(`/v2/webhook-endpoints/${endpoint.id}/events/${failed}`);
+    return attempts.at(-1).trigger === 'recovery';
+  });
+  expect((await run('webhooks', 'recoveries', url)).stdout).toMatch(
+    new RegExp(
+      `^CREATED \\(UTC\\) .*\\n.* completed +${done.queued_count} +0 .* ${record.id}\\n1 job, page 1 of 1\\n$`,
+    ),
+  );
+  const over = await run('webhooks', 'cancel-recovery', url, record.id);
+  expect(over).toMatchObject({ code: 1, stderr: expect.stringContaining('payhook: ') });
+  expect(await run('webhooks', 'recover', url, '--since', 'yesterday', '--yes')).toMatchObject({ code: 1 });
+  expect(await run('webhooks', 'recover', url, '--since', '2026-01-01')).toMatchObject({ code: 2 });
+});
+
 test('a retry that is refused on the way says how many were put into work before', async () => {
   const unknown = `evt_${'0'.repeat(32)}`;
   const ran = await run('webhooks', 'retry', url, failed, unknown, '--json');

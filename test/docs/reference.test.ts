@@ -21,6 +21,7 @@ const LARGEST_PAGE = 300_000;
 
 let world: World;
 let receiver: Receiver;
+let worker: { close(): Promise<void> };
 let told: Record<string, Example>;
 /** What is stored, and so shown: the same as what is told, says the first test. */
 const examples: Record<string, Example> = JSON.parse(
@@ -29,7 +30,8 @@ const examples: Record<string, Example> = JSON.parse(
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  world = await startWorld({ delivers: true });
+  world = await startWorld();
+  worker = await world.startWorker();
   // numbers that tell an affiliate from a program
   await world.query('alter table affiliates alter column id restart with 1815');
   await world.query('alter table affiliate_programs alter column id restart with 3');
@@ -59,7 +61,13 @@ const settled = () =>
   });
 
 async function tell(): Promise<Record<string, Example>> {
-  const scene = { world, receiver };
+  const unworked = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    await worker.close();
+    const result = await work();
+    worker = await world.startWorker();
+    return result;
+  };
+  const scene = { world, receiver, unworked };
   const { host, origin } = new URL(receiver.url);
   const addresses = {
     [receiver.url]: 'https://shop.example.com/hooks/payhook',

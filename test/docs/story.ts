@@ -1,4 +1,5 @@
 import type { Receiver } from '../support/receiver.ts';
+import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -6,6 +7,8 @@ import type { Recorder } from './recorder.ts';
 export interface Scene {
   readonly world: World;
   readonly receiver: Receiver;
+  /** Does something while no worker runs. */
+  unworked<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
 /** The payout of September and who is in it. */
@@ -190,10 +193,12 @@ export async function paying({ show, refuse, chapter }: Recorder): Promise<Froze
 
 /** The money has left: the payout is ticked off, while the shop that should hear of it is down. */
 export async function completing(
-  { show, chapter, settled }: Recorder,
-  { receiver }: Scene,
+  recorder: Recorder,
+  scene: Scene,
   { payout, endpoint }: { payout: Frozen; endpoint: string },
 ): Promise<void> {
+  const { show, chapter, settled } = recorder;
+  const { receiver } = scene;
   chapter('2026-09-16T10:05:00.000Z');
   answerWith(receiver, 503, 'down for maintenance\n', { 'retry-after': '300' });
   await show('completePayout', {
@@ -220,7 +225,33 @@ export async function completing(
   await receiver.until((all) => all.length > before);
   await settled();
   await show('getEventOfWebhookEndpoint', { path: one });
+  await recovering(recorder, scene, endpoint);
   await show('listPayouts', { query: { status: 'paid', per_page: 1 } });
+}
+
+/** The shop has lost what came in: events are sent again, and what was meant by mistake is called off. */
+async function recovering(
+  { show, day }: Recorder,
+  { world, unworked }: Scene,
+  endpoint: string,
+): Promise<void> {
+  const span = { since: day('2026-09-01'), status: ['failed', 'delivered'], types: ['payout.*'] };
+  const { id } = await unworked(() =>
+    show('recoverWebhookEndpoint', {
+      path: { id: endpoint },
+      headers: { 'Idempotency-Key': 'recover-september' },
+      body: span,
+    }),
+  );
+  const one = `/v2/webhook-endpoints/${endpoint}/recoveries/${id}`;
+  await until('the recovery is over', async () => (await world.api.get(one)).body.status === 'completed');
+  await show('getRecoveryOfWebhookEndpoint', { path: { id: endpoint, recovery_id: id } });
+  await unworked(async () => {
+    const again = await world.api.post(`/v2/webhook-endpoints/${endpoint}/recover`, span);
+    const path = { id: endpoint, recovery_id: again.body.id };
+    await show('cancelRecoveryOfWebhookEndpoint', { path });
+    await show('listRecoveriesOfWebhookEndpoint', { path: { id: endpoint }, query: { per_page: 1 } });
+  });
 }
 
 /** What comes after: a payment bounces, an order is sent back, a payout is made too early. */

@@ -144,6 +144,30 @@ export const UNTOLD = `
   where stored <> told
 `;
 
+/** Where the log is counted wrong: sums, folded or not, against the rows themselves. At any moment there is none. */
+export const MISCOUNTS = `
+  select 'the log is counted wrong' as what, to_json(m)::text as detail
+  from (
+    select account_id, scope_id, span, starts_at, sum(total)::int as total, sum(delivered)::int as delivered,
+           sum(failed)::int as failed
+    from (
+      select * from delivery_counts
+      union all
+      select account_id, scope_id, span, date_bin(length, minute, '2001-01-01Z'), total, delivered, failed
+      from (
+        select account_id, endpoint_id, minute, total, delivered, failed from delivery_count_deltas
+        union all
+        select account_id, endpoint_id, id_time(event_id), -1, -(status = 'delivered')::int, -(status = 'failed')::int
+        from deliveries d
+        where not exists (select from dropped_weeks w where id_time(d.event_id) >= w.starts_at
+                          and id_time(d.event_id) < w.starts_at + interval '7 days')) row
+      cross join lateral (values (endpoint_id), (account_id)) scope (scope_id)
+      cross join (values ('week', interval '7 days'), ('hour', '1 hour'), ('minute', '1 minute')) part (span, length)
+    ) part
+    group by 1, 2, 3, 4) m
+  where (total, delivered, failed) <> (0, 0, 0)
+`;
+
 /** Whatever must never be true of deliveries once no worker runs any more. */
 export const LOOSE_ENDS = `
   select 'a pending delivery waits in no queue' as what, to_json(d)::text as detail
@@ -174,4 +198,6 @@ export const LOOSE_ENDS = `
   union all
   select 'a delivery without its event', to_json(d)::text
   from deliveries d where not exists (select from events e where e.account_id = d.account_id and e.id = d.event_id)
+  union all
+  ${MISCOUNTS}
 `;

@@ -114,7 +114,12 @@ export async function seedAttempts(
            last_error_code = $7, last_attempt_at = id_time(d.event_id) + $5::int * interval '1 hour',
            delivered_at = case when $4::text = 'delivered' then id_time(d.event_id) + $5::int * interval '1 hour' end
        from whole w
-       where d.account_id = w.account_id and d.endpoint_id = w.endpoint_id and d.event_id = w.event_id)
+       where d.account_id = w.account_id and d.endpoint_id = w.endpoint_id and d.event_id = w.event_id),
+     counted as (
+       insert into delivery_count_deltas (account_id, endpoint_id, minute, total, delivered, failed)
+       select account_id, endpoint_id, date_trunc('minute', id_time(event_id)), 0, ($4::text = 'delivered')::int,
+         ($4::text = 'failed')::int
+       from whole)
      delete from queue q using whole w
      where q.account_id = w.account_id and q.endpoint_id = w.endpoint_id and q.event_id = w.event_id`,
     [

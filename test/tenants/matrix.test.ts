@@ -274,6 +274,7 @@ test('a key sees nothing of another account in any list', async () => {
       'grant_id',
       'id',
       'event_id',
+      'recovery_id',
     ] as const)
       expect(answer.text, operation.operationId).not.toContain(theirs[name]);
     expect(answer.text).not.toMatch(new RegExp(`"affiliate_id":${theirs.affiliate_id}[,}]`));

@@ -18,6 +18,8 @@ const GIGABYTE = 1e9;
 const LEAST_DISK = 0.2 * GIGABYTE;
 const LITTLE_DISK = 2 * GIGABYTE;
 const CLOCK_MS = 1000;
+const DAY_MS = 86_400_000;
+const DAYS_OF_WEEK = 7;
 const OLDEST_POSTGRES = 15;
 const NEWEST_POSTGRES = 18;
 
@@ -45,7 +47,10 @@ async function examine(): Promise<Check[]> {
   try {
     const facts = await app.inspectDatabase(config);
     if (facts === null) checks.push(check('database', 'skipped', 'not there yet: the first start makes it'));
-    else checks.push(...checkDatabase(facts), checkSecretKey(fingerprint, facts.secretKeyFingerprint));
+    else {
+      checks.push(...checkDatabase(facts), ...checkLog(facts, config.delivery.retentionDays));
+      checks.push(checkSecretKey(fingerprint, facts.secretKeyFingerprint));
+    }
   } catch (error) {
     checks.push(check('database', 'failed', tell(error).message));
   }
@@ -134,6 +139,26 @@ function checkPartitions({ partitionsAhead }: DatabaseFacts): Check {
     ? 'made ahead'
     : "next week's are missing: start the server or run payhook migrate";
   return check('partitions', verdict(partitionsAhead), detail);
+}
+
+function checkLog(
+  { logBegins, clockAheadMs, retentionBehindMs }: DatabaseFacts,
+  days: number | null,
+): Check[] {
+  const kept = days === null ? 'kept for ever' : `kept for ${days} days`;
+  const clock = check(
+    'retention clock',
+    verdict((retentionBehindMs ?? 0) < DAY_MS, 'warning'),
+    `${Math.floor((retentionBehindMs ?? 0) / DAY_MS)} days behind the database, 4 hours less each hour: normal after a ` +
+      'long stop; else the clock was set ahead, and nothing is dropped for it yet',
+  );
+  const checks = clock.status === 'ok' ? [] : [clock];
+  if (logBegins === null) return [check('webhook log', 'ok', `empty; ${kept}`), ...checks];
+  const age = (Date.now() + clockAheadMs - Date.parse(logBegins)) / DAY_MS;
+  const isOld = days !== null && age > days + 2 * DAYS_OF_WEEK;
+  const reason = isOld ? ': what is older was not delivered yet, or retention did not run' : '';
+  const detail = `goes back to the week of ${logBegins.slice(0, 10)}; ${kept}${reason}`;
+  return [check('webhook log', verdict(!isOld, 'warning'), detail), ...checks];
 }
 
 function checkSecretKey(inForce: string | null, stored: string | null): Check {

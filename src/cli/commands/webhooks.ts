@@ -17,11 +17,12 @@ import { withClient } from '../session.ts';
 import { printable } from '../table.ts';
 import { exactTime } from '../time.ts';
 import { deliveryTable, describeDelivery, describeEndpoint, endpointTable } from '../webhook-view.ts';
+import { addRecover } from './webhooks-recover.ts';
 import { addRetry } from './webhooks-retry.ts';
 
 const LONGEST_OVERLAP = 7 * 86_400;
 
-/** `payhook webhooks list|show|create|enable|disable|delete|test|secret|rotate-secret|retry`. */
+/** `payhook webhooks list|show|create|enable|disable|delete|test|secret|rotate-secret|retry|recover|…`. */
 export function addWebhooks(program: Command, cli: Cli): void {
   const webhooks = program
     .command('webhooks')
@@ -29,6 +30,7 @@ export function addWebhooks(program: Command, cli: Cli): void {
   addList(webhooks, cli);
   addShow(webhooks, cli);
   addRetry(webhooks, cli);
+  addRecover(webhooks, cli);
   addCreate(webhooks, cli);
   addSwitches(webhooks, cli);
   addDelete(webhooks, cli);

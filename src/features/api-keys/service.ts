@@ -1,10 +1,11 @@
 import type { Database, Reader, Tx } from '../../db/connect.ts';
 import { uniqueViolation } from '../../db/connect.ts';
+import { coalesce } from '../../kernel/coalesce.ts';
 import { fail } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
-import { findByHash, insertKey, revokeKey, touch } from './store.ts';
+import { findByHashes, insertKey, revokeKey, touch } from './store.ts';
 
 /**
  * Makes an API key with full access to the account (UUID). The secret is in the answer and nowhere else: only its
@@ -34,9 +35,22 @@ export async function removeKey(tx: Tx, account: string, id: string): Promise<vo
   }
 }
 
-/** The live key with this hash (SHA-256 of the secret), or null. */
-export function findKey(db: Reader, hash: Buffer): Promise<{ id: string; account: string } | null> {
-  return findByHash(db, hash);
+/** A live key, as a request is made with it. */
+interface LiveKey {
+  readonly id: string;
+  readonly account: string;
+}
+
+/**
+ * What finds the live key with a hash (SHA-256 of the secret), or null. Each request asks, so that a revoked key stops
+ * at once; those that ask at the same time share a statement.
+ */
+export function keyFinder(db: Reader): (hash: Buffer) => Promise<LiveKey | null> {
+  return coalesce(async (hashes) => {
+    const found = await findByHashes(db, hashes);
+    const byHash = new Map(found.map(({ hash, ...key }) => [hash.toString('hex'), key]));
+    return hashes.map((hash) => byHash.get(hash.toString('hex')) ?? null);
+  });
 }
 
 const TOUCH_EVERY_MS = 60_000;

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import {
   idInstants,
   type ListDefinition,
@@ -58,12 +58,15 @@ export async function revokeKey(tx: Tx, account: string, id: string): Promise<bo
   return done.length === 1;
 }
 
-/** The live key with this hash. */
-export function findByHash(db: Reader, hash: Buffer): Promise<{ id: string; account: string } | null> {
-  return maybeRow(
+/** The live keys with one of these hashes. */
+export function findByHashes(
+  db: Reader,
+  hashes: readonly Buffer[],
+): Promise<{ hash: Buffer; id: string; account: string }[]> {
+  return rows(
     db,
-    sql`select id, account_id as account from api_keys where hash = ${hash} and revoked_at is null`,
-    'key_by_hash',
+    sql`select hash, id, account_id as account from api_keys where hash = any(${hashes}::bytea[]) and revoked_at is null`,
+    'keys_by_hash',
   );
 }
 

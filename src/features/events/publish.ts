@@ -3,7 +3,7 @@ import type { Tx } from '../../db/connect.ts';
 import { publishForeign } from '../../delivery/queue.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/json.ts';
-import { newEventId, readPayload, takeExternalId } from './store.ts';
+import { newEventId, takeExternalId } from './store.ts';
 import { isEventType, ownPrefixOf } from './types.ts';
 
 interface PlatformEvent {
@@ -39,7 +39,7 @@ export async function publishPlatformEvent(
       if (!earlier.hash.equals(hash)) {
         throw fail('duplicate_external_id', `external_id: ${externalId} was published with other content`);
       }
-      return { json: await readPayload(tx, account, earlier.event), isNew: false };
+      return { json: earlier.payload, isNew: false };
     }
   }
   // a byte order mark is none of JSON's, though the body's reader lets one pass

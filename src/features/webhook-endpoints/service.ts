@@ -206,7 +206,8 @@ function secretJson(secret: string, previousUntil: string | null): Json<unknown>
   return toJson({ object: 'webhook_endpoint_secret', secret, previous_secret_expires_at: previousUntil });
 }
 
-function checkSubscription({ scopes }: Principal, eventTypes: readonly string[] | null): void {
+/** Refuses what needs the scope `affiliates` to a credential without it. Throws `insufficient_scope`. */
+export function checkSubscription({ scopes }: Principal, eventTypes: readonly string[] | null): void {
   if (needsAffiliates(eventTypes) && !scopes.has('affiliates')) {
     throw fail(
       'insufficient_scope',
@@ -232,7 +233,7 @@ function columnsOf(
   const columns: Record<string, unknown> = {};
   if (input.url !== undefined) Object.assign(columns, urlColumns(input.url, caller));
   if (input.event_types !== undefined) {
-    columns.event_types = input.event_types === null ? null : knownTypes(input.event_types);
+    columns.event_types = input.event_types && knownTypes(input.event_types, 'event_types');
   }
   if (input.headers !== undefined) {
     const headers = changedHeaders(headersBefore, input.headers);
@@ -254,10 +255,11 @@ function urlColumns(url: string, { principal, addresses }: Caller): Columns {
   return { url, local_url: isLocal ? url : null, local_machine: isLocal ? hostname() : null };
 }
 
-function knownTypes(eventTypes: readonly string[]): string[] {
-  for (const [index, type] of eventTypes.entries()) {
-    const problem = subscriptionProblem(type);
-    if (problem !== null) throw fail('invalid_event_type', `event_types[${index}]: ${problem}`);
+/** The entries of a `field` of event types, each once. Throws `invalid_event_type` naming the entry and the rule. */
+export function knownTypes(entries: readonly string[], field: string): string[] {
+  for (const [index, entry] of entries.entries()) {
+    const problem = subscriptionProblem(entry);
+    if (problem !== null) throw fail('invalid_event_type', `${field}[${index}]: ${problem}`);
   }
-  return [...new Set(eventTypes)];
+  return [...new Set(entries)];
 }

@@ -151,7 +151,7 @@ export async function replaceSecret(
   return until;
 }
 
-/** Deletes a live endpoint: its secrets go, its log stays. False when there is none. */
+/** Deletes a live endpoint: its secrets go, its recovery ends, its log stays. False when there is none. */
 export async function markDeleted(tx: Tx, account: string, id: string): Promise<boolean> {
   const done = await rows(
     tx,
@@ -160,16 +160,25 @@ export async function markDeleted(tx: Tx, account: string, id: string): Promise<
             header_values = null, header_names = '{}', updated_at = now_ms()
         where account_id = ${account} and id = ${id} and deleted_at is null returning 1`,
   );
+  // after the lock: one that was made while this waited for it is seen
+  await rows(
+    tx,
+    sql`update webhook_recoveries set cancelled_at = now_ms()
+        where account_id = ${account} and endpoint_id = ${id} and completed_at is null and cancelled_at is null`,
+  );
   return done.length === 1;
 }
 
-/** The types of the events that wait to be sent to an endpoint. */
+/** The types of the events that wait to be sent to an endpoint, and what a recovery is about to send there. */
 export async function typesWaiting(tx: Tx, account: string, id: string): Promise<string[]> {
   const found = await rows<{ type: string }>(
     tx,
     sql`select distinct d.type from queue q
         join deliveries d on d.account_id = q.account_id and d.endpoint_id = q.endpoint_id and d.event_id = q.event_id
-        where q.account_id = ${account} and q.endpoint_id = ${id}`,
+        where q.account_id = ${account} and q.endpoint_id = ${id}
+        union
+        select unnest(coalesce(types, '{*}')) from webhook_recoveries
+        where account_id = ${account} and endpoint_id = ${id} and completed_at is null and cancelled_at is null`,
   );
   return found.map(({ type }) => type);
 }

@@ -1,8 +1,8 @@
 import { done, ok, page, readRoute, writeRoute } from '../../http/route.ts';
 import { listOf } from '../schemas.ts';
+import { endpointEventList, listDeliveries, webhookEventList } from './list.ts';
 import { webhookEvent, webhookEventWithAttempts } from './schema.ts';
 import { getDeliveryWhole, loggedEndpoint, retryDelivery } from './service.ts';
-import { endpointEventList, listDeliveries, webhookEventList } from './store.ts';
 
 export const listOfEndpoint = readRoute({
   operation: 'listEventsOfWebhookEndpoint',

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../../db/connect.ts';
-import { retryNow } from '../../delivery/queue.ts';
+import { holdLog, retryNow } from '../../delivery/queue.ts';
 import type { Scope } from '../../http/route.ts';
 import { fail } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';
@@ -75,6 +75,7 @@ export async function retryDelivery(
 ): Promise<void> {
   const { account } = asker;
   const delivery = deliveryOf(ids.id, ids.event_id);
+  await holdLog(tx);
   const state = await lockDelivery(tx, account, delivery);
   if (state === null) throw missing();
   checkScopes(asker, state.type);

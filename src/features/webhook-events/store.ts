@@ -1,24 +1,14 @@
-import sql, { join, type Sql } from 'sql-template-tag';
+import sql from 'sql-template-tag';
 import { maybeRow, type Reader, type Tx } from '../../db/connect.ts';
-import {
-  exactly,
-  type Filter,
-  idInstants,
-  type ListDefinition,
-  type ListQuery,
-  listPage,
-  oneOf,
-  opaqueId,
-  type Page,
-} from '../../http/lists.ts';
+import { isKept } from '../../delivery/queue.ts';
 
 // An endpoint that is disabled holds what waits for it; a deleted one has ended it, though workers write that later.
 const isHeld = sql`(e.disabled_at is not null and e.deleted_at is null)`;
 const isOver = sql`(d.status = 'pending' and e.deleted_at is not null)`;
-const endpointJoin = sql`join webhook_endpoints e on e.account_id = d.account_id and e.id = d.endpoint_id`;
+export const endpointJoin = sql`join webhook_endpoints e on e.account_id = d.account_id and e.id = d.endpoint_id`;
 
 /** The columns of the record, over `deliveries d` join `webhook_endpoints e`. */
-const record = sql`public_id('evt', d.event_id) as id, 'webhook_event' as object,
+export const record = sql`public_id('evt', d.event_id) as id, 'webhook_event' as object,
   public_id('we', d.endpoint_id) as webhook_endpoint_id, d.type,
   case when ${isOver} then 'failed' when d.status = 'pending' and ${isHeld} then 'held' else d.status end as status,
   d.attempt_count,
@@ -26,70 +16,6 @@ const record = sql`public_id('evt', d.event_id) as id, 'webhook_event' as object
   iso(d.last_attempt_at) as last_attempt_at, d.last_response_status,
   case when ${isOver} then 'endpoint_deleted' else d.last_error_code end as last_error_code,
   iso(d.delivered_at) as delivered_at, iso(id_time(d.event_id)) as created_at`;
-
-const waiting = (condition: Sql) =>
-  sql`d.status = 'pending' and exists (
-    select from webhook_endpoints e
-    where e.account_id = d.account_id and e.id = d.endpoint_id and ${condition})`;
-
-const STATUSES: Readonly<Record<string, Sql>> = {
-  pending: waiting(sql`e.disabled_at is null and e.deleted_at is null`),
-  held: waiting(isHeld),
-  delivered: sql`d.status = 'delivered'`,
-  failed: sql`d.is_failed`,
-};
-
-const filters: Readonly<Record<string, Filter>> = {
-  status: oneOf(Object.keys(STATUSES), (status) => STATUSES[status] ?? sql`false`),
-  type: exactly('d.type'),
-  ...idInstants('created_at', 'd.event_id'),
-};
-
-const sort = { id: 'd.event_id', created_at: 'd.event_id' };
-
-/** The log of one endpoint. */
-export const endpointEventList: ListDefinition = { id: 'd.event_id', sort, filters };
-
-/** The log of the account: an event has a row for each endpoint. */
-export const webhookEventList: ListDefinition = {
-  id: 'd.endpoint_id',
-  sort,
-  filters: { ...filters, webhook_endpoint_id: opaqueId('we', 'd.endpoint_id') },
-};
-
-/** One page of the log of an account, or of one endpoint (UUID). */
-export function listDeliveries(
-  db: Reader,
-  account: string,
-  list: ListQuery,
-  endpoint?: string,
-): Promise<Page> {
-  const scope =
-    endpoint === undefined
-      ? sql`d.account_id = ${account}`
-      : sql`d.account_id = ${account} and d.endpoint_id = ${endpoint}`;
-  const status = list.given.get('status');
-  const source = {
-    list,
-    name: endpoint === undefined ? 'webhook_events' : 'endpoint_events',
-    table: 'deliveries',
-    alias: 'd',
-    where: scope,
-    record,
-    join: endpointJoin,
-  };
-  if (status !== 'pending' && status !== 'held') return listPage(db, source);
-  // What waits stands in the queue too, which is small beside the log.
-  const queued = sql`from queue q
-    join deliveries d on d.account_id = q.account_id and d.endpoint_id = q.endpoint_id and d.event_id = q.event_id
-    where q.account_id = ${account} ${endpoint === undefined ? sql`` : sql`and q.endpoint_id = ${endpoint}`}
-      and ${join([scope, ...list.conditions], ' and ')}`;
-  return listPage(db, {
-    ...source,
-    total: sql`select count(*)::int8 as n ${queued}`,
-    find: ({ page }) => sql`select d.* ${queued} ${page}`,
-  });
-}
 
 /** Whether the account has or had the endpoint (UUID): the log of a deleted one stays readable. */
 export async function hadEndpoint(db: Reader, account: string, endpoint: string): Promise<boolean> {
@@ -102,7 +28,8 @@ export async function hadEndpoint(db: Reader, account: string, endpoint: string)
 
 const rowsOf = (account: string, endpoint: string, event: string) =>
   sql`deliveries d ${endpointJoin}
-      where d.account_id = ${account} and d.endpoint_id = ${endpoint} and d.event_id = ${event}`;
+      where d.account_id = ${account} and d.endpoint_id = ${endpoint} and d.event_id = ${event}
+        and ${isKept(sql`d.event_id`)}`;
 
 /** One record without its attempts, or null. */
 export async function readDelivery(

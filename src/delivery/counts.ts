@@ -1,0 +1,227 @@
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
+import { type Database, oneRow, rows, type Tx } from '../db/connect.ts';
+import { formatInstant, type Timestamp } from '../kernel/time.ts';
+
+/*
+ * How many rows the log has, and where the n-th is, without walking it: rows are added up by week, hour and minute of
+ * the time inside the event id. Whatever changes the log notes the change beside it; the notes are folded into the sums
+ * now and then, and who asks adds what is not folded yet, in one statement, so that it does not matter when that is.
+ */
+
+/** What is counted of an endpoint or an account: all rows of the log, or those of a final status. */
+export type Kind = 'total' | 'delivered' | 'failed';
+
+const LENGTHS = { week: '7 days', hour: '1 hour', minute: '1 minute' } as const;
+type Span = keyof typeof LENGTHS;
+
+const FOLD_LOCK = 7_246_813_907n; // one number for "the counts of the log are being added up"
+const FOLDED_AT_ONCE = 20_000;
+const MINUTE_MS = 60_000;
+
+const SPANS = join(
+  Object.entries(LENGTHS).map(([span, length]) => sql`('${raw(span)}', interval '${raw(length)}')`),
+);
+const lengthOf = (span: Span) => sql`interval '${raw(LENGTHS[span])}'`;
+// from a Monday on, as the partitions
+const startOf = (span: Span, at: Sql) =>
+  sql`date_bin(${lengthOf(span)}, ${at}, timestamptz '2001-01-01 00:00:00Z')`;
+
+/**
+ * The statement that notes what others changed in the log: whatever changes it has it beside. `changes` is a query of
+ * account_id, endpoint_id, event_id, and by how many `total`, `delivered` and `failed` are more.
+ */
+export function noteChanges(changes: Sql): Sql {
+  return sql`insert into delivery_count_deltas (account_id, endpoint_id, minute, total, delivered, failed)
+    select account_id, endpoint_id, ${startOf('minute', sql`id_time(event_id)`)}, sum(total), sum(delivered), sum(failed)
+    from (${changes}) changed group by 1, 2, 3`;
+}
+
+/** Adds up what was noted, unless somebody else does so; whoever asks sees the same sums before and after. */
+export async function foldCounts(db: Database): Promise<void> {
+  while ((await foldSome(db)) === FOLDED_AT_ONCE);
+}
+
+function foldSome(db: Database): Promise<number> {
+  return db.engine(async (tx) => {
+    const lock = await oneRow<{ mine: boolean }>(
+      tx,
+      sql`select pg_try_advisory_xact_lock(${FOLD_LOCK}) as mine`,
+    );
+    if (!lock.mine) return 0;
+    const { folded } = await oneRow<{ folded: number }>(
+      tx,
+      sql`with gone as (
+            delete from delivery_count_deltas
+            where ctid = any(array(select ctid from delivery_count_deltas limit ${FOLDED_AT_ONCE}::int)) returning *),
+          sums as (
+            select account_id, endpoint_id, minute, sum(total) as total, sum(delivered) as delivered,
+                   sum(failed) as failed
+            from gone group by 1, 2, 3),
+          added as (
+            insert into delivery_counts as c (account_id, scope_id, span, starts_at, total, delivered, failed)
+            select account_id, scope_id, span, date_bin(length, minute, timestamptz '2001-01-01 00:00:00Z'),
+                   sum(total), sum(delivered), sum(failed)
+            from sums
+            cross join lateral (values (endpoint_id), (account_id)) scope (scope_id)
+            cross join (values ${SPANS}) spans (span, length)
+            group by 1, 2, 3, 4
+            on conflict (account_id, scope_id, span, starts_at) do update
+            set total = c.total + excluded.total, delivered = c.delivered + excluded.delivered,
+                failed = c.failed + excluded.failed)
+          select count(*)::int as folded from gone`,
+      'fold_counts',
+    );
+    return folded;
+  });
+}
+
+/** Takes the sums of a week away, folded or not. */
+export async function forgetCounts(tx: Tx, week: Timestamp): Promise<void> {
+  // who adds up is waited for: nothing of the week may come back
+  await rows(tx, sql`select pg_advisory_xact_lock(${FOLD_LOCK})`);
+  for (const [table, column] of [
+    ['delivery_count_deltas', 'minute'],
+    ['delivery_counts', 'starts_at'],
+  ] as const) {
+    await rows(
+      tx,
+      sql`delete from ${raw(table)} where ${raw(column)} >= ${week}::timestamptz
+            and ${raw(column)} < ${week}::timestamptz + ${lengthOf('week')}`,
+    );
+  }
+}
+
+/** The number of rows that the log has of a week, of all accounts. */
+export const weekRows = (week: Timestamp): Sql => sql`(
+  (select coalesce(sum(total), 0) from delivery_counts
+   where span = 'week' and starts_at = ${week}::timestamptz and scope_id = account_id)
+  + (select coalesce(sum(total), 0) from delivery_count_deltas
+     where minute >= ${week}::timestamptz and minute < ${week}::timestamptz + ${lengthOf('week')}))`;
+
+/** Rows of the log in the order of their event ids, as their counts tell of them. */
+export interface CountedRows {
+  readonly account: string;
+  /** Undefined = all endpoints of the account. */
+  readonly endpoint: string | undefined;
+  readonly kind: Kind;
+  /** The time inside the event id, milliseconds since 1970; null = no bound. `until` is not included. */
+  readonly from: number | null;
+  readonly until: number | null;
+  /** A query of `event_id`: rows that are of the kind though no count says so yet. */
+  readonly uncounted: Sql | null;
+  /** A query of the rows themselves from one event id to before another. */
+  between(first: Sql, end: Sql): Sql;
+  /** The order of ranks over its columns, and the other way round. */
+  readonly order: { readonly asc: Sql; readonly desc: Sql };
+}
+
+/** A page in the order of event ids. */
+export interface CountedCut {
+  readonly isDescending: boolean;
+  readonly offset: bigint;
+  readonly limit: number;
+}
+
+/** How a page of counted rows is found: parts of one statement. */
+export interface CountedPage {
+  /** CTEs that the others read. */
+  readonly ctes: Sql;
+  /** A query of one column `n`: how many rows there are. */
+  readonly total: Sql;
+  /** A query of the page's rows, in no order. */
+  readonly rows: Sql;
+}
+
+/**
+ * Finds a page wherever it lies at the cost of the first one: the rows have ranks from the oldest to the newest, and the
+ * sums of weeks, then of hours, then of minutes say in which minutes the wanted ranks are. Only rows of these minutes
+ * are read.
+ */
+export function countedPage(rows: CountedRows, { isDescending, offset, limit }: CountedCut): CountedPage {
+  const { account, endpoint, kind, uncounted } = rows;
+  const minute = startOf('minute', sql`id_time(event_id)`);
+  const fresh = sql`
+    select minute, sum(n)::int8 as n from (
+      select minute, ${raw(kind)} as n from delivery_count_deltas
+      where account_id = ${account} ${endpoint === undefined ? empty : sql`and endpoint_id = ${endpoint}`}
+      ${uncounted ? sql`union all select ${minute}, 1 from (${uncounted}) u` : empty}) noted
+    group by minute`;
+  const whole = sql`(${folded(rows, 'week', sql`true`)} + (select coalesce(sum(n), 0)::int8 from fresh))`;
+  const [start, end] = [sql`${offset}::int8`, sql`${offset + BigInt(limit)}::int8`];
+  const wanted = isDescending
+    ? sql`select greatest(lo, hi - ${end}) as first, greatest(lo, hi - ${start}) as last from bounds`
+    : sql`select least(hi, lo + ${start}) as first, least(hi, lo + ${end}) as last from bounds`;
+  return {
+    ctes: sql`
+      fresh as materialized (${fresh}),
+      bounds as materialized (
+        select lo, greatest(lo, hi) as hi from (
+          select ${rows.from === null ? sql`0::int8` : rank(rows, rows.from)} as lo,
+                 ${rows.until === null ? whole : rank(rows, rows.until)} as hi) asked),
+      wanted as materialized (${wanted}),
+      all_time as (
+        select '-infinity'::timestamptz as starts_at, 'infinity'::timestamptz as ends_at, 0::int8 as before),
+      weeks as materialized (${within('all_time', 'week', rows)}),
+      hours as materialized (${within('weeks', 'hour', rows)}),
+      minutes as materialized (
+        select id_floor(starts_at) as first_id, id_floor(ends_at) as end_id, n,
+               greatest(0, w.first - before) as too_old, greatest(0, before + n - w.last) as too_new
+        from (${within('hours', 'minute', rows)}) found cross join wanted w)`,
+    total: sql`select hi - lo as n from bounds`,
+    // What others join to the page is joined to the whole of it, not to a minute at a time: hence the offset.
+    rows: sql`
+      select d.* from minutes m cross join lateral (
+        ${fromEnd(rows, 'asc', sql`m.too_old`, sql`m.too_old <= m.too_new`)}
+        union all
+        ${fromEnd(rows, 'desc', sql`m.too_new`, sql`m.too_old > m.too_new`)}) d
+      offset 0`,
+  };
+}
+
+/** The wanted rows of a minute by skipping the others from one end: the nearer one, or there are none. */
+const fromEnd = (
+  { between, order }: CountedRows,
+  direction: 'asc' | 'desc',
+  skipped: Sql,
+  isNearer: Sql,
+) => sql`
+  (select d.* from (${between(sql`m.first_id`, sql`m.end_id`)}) d order by ${order[direction]}
+   offset ${skipped} limit case when ${isNearer} then m.n - m.too_old - m.too_new else 0 end)`;
+
+/** The parts of the spans in `parent` that hold wanted ranks, with the rank that each begins at. */
+function within(parent: string, span: Span, rows: CountedRows): Sql {
+  const [spans, kind] = [raw(parent), raw(rows.kind)];
+  return sql`
+    select starts_at, starts_at + ${lengthOf(span)} as ends_at, n, before from (
+      select starts_at, n, (select min(before) from ${spans}) + (sum(n) over (order by starts_at))::int8 - n as before
+      from (
+        select starts_at, sum(n)::int8 as n from (
+          select c.starts_at, c.${kind} as n from ${spans} p
+          join delivery_counts c on ${sumsOf(rows, span)} and c.${kind} <> 0
+            and c.starts_at >= p.starts_at and c.starts_at < p.ends_at
+          union all
+          select ${startOf(span, sql`f.minute`)}, f.n from ${spans} p
+          join fresh f on f.minute >= p.starts_at and f.minute < p.ends_at) part
+        group by 1) summed) ranked
+    cross join wanted w where n > 0 and before < w.last and before + n > w.first`;
+}
+
+const sumsOf = ({ account, endpoint }: CountedRows, span: Span) =>
+  sql`c.account_id = ${account} and c.scope_id = ${endpoint ?? account} and c.span = '${raw(span)}'`;
+
+const folded = (rows: CountedRows, span: Span, condition: Sql) => sql`(
+  select coalesce(sum(c.${raw(rows.kind)}), 0) from delivery_counts c where ${sumsOf(rows, span)} and ${condition})`;
+
+/** How many rows are older than an instant: whole weeks, hours and minutes, and what is cut off of the last minute. */
+function rank(rows: CountedRows, ms: number): Sql {
+  const at = sql`${formatInstant(ms)}::timestamptz`;
+  const [week, hour, minute] = [startOf('week', at), startOf('hour', at), startOf('minute', at)];
+  const from = (start: Sql, end: Sql) => sql`c.starts_at >= ${start} and c.starts_at < ${end}`;
+  const rest =
+    ms % MINUTE_MS === 0
+      ? empty
+      : sql`+ (select count(*) from (${rows.between(sql`id_floor(${minute})`, sql`id_floor(${at})`)}) d)`;
+  return sql`(${folded(rows, 'week', sql`c.starts_at < ${week}`)} + ${folded(rows, 'hour', from(week, hour))}
+    + ${folded(rows, 'minute', from(hour, minute))}
+    + (select coalesce(sum(n), 0)::int8 from fresh where minute < ${minute}) ${rest})`;
+}

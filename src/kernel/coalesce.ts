@@ -1,0 +1,79 @@
+export interface CoalesceOptions<Item> {
+  /** Batches under way at once. */
+  readonly inFlight?: number;
+  /** Items of one batch at most. */
+  readonly max?: number;
+  /** What an item weighs, and what a batch may weigh at most; a single heavier item goes alone. */
+  readonly weight?: { readonly of: (item: Item) => number; readonly max: number };
+  /** Whether a batch may have failed because of one of its items: then each is asked by itself. Default: never. */
+  readonly isOfOneItem?: (error: unknown) => boolean;
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Makes one function of many calls: what comes in while batches are under way is asked for together in the next one. No
+ * timer: a call that finds room goes at the end of this turn of the event loop, so that alone it waits for nobody.
+ * `run` gives one result an item, in their order; when it throws, all of its items fail, unless `isOfOneItem`.
+ */
+export function coalesce<Item, Result>(
+  run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  { inFlight = 2, max = 500, weight, isOfOneItem = () => false }: CoalesceOptions<Item> = {},
+): (item: Item) => Promise<Result> {
+  let waiting: Waiting<Item, Result>[] = [];
+  let running = 0;
+  let isScheduled = false;
+
+  const schedule = () => {
+    if (isScheduled || running >= inFlight || waiting.length === 0) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      void start(take());
+      schedule();
+    });
+  };
+
+  const take = () => {
+    let size = 0;
+    let sum = 0;
+    for (const { item } of waiting) {
+      sum += weight?.of(item) ?? 0;
+      if (size === max || (size > 0 && weight !== undefined && sum > weight.max)) break;
+      size += 1;
+    }
+    const batch = waiting.slice(0, size);
+    waiting = waiting.slice(size);
+    return batch;
+  };
+
+  const start = async (batch: readonly Waiting<Item, Result>[]) => {
+    running += 1;
+    try {
+      await settle(batch);
+    } finally {
+      running -= 1;
+      schedule();
+    }
+  };
+
+  const settle = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
+    try {
+      const results = await run(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      if (batch.length > 1 && isOfOneItem(error)) for (const one of batch) await settle([one]);
+      else for (const { reject } of batch) reject(error);
+    }
+  };
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      schedule();
+    });
+}

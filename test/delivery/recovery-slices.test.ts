@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { until } from '../support/wire.ts';
+import {
+  cancel,
+  delivered,
+  haveLooked,
+  type Recovery,
+  read,
+  recover,
+  untilIdle,
+  untilRecovery,
+} from './recoveries-support.ts';
+import { type Endpoint, notOnce, onStage, type Stage, uuidOf } from './support.ts';
+
+test('a recovery that cannot be carried on keeps no other from it, and goes on when it can', () =>
+  onStage({ delivers: false }, async (stage) => {
+    const receiver = await stage.receiver();
+    const stuck = await recover(stage, await stage.endpoint(receiver));
+    await stage.world.query(
+      `alter table webhook_recoveries
+       add constraint stuck check (id <> '${uuidOf(stuck.id)}' or started_at is null)`,
+    );
+    await stage.world.startWorker();
+    await haveLooked(stage);
+    expect((await read(stage, stuck)).status).toBe('pending');
+    await stage.world.query('alter table webhook_recoveries drop constraint stuck');
+    await untilRecovery(stage, stuck);
+  }));
+
+describe.concurrent('a slice that is about to begin', () => {
+  test.each([
+    ['cancelled', (stage: Stage, _: Endpoint, recovery: Recovery) => cancel(stage, recovery)],
+    ['paused', (stage: Stage, endpoint: Endpoint) => stage.change(endpoint, { status: 'disabled' })],
+  ])('does not when the recovery is %s before', (status, end) =>
+    onStage({ delivers: false, databaseLatencyMs: 0 }, async (stage) => {
+      const { latency } = stage.world;
+      if (!latency) throw new Error('the world has latency');
+      const endpoint = await stage.endpoint(await stage.receiver());
+      const worker = await stage.world.startWorker();
+      await delivered(stage, endpoint, 100);
+      await worker.close();
+      // more than a slice
+      await stage.world.query('update endpoint_state set lane = 4 where endpoint_id = $1', [endpoint.uuid]);
+      const recovery = await recover(stage, endpoint, { status: 'delivered' });
+      let begin: (() => void) | undefined;
+      latency.before = (message) => {
+        if (!message.includes('lock_recovery\0')) return undefined;
+        latency.before = undefined;
+        return new Promise((resolve) => {
+          begin = resolve;
+        });
+      };
+      await stage.world.startWorker();
+      await until('a worker is about to begin', () => begin);
+      await end(stage, endpoint, recovery);
+      begin?.();
+      await haveLooked(stage);
+      expect(await stage.queue(endpoint)).toEqual([]);
+      expect(await read(stage, recovery)).toMatchObject({ status, queued_count: 0, started_at: null });
+    }),
+  );
+});
+
+describe.concurrent('a slice that is broken off', () => {
+  test.each([
+    ['before its counts are written', 'cut'],
+    ['right after it was committed', 'deaf'],
+  ])('%s is made once', (_, how) =>
+    onStage({ delivers: false, databaseLatencyMs: 0 }, async (stage) => {
+      const { latency, log, query } = stage.world;
+      if (!latency) throw new Error('the world has latency');
+      const receiver = await stage.receiver();
+      const endpoint = await stage.endpoint(receiver);
+      const worker = await stage.world.startWorker();
+      const events = await delivered(stage, endpoint, 100);
+      await worker.close();
+      // room for all of them in one slice, and nothing is claimed meanwhile
+      await query(
+        `update endpoint_state set lane = 64, may_start_at = now() + interval '1 hour' where endpoint_id = $1`,
+        [endpoint.uuid],
+      );
+      receiver.received.length = 0;
+      const recovery = await recover(stage, endpoint, { status: 'delivered' });
+      let broken = 0;
+      latency.before = (message) => {
+        if (message.includes('move_recovery\0')) broken += 1;
+        if (how === 'cut' && message.includes('move_recovery\0') && broken <= 3) latency.cut();
+        if (how === 'deaf' && broken === 1 && message.includes('commit')) latency.deaf = true;
+        return undefined;
+      };
+      await stage.world.startWorker();
+      const failures = () =>
+        log.filter(({ msg }) => String(msg).startsWith('carrying a recovery on failed')).length;
+      if (how === 'cut') {
+        await until('it was broken off three times', () => failures() >= 3);
+      } else {
+        const begun = () => query('select 1 from webhook_recoveries where started_at is not null');
+        await until('the slice is committed', async () => (await begun()).length === 1);
+        latency.before = undefined;
+        latency.cut();
+        await until('the worker has noticed', () => failures() >= 1);
+      }
+      const ended = () => query('select 1 from webhook_recoveries where completed_at is not null');
+      await until('it has ended', async () => (await ended()).length === 1);
+      expect(await stage.queue(endpoint)).toHaveLength(100);
+      latency.before = undefined;
+      await query('update endpoint_state set may_start_at = now() where endpoint_id = $1', [endpoint.uuid]);
+      await stage.nudge();
+      await untilIdle(stage, endpoint);
+      expect(await read(stage, recovery)).toMatchObject({ queued_count: 100, skipped_count: 0 });
+      expect(notOnce(receiver.received, events)).toEqual({});
+    }),
+  );
+});

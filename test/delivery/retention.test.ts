@@ -1,0 +1,435 @@
+import { describe, expect, test } from 'vitest';
+import { makePartitions } from '../../src/db/partitions.ts';
+import { foldCounts } from '../../src/delivery/counts.ts';
+import { dropOldWeeks } from '../../src/delivery/retention.ts';
+import { startMachine } from '../cli/support.ts';
+import { settingsOf } from '../support/database-url.ts';
+import { eventIdAt, type Past, putIn } from '../support/history.ts';
+import { until } from '../support/wire.ts';
+import { type Endpoint, onStage, type Stage, uuidOf } from './support.ts';
+
+const DAY = 86_400_000;
+const LOG = '/v2/webhook-events/';
+const ago = (days: number) => Date.now() - days * DAY;
+const weekOf = (ms: number) => new Date(ms - ((ms - Date.parse('2001-01-01Z')) % (7 * DAY))).toISOString();
+
+const drop = ({ world }: Stage, days: number | null = 90) =>
+  dropOldWeeks({ db: world.platform.db, log: world.platform.log, days });
+
+async function accountOf({ api }: Stage): Promise<string> {
+  return uuidOf((await api.get('/v2/account')).body.id);
+}
+
+/** Puts events of so many days ago into the log of an endpoint; returns their ids. */
+async function past(
+  stage: Stage,
+  endpoint: Endpoint,
+  events: readonly (Omit<Past, 'endpoint' | 'event'> & { readonly days: number })[],
+): Promise<string[]> {
+  const made = events.map(({ days, ...event }) => ({
+    ...event,
+    endpoint: endpoint.uuid,
+    event: eventIdAt(ago(days)),
+  }));
+  await putIn(stage.world, await accountOf(stage), made);
+  return made.map(({ event }) => `evt_${event.replaceAll('-', '')}`);
+}
+
+async function logged(stage: Stage, path = LOG): Promise<{ ids: string[]; total: number }> {
+  const { body } = await stage.api.get(`${path}?sort=id&per_page=100`);
+  return { ids: body.data.map(({ id }: { id: string }) => id), total: body.pagination.total };
+}
+
+/** How many rows each table has of a week, and whether it has its partitions. */
+async function leftOf({ world }: Stage, days: number): Promise<Record<string, number | boolean>> {
+  const week = weekOf(ago(days));
+  const count = async (
+    table: string,
+    column: string,
+    from = 'id_floor($1::timestamptz)',
+    to = "id_floor($1::timestamptz + interval '7 days')",
+  ) =>
+    Number(
+      (
+        await world.query<{ n: string }>(
+          `select count(*) as n from ${table} where ${column} >= ${from} and ${column} < ${to}`,
+          [week],
+        )
+      )[0]?.n,
+    );
+  const byTime = ['$1::timestamptz', "$1::timestamptz + interval '7 days'"] as const;
+  const [tables] = await world.query<{ n: number }>(
+    `select count(*)::int as n from pg_class where relkind = 'r' and relname ~ '_${week.slice(0, 10).replaceAll('-', '')}$'`,
+  );
+  return {
+    tables: tables?.n ?? 0,
+    events: await count('events', 'id'),
+    deliveries: await count('deliveries', 'event_id'),
+    attempts: await count('attempts', 'event_id'),
+    keys: await count('event_keys', 'event_id'),
+    counts: await count('delivery_counts', 'starts_at', ...byTime),
+    deltas: await count('delivery_count_deltas', 'minute', ...byTime),
+  };
+}
+
+const NOTHING = { tables: 0, events: 0, deliveries: 0, attempts: 0, keys: 0, counts: 0, deltas: 0 };
+
+const quiet = { delivers: false } as const;
+
+/** Sets the clock of retention so many days behind, as somebody left it who looked so many minutes ago. */
+const setClock = (stage: Stage, timeDays: number, lookedMinutes: number) =>
+  stage.world.query(
+    `insert into server_settings (key, value)
+     values ('slow_clock', json_build_object('time', iso(now() - $1 * interval '1 day'),
+                                             'looked_at', iso(now() - $2 * interval '1 minute')))
+     on conflict (key) do update set value = excluded.value`,
+    [timeDays, lookedMinutes],
+  );
+
+describe.concurrent('a week that is older than the setting', () => {
+  test('is dropped whole, with its keys and counts; what is younger stays', () =>
+    onStage(quiet, async (stage) => {
+      const endpoint = await stage.endpoint('http://127.0.0.1:9/');
+      const [, , ...kept] = await past(stage, endpoint, [
+        { days: 110, status: 'delivered' },
+        { days: 109, status: 'failed' },
+        { days: 90, status: 'failed' },
+        { days: 80, status: 'delivered' },
+        { days: 1, status: 'delivered' },
+      ]);
+      await foldCounts(stage.world.platform.db);
+      expect((await logged(stage)).total).toBe(5);
+      await drop(stage);
+      expect(await logged(stage)).toEqual({ ids: kept, total: 3 });
+      expect(await logged(stage, `${endpoint.path}/events`)).toEqual({ ids: kept, total: 3 });
+      expect((await stage.api.get(`${LOG}?status=failed`)).body.pagination.total).toBe(1);
+      expect(await leftOf(stage, 110)).toEqual(NOTHING);
+      expect(await stage.world.query('select * from dropped_weeks')).toEqual([]);
+    }));
+
+  test('takes its events with it: they are not found and cannot be retried, and their external_id is free', () =>
+    onStage(quiet, async (stage) => {
+      const endpoint = await stage.endpoint('http://127.0.0.1:9/');
+      const [old = ''] = await past(stage, endpoint, [{ days: 120 }]);
+      await stage.world.query(
+        `insert into event_keys (account_id, external_id, event_id, request_hash) values ($1, 'order-1', $2, '')`,
+        [await accountOf(stage), uuidOf(old)],
+      );
+      const at = `${endpoint.path}/events/${old}`;
+      expect((await stage.api.get(at)).status).toBe(200);
+      await drop(stage);
+      expect((await stage.api.get(at)).reason).toBe('resource_missing');
+      expect((await stage.api.post(`${at}/retry`)).reason).toBe('resource_missing');
+      const publish = () =>
+        stage.api.post('/v2/events', { type: 'order.created', data: {}, external_id: 'order-1' });
+      const first = await publish();
+      const again = await publish();
+      expect([first.status, again.status, again.text]).toEqual([201, 200, first.text]);
+    }));
+
+  test('whose keys are still there frees them all the same, for one of many that ask at once', () =>
+    onStage({ ...quiet, databaseLatencyMs: 10 }, async (stage) => {
+      await stage.world.query(
+        `insert into event_keys (account_id, external_id, event_id, request_hash) values ($1, 'order-1', $2, '')`,
+        [await accountOf(stage), eventIdAt(ago(100))],
+      );
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, () =>
+          stage.api.post('/v2/events', { type: 'order.created', data: {}, external_id: 'order-1' }),
+        ),
+      );
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(11).fill(200), 201]);
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    }));
+
+  test('is kept for ever when the setting says so', () =>
+    onStage(quiet, async (stage) => {
+      const endpoint = await stage.endpoint('http://127.0.0.1:9/');
+      const ids = await past(stage, endpoint, [{ days: 200 }, { days: 2 }]);
+      await drop(stage, null);
+      expect(await logged(stage)).toEqual({ ids, total: 2 });
+    }));
+});
+
+describe.concurrent('what was not delivered', () => {
+  test('is kept, alone: all else of its week goes, and weeks after it', () =>
+    onStage(quiet, async (stage) => {
+      const endpoint = await stage.endpoint('http://127.0.0.1:9/');
+      const other = await stage.endpoint('http://127.0.0.1:9/');
+      const event = eventIdAt(ago(121));
+      // an event that one of two endpoints has, two that both have, one that no endpoint wanted, and the week after
+      await putIn(stage.world, await accountOf(stage), [
+        { event, endpoint: endpoint.uuid, status: 'pending' },
+        { event, endpoint: other.uuid, status: 'delivered' },
+      ]);
+      await past(stage, endpoint, [
+        { days: 121, status: 'failed' },
+        { days: 121, status: 'delivered' },
+        { days: 114 },
+      ]);
+      await stage.world.query('insert into events (account_id, id, type, payload) values ($1, $2, $3, $4)', [
+        await accountOf(stage),
+        eventIdAt(ago(121)),
+        'nobody.cares',
+        '{}',
+      ]);
+      await drop(stage);
+      expect(await logged(stage)).toMatchObject({ ids: [`evt_${event.replaceAll('-', '')}`], total: 1 });
+      expect(await leftOf(stage, 121)).toMatchObject({ tables: 3, events: 1, deliveries: 1, attempts: 0 });
+      expect(await leftOf(stage, 114)).toEqual(NOTHING);
+      await drop(stage);
+      expect(await logged(stage)).toMatchObject({ total: 1 });
+    }));
+
+  test('is sent when its endpoint is enabled, however old it is; its week goes after that', () =>
+    onStage({}, async (stage) => {
+      const receiver = await stage.receiver();
+      const endpoint = await stage.endpoint(receiver, { status: 'disabled' });
+      const [held = ''] = await past(stage, endpoint, [
+        { days: 300, status: 'pending' },
+        ...Array.from({ length: 20 }, () => ({ days: 300, status: 'delivered' as const })),
+      ]);
+      await drop(stage);
+      expect(await logged(stage, `${endpoint.path}/events`)).toEqual({ ids: [held], total: 1 });
+      await stage.change(endpoint, { status: 'enabled' });
+      await receiver.until(1);
+      await stage.untilLog(endpoint, held, { status: 'delivered' });
+      await until('the queue is empty', async () => (await stage.queue(endpoint)).length === 0);
+      await drop(stage);
+      expect(await leftOf(stage, 300)).toEqual(NOTHING);
+    }));
+
+  /** Holds back a statement to PostgreSQL; `reached` resolves when it was tried. */
+  function gate({ world }: Stage, statement: string): { reached: Promise<void>; open(): void } {
+    let [reach, open] = [() => {}, () => {}];
+    const reached = new Promise<void>((resolve) => {
+      reach = resolve;
+    });
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    if (world.latency) {
+      world.latency.before = (message) => {
+        if (!message.includes(statement)) return undefined;
+        reach();
+        return opened;
+      };
+    }
+    return { reached, open: () => open() };
+  }
+
+  const somebodyWaits = ({ world }: Stage) =>
+    until('somebody waits for a lock', async () => {
+      const waiting = await world.query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return waiting.length > 0;
+    });
+
+  test('is what somebody retries just before its week would go: it stays until that is over', () =>
+    onStage({ ...quiet, databaseLatencyMs: 0 }, async (stage) => {
+      const endpoint = await stage.endpoint('http://127.0.0.1:9/');
+      const [old = ''] = await past(stage, endpoint, [{ days: 120, status: 'failed' }, { days: 120 }]);
+      const inserting = gate(stage, 'insert into queue');
+      const retrying = stage.retry(endpoint, old);
+      await inserting.reached;
+      const dropping = drop(stage);
+      await Promise.race([somebodyWaits(stage), dropping]);
+      inserting.open();
+      expect(await retrying).toBe(200);
+      await dropping;
+      expect(await logged(stage)).toEqual({ ids: [old], total: 1 });
+      expect(await stage.queue(endpoint)).toHaveLength(1);
+    }));
+
+  test('is nothing that somebody retries while its week goes: that waits, and finds nothing', () =>
+    onStage({ ...quiet, databaseLatencyMs: 0 }, async (stage) => {
+      const endpoint = await stage.endpoint('http://127.0.0.1:9/');
+      const [old = ''] = await past(stage, endpoint, [{ days: 120, status: 'failed' }]);
+      const dropped = gate(stage, 'delete from delivery_counts');
+      const dropping = drop(stage);
+      await dropped.reached;
+      const retrying = stage.retry(endpoint, old);
+      await Promise.race([somebodyWaits(stage), retrying]);
+      dropped.open();
+      expect(await retrying).toBe(404);
+      await dropping;
+      expect(await leftOf(stage, 120)).toEqual(NOTHING);
+      expect(await stage.queue(endpoint)).toEqual([]);
+    }));
+});
+
+describe.concurrent('an end that was broken off', () => {
+  const OLD = 120;
+
+  /** Makes a log with an old week; returns the path of an event of it. */
+  async function beginning(stage: Stage): Promise<string> {
+    const endpoint = await stage.endpoint('http://127.0.0.1:9/');
+    const [old] = await past(stage, endpoint, [{ days: OLD }, { days: OLD, status: 'failed' }, { days: 1 }]);
+    return `${endpoint.path}/events/${old}`;
+  }
+
+  /** The partition of the log of that week, and what is done to it. */
+  const partition = (table: string) => `${table}_${weekOf(ago(OLD)).slice(0, 10).replaceAll('-', '')}`;
+
+  test.each([
+    ['before its first partition goes', []],
+    ['when one table is detached', ['detach']],
+    ['when one table is dropped', ['detach', 'drop']],
+  ])('%s is ended by the next that comes; nobody sees the rest of the week meanwhile', (_, steps) =>
+    onStage(quiet, async (stage) => {
+      const old = await beginning(stage);
+      await stage.world.query('insert into dropped_weeks values ($1)', [weekOf(ago(OLD))]);
+      await stage.world.query('delete from delivery_count_deltas where minute < $1', [new Date(ago(60))]);
+      const name = partition('attempts');
+      if (steps.includes('detach')) await stage.world.query(`alter table attempts detach partition ${name}`);
+      if (steps.includes('drop')) await stage.world.query(`drop table ${name}`);
+      for (const query of ['', '?type=order.created', '?status=delivered']) {
+        expect((await stage.api.get(`${LOG}${query}`)).body.pagination.total).toBe(1);
+      }
+      expect([(await stage.api.get(old)).status, (await stage.api.post(`${old}/retry`)).status]).toEqual([
+        404, 404,
+      ]);
+      await drop(stage);
+      expect(await leftOf(stage, OLD)).toEqual(NOTHING);
+      expect(await logged(stage)).toMatchObject({ total: 1 });
+    }),
+  );
+
+  test('while PostgreSQL detached a table is ended too, and events are published all the while', () =>
+    onStage(quiet, async (stage) => {
+      await beginning(stage);
+      const { db } = stage.world.platform;
+      let read = () => {};
+      const reading = new Promise<void>((resolve) => {
+        read = resolve;
+      });
+      // somebody reads the log for long: detaching waits, and is cancelled as by a kill
+      const reader = db.transaction(async (tx) => {
+        await tx.rows({ text: 'select 1 from attempts limit 1', values: [] } as never);
+        await reading;
+      });
+      const dropping = drop(stage).then(
+        () => 'done',
+        () => 'cancelled',
+      );
+      const pending = () => stage.world.query('select 1 from pg_inherits where inhdetachpending');
+      await until('a table is being detached', async () => (await pending()).length === 1);
+      await stage.world.query(
+        `select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and query ~ 'concurrently$'`,
+      );
+      expect(await dropping).toBe('cancelled');
+      expect(await logged(stage)).toMatchObject({ total: 1 });
+      await stage.publish();
+      await stage.world.platform.db.transaction((tx) =>
+        makePartitions(tx, [new Date(ago(400)).toISOString()]),
+      );
+      read();
+      await reader;
+      expect(await pending()).toHaveLength(1);
+      await drop(stage);
+      expect(await leftOf(stage, OLD)).toEqual(NOTHING);
+      expect(await logged(stage)).toMatchObject({ total: 2 });
+    }));
+
+  test('by nobody: two at once do it once', () =>
+    onStage(quiet, async (stage) => {
+      await beginning(stage);
+      await Promise.all([drop(stage), drop(stage), drop(stage)]);
+      await drop(stage);
+      expect(await leftOf(stage, OLD)).toEqual(NOTHING);
+      const told = stage.world.log.filter(({ msg }) => msg === 'a week of the webhook log was dropped');
+      expect(told.map(({ week }) => week).filter((week) => week === weekOf(ago(OLD)))).toHaveLength(1);
+    }));
+});
+
+describe.concurrent('the clock of retention', () => {
+  const behindHours = async (stage: Stage) => {
+    const [row] = await stage.world.query<{ hours: number }>(
+      `select round(extract(epoch from now() - (value::json ->> 'time')::timestamptz) / 3600)::int as hours
+       from server_settings where key = 'slow_clock'`,
+    );
+    return row?.hours;
+  };
+
+  test('gains four hours an hour, so that a database set a year ahead drops nothing at once', () =>
+    onStage(quiet, async (stage) => {
+      const endpoint = await stage.endpoint('http://127.0.0.1:9/');
+      const ids = await past(stage, endpoint, [{ days: 150 }, { days: 100 }, { days: 1 }]);
+      // as if the clock had been right, a year ago, until just now
+      await setClock(stage, 365, 365 * 24 * 60);
+      for (const behind of [365 * 24 - 4, 365 * 24 - 4]) {
+        await drop(stage);
+        expect(await behindHours(stage)).toBe(behind);
+        expect(await logged(stage)).toEqual({ ids, total: 3 });
+      }
+      await setClock(stage, 1 / 24, 60);
+      await drop(stage);
+      expect(await behindHours(stage)).toBe(0);
+      expect(await logged(stage)).toEqual({ ids: ids.slice(-1), total: 1 });
+    }));
+
+  test('follows at once when the database is set back', () =>
+    onStage(quiet, async (stage) => {
+      await setClock(stage, -100, -100 * 24 * 60);
+      await drop(stage);
+      expect(await behindHours(stage)).toBe(0);
+      await drop(stage);
+      expect(await behindHours(stage)).toBe(0);
+    }));
+});
+
+describe.concurrent('payhook doctor', () => {
+  test('says how far the log goes back, and warns of a log that is too old and of a clock that ran ahead', () =>
+    onStage(quiet, async (stage) => {
+      const env = { ...(await settingsOf(stage.world)), WEBHOOK_RETENTION_DAYS: '30' };
+      const machine = startMachine();
+      const ask = async () => {
+        const { checks } = (await machine.run(['doctor', '--json'], { env })).json();
+        return (checks as { name: string; status: string; detail: string }[])
+          .filter(({ name }) => /webhook log|retention|partitions/.test(name))
+          .map(({ name, status, detail }) => `${name}, ${status}: ${detail}`);
+      };
+      const week = (days: number) => weekOf(ago(days)).slice(0, 10);
+      expect(await ask()).toEqual(['partitions, ok: made ahead', 'webhook log, ok: empty; kept for 30 days']);
+      const endpoint = await stage.endpoint('http://127.0.0.1:9/', { status: 'disabled' });
+      await past(stage, endpoint, [{ days: 20 }]);
+      await drop(stage, 30);
+      expect((await ask())[1]).toBe(
+        `webhook log, ok: goes back to the week of ${week(20)}; kept for 30 days`,
+      );
+      await past(stage, endpoint, [{ days: 80, status: 'pending' }]);
+      await setClock(stage, 10, 1);
+      const [, log, clock] = await ask();
+      expect(log).toMatch(
+        `webhook log, warning: goes back to the week of ${week(80)}; kept for 30 days: what is older`,
+      );
+      expect(clock).toMatch('retention clock, warning: 10 days behind the database');
+      await machine.close();
+    }));
+});
+
+describe.concurrent('a deleted endpoint', () => {
+  test('is forgotten when nothing of its log is left, and not before', () =>
+    onStage(quiet, async (stage) => {
+      const [old, logged_, late] = await Promise.all(
+        [0, 1, 2].map(() => stage.endpoint('http://127.0.0.1:9/')),
+      );
+      if (!old || !logged_ || !late) throw new Error('no endpoint');
+      await past(stage, old, [{ days: 120 }]);
+      await past(stage, logged_, [{ days: 80 }]);
+      for (const { path } of [old, logged_, late]) await stage.api.delete(path);
+      await stage.world.query(
+        `update webhook_endpoints set deleted_at = now() - interval '100 days' where id = any($1)`,
+        [[old.uuid, logged_.uuid]],
+      );
+      await drop(stage);
+      const statuses = await Promise.all(
+        [old, logged_, late].map(async ({ path }) => (await stage.api.get(`${path}/events`)).status),
+      );
+      expect(statuses).toEqual([404, 200, 200]);
+      expect(
+        await stage.world.query('select 1 from endpoint_state where endpoint_id = $1', [old.uuid]),
+      ).toEqual([]);
+    }));
+});

@@ -1,0 +1,22 @@
+import { openPlatform } from '../../src/app.ts';
+import { dropOldWeeks } from '../../src/delivery/retention.ts';
+import { readConfig } from '../../src/kernel/config.ts';
+
+/*
+ * A process of its own that does nothing but drop old weeks, so that a test can kill it. Its settings are those of the
+ * program. Out: the line `ready`; then `done` each time that nothing is left to drop. In: any line, to begin.
+ */
+
+const config = readConfig();
+const platform = await openPlatform(config, { purpose: 'command' });
+process.stdout.write('ready\n');
+await new Promise((resolve) => process.stdin.once('data', resolve));
+for (;;) {
+  try {
+    await dropOldWeeks({ db: platform.db, log: platform.log, days: config.delivery.retentionDays });
+    process.stdout.write('done\n');
+  } catch (error) {
+    // tables that others hold: what waits for them is tried again
+    process.stdout.write(`${(error as Error).message}\n`);
+  }
+}

@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { uuidOf } from '../delivery/support.ts';
+import { settingsOf } from '../support/database-url.ts';
+import { eventIdAt, putIn } from '../support/history.ts';
+import { makeEndpoint } from '../support/seed.ts';
+import { until } from '../support/wire.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+const DAY_MS = 86_400_000;
+const SCRIPT = fileURLToPath(new URL('retention-child.ts', import.meta.url));
+const ROUNDS = 6;
+const WEEKS = 4;
+const OF_A_WEEK = 60;
+/** How many days ago the event happened that nobody has delivered. */
+const STUCK = 500;
+const LOG = '/v2/webhook-events/';
+
+const children = new Set<ChildProcess>();
+const folder = mkdtempSync(join(tmpdir(), 'payhook-retention-'));
+afterEach(async () => {
+  await Promise.all([...children].map(kill));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  }
+  children.delete(child);
+}
+
+interface Dropper {
+  begin(): void;
+  /** Waits until it has found nothing more to drop, since now. */
+  done(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+/** Starts a process that drops what is older than 90 days in the database of a world, as soon as it may begin. */
+async function startDropper(world: World): Promise<Dropper> {
+  const child = spawn(process.execPath, ['--import', 'tsx', SCRIPT], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      HOME: tmpdir(),
+      DATA_DIR: folder,
+      ...(await settingsOf(world)),
+      LOG_LEVEL: 'warn',
+      WEBHOOK_RETENTION_DAYS: '90',
+    },
+  });
+  children.add(child);
+  let said = '';
+  child.stdout.on('data', (bytes) => {
+    said += bytes;
+  });
+  await until('the process is ready', () => said.includes('ready'), 40_000);
+  return {
+    begin: () => void child.stdin.write('begin\n'),
+    async done() {
+      // the one under way may have looked before
+      const before = said.split('done').length;
+      await until('nothing is left to drop', () => said.split('done').length > before + 1, 40_000);
+    },
+    kill: () => kill(child),
+  };
+}
+
+/** Asks for the log again and again: each answer agrees with itself, and what is gone does not come back. */
+function asking(world: World, young: number, grows: () => void) {
+  let busy = true;
+  let asked = 0;
+  const ask = async () => {
+    while (busy) {
+      asked += 1;
+      const sort = asked % 2 ? '-id' : 'id';
+      const status = asked % 3 ? '' : '&status=failed';
+      const { status: code, text, body } = await world.api.get(`${LOG}?per_page=100&sort=${sort}${status}`);
+      expect(code, text).toBe(200);
+      expect(body.data.length).toBe(Math.min(100, body.pagination.total));
+      if (status === '') expect(body.pagination.total).toBeGreaterThanOrEqual(young);
+      grows();
+    }
+  };
+  const all = Promise.all([ask(), ask()]);
+  return async () => {
+    busy = false;
+    await all;
+    return asked;
+  };
+}
+
+test('kill -9 of processes that drop old weeks, two at once, in a loop, leaves nothing half done: every list agrees with its total all the while', async () => {
+  const world = await startWorld();
+  let stopAsking: () => Promise<number> = async () => 0;
+  try {
+    const endpoint = uuidOf(await makeEndpoint(world.api));
+    const account = uuidOf((await world.api.get('/v2/account')).body.id);
+    const at = (days: number, minutes = 0) => eventIdAt(Date.now() - days * DAY_MS + minutes * 60_000);
+    const status = (index: number) => (index % 5 === 0 ? ('failed' as const) : ('delivered' as const));
+    const ofWeek = (days: number) =>
+      Array.from({ length: OF_A_WEEK }, (_, index) => ({
+        event: at(days, index),
+        endpoint,
+        status: status(index),
+      }));
+    await putIn(world, account, ofWeek(10));
+    const stuck = at(STUCK);
+    await putIn(world, account, [{ event: stuck, endpoint, status: 'pending' }]);
+    const young = OF_A_WEEK + 1;
+    let answers = 0;
+    stopAsking = asking(world, young, () => {
+      answers += 1;
+    });
+    let droppers = [await startDropper(world), await startDropper(world)];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const weeks = Array.from({ length: WEEKS }, (_, week) => ofWeek(120 + 7 * (WEEKS * round + week)));
+      await putIn(world, account, [...weeks.flat(), ...ofWeek(STUCK).slice(0, 10)]);
+      for (const dropper of droppers) dropper.begin();
+      // somewhere in the middle: any moment will do, that is the point
+      await delay(Math.random() * 250);
+      await droppers[round % 2]?.kill();
+      await delay(Math.random() * 50);
+      await droppers[(round + 1) % 2]?.kill();
+      const seen = answers;
+      droppers = await Promise.all([startDropper(world), startDropper(world)]);
+      await until('lists were answered', () => answers > seen);
+    }
+    for (const dropper of droppers) dropper.begin();
+    await Promise.all(droppers.map((dropper) => dropper.done()));
+    expect(await stopAsking()).toBeGreaterThan(ROUNDS);
+    const { body } = await world.api.get(`${LOG}?sort=id&per_page=100`);
+    expect([body.pagination.total, body.data[0].id, body.data[0].status]).toEqual([
+      young,
+      `evt_${stuck.replaceAll('-', '')}`,
+      'pending',
+    ]);
+    expect(await world.query('select * from dropped_weeks')).toEqual([]);
+    expect(
+      await world.query(
+        `select relname from pg_class where relkind = 'r' and relname ~ '_\\d{8}$'
+           and to_date(right(relname, 8), 'YYYYMMDD') between current_date - ${STUCK - 100} and current_date - 100`,
+      ),
+    ).toEqual([]);
+    for (const dropper of droppers) await dropper.kill();
+  } finally {
+    await stopAsking();
+    // counts the books, and the log
+    await world.close();
+  }
+}, 240_000);
