@@ -154,9 +154,16 @@ export async function typeBlocks(
   cwd: string,
   env: Readonly<Record<string, string>>,
 ): Promise<{ output: string; code: number }[]> {
-  const script = blocks.map(({ commands }) => `${commands}\nprintf '${MARK}%s${MARK}' $?\n`).join('');
+  // whatever fails on its way counts, not only the last command
+  const script = blocks
+    .map(({ commands }) => `failed=0\n${commands}\nprintf '${MARK}%s${MARK}' $failed\n`)
+    .join('');
   // job control, as in a shell somebody types in; what a page left running ends with it
-  const shell = startShell(`set -m; exec 2>&1; trap 'kill $(jobs -p) 2>/dev/null' EXIT\n${script}`, cwd, env);
+  const shell = startShell(
+    `set -m; exec 2>&1; trap 'kill $(jobs -p) 2>/dev/null' EXIT; trap 'failed=$?' ERR\n${script}`,
+    cwd,
+    env,
+  );
   await once(shell.child, 'close');
   const parts = shell.printed().split(MARK);
   return blocks.map((_, index) => ({
