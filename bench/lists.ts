@@ -132,6 +132,7 @@ function pagesOf(
 ): Pages[] {
   const [many, few, hour] = [count(sizes.large), count(sizes.small), `${count(LOG_BURST)} in an hour`];
   const last = (rows: number) => Math.floor(rows / LOG_PAGE);
+  const middle = LOG_BURST * 0.492; // within a minute, far from its ends
   const deep = (rows: number) => `&page=${last(rows)}`;
   const first = [`page 1 of ${few}`, small, ''] as const;
   return [
@@ -144,11 +145,7 @@ function pagesOf(
     },
     { what: `page 1 of ${hour}`, page: [burst, ''], against: first },
     { what: `page ${last(LOG_BURST)} of ${hour}`, page: [burst, deep(LOG_BURST)], against: first },
-    {
-      what: `page ${last(LOG_BURST) >> 1} of ${hour}`,
-      page: [burst, deep(LOG_BURST >> 1)],
-      against: first,
-    },
+    { what: `page ${last(middle)} of ${hour}`, page: [burst, deep(middle)], against: first },
     {
       what: `failed of ${many}, page ${last(sizes.large / 100)}`,
       page: [large, `&status=failed${deep(sizes.large / 100)}`],

@@ -1,90 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import { makePartitions } from '../../src/db/partitions.ts';
 import { foldCounts } from '../../src/delivery/counts.ts';
-import { dropOldWeeks } from '../../src/delivery/retention.ts';
 import { startMachine } from '../cli/support.ts';
 import { settingsOf } from '../support/database-url.ts';
-import { eventIdAt, type Past, putIn } from '../support/history.ts';
+import { eventIdAt, putIn } from '../support/history.ts';
 import { until } from '../support/wire.ts';
-import { type Endpoint, onStage, type Stage, uuidOf } from './support.ts';
-
-const DAY = 86_400_000;
-const LOG = '/v2/webhook-events/';
-const ago = (days: number) => Date.now() - days * DAY;
-const weekOf = (ms: number) => new Date(ms - ((ms - Date.parse('2001-01-01Z')) % (7 * DAY))).toISOString();
-
-const drop = ({ world }: Stage, days: number | null = 90) =>
-  dropOldWeeks({ db: world.platform.db, log: world.platform.log, days });
-
-async function accountOf({ api }: Stage): Promise<string> {
-  return uuidOf((await api.get('/v2/account')).body.id);
-}
-
-/** Puts events of so many days ago into the log of an endpoint; returns their ids. */
-async function past(
-  stage: Stage,
-  endpoint: Endpoint,
-  events: readonly (Omit<Past, 'endpoint' | 'event'> & { readonly days: number })[],
-): Promise<string[]> {
-  const made = events.map(({ days, ...event }) => ({
-    ...event,
-    endpoint: endpoint.uuid,
-    event: eventIdAt(ago(days)),
-  }));
-  await putIn(stage.world, await accountOf(stage), made);
-  return made.map(({ event }) => `evt_${event.replaceAll('-', '')}`);
-}
-
-async function logged(stage: Stage, path = LOG): Promise<{ ids: string[]; total: number }> {
-  const { body } = await stage.api.get(`${path}?sort=id&per_page=100`);
-  return { ids: body.data.map(({ id }: { id: string }) => id), total: body.pagination.total };
-}
-
-/** How many rows each table has of a week, and whether it has its partitions. */
-async function leftOf({ world }: Stage, days: number): Promise<Record<string, number | boolean>> {
-  const week = weekOf(ago(days));
-  const count = async (
-    table: string,
-    column: string,
-    from = 'id_floor($1::timestamptz)',
-    to = "id_floor($1::timestamptz + interval '7 days')",
-  ) =>
-    Number(
-      (
-        await world.query<{ n: string }>(
-          `select count(*) as n from ${table} where ${column} >= ${from} and ${column} < ${to}`,
-          [week],
-        )
-      )[0]?.n,
-    );
-  const byTime = ['$1::timestamptz', "$1::timestamptz + interval '7 days'"] as const;
-  const [tables] = await world.query<{ n: number }>(
-    `select count(*)::int as n from pg_class where relkind = 'r' and relname ~ '_${week.slice(0, 10).replaceAll('-', '')}$'`,
-  );
-  return {
-    tables: tables?.n ?? 0,
-    events: await count('events', 'id'),
-    deliveries: await count('deliveries', 'event_id'),
-    attempts: await count('attempts', 'event_id'),
-    keys: await count('event_keys', 'event_id'),
-    counts: await count('delivery_counts', 'starts_at', ...byTime),
-    deltas: await count('delivery_count_deltas', 'minute', ...byTime),
-  };
-}
-
-const NOTHING = { tables: 0, events: 0, deliveries: 0, attempts: 0, keys: 0, counts: 0, deltas: 0 };
+import {
+  accountOf,
+  ago,
+  drop,
+  LOG,
+  leftOf,
+  logged,
+  NOTHING,
+  partitionOf,
+  past,
+  setClock,
+  weekOf,
+} from './retention-support.ts';
+import { onStage, type Stage, uuidOf } from './support.ts';
 
 const quiet = { delivers: false } as const;
-
-/** Sets the clock of retention so many days behind, as somebody left it who looked so many minutes ago. */
-const setClock = (stage: Stage, timeDays: number, lookedMinutes: number) =>
-  stage.world.query(
-    `insert into server_settings (key, value)
-     values ('slow_clock', json_build_object('time', iso(now() - $1 * interval '1 day'),
-                                             'looked_at', iso(now() - $2 * interval '1 minute')))
-     on conflict (key) do update set value = excluded.value`,
-    [timeDays, lookedMinutes],
-  );
 
 describe.concurrent('a week that is older than the setting', () => {
   test('is dropped whole, with its keys and counts; what is younger stays', () =>
@@ -269,9 +205,6 @@ describe.concurrent('an end that was broken off', () => {
     return `${endpoint.path}/events/${old}`;
   }
 
-  /** The partition of the log of that week, and what is done to it. */
-  const partition = (table: string) => `${table}_${weekOf(ago(OLD)).slice(0, 10).replaceAll('-', '')}`;
-
   test.each([
     ['before its first partition goes', []],
     ['when one table is detached', ['detach']],
@@ -281,7 +214,7 @@ describe.concurrent('an end that was broken off', () => {
       const old = await beginning(stage);
       await stage.world.query('insert into dropped_weeks values ($1)', [weekOf(ago(OLD))]);
       await stage.world.query('delete from delivery_count_deltas where minute < $1', [new Date(ago(60))]);
-      const name = partition('attempts');
+      const name = partitionOf('attempts', OLD);
       if (steps.includes('detach')) await stage.world.query(`alter table attempts detach partition ${name}`);
       if (steps.includes('drop')) await stage.world.query(`drop table ${name}`);
       for (const query of ['', '?type=order.created', '?status=delivered']) {

@@ -117,6 +117,7 @@ test('kill -9 of processes that drop old weeks, two at once, in a loop, leaves n
     await putIn(world, account, [{ event: stuck, endpoint, status: 'pending' }]);
     const young = OF_A_WEEK + 1;
     let answers = 0;
+    let brokenOff = 0;
     stopAsking = asking(world, young, () => {
       answers += 1;
     });
@@ -125,15 +126,19 @@ test('kill -9 of processes that drop old weeks, two at once, in a loop, leaves n
       const weeks = Array.from({ length: WEEKS }, (_, week) => ofWeek(120 + 7 * (WEEKS * round + week)));
       await putIn(world, account, [...weeks.flat(), ...ofWeek(STUCK).slice(0, 10)]);
       for (const dropper of droppers) dropper.begin();
-      // somewhere in the middle: any moment will do, that is the point
-      await delay(Math.random() * 250);
+      // in the middle of a week, and then at any moment: the other one has taken over, or has not
+      const halfDropped = async () => (await world.query('select 1 from dropped_weeks')).length > 0;
+      await until('a week is being dropped', halfDropped, 30_000);
+      await delay(Math.random() * 30);
       await droppers[round % 2]?.kill();
-      await delay(Math.random() * 50);
+      if (round % 3) await delay(Math.random() * 100);
       await droppers[(round + 1) % 2]?.kill();
+      if (await halfDropped()) brokenOff += 1;
       const seen = answers;
       droppers = await Promise.all([startDropper(world), startDropper(world)]);
       await until('lists were answered', () => answers > seen);
     }
+    expect(brokenOff).toBeGreaterThan(0);
     for (const dropper of droppers) dropper.begin();
     await Promise.all(droppers.map((dropper) => dropper.done()));
     expect(await stopAsking()).toBeGreaterThan(ROUNDS);
