@@ -55,6 +55,9 @@ const ONLY_IN = [
   ],
 ];
 
+// Written by scripts/client-types.ts: nobody reads it from top to bottom.
+const GENERATED = 'src/client/api.ts';
+
 const areaOf = (file) => AREAS.find(([, pattern]) => pattern.test(file))?.[0];
 
 const files = readdirSync(join(root, 'src'), { recursive: true })
@@ -106,7 +109,8 @@ for (const file of files) walk(file, []);
 
 for (const file of files) {
   const lines = readFileSync(join(root, file), 'utf8').split('\n').length;
-  if (lines > 400) console.warn(`warning: ${file} has ${lines} lines: is it two things?`);
+  if (lines > 400 && file !== GENERATED)
+    console.warn(`warning: ${file} has ${lines} lines: is it two things?`);
 }
 if (problems.length > 0) {
   console.error([...new Set(problems)].join('\n'));

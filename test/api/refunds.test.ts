@@ -109,7 +109,7 @@ test('a refund in the unpaid payout changes its sums and raises its revision', a
   );
   expect(stale).toMatchObject({ status: 409, reason: 'payout_changed' });
   expect(stale.headers.get('etag')).toBe('"2"');
-  expect(stale.body.error.message).toContain('1100');
+  expect(stale.body.error.message).toContain('pays 11.00 USD to 1 affiliate');
 });
 
 test('a group that a refund brings to zero or below leaves the payout whole and is noted as excluded', async () => {
