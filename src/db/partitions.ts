@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import type { Timestamp } from '../kernel/time.ts';
 import { type Database, maybeRow, oneRow, type Reader, rows, type Tx } from './connect.ts';
+import { limitLockWaits } from './locks.ts';
 
 /** The tables that lie in partitions of a week of event ids. */
 const TABLES = ['events', 'deliveries', 'attempts'] as const;
@@ -18,7 +19,7 @@ const LOCK = 7_246_813_906n; // one number for "Payhook makes partitions"
  * others who change the tables).
  */
 export async function makePartitions(tx: Tx, past: readonly Timestamp[] = []): Promise<void> {
-  await rows(tx, sql`set local lock_timeout = '5s'`);
+  await limitLockWaits(tx, 5000);
   await rows(tx, sql`select pg_advisory_xact_lock(${LOCK})`);
   const missing = await rows<{ parent: string; name: string; first: string; last: string }>(
     tx,

@@ -38,7 +38,12 @@ export function noteChanges(changes: Sql): Sql {
 
 /** Adds up what was noted, unless somebody else does so; whoever asks sees the same sums before and after. */
 export async function foldCounts(db: Database): Promise<void> {
-  while ((await foldSome(db)) === FOLDED_AT_ONCE);
+  const { some } = await oneRow<{ some: boolean }>(
+    db.reader,
+    sql`select exists (select from delivery_count_deltas) as some`,
+    'is_there_to_fold',
+  );
+  if (some) while ((await foldSome(db)) === FOLDED_AT_ONCE);
 }
 
 function foldSome(db: Database): Promise<number> {

@@ -40,103 +40,105 @@ export const MAX_PAYLOAD_BYTES = 262_144;
  * are there, or nothing. The payload is frozen here as the exact bytes that will be signed and sent. Returns the UUID
  * of the event.
  */
-export async function publish(tx: Tx, { data, ...event }: Event): Promise<string> {
-  const [stored] = await store(tx, { ...event, records: sql`select ${data}::text as data` });
+export async function publish(tx: Tx, { account, type, data, audience }: Event): Promise<string> {
+  const only = audience && 'only' in audience ? audience.only : null;
+  const except = audience && 'except' in audience ? audience.except : null;
+  const records = sql`
+    select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${patternsOf(type)}::text as patterns,
+           ${data}::text as data, ${only}::uuid as only_endpoint, ${except}::uuid as except_endpoint`;
+  const [stored] = await store<{ id: string }>(tx, records, sql`id`, 'publish');
   return stored?.id ?? '';
 }
 
 /** Stores one event for each row of `records`, a query of one text column `data`. */
 export async function publishEach(
   tx: Tx,
-  event: { account: string; type: EventType; records: Sql },
+  { account, type, records }: { account: string; type: EventType; records: Sql },
 ): Promise<void> {
-  await store(tx, event);
+  const all = sql`
+    select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${patternsOf(type)}::text as patterns,
+           data, null::uuid as only_endpoint, null::uuid as except_endpoint
+    from (${records}) each_record`;
+  await store(tx, all, sql`1 as stored`);
+}
+
+/** An event of a platform's own type. */
+export interface ForeignEvent {
+  readonly account: string;
+  readonly type: string;
+  /** A UUID from `new_id()` when the caller has one. */
+  readonly id: string | null;
+  /** JSON text whose member `data` is published unchanged, numbers that JavaScript would round among it. */
+  readonly body: Json<{ data: unknown }>;
+}
+
+/** Stores events of platforms' own types. Returns each as it will be sent, in their order; throws `payload_too_large`. */
+export async function publishForeign(tx: Tx, events: readonly ForeignEvent[]): Promise<Json<unknown>[]> {
+  const records = sql`
+    select account_id, given_id, type, patterns, (body::json -> 'data')::text as data, place, null::uuid as only_endpoint,
+           null::uuid as except_endpoint
+    from unnest(${events.map(({ account }) => account)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
+      ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => patternsOf(type))}::text[],
+      ${events.map(({ body }) => body)}::text[]) with ordinality as r (account_id, given_id, type, patterns, body, place)`;
+  const stored = await store<{ place: bigint; bytes: number; payload: string }>(
+    tx,
+    records,
+    sql`place, octet_length(payload) as bytes, payload`,
+    'publish_foreign',
+  );
+  const payloads: string[] = [];
+  for (const { place, bytes, payload } of stored) {
+    if (bytes > MAX_PAYLOAD_BYTES) {
+      throw fail(
+        'payload_too_large',
+        `data: the payload would have ${bytes} bytes, at most ${MAX_PAYLOAD_BYTES} (256 KiB) are sent`,
+      );
+    }
+    payloads[Number(place) - 1] = payload;
+  }
+  return payloads;
 }
 
 /**
- * Stores an event of the platform's own type, under the UUID `id` when the caller has one from `new_id()`. `body` is
- * JSON text whose member `data` is published unchanged, numbers that JavaScript would round among it. Returns the event
- * as it will be sent. Throws `payload_too_large`.
+ * Stores events with their deliveries. `records` is a query of account_id, given_id (null = a new one), type, patterns, data,
+ * only_endpoint and except_endpoint; `returned` names columns of these and `payload`. A disabled endpoint gets its
+ * deliveries too: they are held until it is enabled.
  */
-export async function publishForeign(
-  tx: Tx,
-  { body, ...event }: { account: string; type: string; id: string | null; body: Json<{ data: unknown }> },
-): Promise<Json<unknown>> {
-  const records = sql`select (${body}::json -> 'data')::text as data`;
-  const [stored] = await store(tx, { ...event, records }, 'publish_foreign');
-  if (stored && stored.bytes > MAX_PAYLOAD_BYTES) {
-    throw fail(
-      'payload_too_large',
-      `data: the payload would have ${stored.bytes} bytes, at most ${MAX_PAYLOAD_BYTES} (256 KiB) are sent`,
-    );
-  }
-  return stored?.payload ?? '';
-}
-
-interface Storing {
-  readonly account: string;
-  readonly type: string;
-  readonly records: Sql;
-  readonly audience?: Audience;
-  /** The UUID of the one event; else each gets a new one. */
-  readonly id?: string | null;
-}
-
-interface Stored {
-  readonly id: string;
-  readonly bytes: number;
-  /** Only where the caller gave an id, or null for one. */
-  readonly payload: string | null;
-  readonly endpoints: number;
-}
-
-// A disabled endpoint gets its deliveries too: they are held until it is enabled.
-async function store(
-  tx: Tx,
-  { account, type, records, audience, id }: Storing,
-  name?: string,
-): Promise<Stored[]> {
-  const newId = id === undefined ? sql`new_id()` : sql`coalesce(${id}::uuid, new_id())`;
-  const payload = id === undefined ? sql`null` : sql`payload`;
-  const stored = await rows<Stored>(
+async function store<Row>(tx: Tx, records: Sql, returned: Sql, name?: string): Promise<Row[]> {
+  const stored = await rows<Row & { deliveries: number }>(
     tx,
-    sql`with made as (
-          insert into events (account_id, id, type, payload)
-          select ${account}::uuid, id, ${type}::text,
-                 concat('{"id":"', public_id('evt', id), '","object":"event","type":"', ${type}::text,
-                        '","timestamp":"', iso(id_time(id)), '","account_id":"', public_id('acc', ${account}::uuid),
-                        '","api_version":"2.0.0","data":', data, '}')
-          from (select ${newId} as id, data from (${records}) each_record) numbered
-          returning id, octet_length(payload) as bytes, ${payload} as payload),
-        interested as (
-          select id as endpoint_id, resumptions from webhook_endpoints
-          where account_id = ${account} and deleted_at is null and ${wants(type, audience)}),
+    sql`with event as materialized (
+          select *, concat('{"id":"', public_id('evt', id), '","object":"event","type":"', type,
+                           '","timestamp":"', iso(id_time(id)), '","account_id":"', public_id('acc', account_id),
+                           '","api_version":"2.0.0","data":', data, '}') as payload
+          from (select r.*, coalesce(r.given_id, new_id()) as id from (${records}) r) numbered),
+        made as (
+          insert into events (account_id, id, type, payload) select account_id, id, type, payload from event),
+        wanted as materialized (
+          select v.account_id, e.id as endpoint_id, v.id as event_id, v.type, e.resumptions
+          from event v join webhook_endpoints e on e.account_id = v.account_id and e.deleted_at is null
+          where case when v.only_endpoint is not null then e.id = v.only_endpoint
+                     else (e.event_types is null or e.event_types && string_to_array(v.patterns, ' '))
+                          and e.id is distinct from v.except_endpoint end),
         logged as (
           insert into deliveries (account_id, endpoint_id, event_id, type, next_attempt_at)
-          select ${account}::uuid, endpoint_id, made.id, ${type}::text, now_ms() from made, interested
-          returning account_id, endpoint_id, event_id),
+          select account_id, endpoint_id, event_id, type, now_ms() from wanted),
         counted as (
-          ${noteChanges(sql`select *, 1 as total, 0 as delivered, 0 as failed from logged`)}),
+          ${noteChanges(sql`select *, 1 as total, 0 as delivered, 0 as failed from wanted`)}),
         queued as (
           insert into queue (account_id, endpoint_id, event_id, generation, due_at)
-          select ${account}::uuid, endpoint_id, made.id, resumptions, now() from made, interested)
-        select id, bytes, payload, (select count(*)::int from interested) as endpoints from made`,
+          select account_id, endpoint_id, event_id, resumptions, now() from wanted)
+        select ${returned}, (select count(*)::int from wanted) as deliveries from event`,
     name,
   );
-  if (stored.some(({ endpoints }) => endpoints > 0)) tx.announce();
+  if ((stored[0]?.deliveries ?? 0) > 0) tx.announce();
   return stored;
 }
 
-function wants(type: string, audience: Audience): Sql {
-  if (audience && 'only' in audience) return sql`id = ${audience.only}`;
-  const subscribed = sql`(event_types is null or event_types && ${patternsOf(type)}::text[])`;
-  return audience ? sql`${subscribed} and id <> ${audience.except}` : subscribed;
-}
-
-/** What an endpoint may have subscribed to in order to hear of a type: `a.b.c`, `a.b.*` and `a.*`. */
-function patternsOf(type: string): string[] {
+/** What an endpoint may have subscribed to in order to hear of a type: `a.b.c a.b.* a.*`. */
+function patternsOf(type: string): string {
   const parts = type.split('.');
-  return [type, ...parts.slice(1).map((_, index) => `${parts.slice(0, index + 1).join('.')}.*`)];
+  return [type, ...parts.slice(1).map((_, index) => `${parts.slice(0, index + 1).join('.')}.*`)].join(' ');
 }
 
 /** One number for "the log is not dropped, or nothing of it is put into work": retention holds it alone. */

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import sql, { raw } from 'sql-template-tag';
 import { lookAtSlowClock } from '../db/clock.ts';
 import { type Database, oneRow, rows, type Tx } from '../db/connect.ts';
+import { limitLockWaits } from '../db/locks.ts';
 import { dropPartitions, loggedWeeks } from '../db/partitions.ts';
 import { formatInstant, type Timestamp } from '../kernel/time.ts';
 import { forgetCounts, noteChanges, weekRows } from './counts.ts';
@@ -63,7 +64,7 @@ const inWeek = (week: Timestamp) =>
 
 /** Marks a week as dropped, and takes its sums away; false when somebody must still act on an event of it. */
 async function giveUp(tx: Tx, week: Timestamp): Promise<boolean> {
-  await rows(tx, sql`set local lock_timeout = '10s'`);
+  await limitLockWaits(tx, 10_000);
   // whoever puts events of the log into work has committed, and what they put is seen by the next statement
   await rows(tx, sql`select pg_advisory_xact_lock(${LOG_LOCK})`);
   const { from, until } = inWeek(week);

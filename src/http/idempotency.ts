@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import sql from 'sql-template-tag';
-import { type Database, maybeRow, oneRow, rows, type Tx } from '../db/connect.ts';
-import { fail } from '../kernel/errors.ts';
+import { type Database, rows, type Tx } from '../db/connect.ts';
+import { Failure, fail } from '../kernel/errors.ts';
 import type { Principal, Reply } from './route.ts';
 
 /** What makes two requests the same: the key's owner, the key, and a digest of method, path, query and body. */
@@ -25,53 +25,116 @@ export function requestDigest(method: string, url: string, body: Buffer): Buffer
 }
 
 /**
- * Claims the key inside the request's transaction. null: this request is the first and must `storeReply`. A twin
- * under way makes the insert wait for its end: then there is its stored answer, or nothing and this one goes on.
- * Throws `idempotency_key_reused` when the key belongs to another request.
+ * Answers requests inside their transaction: those whose key was used before as they were answered then, or with
+ * `idempotency_key_reused`; the others by `work`, whose answers are stored beside their effects. What `work` refuses
+ * leaves its key free. A twin under way is waited for; no two of the requests may have the same key.
  */
-export async function claimKey(tx: Tx, request: IdempotentRequest): Promise<Reply | null> {
-  const { principal, key, digest } = request;
-  const claimed = await maybeRow(
-    tx,
-    sql`insert into idempotency_keys as k (account_id, credential, key, request_hash)
-        values (${principal.account}, ${principal.id}, ${key}, ${digest})
-        on conflict (account_id, credential, key) do update
-          set request_hash = excluded.request_hash, status = null, headers = null, body = null, created_at = now()
-          where k.created_at < now() - interval '24 hours'
-        returning 1`,
-  );
-  if (claimed) return null;
-  const stored = await oneRow<{ request_hash: Buffer; status: number; headers: string; body: string | null }>(
-    tx,
-    sql`select request_hash, status, headers, body from idempotency_keys
-        where account_id = ${principal.account} and credential = ${principal.id} and key = ${key}`,
-  );
-  if (!stored.request_hash.equals(digest)) {
-    throw fail('idempotency_key_reused', 'this Idempotency-Key was used with another body, query or path');
-  }
-  const headers = {
-    ...(JSON.parse(stored.headers) as Record<string, string>),
-    'idempotent-replayed': 'true',
-  };
-  if (stored.body === null) return { kind: 'empty', status: stored.status as 200 | 204, headers };
-  return { kind: 'json', status: stored.status, json: stored.body, headers };
+export async function answerOnce<Request extends { readonly idempotent: IdempotentRequest | undefined }>(
+  tx: Tx,
+  requests: readonly Request[],
+  secretField: string | undefined,
+  work: (fresh: readonly Request[]) => Promise<readonly (Reply | Failure)[]>,
+): Promise<(Reply | Failure)[]> {
+  const keyed = requests.flatMap(({ idempotent }) => idempotent ?? []);
+  const earlier: Answers = keyed.length === 0 ? new Map() : await claimKeys(tx, keyed);
+  const fresh = requests.filter(({ idempotent }) => !earlier.has(idempotent));
+  const answers = fresh.length === 0 ? [] : await work(fresh);
+  const made = new Map(fresh.map((request, index) => [request, answers[index] as Reply | Failure]));
+  await storeAnswers(tx, made, secretField);
+  return requests.map((request) => made.get(request) ?? (earlier.get(request.idempotent) as Reply | Failure));
 }
 
-/** Stores the answer beside its effect; `secretField` is stored as null. */
-export async function storeReply(
+type Answers = ReadonlyMap<IdempotentRequest | undefined, Reply | Failure>;
+
+/** Claims the keys that are free, and tells the answers under the others. */
+async function claimKeys(tx: Tx, requests: readonly IdempotentRequest[]): Promise<Answers> {
+  // in the order of the keys, so that two who claim several do not wait for each other in a circle
+  const claimed = await rows<{ place: bigint }>(
+    tx,
+    sql`with asked as materialized (select * from ${asked(requests)}),
+        claimed as (
+          insert into idempotency_keys as k (account_id, credential, key, request_hash)
+          select account_id, credential, key, request_hash from asked order by 1, 2, 3
+          on conflict (account_id, credential, key) do update
+            set request_hash = excluded.request_hash, status = null, headers = null, body = null, created_at = now()
+            where k.created_at < now() - interval '24 hours'
+          returning account_id, credential, key)
+        select place from claimed join asked using (account_id, credential, key)`,
+    'claim_idempotency_keys',
+  );
+  const places = new Set(claimed.map(({ place }) => Number(place) - 1));
+  const others = requests.filter((_, place) => !places.has(place));
+  const answers: Answers = others.length === 0 ? new Map() : await answersUnder(tx, others);
+  if (answers.size < others.length) throw new Error('an idempotency record went while it was read');
+  return answers;
+}
+
+const asked = (requests: readonly IdempotentRequest[]) => sql`
+  unnest(${requests.map(({ principal }) => principal.account)}::uuid[],
+    ${requests.map(({ principal }) => principal.id)}::text[], ${requests.map(({ key }) => key)}::text[],
+    ${requests.map(({ digest }) => digest)}::bytea[])
+    with ordinality as asked (account_id, credential, key, request_hash, place)`;
+
+interface StoredAnswer {
+  readonly place: bigint;
+  readonly is_same: boolean;
+  readonly status: number;
+  readonly headers: string;
+  readonly body: string | null;
+}
+
+async function answersUnder(tx: Tx, requests: readonly IdempotentRequest[]): Promise<Answers> {
+  const stored = await rows<StoredAnswer>(
+    tx,
+    sql`select place, k.request_hash = asked.request_hash as is_same, status, headers, body
+        from ${asked(requests)} join idempotency_keys k using (account_id, credential, key)`,
+    'find_answers',
+  );
+  return new Map(stored.map((answer) => [requests[Number(answer.place) - 1], answerOf(answer)]));
+}
+
+function answerOf({ is_same, status, headers: stored, body }: StoredAnswer): Reply | Failure {
+  if (!is_same) {
+    return fail('idempotency_key_reused', 'this Idempotency-Key was used with another body, query or path');
+  }
+  const headers = { ...(JSON.parse(stored) as Record<string, string>), 'idempotent-replayed': 'true' };
+  if (body === null) return { kind: 'empty', status: status as 200 | 204, headers };
+  return { kind: 'json', status, json: body, headers };
+}
+
+/** Stores the answers under the keys that were claimed for them, `secretField` as null; a refusal gives its key back. */
+async function storeAnswers(
   tx: Tx,
-  request: IdempotentRequest,
-  reply: Reply,
+  answers: ReadonlyMap<{ readonly idempotent: IdempotentRequest | undefined }, Reply | Failure>,
   secretField: string | undefined,
 ): Promise<void> {
-  if (reply.kind === 'file') throw new Error('a file is no answer of a writing operation');
-  const body = reply.kind === 'json' ? blank(reply.json, secretField) : null;
+  const keyed = [...answers].flatMap(([{ idempotent }, answer]) =>
+    idempotent ? { idempotent, answer } : [],
+  );
+  if (keyed.length === 0) return;
+  const each = <Value>(of: (answer: Reply) => Value) =>
+    keyed.map(({ answer }) => (answer instanceof Failure ? null : of(answer)));
   await rows(
     tx,
-    sql`update idempotency_keys set status = ${reply.status}, headers = ${JSON.stringify(reply.headers)}, body = ${body}
-        where account_id = ${request.principal.account} and credential = ${request.principal.id}
-          and key = ${request.key}`,
+    sql`with answer as materialized (
+          select * from unnest(${keyed.map(({ idempotent }) => idempotent.principal.account)}::uuid[],
+            ${keyed.map(({ idempotent }) => idempotent.principal.id)}::text[],
+            ${keyed.map(({ idempotent }) => idempotent.key)}::text[],
+            ${each(({ status }) => status)}::int[], ${each(({ headers }) => JSON.stringify(headers))}::text[],
+            ${each((reply) => bodyOf(reply, secretField))}::text[])
+            as r (account_id, credential, key, status, headers, body)),
+        given_back as (
+          delete from idempotency_keys k using answer a
+          where k.account_id = a.account_id and k.credential = a.credential and k.key = a.key and a.status is null)
+        update idempotency_keys k set status = a.status, headers = a.headers::jsonb, body = a.body from answer a
+        where k.account_id = a.account_id and k.credential = a.credential and k.key = a.key and a.status is not null`,
+    'store_answers',
   );
+}
+
+function bodyOf(reply: Reply, secretField: string | undefined): string | null {
+  if (reply.kind === 'file') throw new Error('a file is no answer of a writing operation');
+  return reply.kind === 'json' ? blank(reply.json, secretField) : null;
 }
 
 function blank(json: string, secretField: string | undefined): string {

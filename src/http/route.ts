@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Database, Reader, Tx } from '../db/connect.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
-import type { ReasonName } from '../kernel/errors.ts';
+import type { Failure, ReasonName } from '../kernel/errors.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Vault } from '../kernel/vault.ts';
 import type { ListDefinition, ListQuery, Page } from './lists.ts';
@@ -140,7 +140,7 @@ interface ReadInput<Path extends string, Query extends TObject> {
   readonly list: ListQuery;
 }
 
-interface WriteInput<Path extends string, Query extends TObject, Body extends TSchema> {
+export interface WriteInput<Path extends string, Query extends TObject, Body extends TSchema> {
   readonly tx: Tx;
   readonly vault: Vault;
   /** The public address of the server. */
@@ -167,7 +167,7 @@ interface ReadSpec<Path extends string, Query extends TObject> extends Common<Pa
   handle(input: ReadInput<Path, Query>): Promise<Reply>;
 }
 
-interface WriteSpec<Path extends string, Query extends TObject, Body extends TSchema>
+interface WriteCommon<Path extends string, Query extends TObject, Body extends TSchema>
   extends Common<Path, Query> {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly body?: Body;
@@ -184,13 +184,41 @@ interface WriteSpec<Path extends string, Query extends TObject, Body extends TSc
   /** Field of the answer that is a secret: the stored idempotent answer shows null there. */
   readonly secretField?: string;
   readonly ifMatch?: true;
+}
+
+interface WriteSpec<Path extends string, Query extends TObject, Body extends TSchema>
+  extends WriteCommon<Path, Query, Body> {
+  readonly batch?: undefined;
   handle(input: WriteInput<Path, Query, Body>): Promise<Reply>;
 }
+
+/** One of the requests that are answered together. */
+type BatchInput<Body extends TSchema> = Pick<
+  WriteInput<string, TObject, Body>,
+  'account' | 'body' | 'rawBody'
+>;
+
+interface BatchSpec<Path extends string, Body extends TSchema> extends WriteCommon<Path, TObject, Body> {
+  readonly unaudited: true;
+  readonly batch: {
+    /** Bytes of all bodies of a batch; a larger body goes alone. */
+    readonly maxBytes: number;
+    /** A name within the account that requests wait for each other about: no two of a batch may have it in common. */
+    locks(body: Static<Body>): string | null;
+    /** Answers or refuses each request, in their order. What it throws fails each request that fails by itself too. */
+    handle(tx: Tx, inputs: readonly BatchInput<Body>[]): Promise<(Reply | Failure)[]>;
+  };
+}
+
+/** A write that is answered in a transaction of its own. */
+export type SingleRoute = WriteSpec<string, TObject, TSchema>;
+/** A write whose requests, when many come at once, are answered in one transaction for many. */
+export type BatchRoute = BatchSpec<string, TSchema>;
 
 /** One endpoint, as the server and the description see it. */
 export type Route =
   | ({ readonly kind: 'read'; readonly method: 'GET' } & ReadSpec<string, TObject>)
-  | ({ readonly kind: 'write' } & WriteSpec<string, TObject, TSchema>);
+  | ({ readonly kind: 'write' } & (SingleRoute | BatchRoute));
 
 /** A GET: its handler gets a Reader and cannot write. */
 export function readRoute<const Path extends string, Query extends TObject>(
@@ -204,4 +232,11 @@ export function writeRoute<const Path extends string, Query extends TObject, Bod
   spec: WriteSpec<Path, Query, Body>,
 ): Route {
   return { kind: 'write', ...(spec as unknown as WriteSpec<string, TObject, TSchema>) };
+}
+
+/** A write that shares its transaction with the requests that came in meanwhile. */
+export function batchRoute<const Path extends string, Body extends TSchema>(
+  spec: BatchSpec<Path, Body>,
+): Route {
+  return { kind: 'write', ...(spec as unknown as BatchRoute) };
 }

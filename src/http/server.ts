@@ -9,20 +9,20 @@ import Fastify, {
 import type { Logger } from 'pino';
 import type { Database } from '../db/connect.ts';
 import { hasPartitionsAhead } from '../db/partitions.ts';
-import { note } from '../features/audit/service.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
 import { fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
 import type { Vault } from '../kernel/vault.ts';
 import { authenticator, authorize, type OperatorCredential } from './auth.ts';
 import { checkBody, checkQuery, readQuery } from './check.ts';
-import { checkKey, claimKey, type IdempotentRequest, requestDigest, storeReply } from './idempotency.ts';
+import { checkKey, requestDigest } from './idempotency.ts';
 import { type ListQuery, parseList } from './lists.ts';
 import { describe } from './openapi.ts';
 import { addPages } from './pages.ts';
 import { envelope, sendFailure, sendReply, toFailure } from './respond.ts';
-import type { Principal, Reply, Route, Upload } from './route.ts';
+import type { Principal, Route, Upload } from './route.ts';
 import { ROUTES } from './routes.ts';
+import { transactions } from './transactions.ts';
 import { type SpooledUpload, spool } from './upload.ts';
 
 export interface ServerOptions {
@@ -182,7 +182,6 @@ function addRoute(
   options: ServerOptions,
   authenticate: ReturnType<typeof authenticator>,
 ): void {
-  const parse = parseJson(app);
   app.route({
     method: route.method,
     url: fastifyPath(route.path),
@@ -192,10 +191,7 @@ function addRoute(
       request.principal = await authenticate(request);
       authorize(request.principal, route);
     },
-    handler: (request, reply) =>
-      route.kind === 'read'
-        ? answerRead(route, request, reply, options)
-        : answerWrite(route, request, reply, options, parse),
+    handler: route.kind === 'read' ? reading(route, options) : writing(route, options, parseJson(app)),
   });
 }
 
@@ -209,51 +205,48 @@ function searchOf(request: FastifyRequest): string {
   return start === -1 ? '' : request.url.slice(start + 1);
 }
 
-async function answerRead(
-  route: Route & { kind: 'read' },
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { db, vault, baseUrl }: ServerOptions,
-) {
-  const principal = principalOf(request);
-  const given = readQuery(searchOf(request));
-  const list = route.list ? parseList(route.list, given, principal.account) : undefined;
-  const result = await route.handle({
-    db: db.reader,
-    vault,
-    snapshot: db.snapshot,
-    account: principal.account,
-    principal,
-    params: request.params as Record<string, string>,
-    query: list ? {} : await checkQuery(route.query, given),
-    list: list as ListQuery,
-  });
-  return sendReply(request, reply, result, baseUrl(), list);
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl }: ServerOptions): Handler {
+  return async (request, reply) => {
+    const principal = principalOf(request);
+    const given = readQuery(searchOf(request));
+    const list = route.list ? parseList(route.list, given, principal.account) : undefined;
+    const result = await route.handle({
+      db: db.reader,
+      vault,
+      snapshot: db.snapshot,
+      account: principal.account,
+      principal,
+      params: request.params as Record<string, string>,
+      query: list ? {} : await checkQuery(route.query, given),
+      list: list as ListQuery,
+    });
+    return sendReply(request, reply, result, baseUrl(), list);
+  };
 }
 
-/** The only place that opens a transaction for a request: idempotency record, effect and events are one. */
-async function answerWrite(
+function writing(
   route: Route & { kind: 'write' },
-  request: FastifyRequest,
-  reply: FastifyReply,
   { db, vault, addresses, baseUrl, authorizeUrl }: ServerOptions,
   parse: (request: FastifyRequest, bytes: Buffer) => Promise<unknown>,
-) {
-  const principal = principalOf(request);
-  const key = idempotencyKey(request);
-  const query = await checkQuery(route.query, readQuery(searchOf(request)));
-  const upload = route.upload ? await readUpload(request) : undefined;
-  try {
-    const bytes = upload ? upload.digest : bytesOf(request);
-    const body = upload ? {} : await readJson(route, bytes, (raw) => parse(request, raw));
-    const idempotent =
-      key === undefined
-        ? undefined
-        : { principal, key, digest: requestDigest(request.method, request.url, bytes) };
-    const result = await db.transaction(async (tx) =>
-      once(tx, idempotent, route.secretField, async () => {
-        const reply = await route.handle({
-          tx,
+): Handler {
+  const answer = transactions(db, route);
+  return async (request, reply) => {
+    const principal = principalOf(request);
+    const key = idempotencyKey(request);
+    const query = await checkQuery(route.query, readQuery(searchOf(request)));
+    const upload = route.upload ? await readUpload(request) : undefined;
+    try {
+      const bytes = upload ? upload.digest : bytesOf(request);
+      const body = upload ? {} : await readJson(route, bytes, (raw) => parse(request, raw));
+      const result = await answer({
+        id: request.id,
+        idempotent:
+          key === undefined
+            ? undefined
+            : { principal, key, digest: requestDigest(request.method, request.url, bytes) },
+        input: {
           vault,
           addresses,
           baseUrl: baseUrl(),
@@ -266,41 +259,13 @@ async function answerWrite(
           rawBody: upload ? '' : bytes.toString(),
           upload: upload as Upload,
           ifMatch: route.ifMatch ? request.headers['if-match'] : undefined,
-        });
-        // a dry run changes nothing
-        const isTrial = (query as { dry_run?: boolean }).dry_run === true;
-        if (!route.unaudited && !isTrial) {
-          const target = targetOf(request.params as Record<string, string>, reply);
-          await note(tx, principal, { action: route.operation, target, requestId: request.id });
-        }
-        return reply;
-      }),
-    );
-    return sendReply(request, reply, result, baseUrl());
-  } finally {
-    await upload?.close();
-  }
-}
-
-/** What a request was about: the ids in its path, else the id of the record it made. */
-function targetOf(params: Readonly<Record<string, string>>, reply: Reply): string | null {
-  const ids = Object.values(params);
-  if (ids.length > 0) return ids.join('/').slice(0, 200);
-  return (reply.kind === 'json' && /^\{"id":"?([\w-]+)/.exec(reply.json)?.[1]) || null;
-}
-
-async function once(
-  tx: Parameters<typeof claimKey>[0],
-  request: IdempotentRequest | undefined,
-  secretField: string | undefined,
-  work: () => Promise<Reply>,
-): Promise<Reply> {
-  if (!request) return work();
-  const replayed = await claimKey(tx, request);
-  if (replayed) return replayed;
-  const result = await work();
-  await storeReply(tx, request, result, secretField);
-  return result;
+        },
+      });
+      return sendReply(request, reply, result, baseUrl());
+    } finally {
+      await upload?.close();
+    }
+  };
 }
 
 function idempotencyKey(request: FastifyRequest): string | undefined {

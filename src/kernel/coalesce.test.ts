@@ -92,4 +92,35 @@ describe('coalesce', () => {
     fails = false;
     expect(await ask(2)).toBe(2);
   });
+
+  test('items that share a name never go together, and hold up nobody else', async () => {
+    const { batches, run } = controlled();
+    const ask = coalesce(run, { inFlight: 9, apart: (item) => [String(item % 10)] });
+    const answers = [1, 11, 2, 21, 3].map(ask);
+    for (let i = 0; i < 9; i += 1) await turn();
+    expect(batches.map(({ items }) => items)).toEqual([[1, 2, 3], [11], [21]]);
+    for (const { end } of batches) end();
+    expect(await Promise.all(answers)).toEqual([10, 110, 20, 210, 30]);
+  });
+
+  test('an item that takes long by itself, after its batch failed, holds up no batch', async () => {
+    const asked: number[][] = [];
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const run = async (items: readonly number[]) => {
+      asked.push([...items]);
+      if (items.length > 1 && items.includes(2)) throw new Error('no two');
+      if (items.includes(2)) await held;
+      return items;
+    };
+    const ask = coalesce(run, { inFlight: 1, isOfOneItem: () => true });
+    const slow = [1, 2].map(ask);
+    expect(await slow[0]).toBe(1);
+    expect(await ask(3)).toBe(3);
+    release();
+    expect(await slow[1]).toBe(2);
+    expect(asked).toEqual([[1, 2], [1], [2], [3]]);
+  });
 });

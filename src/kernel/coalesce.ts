@@ -5,6 +5,8 @@ export interface CoalesceOptions<Item> {
   readonly max?: number;
   /** What an item weighs, and what a batch may weigh at most; a single heavier item goes alone. */
   readonly weight?: { readonly of: (item: Item) => number; readonly max: number };
+  /** Names that no two items of a batch may share: they would wait for each other. The later one waits for a next batch. */
+  readonly apart?: (item: Item) => readonly string[];
   /** Whether a batch may have failed because of one of its items: then each is asked by itself. Default: never. */
   readonly isOfOneItem?: (error: unknown) => boolean;
 }
@@ -22,7 +24,13 @@ interface Waiting<Item, Result> {
  */
 export function coalesce<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { inFlight = 2, max = 500, weight, isOfOneItem = () => false }: CoalesceOptions<Item> = {},
+  {
+    inFlight = 2,
+    max = 500,
+    weight,
+    apart = () => [],
+    isOfOneItem = () => false,
+  }: CoalesceOptions<Item> = {},
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = [];
   let running = 0;
@@ -39,15 +47,27 @@ export function coalesce<Item, Result>(
   };
 
   const take = () => {
-    let size = 0;
+    const batch: Waiting<Item, Result>[] = [];
+    const names = new Set<string>();
     let sum = 0;
-    for (const { item } of waiting) {
-      sum += weight?.of(item) ?? 0;
-      if (size === max || (size > 0 && weight !== undefined && sum > weight.max)) break;
-      size += 1;
+    const fits = ({ item }: Waiting<Item, Result>) =>
+      batch.length === 0 || weight === undefined || sum + weight.of(item) <= weight.max;
+    const left: Waiting<Item, Result>[] = [];
+    for (const [index, one] of waiting.entries()) {
+      if (batch.length === max || !fits(one)) {
+        left.push(...waiting.slice(index));
+        break;
+      }
+      const own = apart(one.item);
+      if (own.some((name) => names.has(name))) {
+        left.push(one);
+        continue;
+      }
+      for (const name of own) names.add(name);
+      sum += weight?.of(one.item) ?? 0;
+      batch.push(one);
     }
-    const batch = waiting.slice(0, size);
-    waiting = waiting.slice(size);
+    waiting = left;
     return batch;
   };
 
@@ -66,7 +86,8 @@ export function coalesce<Item, Result>(
       const results = await run(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
-      if (batch.length > 1 && isOfOneItem(error)) for (const one of batch) await settle([one]);
+      // not waited for: an item that takes long by itself keeps no batch from its start
+      if (batch.length > 1 && isOfOneItem(error)) for (const one of batch) void settle([one]);
       else for (const { reject } of batch) reject(error);
     }
   };

@@ -150,7 +150,7 @@ test('a page of a payout that is deleted meanwhile is its page or a 404, never a
       let reached = false;
       if (!world.latency) throw new Error('the arena has no proxy');
       world.latency.before = (message) => {
-        if (reached || !message.includes('with total as')) return undefined;
+        if (reached || !message.includes('total as materialized')) return undefined;
         reached = true;
         return api.delete(one).then(() => undefined);
       };

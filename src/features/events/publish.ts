@@ -1,53 +1,99 @@
 import { createHash } from 'node:crypto';
 import type { Tx } from '../../db/connect.ts';
-import { publishForeign } from '../../delivery/queue.ts';
-import { fail } from '../../kernel/errors.ts';
+import { MAX_PAYLOAD_BYTES, publishForeign } from '../../delivery/queue.ts';
+import { type Failure, fail } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/json.ts';
-import { newEventId, takeExternalId } from './store.ts';
+import { type Taken, takeExternalIds } from './store.ts';
 import { isEventType, ownPrefixOf } from './types.ts';
 
-interface PlatformEvent {
-  readonly type: string;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly external_id?: string;
+/** A request to publish an event of the platform's own. */
+export interface Publication {
+  readonly account: string;
+  readonly body: {
+    readonly type: string;
+    readonly data: Readonly<Record<string, unknown>>;
+    readonly external_id?: string;
+  };
+  /** The request's text, whose `data` is passed on as it came. */
+  readonly rawBody: string;
 }
 
+/** The event, as it is sent; the same again under the same `external_id` gives the one that was stored. */
+interface Published {
+  readonly json: Json<unknown>;
+  readonly isNew: boolean;
+}
+
+// What an event has around its data: ids, time, and a type of 100 characters.
+const ENVELOPE_BYTES = 400;
+/** A body of no more bytes never makes a payload that is too large. */
+export const SURELY_FITS_BYTES = MAX_PAYLOAD_BYTES - ENVELOPE_BYTES;
+
 /**
- * Publishes an event of the platform's own. `rawBody` is the request's text, whose `data` is passed on as it came. The
- * same again under the same `external_id` gives the event that was stored. Throws `invalid_event_type`,
- * `reserved_event_type`, `duplicate_external_id`, `payload_too_large`.
+ * Publishes platforms' events, of whatever accounts; no two may have the account and the `external_id` in common. Tells
+ * of each what was published, or why it is refused: `invalid_event_type`, `reserved_event_type`,
+ * `duplicate_external_id`. Throws `payload_too_large`, and `invalid_body` where one by itself cannot be read.
  */
-export async function publishPlatformEvent(
+export async function publishPlatformEvents(
   tx: Tx,
-  account: string,
-  event: PlatformEvent,
-  rawBody: string,
-): Promise<{ json: Json<unknown>; isNew: boolean }> {
-  const { type, data, external_id: externalId } = event;
-  if (!isEventType(type)) {
-    throw fail('invalid_event_type', 'type must be a dotted name such as order.created');
-  }
+  publications: readonly Publication[],
+): Promise<(Published | Failure)[]> {
+  const refused = new Map(publications.map((one) => [one, typeProblem(one.body.type)]));
+  const fine = publications.filter((one) => !refused.get(one));
+  const taken = await takeIds(tx, fine);
+  const fresh = fine.filter((one) => !taken.get(one)?.earlier);
+  const payloads = await store(tx, fresh, taken);
+  const results = new Map(fresh.map((one, index) => [one, { json: payloads[index] ?? '', isNew: true }]));
+  return publications.map(
+    (one) => refused.get(one) ?? results.get(one) ?? again(one, taken.get(one) as Taken),
+  );
+}
+
+function typeProblem(type: string): Failure | null {
+  if (!isEventType(type))
+    return fail('invalid_event_type', 'type must be a dotted name such as order.created');
   const reserved = ownPrefixOf(type);
-  if (reserved) {
-    throw fail('reserved_event_type', `type: events under ${reserved} are published by Payhook only`);
-  }
-  const id = externalId === undefined ? null : await newEventId(tx);
-  if (id !== null && externalId !== undefined) {
-    const hash = contentHash(type, data);
-    const earlier = await takeExternalId(tx, account, { id, externalId, hash });
-    if (earlier) {
-      if (!earlier.hash.equals(hash)) {
-        throw fail('duplicate_external_id', `external_id: ${externalId} was published with other content`);
-      }
-      return { json: earlier.payload, isNew: false };
-    }
-  }
-  // a byte order mark is none of JSON's, though the body's reader lets one pass
-  const body = rawBody.replace(/^\ufeff/, '');
-  const json = await publishForeign(tx, { account, type, id, body }).catch((error: { code?: string }) => {
-    throw UNREADABLE.has(error.code ?? '') ? hiddenValue() : error;
+  return reserved === undefined
+    ? null
+    : fail('reserved_event_type', `type: events under ${reserved} are published by Payhook only`);
+}
+
+async function takeIds(tx: Tx, publications: readonly Publication[]): Promise<Map<Publication, Taken>> {
+  const named = publications.flatMap((publication) => {
+    const { account, body } = publication;
+    const { external_id: externalId } = body;
+    return externalId === undefined ? [] : [{ publication, account, externalId, hash: contentHash(body) }];
   });
-  return { json, isNew: true };
+  if (named.length === 0) return new Map();
+  const taken = await takeExternalIds(tx, named);
+  return new Map(named.map(({ publication }, index) => [publication, taken[index] as Taken]));
+}
+
+/** What was published under the `external_id` before. */
+function again({ body }: Publication, { earlier }: Taken): Published | Failure {
+  if (earlier?.hash.equals(contentHash(body))) return { json: earlier.payload, isNew: false };
+  return fail('duplicate_external_id', `external_id: ${body.external_id} was published with other content`);
+}
+
+async function store(
+  tx: Tx,
+  publications: readonly Publication[],
+  taken: ReadonlyMap<Publication, Taken>,
+): Promise<Json<unknown>[]> {
+  if (publications.length === 0) return [];
+  const events = publications.map((one) => ({
+    account: one.account,
+    type: one.body.type,
+    id: taken.get(one)?.id ?? null,
+    // a byte order mark is none of JSON's, though the body's reader lets one pass
+    body: one.rawBody.replace(/^\ufeff/, ''),
+  }));
+  try {
+    return await publishForeign(tx, events);
+  } catch (error) {
+    if (events.length === 1 && UNREADABLE.has((error as { code?: string }).code ?? '')) throw hiddenValue();
+    throw error;
+  }
 }
 
 // PostgreSQL's codes for text that is no JSON to it, for \u0000 in it, and for nesting it cannot follow.
@@ -61,7 +107,7 @@ const hiddenValue = () =>
   );
 
 /** The same for the same content: the order of keys makes no difference, nor what JavaScript rounds away of numbers. */
-function contentHash(type: string, data: PlatformEvent['data']): Buffer {
+function contentHash({ type, data }: Publication['body']): Buffer {
   const content = JSON.stringify([type, data], (_, value: unknown) =>
     value !== null && typeof value === 'object' && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))

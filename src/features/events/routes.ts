@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { MAX_PAYLOAD_BYTES } from '../../delivery/queue.ts';
-import { created, ok, page, readRoute, writeRoute } from '../../http/route.ts';
+import { batchRoute, created, ok, page, readRoute } from '../../http/route.ts';
+import { Failure } from '../../kernel/errors.ts';
 import { listOf, strict, text, timestamp } from '../schemas.ts';
-import { publishPlatformEvent } from './publish.ts';
+import { publishPlatformEvents, SURELY_FITS_BYTES } from './publish.ts';
 import { eventTypeList, listEventTypes } from './service.ts';
 
 const event = strict(
@@ -40,7 +41,7 @@ export const listTypes = readRoute({
   handle: async ({ list }) => page(listEventTypes(list)),
 });
 
-export const publish = writeRoute({
+export const publish = batchRoute({
   operation: 'publishEvent',
   method: 'POST',
   path: '/v2/events',
@@ -58,8 +59,15 @@ export const publish = writeRoute({
   returns: { 200: event, 201: event },
   errors: ['invalid_event_type', 'reserved_event_type', 'duplicate_external_id', 'payload_too_large'],
   unaudited: true,
-  handle: async ({ tx, account, body, rawBody }) => {
-    const { json, isNew } = await publishPlatformEvent(tx, account, body, rawBody);
-    return isNew ? created(json) : ok(json);
+  batch: {
+    // who is refused for its size is found out with nobody else in the transaction
+    maxBytes: SURELY_FITS_BYTES,
+    locks: ({ external_id: externalId }) => externalId ?? null,
+    handle: async (tx, publications) => {
+      const published = await publishPlatformEvents(tx, publications);
+      return published.map((one) =>
+        one instanceof Failure ? one : one.isNew ? created(one.json) : ok(one.json),
+      );
+    },
   },
 });

@@ -1,0 +1,105 @@
+import type { TObject, TSchema } from 'typebox';
+import type { Database, Tx } from '../db/connect.ts';
+import { limitLockWaits } from '../db/locks.ts';
+import { note } from '../features/audit/service.ts';
+import { coalesce } from '../kernel/coalesce.ts';
+import { Failure } from '../kernel/errors.ts';
+import { answerOnce, type IdempotentRequest } from './idempotency.ts';
+import type { BatchRoute, Reply, SingleRoute, WriteInput } from './route.ts';
+
+/** A request that was checked: all it still needs is a transaction. */
+export interface WriteRequest {
+  readonly id: string;
+  readonly idempotent: IdempotentRequest | undefined;
+  readonly input: Omit<WriteInput<string, TObject, TSchema>, 'tx'>;
+}
+
+/**
+ * What answers the requests of a route that writes: the only place that opens a transaction for a request. Idempotency
+ * record, effect, events and audit entry are one.
+ */
+export function transactions(
+  db: Database,
+  route: SingleRoute | BatchRoute,
+): (request: WriteRequest) => Promise<Reply> {
+  const ask = route.batch ? together(db, route) : alone(db, route);
+  return async (request) => {
+    const answer = await ask(request);
+    if (answer instanceof Failure) throw answer;
+    return answer;
+  };
+}
+
+type Ask = (request: WriteRequest) => Promise<Reply | Failure>;
+
+function alone(db: Database, route: SingleRoute): Ask {
+  const handle = async (tx: Tx, { id, input }: WriteRequest) => {
+    const reply = await route.handle({ ...input, tx });
+    // a dry run changes nothing
+    const isTrial = (input.query as { dry_run?: boolean }).dry_run === true;
+    if (!route.unaudited && !isTrial) {
+      const target = targetOf(input.params, reply);
+      await note(tx, input.principal, { action: route.operation, target, requestId: id });
+    }
+    return reply;
+  };
+  return async (request) => {
+    const [answer] = await db.transaction((tx) =>
+      answerOnce(tx, [request], route.secretField, async () => [await handle(tx, request)]),
+    );
+    return answer as Reply | Failure;
+  };
+}
+
+/** What a request was about: the ids in its path, else the id of the record it made. */
+function targetOf(params: Readonly<Record<string, string>>, reply: Reply): string | null {
+  const ids = Object.values(params);
+  if (ids.length > 0) return ids.join('/').slice(0, 200);
+  return (reply.kind === 'json' && /^\{"id":"?([\w-]+)/.exec(reply.json)?.[1]) || null;
+}
+
+/** A batch waits so long for what others hold; then each of its requests waits for itself. */
+const LOCK_WAIT_MS = 100;
+
+/**
+ * Requests that come in while transactions are under way share the next one. Nobody is refused for a neighbour: a batch
+ * that one of its requests may have failed is undone, and each is answered in a transaction of its own.
+ */
+function together(db: Database, { batch, secretField }: BatchRoute): Ask {
+  /** What a request makes others wait for until its transaction ends. */
+  const locksOf = ({ input: { account, body }, idempotent }: WriteRequest) => {
+    const own = batch.locks(body);
+    return [
+      ...(own === null ? [] : [`${account} ${own}`]),
+      ...(idempotent ? [`${account} ${idempotent.principal.id} ${idempotent.key}`] : []),
+    ];
+  };
+  return coalesce(
+    (requests: readonly WriteRequest[]) =>
+      db.transaction(async (tx) => {
+        if (requests.length > 1 && requests.some((request) => locksOf(request).length > 0)) {
+          await limitLockWaits(tx, LOCK_WAIT_MS);
+        }
+        return answerOnce(tx, requests, secretField, (fresh) =>
+          batch.handle(
+            tx,
+            fresh.map(({ input }) => input),
+          ),
+        );
+      }),
+    {
+      weight: { of: ({ input }) => Buffer.byteLength(input.rawBody), max: batch.maxBytes },
+      apart: locksOf,
+      isOfOneItem: isOfOneRequest,
+    },
+  );
+}
+
+/**
+ * Whether a statement was refused for a value in it (class 22), its size (54), or for locks (55P03, 40P01): the transaction
+ * is undone for certain, and the others of the batch may be free of it.
+ */
+function isOfOneRequest(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return error instanceof Failure || /^(22|54)/.test(code) || code === '55P03' || code === '40P01';
+}

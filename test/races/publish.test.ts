@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { EVENTS } from '../api/fixtures.ts';
+import type { Answer, Api } from '../support/api.ts';
+import { makeEndpoint } from '../support/seed.ts';
+import type { World } from '../support/world.ts';
+import { ARENAS, inArena } from './support.ts';
+
+interface Request {
+  readonly body: string;
+  readonly key?: string;
+}
+
+const send = (api: Api, { body, key }: Request): Promise<Answer> =>
+  api.request('POST', EVENTS, {
+    body,
+    headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) },
+  });
+
+const event = (fields: object) => JSON.stringify({ type: 'order.created', data: {}, ...fields });
+
+/** Counts how often the statement that stores platforms' events is sent. */
+function countStores(world: World): () => number {
+  let stores = 0;
+  if (!world.latency) throw new Error('the arena has no proxy');
+  world.latency.before = (message) => {
+    // a Bind message names the statement; a Parse of it comes with its first Bind
+    if (message.includes('\0publish_foreign\0')) stores += 1;
+    return undefined;
+  };
+  return () => stores;
+}
+
+const storedEvents = (world: World) =>
+  world.query<{ type: string; payload: string }>('select type, payload from events order by id');
+
+describe.each(ARENAS)('events published at once, $name', (arena) => {
+  test('share transactions, and each is answered as if it were alone', () =>
+    inArena(arena, async ({ world, racer, race }) => {
+      const other = await world.otherAccount('Other');
+      const accounts = [
+        (await racer(0).get('/v2/account')).body.id,
+        (await other.get('/v2/account')).body.id,
+      ];
+      await makeEndpoint(racer(0), { event_types: ['order.*'] });
+      await makeEndpoint(other, { event_types: null });
+      const stores = countStores(world);
+      const requests = Array.from({ length: 200 }, (_, index) => {
+        const isOther = index % 7 === 0;
+        const request: Request = {
+          body: event({
+            type: index % 2 === 0 ? 'order.created' : 'stock.changed',
+            data: { index, text: `\u00e9\\"'${'x'.repeat(index)}`, big: 1 },
+            ...(index % 3 === 0 ? { external_id: `order-${index}` } : {}),
+          }).replace('"big":1', '"big":12345678901234567890.10'),
+          ...(index % 5 === 0 ? { key: `key-${index}` } : {}),
+        };
+        return { request, api: isOther ? other : racer(index), account: accounts[isOther ? 1 : 0] };
+      });
+      const answers = await race(() => Promise.all(requests.map(({ request, api }) => send(api, request))));
+      for (const [index, { status, body, text }] of answers.entries()) {
+        expect(status).toBe(201);
+        expect(body.account_id).toBe(requests[index]?.account);
+        expect(body.data.index).toBe(index);
+        expect(body.data.text).toBe(`\u00e9\\"'${'x'.repeat(index)}`);
+        expect(text).toContain('"big":12345678901234567890.10');
+      }
+      expect(stores()).toBeGreaterThan(0);
+      expect(stores()).toBeLessThan(requests.length / 2);
+      const stored = await storedEvents(world);
+      expect(stored.map(({ payload }) => payload).toSorted()).toEqual(
+        answers.map(({ text }) => text).toSorted(),
+      );
+      const wrong = await world.query(
+        `select 1 from deliveries d join webhook_endpoints e on e.id = d.endpoint_id join events v on v.id = d.event_id
+         where v.account_id <> d.account_id or e.account_id <> d.account_id`,
+      );
+      expect(wrong).toEqual([]);
+      const [{ n } = { n: 0 }] = await world.query<{ n: number }>(
+        'select count(*)::int as n from deliveries',
+      );
+      const wanted = requests.filter(
+        ({ account }, index) => account === accounts[1] || index % 2 === 0,
+      ).length;
+      expect(n).toBe(wanted);
+      for (const { request, api } of requests.filter(({ request: { key } }) => key !== undefined)) {
+        const again = await send(api, request);
+        expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
+      }
+      expect(await storedEvents(world)).toHaveLength(requests.length);
+    }));
+
+  test('are each refused for what they are, and none for its neighbour', () =>
+    inArena(arena, async ({ world, api, racer, race }) => {
+      expect((await send(api, { body: event({ external_id: 'known', data: { a: 1 } }) })).status).toBe(201);
+      expect((await send(api, { body: event({ data: { used: 1 } }), key: 'used' })).status).toBe(201);
+      const cases: [Request, number, string | null][] = [
+        [{ body: event({ type: 'order' }), key: 'b' }, 400, 'invalid_event_type'],
+        [{ body: event({ type: 'payout.paid' }), key: 'c' }, 400, 'reserved_event_type'],
+        [{ body: event({ external_id: 'known', data: { a: 2 } }), key: 'd' }, 409, 'duplicate_external_id'],
+        [{ body: event({ external_id: 'known', data: { a: 1 } }) }, 200, null],
+        [{ body: event({ data: { used: 2 } }), key: 'used' }, 409, 'idempotency_key_reused'],
+        [{ body: event({ data: { text: 'x'.repeat(262_000) } }), key: 'e' }, 400, 'payload_too_large'],
+        [{ body: '{"type":"order.created","data":{"a":"\\u0000","a":1}}', key: 'f' }, 400, 'invalid_body'],
+      ];
+      const fine = (index: number): Request => ({
+        body: event({ data: { fine: index } }),
+        key: `fine ${index}`,
+      });
+      const all = cases.flatMap(([request], index) =>
+        Array.from({ length: 6 }, (_, turn) => (turn === 3 ? request : fine(index * 6 + turn))),
+      );
+      const answers = await race(() => Promise.all(all.map((request, index) => send(racer(index), request))));
+      for (const [index, answer] of answers.entries()) {
+        const [, status, reason] =
+          index % 6 === 3 ? (cases[(index - 3) / 6] as (typeof cases)[0]) : [0, 201, null];
+        expect([answer.status, answer.reason]).toEqual([status, reason]);
+      }
+      expect(await storedEvents(world)).toHaveLength(2 + all.length - cases.length);
+      // a refusal leaves its key free for another request
+      for (const key of 'bcdef')
+        expect((await send(api, { body: event({ data: { key } }), key })).status).toBe(201);
+    }));
+
+  test('with one key or one external_id are one event, whoever is first', () =>
+    inArena(arena, async ({ world, racer, race }) => {
+      const twins = Array.from({ length: 60 }, (_, index) => ({
+        body: event({
+          data: { twin: index % 4 },
+          ...(index % 4 < 2 ? { external_id: `twin ${index % 4}` } : {}),
+        }),
+        ...(index % 4 >= 2 ? { key: `twin ${index % 4}` } : {}),
+      }));
+      // the second half asks in the other order, as a second server does that took other keys first
+      const order = [...twins.slice(0, 30), ...twins.slice(30).toReversed()];
+      const answers = await race(() =>
+        Promise.all(order.map((request, index) => send(racer(index), request))),
+      );
+      expect(answers.filter(({ status }) => status !== 201 && status !== 200)).toEqual([]);
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(4);
+      expect(await storedEvents(world)).toHaveLength(4);
+    }));
+});
+
+test('an event that must wait for another request holds up no other', () =>
+  inArena({ name: 'one server', latencyMs: 0, servers: 1 }, async ({ world, api }) => {
+    const [{ id } = { id: '' }] = await world.query<{ id: string }>('select id from accounts');
+    const credential = `key_${(await world.query<{ id: string }>(`select replace(id::text, '-', '') as id from api_keys`))[0]?.id}`;
+    const request = { body: event({ data: { waits: true } }), key: 'held' };
+    await world.query('begin');
+    await world.query(
+      `insert into idempotency_keys (account_id, credential, key, request_hash) values ($1, $2, 'held', '')`,
+      [id, credential],
+    );
+    let isAnswered = false;
+    const waiting = send(api, request).then((answer) => {
+      isAnswered = true;
+      return answer;
+    });
+    // in whatever batches they come with it and after it
+    for (let round = 0; round < 5; round += 1) {
+      const others = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          send(api, { body: event({ data: { index } }), key: `${round} ${index}` }),
+        ),
+      );
+      expect(others.map(({ status }) => status)).toEqual(Array(20).fill(201));
+    }
+    expect(isAnswered).toBe(false);
+    await world.query('rollback');
+    expect((await waiting).status).toBe(201);
+  }));
