@@ -162,7 +162,9 @@ const statusOf = ({ status, reason }: Answer) => `${status} ${reason ?? ''}`.tri
 const gapsOf = (pair: number) => [0, 30 + ((pair * 25) % 125)];
 
 describe.each(Object.entries(SCENES))('%s', (scene, names) => {
-  test('two operations at once are one after the other, in one of the two orders', async () => {
+  test('two operations at once are one after the other, in one of the two orders', {
+    timeout: 240_000,
+  }, async () => {
     const pairs = names.flatMap((a, index) => names.slice(index).map((b) => [a, b] as const));
     const act = (name: string) => ACTS[name] as Act;
 
