@@ -202,15 +202,25 @@ test('retry sends it again, and so does retry --failed; success makes it deliver
   });
 
   listener = await listen();
-  const some = await json('webhooks', 'retry', url, '--failed', '--limit', '2', '--yes');
-  expect(some).toEqual({ webhook_endpoint_id: endpoint.id, retried: events.slice(0, 2), left: 1 });
-  for (const event of events.slice(0, 2)) await logged(event, 'delivered');
-  expect((await run('webhooks', 'retry', url, '--failed', '--yes')).stdout).toMatch(
-    /^1 event is put into work\.\n/,
-  );
-  await logged(events[2] ?? '', 'delivered');
-  const none = await run('webhooks', 'retry', url, '--failed', '--yes');
-  expect(none).toMatchObject({ code: 0, stdout: `Nothing has failed at ${endpoint.id}.\n` });
+  const other = await publish();
+  const some = await json('webhooks', 'retry', url, '--failed', '--types', 'nobody.publishes', '--yes');
+  expect(some).toMatchObject({
+    object: 'webhook_recovery',
+    filters: { status: ['failed'], types: ['nobody.publishes'] },
+  });
+  await until('that it finds nothing', async () => {
+    const { data } = await json('webhooks', 'recoveries', url);
+    return data[0].status === 'completed' && data[0].queued_count === 0;
+  });
+  const all = await run('webhooks', 'retry', url, '--failed', '--yes');
+  expect(all).toMatchObject({ code: 0, stderr: '' });
+  expect(all.stdout).toMatch(/^rec_\w+ sends again what matches/);
+  for (const event of events) {
+    expect((await logged(event, 'delivered')).attempts.at(-1)).toMatchObject({
+      trigger: 'recovery',
+    });
+  }
+  expect((await logged(other, 'delivered')).attempts).toHaveLength(1);
 });
 
 test('recover sends a span of time again by a job, which is listed and can be called off', async () => {
@@ -239,7 +249,7 @@ test('recover sends a span of time again by a job, which is listed and can be ca
   });
   expect((await run('webhooks', 'recoveries', url)).stdout).toMatch(
     new RegExp(
-      `^CREATED \\(UTC\\) .*\\n.* completed +${done.queued_count} +0 .* ${record.id}\\n1 job, page 1 of 1\\n$`,
+      `^CREATED \\(UTC\\) .*\\n.* completed +${done.queued_count} +0 .* ${record.id}\\n(.*\\n){2}3 jobs, page 1 of 1\\n$`,
     ),
   );
   const over = await run('webhooks', 'cancel-recovery', url, record.id);
@@ -351,11 +361,7 @@ test.each([
   [['webhooks', 'retry', 'we_1'], 'name the events to retry, or say --failed'],
   [['webhooks', 'retry', 'we_1', 'evt_1', '--failed'], 'name the events to retry, or say --failed'],
   [['webhooks', 'retry', 'we_1', '--failed'], 'add --yes'],
-  [
-    ['webhooks', 'retry', 'we_1', '--failed', '--yes', '--limit', '0'],
-    '--limit must be a whole number from 1',
-  ],
-  [['webhooks', 'retry', 'we_1', 'evt_1', '--limit', '5'], '--limit goes with --failed'],
+  [['webhooks', 'retry', 'we_1', 'evt_1', '--types', 'a.b'], '--types goes with --failed'],
   [['webhooks', 'rotate-secret', 'we_1', '--overlap', '-1'], '--overlap must be a whole number from 0'],
   [['webhooks', 'list', '--type', 'order.created'], '--type needs an endpoint'],
   [['events', 'publish', 'order.created', '--data', '[1]'], '--data must be a JSON object'],

@@ -17,10 +17,10 @@ import { exactTime } from '../time.ts';
 
 interface RecoverOptions {
   readonly since: string;
-  readonly until?: string;
-  readonly status?: string;
-  readonly types?: string;
-  readonly yes?: boolean;
+  readonly until?: string | undefined;
+  readonly status?: string | undefined;
+  readonly types?: string | undefined;
+  readonly yes?: boolean | undefined;
 }
 
 const RECOVER_HELP = `
@@ -73,13 +73,28 @@ export function addRecover(webhooks: Command, cli: Cli): void {
 const wordsOf = (text: string | undefined) => text?.split(',').map((word) => word.trim());
 
 async function recover(cli: Cli, reference: string, options: RecoverOptions): Promise<undefined> {
-  const { since, until, status, types, yes } = options;
-  requireYes(cli.terminal, yes);
+  const { since, until, status } = options;
+  requireYes(cli.terminal, options.yes);
+  const span = until === undefined ? `since ${since}` : `from ${since} until ${until}`;
+  await startRecovery(
+    cli,
+    reference,
+    options,
+    `Send events ${span} to ${reference} again (${status ?? 'failed'})?`,
+  );
+}
+
+/** Makes the job that the options ask for, once the question is answered, and says where to look. */
+export async function startRecovery(
+  cli: Cli,
+  reference: string,
+  { since, until, status, types, yes }: RecoverOptions,
+  question: string,
+): Promise<undefined> {
   // the server judges the words, and names the rule
   const body = { since, until, status: wordsOf(status), types: wordsOf(types) } as RecoverWebhookEndpointBody;
   const made = await withEndpoint(cli, reference, async (client, id) => {
-    const span = until === undefined ? `since ${since}` : `from ${since} until ${until}`;
-    await confirm(cli.terminal, `Send events ${span} to ${reference} again (${status ?? 'failed'})?`, yes);
+    await confirm(cli.terminal, question, yes);
     return client.webhookEndpoints.recover(id, body);
   });
   cli.terminal.result(
@@ -139,7 +154,8 @@ async function cancel(cli: Cli, reference: string, recovery: string): Promise<un
   cli.terminal.result(ended, () => `${ended.id} is cancelled; ${done}.\n`);
 }
 
-function withEndpoint<Result>(
+/** Runs `work` with a client and the id of the endpoint that a reference names. */
+export function withEndpoint<Result>(
   { terminal, account }: Cli,
   reference: string,
   work: (client: Client, id: string) => Promise<Result>,
