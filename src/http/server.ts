@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyInstance,
@@ -84,7 +84,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
 }
 
 function newRequestId(): string {
-  return `req_${randomBytes(12).toString('hex')}`;
+  return `req_${randomUUID().replaceAll('-', '').slice(8)}`;
 }
 
 /** A path whose percent escapes are no UTF-8 is still a path: its id is one nobody has, not a malformed request. */
