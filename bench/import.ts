@@ -77,7 +77,8 @@ async function writeCopyFile(bench: Bench, path: string, total: number, affiliat
 /** A CSV import through HTTP against a bare COPY of the same rows into the same table, indexes and foreign keys. */
 export const importing: Group = {
   name: 'import',
-  async *run({ commissions, affiliates, dearRounds }, note) {
+  area: 'Payouts',
+  async *run({ imported: commissions, affiliates, dearRounds }, note) {
     const bench = await startBench();
     const folder = temporaryFolder();
     const [csv, raw] = [join(folder, 'commissions.csv'), join(folder, 'commissions.copy')];

@@ -49,6 +49,7 @@ async function waitsAt(sink: Receiver, prefix: string): Promise<number[]> {
 /** From sending POST /v2/events to the first byte of the delivery at its receiver, worker and server in one process. */
 export const latency: Group = {
   name: 'latency',
+  area: 'From accepting an event to the first byte at its receiver',
   async *run({ latencySeconds: seconds, dearRounds }, note) {
     const bench = await startBench(LOOPBACK);
     const sink = await startReceiver();
@@ -97,7 +98,7 @@ function resultOf(
   const goal = rate === RATES[0] ? GOALS[share] : null;
   const isReached = reached > REACHED * rate;
   return {
-    measure: `accept to first byte at the sink, ${rate}/s, ${share}`,
+    measure: `${rate} events a second, ${share}`,
     figure: isReached ? duration(value) : `${duration(value)}; only ${reached.toFixed(0)}/s taken in`,
     against: `answer of the POST, p50 ${duration(median(samples.answer))}`,
     ratio: null,
@@ -141,7 +142,7 @@ async function hanging(
   });
   const [one, none] = [median(samples.hangs), median(samples.answers)];
   return {
-    measure: `one of ten endpoints hangs, p99 of the nine others at ${RATE_HANGING}/s`,
+    measure: `p99 of nine at ${RATE_HANGING}/s while a tenth hangs`,
     figure: duration(one),
     against: `none hangs ${duration(none)}`,
     ratio: one / none,

@@ -3,19 +3,23 @@
  *
  * Measures the built program on the embedded PostgreSQL with fsync on, prints one table and writes
  * bench/results.json. Trust the ratios: both sides of each come from the same run on the same machine, and a
- * surprising one is worth more rounds on fewer commissions. A missed goal is told and fails nothing.
+ * surprising one is worth more rounds on fewer commissions. A missed goal is told and fails nothing; a group that
+ * could not measure does.
  */
 import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, loadavg, release, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { backlog } from './backlog.ts';
 import { deliveries } from './deliveries.ts';
 import { importing } from './import.ts';
 import { latency } from './latency.ts';
 import { lists } from './lists.ts';
-import { type Group, type Result, type Sizes, table } from './measure.ts';
+import { log } from './log.ts';
+import { type Group, megabytes, type Result, type Sizes } from './measure.ts';
 import { payouts } from './payouts.ts';
-import { cleanUp } from './program.ts';
+import { cleanUp, postgresqlVersion } from './program.ts';
 import { publishing } from './publishing.ts';
+import { type Outcome, summary, table } from './report.ts';
 import { requests } from './requests.ts';
 import { startup } from './startup.ts';
 
@@ -25,7 +29,9 @@ const GROUPS: readonly Group[] = [
   payouts,
   lists,
   requests,
+  log,
   deliveries,
+  backlog,
   latency,
   publishing,
 ];
@@ -33,26 +39,45 @@ const GROUPS: readonly Group[] = [
 const DEFAULT: Sizes = {
   commissions: 1_000_000,
   affiliates: 1000,
-  listLarge: 2_000_000,
+  imported: 250_000,
+  listLarge: 1_000_000,
   listSmall: 10_000,
+  logs: [10_000, 100_000, 1_000_000],
+  logHour: 1_000_000,
+  tenants: 1000,
   dearRounds: 2,
   cheapRounds: 5,
   loadSeconds: 3,
   deliveries: 20_000,
-  latencySeconds: 10,
+  backlog: 200_000,
+  latencySeconds: 6,
 };
 const QUICK: Sizes = {
   ...DEFAULT,
   dearRounds: 1,
   commissions: 50_000,
   affiliates: 500,
+  imported: 50_000,
   listLarge: 100_000,
+  logs: [10_000, 30_000, 100_000],
+  logHour: 100_000,
+  tenants: 100,
   cheapRounds: 3,
   loadSeconds: 1,
   deliveries: 4000,
+  backlog: 20_000,
   latencySeconds: 3,
 };
-const FULL: Sizes = { ...DEFAULT, listLarge: 10_000_000, dearRounds: 3, cheapRounds: 9, loadSeconds: 5 };
+const FULL: Sizes = {
+  ...DEFAULT,
+  imported: 1_000_000,
+  listLarge: 10_000_000,
+  logs: [10_000, 1_000_000, 10_000_000],
+  dearRounds: 3,
+  cheapRounds: 9,
+  loadSeconds: 5,
+  latencySeconds: 10,
+};
 
 const { values } = parseArgs({
   options: {
@@ -69,6 +94,11 @@ if (unknown.length > 0) {
   console.error(`unknown: ${unknown.join(', ')}; known are ${GROUPS.map(({ name }) => name).join(', ')}`);
   process.exit(2);
 }
+for (const text of [values.commissions, values.rounds]) {
+  if (text === undefined || /^[1-9]\d{0,7}$/.test(text)) continue;
+  console.error(`${text} must be a positive number`);
+  process.exit(2);
+}
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
@@ -77,8 +107,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-async function run(group: Group, sizes: Sizes, results: Result[]): Promise<void> {
+const secondsSince = (begin: number) => Math.round((Date.now() - begin) / 1000);
+
+async function run(group: Group, sizes: Sizes): Promise<Outcome> {
   const note = (text: string) => console.error(`${group.name}: ${text}`);
+  const begin = Date.now();
+  const results: Result[] = [];
+  let told: string | null = null;
   try {
     for await (const result of group.run(sizes, note)) {
       note(`${result.measure}: ${result.figure}, ${result.against}`);
@@ -87,31 +122,46 @@ async function run(group: Group, sizes: Sizes, results: Result[]): Promise<void>
   } catch (error) {
     // The other groups go on; a run that could not measure is told by its exit code.
     console.error(error);
+    told = error instanceof Error ? error.message : String(error);
     process.exitCode = 1;
   } finally {
     await cleanUp();
   }
+  const { name, area } = group;
+  return { name, area, seconds: secondsSince(begin), error: told, results };
 }
 
-for (const text of [values.commissions, values.rounds]) {
-  if (text === undefined || /^[1-9]\d{0,7}$/.test(text)) continue;
-  console.error(`${text} must be a positive number`);
-  process.exit(2);
-}
 const base = values.full ? FULL : values.quick ? QUICK : DEFAULT;
+const commissions = Number(values.commissions ?? base.commissions);
 const sizes: Sizes = {
   ...base,
-  commissions: Number(values.commissions ?? base.commissions),
+  commissions,
+  imported: Number(values.commissions ?? base.imported),
   dearRounds: Number(values.rounds ?? base.dearRounds),
 };
 const begin = Date.now();
-const results: Result[] = [];
-for (const group of GROUPS.filter(({ name }) => names.includes(name))) await run(group, sizes, results);
+// what else the machine had to do before it began
+const load = loadavg().map((value) => Math.round(value * 100) / 100);
+const groups: Outcome[] = [];
+for (const group of GROUPS.filter(({ name }) => names.includes(name))) groups.push(await run(group, sizes));
 const [cpu] = cpus();
-const machine = { node: process.version, cpu: cpu?.model, cores: cpus().length };
-writeFileSync(
-  new URL('results.json', import.meta.url),
-  `${JSON.stringify({ at: new Date().toISOString(), machine, sizes, results }, null, 2)}\n`,
-);
-console.log(table(results));
-console.error(`${((Date.now() - begin) / 1000).toFixed(0)} s`);
+const machine = {
+  cpu: cpu?.model,
+  cores: cpus().length,
+  memory: megabytes(totalmem()),
+  kernel: release(),
+  node: process.version,
+  postgresql: postgresqlVersion(),
+  load,
+};
+const record = {
+  at: new Date(begin).toISOString(),
+  seconds: secondsSince(begin),
+  machine,
+  sizes,
+  summary: summary(groups),
+  groups,
+};
+writeFileSync(new URL('results.json', import.meta.url), `${JSON.stringify(record, null, 2)}\n`);
+console.log(`${table(groups)}\n\n${summary(groups)}`);
+console.error(`${record.seconds} s`);

@@ -15,9 +15,16 @@ export interface Result {
 export interface Sizes {
   readonly commissions: number;
   readonly affiliates: number;
+  /** Commissions of a CSV import. */
+  readonly imported: number;
   /** Commissions behind the lists, the large and the small account's. */
   readonly listLarge: number;
   readonly listSmall: number;
+  /** Rows of the delivery logs, the smallest first, and of one whose rows are of a single hour. */
+  readonly logs: readonly [number, number, number];
+  readonly logHour: number;
+  /** Small accounts beside the largest log. */
+  readonly tenants: number;
   /** How often a dear thing is measured. */
   readonly dearRounds: number;
   readonly cheapRounds: number;
@@ -25,6 +32,8 @@ export interface Sizes {
   readonly loadSeconds: number;
   /** Of one measurement of throughput. */
   readonly deliveries: number;
+  /** Deliveries that wait at a dead endpoint. */
+  readonly backlog: number;
   /** Of one measurement of how long deliveries take. */
   readonly latencySeconds: number;
 }
@@ -32,8 +41,15 @@ export interface Sizes {
 /** A group of measures that is run as one, by its name for `--only`. */
 export interface Group {
   readonly name: string;
+  /** Heading of its rows in the table. */
+  readonly area: string;
   run(sizes: Sizes, note: (text: string) => void): AsyncGenerator<Result>;
 }
+
+/** A measure that stands for itself. */
+export const alone = { against: '–', ratio: null } as const;
+/** A measure for which no goal is set. */
+export const noGoal = { goal: '–', met: null } as const;
 
 /** Seconds that `work` takes. */
 export async function seconds(work: () => Promise<unknown>): Promise<number> {
@@ -92,29 +108,4 @@ export function count(value: number): string {
 /** `123 MB` of bytes. */
 export function megabytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(0)} MB`;
-}
-
-const HEADINGS = ['measure', 'figure', 'against', 'ratio', 'goal', 'verdict'] as const;
-
-function verdict({ met }: Result): string {
-  return met === null ? '–' : met ? 'ok' : 'MISSED';
-}
-
-/** The results as one table of plain text. */
-export function table(results: readonly Result[]): string {
-  const lines = [
-    [...HEADINGS],
-    ...results.map((result) => [
-      result.measure,
-      result.figure,
-      result.against,
-      result.ratio === null ? '–' : `${result.ratio.toFixed(2)} ×`,
-      result.goal,
-      verdict(result),
-    ]),
-  ];
-  const widths = HEADINGS.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
-  const text = lines.map((line) => line.map((value, column) => value.padEnd(widths[column] ?? 0)).join('  '));
-  const rule = widths.map((width) => '-'.repeat(width)).join('  ');
-  return [text[0], rule, ...text.slice(1)].map((line) => line?.trimEnd()).join('\n');
 }

@@ -47,7 +47,16 @@ async function bareUpdate(bench: Bench): Promise<number> {
   );
 }
 
-const createPayout = (bench: Bench) => seconds(() => bench.send('POST', PATH, {}));
+/** Seconds of a create, which must take so many commissions. */
+async function createPayout(bench: Bench, expected: number): Promise<number> {
+  let answer = '';
+  const time = await seconds(async () => {
+    answer = await bench.send('POST', PATH, {});
+  });
+  const { commission_count: taken } = JSON.parse(answer) as { commission_count: number };
+  if (taken !== expected) throw new Error(`the payout has ${taken} commissions of ${expected}`);
+  return time;
+}
 
 interface Current {
   readonly id: string;
@@ -69,7 +78,7 @@ async function* create(
   await freshBooks(bench, SMALL, Math.min(affiliates, 100));
   const small: number[] = [];
   for (let round = 0; round < cheapRounds; round += 1) {
-    small.push(await createPayout(bench));
+    small.push(await createPayout(bench, SMALL));
     await bench.send('DELETE', `${PATH}/${(await current(bench, bench.account)).id}`);
   }
   yield {
@@ -88,7 +97,7 @@ async function* create(
     },
     async create() {
       await freshBooks(bench, commissions, affiliates);
-      return createPayout(bench);
+      return createPayout(bench, commissions);
     },
   });
   const [own, bare] = [median(samples.create), median(samples.bare)];
@@ -180,7 +189,7 @@ async function* complete(bench: Bench, sizes: Sizes): AsyncGenerator<Result> {
   await seedAffiliates(bench.pg, few, affiliates);
   await seedCommissions(bench.pg, { account: few, count: affiliates, affiliates });
   await bench.actAs(few);
-  await createPayout(bench);
+  await createPayout(bench, affiliates);
   await settle(bench.pg);
   const samples = await interleaved(cheapRounds, {
     large: () => completeAll(bench, bench.account),
@@ -189,7 +198,7 @@ async function* complete(bench: Bench, sizes: Sizes): AsyncGenerator<Result> {
   await bench.actAs(bench.account);
   const [large, small] = [median(samples.large), median(samples.small)];
   yield {
-    measure: `complete ${count(commissions)} commissions, ${count(affiliates)} affiliates, all paid`,
+    measure: `complete ${count(commissions)} of ${count(affiliates)} affiliates, all paid`,
     figure: duration(large),
     against: `of ${count(affiliates)} commissions ${duration(small)}`,
     ratio: large / small,
@@ -202,6 +211,7 @@ async function* complete(bench: Bench, sizes: Sizes): AsyncGenerator<Result> {
 /** Payouts of a million commissions: create, file, complete, delete, each against the least it could cost. */
 export const payouts: Group = {
   name: 'payouts',
+  area: 'Payouts',
   async *run(sizes, note) {
     const { commissions, affiliates } = sizes;
     const bench = await startBench();
@@ -210,7 +220,7 @@ export const payouts: Group = {
     yield* create(bench, sizes);
     if ((await lineCount(bench)) === 0) {
       await freshBooks(bench, commissions, affiliates);
-      await createPayout(bench);
+      await createPayout(bench, commissions);
     }
     await settle(bench.pg);
     note('downloading');

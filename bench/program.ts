@@ -37,6 +37,8 @@ export interface Bench extends Program {
   readonly dataDir: string;
   /** As superuser: seeding skips triggers and forces checkpoints. */
   readonly pg: pg.Client;
+  /** Another connection like `pg`; the caller ends it. */
+  connect(): Promise<pg.Client>;
   /** Options for another connection, as the program's role. */
   readonly connection: { host: string; port: number; user: string; database: string };
   /** Moves the key to another account: who asks is looked up in each request. */
@@ -47,6 +49,11 @@ export interface Bench extends Program {
   /** Reads a body and throws it away; the number of bytes. */
   drain(path: string): Promise<number>;
 }
+
+let postgresql: string | null = null;
+
+/** The version of PostgreSQL that was measured; null before the first. */
+export const postgresqlVersion = (): string | null => postgresql;
 
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
@@ -142,11 +149,18 @@ export async function startBench(env: Environment = {}): Promise<Bench> {
   const program = await startProgram(dataDir, env);
   const key = readFileSync(join(dataDir, 'first-api-key'), 'utf8').trim();
   const embedded = await openEmbedded({ dataDir, purpose: 'command' });
-  const client = new pg.Client({ ...embedded.superuser, database: embedded.connection.database });
-  // When a measurement fails the server stops under this connection: the first error is the one to see.
-  client.on('error', () => undefined);
-  await client.connect();
-  const { rows } = await client.query<{ id: string }>('select id from accounts');
+  const connect = async () => {
+    const client = new pg.Client({ ...embedded.superuser, database: embedded.connection.database });
+    // When a measurement fails the server stops under this connection: the first error is the one to see.
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  };
+  const client = await connect();
+  const { rows } = await client.query<{ id: string; version: string }>(
+    `select id, current_setting('server_version') as version from accounts`,
+  );
+  postgresql = rows[0]?.version ?? null;
   const headers = { authorization: `Bearer ${key}` };
   const call = async (path: string, options: Parameters<typeof request>[1]) => {
     const answer = await request(program.url + path, {
@@ -167,6 +181,7 @@ export async function startBench(env: Environment = {}): Promise<Bench> {
     key,
     account: rows[0]?.id ?? '',
     pg: client,
+    connect,
     connection: embedded.connection,
     async actAs(account) {
       await client.query('update api_keys set account_id = $1', [account]);

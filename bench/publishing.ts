@@ -1,49 +1,93 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { load } from './load.ts';
 import { type Group, interleaved, median } from './measure.ts';
-import { startBench } from './program.ts';
+import { type Bench, freePort, start, startBench, untilReady } from './program.ts';
 import { EVENT_FILLER, emptyDeliveries } from './seed.ts';
 
 const GOAL = 8000;
 const MANY = 64;
 const FEW = 4;
+const PATH = '/v2/events';
+const ONE_BY_ONE = fileURLToPath(new URL('one-by-one.ts', import.meta.url));
 // Nobody delivers here: the address is never dialled.
 const NETWORK = { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_WORKER: 'off' };
 
-/** POST /v2/events with one endpoint subscribed, at many connections and at few. */
+/** Starts the server with the route that shares no transaction, on the same database. Returns its address. */
+async function startOneByOne({ dataDir }: Bench): Promise<string> {
+  const port = await freePort();
+  const log = join(dataDir, '..', 'one-by-one.log');
+  const url = `http://127.0.0.1:${port}`;
+  const env = { ...NETWORK, DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1' };
+  await untilReady(start(['--import', 'tsx', ONE_BY_ONE], env, log), `${url}/readyz`, log);
+  return url;
+}
+
+/** Throws unless all that was answered is stored, each event with its delivery. */
+async function check(bench: Bench, answered: number): Promise<void> {
+  const { rows } = await bench.pg.query<{ events: number; deliveries: number; queued: number }>(
+    `select (select count(*)::int from events) as events, (select count(*)::int from deliveries) as deliveries,
+            (select count(*)::int from queue) as queued`,
+  );
+  const { events = 0, deliveries, queued } = rows[0] ?? {};
+  if (events < answered || deliveries !== events || queued !== events) {
+    throw new Error(
+      `${answered} events were answered, ${events} stored, with ${deliveries} deliveries, ${queued} queued`,
+    );
+  }
+}
+
+/** POST /v2/events with one endpoint subscribed, at many connections and at few, and the same one by one. */
 export const publishing: Group = {
   name: 'publishing',
+  area: 'Publishing',
   async *run({ dearRounds, loadSeconds }, note) {
     const bench = await startBench(NETWORK);
     await bench.send('POST', '/v2/webhook-endpoints', {
       url: 'http://127.0.0.1:9/',
       event_types: ['bench.*'],
     });
+    const other = await startOneByOne(bench);
     const headers = { authorization: `Bearer ${bench.key}`, 'content-type': 'application/json' };
     const body = `{"type":"bench.happened","data":{${EVENT_FILLER}}}`;
-    const burst = async (connections: number) => {
-      note(`${connections} connections`);
+    const burst = async (url: string, path: string, connections: number) => {
+      note(`${path}, ${connections} connections`);
       await emptyDeliveries(bench.pg);
-      const request = { path: '/v2/events', headers, body: () => body };
-      return load(bench.url, request, { connections, seconds: loadSeconds });
+      await bench.pg.query('checkpoint');
+      const rate = await load(
+        url,
+        { path, headers, body: () => body },
+        { connections, seconds: loadSeconds },
+      );
+      await check(bench, Math.floor(rate * loadSeconds));
+      return rate;
     };
-    const samples = await interleaved(dearRounds + 1, { many: () => burst(MANY), few: () => burst(FEW) });
+    // At few connections both sides are routes of one process, so that nothing differs but the transaction.
+    const samples = await interleaved(dearRounds + 2, {
+      many: () => burst(bench.url, PATH, MANY),
+      manyOneByOne: () => burst(other, `${PATH}/one-by-one`, MANY),
+      few: () => burst(other, PATH, FEW),
+      fewOneByOne: () => burst(other, `${PATH}/one-by-one`, FEW),
+    });
+    const many = median(samples.many);
+    const [few, one] = [median(samples.few), median(samples.fewOneByOne)];
     yield {
       measure: `POST /v2/events, ${MANY} connections`,
-      figure: `${median(samples.many).toFixed(0)} req/s`,
-      against: '–',
-      ratio: null,
+      figure: `${many.toFixed(0)} req/s`,
+      against: `one by one ${median(samples.manyOneByOne).toFixed(0)} req/s`,
+      ratio: many / median(samples.manyOneByOne),
       goal: `≥ ${GOAL} req/s`,
-      met: median(samples.many) >= GOAL,
-      samples: { many: samples.many },
+      met: many >= GOAL,
+      samples: { many: samples.many, one_by_one: samples.manyOneByOne },
     };
     yield {
       measure: `POST /v2/events, ${FEW} connections`,
-      figure: `${median(samples.few).toFixed(0)} req/s`,
-      against: '–',
-      ratio: null,
-      goal: '–',
-      met: null,
-      samples: { few: samples.few },
+      figure: `${few.toFixed(0)} req/s`,
+      against: `one by one ${one.toFixed(0)} req/s`,
+      ratio: few / one,
+      goal: '≥ 1 ×',
+      met: few >= one,
+      samples: { few: samples.few, one_by_one: samples.fewOneByOne },
     };
     await bench.stop();
   },

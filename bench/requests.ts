@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import type { Sql } from 'sql-template-tag';
 import sql from 'sql-template-tag';
+import { request } from 'undici';
 import type { Reader } from '../src/db/connect.ts';
 import { listPayouts, payoutList } from '../src/features/payouts/lists.ts';
 import { payoutRecord } from '../src/features/payouts/records.ts';
@@ -18,6 +20,14 @@ const PAYOUTS = 60;
 const CONNECTIONS = 16;
 const BARE = fileURLToPath(new URL('bare.ts', import.meta.url));
 const LIST = '/v2/affiliates/payouts';
+
+interface Answer {
+  readonly data?: unknown;
+  readonly pagination?: { readonly total: number };
+}
+
+/** What must be the same in both answers: a list's rows and total, or the record. */
+const dataOf = (answer: Answer) => (answer.data ? [answer.data, answer.pagination?.total] : answer);
 
 /** The statement a function of the program would run: it is asked with a reader that only listens. */
 async function statementOf(
@@ -51,6 +61,7 @@ async function startBare(bench: Bench, routes: object): Promise<string> {
 /** GET one payout and a list of 50 against a bare handler with the same statement. */
 export const requests: Group = {
   name: 'requests',
+  area: 'Requests',
   async *run({ dearRounds, loadSeconds }, note) {
     const bench = await startBench();
     await seedAffiliates(bench.pg, bench.account, AFFILIATES);
@@ -78,6 +89,13 @@ export const requests: Group = {
       { measure: 'GET one payout', own: `${LIST}/${id}`, floor: '/one' },
       { measure: 'list 50 payouts', own: `${LIST}?per_page=50`, floor: '/list' },
     ];
+    for (const { own, floor } of measures) {
+      const told = JSON.parse(await bench.send('GET', own)) as Answer;
+      const { body } = await request(bare + floor);
+      const same = (await body.json()) as Answer;
+      if (!isDeepStrictEqual(dataOf(told), dataOf(same)))
+        throw new Error(`${own} and the bare handler differ`);
+    }
     const burst = { connections: CONNECTIONS, seconds: loadSeconds };
     for (const { measure, own, floor } of measures) {
       note(measure);

@@ -11,6 +11,7 @@ const MEMORY_GOAL = 130 * 2 ** 20;
 /** Cold start of the built program with its embedded PostgreSQL, and what the idle process holds. */
 export const startup: Group = {
   name: 'startup',
+  area: 'Start to the first answer, and memory',
   async *run({ cheapRounds }, note) {
     note('first runs');
     const first: number[] = [];
@@ -22,7 +23,7 @@ export const startup: Group = {
       await program.stop();
     }
     yield {
-      measure: 'first run, to the first answer',
+      measure: 'first run',
       figure: duration(median(first)),
       against: '–',
       ratio: null,
@@ -42,7 +43,7 @@ export const startup: Group = {
       await program.stop();
     }
     yield {
-      measure: 'cold start, existing data, to the first answer',
+      measure: 'cold start on existing data',
       figure: duration(median(again)),
       against: '–',
       ratio: null,

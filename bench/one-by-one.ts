@@ -1,0 +1,36 @@
+/**
+ * The server with one more route, which publishes an event in a transaction of its own: what POST /v2/events would be
+ * if requests did not share one. Run as a process of its own with DATA_DIR, where a server runs already, and PORT.
+ */
+import { Type } from 'typebox';
+import { openPlatform, serve } from '../src/app.ts';
+import { MAX_PAYLOAD_BYTES, publishForeign } from '../src/delivery/queue.ts';
+import { created, type Route, writeRoute } from '../src/http/route.ts';
+import { ROUTES } from '../src/http/routes.ts';
+import { readConfig } from '../src/kernel/config.ts';
+
+(ROUTES as Route[]).push(
+  writeRoute({
+    operation: 'publishOneByOne',
+    method: 'POST',
+    path: '/v2/events/one-by-one',
+    access: 'full',
+    summary: '',
+    bodyLimit: 2 * MAX_PAYLOAD_BYTES,
+    body: Type.Object({ type: Type.String(), data: Type.Record(Type.String(), Type.Unknown()) }),
+    returns: {},
+    unaudited: true,
+    handle: async ({ tx, account, body: { type }, rawBody }) => {
+      const [event] = await publishForeign(tx, [{ account, type, id: null, body: rawBody }]);
+      return created(event ?? '');
+    },
+  }),
+);
+
+const config = readConfig(process.env);
+const platform = await openPlatform(config, { purpose: 'command' });
+const server = await serve(platform, { listen: { host: config.host, port: config.port } });
+process.once('SIGTERM', async () => {
+  await server.close();
+  await platform.close();
+});
