@@ -193,7 +193,10 @@ const fromEnd = (
   (select d.* from (${between(sql`m.first_id`, sql`m.end_id`)}) d order by ${order[direction]}
    offset ${skipped} limit case when ${isNearer} then m.n - m.too_old - m.too_new else 0 end)`;
 
-/** The parts of the spans in `parent` that hold wanted ranks, with the rank that each begins at. */
+/**
+ * The parts of the spans in `parent` that hold wanted ranks, with the rank that each begins at. Each span is looked up by
+ * itself (hence the offset): joined, a plan that expects one of them walks the whole history for each of many.
+ */
 function within(parent: string, span: Span, rows: CountedRows): Sql {
   const [spans, kind] = [raw(parent), raw(rows.kind)];
   return sql`
@@ -201,9 +204,10 @@ function within(parent: string, span: Span, rows: CountedRows): Sql {
       select starts_at, n, (select min(before) from ${spans}) + (sum(n) over (order by starts_at))::int8 - n as before
       from (
         select starts_at, sum(n)::int8 as n from (
-          select c.starts_at, c.${kind} as n from ${spans} p
-          join delivery_counts c on ${sumsOf(rows, span)} and c.${kind} <> 0
-            and c.starts_at >= p.starts_at and c.starts_at < p.ends_at
+          select c.starts_at, c.n from ${spans} p cross join lateral (
+            select c.starts_at, c.${kind} as n from delivery_counts c
+            where ${sumsOf(rows, span)} and c.${kind} <> 0
+              and c.starts_at >= p.starts_at and c.starts_at < p.ends_at offset 0) c
           union all
           select ${startOf(span, sql`f.minute`)}, f.n from ${spans} p
           join fresh f on f.minute >= p.starts_at and f.minute < p.ends_at) part
