@@ -46,10 +46,11 @@ interface Round {
   now: bigint;
   /** Milliseconds until an endpoint that must wait may start again. */
   wait_ms: number | null;
-  visited: number;
-  /** The last that was visited. */
-  account_id: string | null;
+  /** The last that was visited … */
+  account_id: string;
   endpoint_id: string;
+  /** … and it was not the last that has work. */
+  goes_on: boolean;
   /** The locked ones, as JSON that goes back as it came; null = none. */
   free: string | null;
   free_count: number;
@@ -83,6 +84,8 @@ const START: Cursor = {
   endpoint: '00000000-0000-0000-0000-000000000000',
 };
 const ENDPOINTS_AT_ONCE = 500;
+/** Where more have work a claim takes several rows of each, and the next claim goes on with the others. */
+const ENDPOINTS_A_CLAIM = 32;
 
 /**
  * Leases due deliveries to this worker, `slots` at most. It walks the endpoints that have work from the cursor on,
@@ -98,9 +101,10 @@ export async function claim(
   tx: Tx,
   { slots, leaseMs, from }: { slots: number; leaseMs: number; from: Cursor | null },
 ): Promise<Claim> {
-  const round = await lockEndpoints(tx, from ?? START);
+  const rowsEach = Math.ceil(slots / ENDPOINTS_A_CLAIM);
+  const round = await lockEndpoints(tx, { cursor: from ?? START, slots, rowsEach });
   // none takes the places of all the others that are due
-  const share = Math.ceil(slots / round.free_count);
+  const share = Math.max(rowsEach, Math.ceil(slots / round.free_count));
   const taken = round.free === null ? [] : await takeRows(tx, round.free, { slots, share, leaseMs });
   const lost = taken.filter(({ lost }) => lost !== null);
   if (lost.length > 0) await logLost(tx, lost);
@@ -123,54 +127,65 @@ function nextCursor(
   if (last && taken.length >= slots) return { account: last.account_id, endpoint: last.endpoint_id };
   // places are left, and an endpoint that took its share may have more: the same endpoints again
   const counts = new Map<string, number>();
-  for (const { endpoint_id } of taken) counts.set(endpoint_id, (counts.get(endpoint_id) ?? 0) + 1);
-  if ([...counts.values()].some((count) => count >= share)) return from;
-  if (round.visited < ENDPOINTS_AT_ONCE || round.account_id === null) return null;
-  return { account: round.account_id, endpoint: round.endpoint_id };
+  for (const { endpoint_id, lane } of taken) {
+    const count = (counts.get(endpoint_id) ?? 0) + 1;
+    if (count >= share && lane > share) return from;
+    counts.set(endpoint_id, count);
+  }
+  return round.goes_on ? { account: round.account_id, endpoint: round.endpoint_id } : null;
 }
 
-/** Locks the endpoints after the cursor that have something due and may start, until the transaction ends. */
-function lockEndpoints(tx: Tx, cursor: Cursor): Promise<Round> {
+/**
+ * Locks the endpoints after the cursor that have something due and may start, until the transaction ends: as many as
+ * fill the slots with so many rows each.
+ */
+function lockEndpoints(
+  tx: Tx,
+  { cursor, slots, rowsEach }: { cursor: Cursor; slots: number; rowsEach: number },
+): Promise<Round> {
   return oneRow<Round>(
     tx,
     sql`with recursive
-        visited (account_id, endpoint_id, place) as (
-          (select account_id, endpoint_id, 1 from queue
-           where (account_id, endpoint_id) > (${cursor.account}::uuid, ${cursor.endpoint}::uuid)
-           order by account_id, endpoint_id limit 1)
+        clock as materialized (select clock_timestamp() as now),
+        visited (account_id, endpoint_id, place, may_start_at, found) as (
+          select ${cursor.account}::uuid, ${cursor.endpoint}::uuid, 0, null::timestamptz, 0
           union all
-          select q.account_id, q.endpoint_id, v.place + 1
-          from visited v cross join lateral (
+          select q.account_id, q.endpoint_id, v.place + 1, w.may_start_at,
+                 v.found + case when w.may_start_at <= c.now then w.due else 0 end
+          from visited v
+          cross join clock c
+          cross join lateral (
             select account_id, endpoint_id from queue
             where (account_id, endpoint_id) > (v.account_id, v.endpoint_id)
             order by account_id, endpoint_id limit 1) q
-          where v.place < ${ENDPOINTS_AT_ONCE}::int),
-        clock as materialized (select clock_timestamp() as now),
-        due as materialized (
-          select v.account_id, v.endpoint_id, v.place, s.may_start_at
-          from clock c cross join visited v
-          cross join lateral (
-            select * from webhook_endpoints where account_id = v.account_id and id = v.endpoint_id limit 1) e
-          join endpoint_state s on s.account_id = v.account_id and s.endpoint_id = v.endpoint_id
-          where e.disabled_at is null and e.deleted_at is null
-            -- not exists(): that becomes a join, which walks what is not due yet
-            and (select true from queue q
-                 where q.account_id = v.account_id and q.endpoint_id = v.endpoint_id
-                   and (q.generation, q.due_at) <= (e.resumptions, c.now)
-                   and (q.lease_token is null or q.due_at <= c.now)
-                 order by q.generation, q.due_at limit 1)),
+          left join lateral (
+            select s.may_start_at, d.due
+            from (select * from webhook_endpoints
+                  where account_id = q.account_id and id = q.endpoint_id limit 1) e
+            cross join (select * from endpoint_state
+                        where account_id = q.account_id and endpoint_id = q.endpoint_id limit 1) s
+            cross join lateral (
+              select count(*)::int as due from (
+                select from queue r
+                where r.account_id = q.account_id and r.endpoint_id = q.endpoint_id
+                  and (r.generation, r.due_at) <= (e.resumptions, c.now)
+                  and (r.lease_token is null or r.due_at <= c.now)
+                order by r.generation, r.due_at limit ${rowsEach}::int) r) d
+            where e.disabled_at is null and e.deleted_at is null and d.due > 0) w on true
+          where v.place < ${ENDPOINTS_AT_ONCE}::int and v.found < ${slots}::int),
         free as materialized (
-          select d.place, d.account_id, d.endpoint_id
-          from due d join endpoint_state s on s.account_id = d.account_id and s.endpoint_id = d.endpoint_id
-          where s.may_start_at <= (select now from clock) order by d.place
+          select v.place, v.account_id, v.endpoint_id
+          from visited v join endpoint_state s on s.account_id = v.account_id and s.endpoint_id = v.endpoint_id
+          where v.may_start_at is not null and s.may_start_at <= (select now from clock) order by v.place
           for no key update of s skip locked)
         select (extract(epoch from c.now) * 1000)::int8 as now,
                (select ceil(extract(epoch from min(may_start_at) - c.now) * 1000)::int
-                from due where may_start_at > c.now) as wait_ms,
-               (select count(*)::int from visited) as visited, l.account_id, l.endpoint_id,
+                from visited where may_start_at > c.now) as wait_ms,
+               l.account_id, l.endpoint_id, l.place = ${ENDPOINTS_AT_ONCE}::int or l.found >= ${slots}::int as goes_on,
                (select json_agg(row_to_json(free)) from free) as free, (select count(*)::int from free) as free_count
         from clock c
-        left join lateral (select account_id, endpoint_id from visited order by place desc limit 1) l on true`,
+        cross join lateral (
+          select account_id, endpoint_id, place, found from visited order by place desc limit 1) l`,
     'claim_endpoints',
   );
 }
@@ -188,7 +203,9 @@ function takeRows(
           select now, now + ${leaseMs}::int * interval '1 millisecond' as lease_end, new_id() as token
           from (select clock_timestamp() as now) at),
         picked as materialized (
-          select f.place, s.lane, s.failures, s.last_success_at, e.*, q.event_id, q.trigger, q.lease_token as lost,
+          select f.place, s.lane, s.failures, s.last_success_at, e.account_id, e.id, e.resumptions, e.rate_limit, e.url,
+                 e.local_url, e.local_machine, e.secret, e.previous_secret, e.previous_secret_until, e.header_names,
+                 e.header_values, q.event_id, q.trigger, q.lease_token as lost,
                  case when q.generation = e.resumptions then q.step else 0 end as step
           from clock c
           cross join json_to_recordset(${free}::json) as f (place int, account_id uuid, endpoint_id uuid)
@@ -220,15 +237,17 @@ function takeRows(
             select account_id, id, rate_limit, count(*) from picked where rate_limit is not null
             group by account_id, id, rate_limit) started
           where s.account_id = started.account_id and s.endpoint_id = started.id
-          returning s.may_start_at)
-        select c.token, (extract(epoch from c.now) * 1000)::int8 as now,
-               (select ceil(extract(epoch from min(may_start_at) - c.now) * 1000)::int from limited) as wait_ms,
-               p.account_id, p.id as endpoint_id, p.event_id, v.payload, p.trigger, p.step, p.lost, p.url,
-               case when p.local_url = p.url then p.local_machine end as local_machine, p.secret,
-               case when p.previous_secret_until > c.now then p.previous_secret end as previous_secret,
+          returning s.may_start_at),
+        moment as materialized (
+          select now, token, (extract(epoch from now) * 1000)::int8 as now_ms,
+                 (select ceil(extract(epoch from min(may_start_at) - c.now) * 1000)::int from limited) as wait_ms
+          from clock c)
+        select m.token, m.now_ms as now, m.wait_ms, p.account_id, p.id as endpoint_id, p.event_id, v.payload, p.trigger,
+               p.step, p.lost, p.url, case when p.local_url = p.url then p.local_machine end as local_machine, p.secret,
+               case when p.previous_secret_until > m.now then p.previous_secret end as previous_secret,
                p.header_names, p.header_values, p.lane, p.failures,
-               coalesce(p.last_success_at < c.now - interval '1 minute', true) as success_is_old
-        from clock c cross join picked p
+               coalesce(p.last_success_at < m.now - interval '1 minute', true) as success_is_old
+        from moment m cross join picked p
         left join lateral (
           select payload from events where account_id = p.account_id and id = p.event_id) v on true
         order by p.place`,

@@ -34,18 +34,18 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Result
   const settled = await rows<{ place: number }>(
     tx,
     sql`with result as materialized (
-          select * from json_to_recordset(${JSON.stringify(results.map(recordOf))}::json) as r (
-            place int, account_id uuid, endpoint_id uuid, event_id uuid, token uuid, succeeded boolean,
-            retry_ms int, released boolean, started_at timestamptz(3), duration_ms int, url text,
-            request_headers json, response_status int, response_headers json, response_body text,
-            response_truncated boolean, error_code text, error_message text)),
+          select * from rows from (json_to_recordset(${JSON.stringify(results.map(recordOf))}::json) as (
+            endpoint_id uuid, event_id uuid, token uuid, failed boolean, retry_ms int, released boolean,
+            started_at timestamptz(3), duration_ms int, url text, request_headers json, response_status int,
+            response_headers json, response_body text, response_truncated boolean, error_code text,
+            error_message text)) with ordinality as r),
         owned as materialized (
-          select r.*, q.trigger, q.step,
+          select r.*, q.account_id, q.trigger, q.step,
                  -- work of the schedule is pending; the rest is looked up, which is safe: who has the lease has the row
                  case when q.trigger = 'scheduled' then 'pending' else (
-                   select b.status from deliveries b where b.account_id = r.account_id
-                     and b.endpoint_id = r.endpoint_id and b.event_id = r.event_id) end as status_before,
-                 now_ms() + case when released then 0 else retry_ms end * interval '1 millisecond' as retry_at
+                   select b.status from deliveries b where b.account_id = q.account_id
+                     and b.endpoint_id = q.endpoint_id and b.event_id = q.event_id) end as status_before,
+                 now_ms() + case when r.released then 0 else r.retry_ms end * interval '1 millisecond' as retry_at
           from result r
           join queue q on q.event_id = r.event_id and q.endpoint_id = r.endpoint_id
           where q.lease_token = r.token
@@ -55,11 +55,11 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Result
           update deliveries d
           set attempt_count = d.attempt_count + 1, last_attempt_at = o.started_at,
               last_response_status = o.response_status, last_error_code = o.error_code,
-              status = case when o.succeeded then 'delivered'
+              status = case when o.failed is null then 'delivered'
                             when d.status = 'pending' and o.trigger = 'scheduled' and o.retry_at is null then 'failed'
                             else d.status end,
-              delivered_at = case when o.succeeded then coalesce(d.delivered_at, now_ms()) else d.delivered_at end,
-              next_attempt_at = case when o.succeeded then null
+              delivered_at = case when o.failed is null then coalesce(d.delivered_at, now_ms()) else d.delivered_at end,
+              next_attempt_at = case when o.failed is null then null
                                      when o.trigger = 'scheduled' then o.retry_at
                                      else d.next_attempt_at end
           from owned o
@@ -76,49 +76,46 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Result
             request_headers, response_status, response_headers, response_body, response_truncated, error_code,
             error_message)
           select account_id, endpoint_id, event_id, attempt_count, trigger, url, started_at, duration_ms,
-            request_headers, response_status, response_headers, response_body, response_truncated, error_code,
-            error_message
+            request_headers, response_status, response_headers, response_body, response_truncated is not null,
+            error_code, error_message
           from logged),
         finished as (
           delete from queue q using logged l
           where q.event_id = l.event_id and q.endpoint_id = l.endpoint_id
-            and l.status <> 'pending' and not l.released),
+            and l.status <> 'pending' and l.released is null),
         continued as (
           update queue q
           set lease_token = null, due_at = case when l.released then now() else l.next_attempt_at end,
               trigger = case when l.released then l.trigger else 'scheduled' end,
-              step = l.step + case when l.trigger = 'scheduled' and not l.released then 1 else 0 end
+              step = l.step + case when l.trigger = 'scheduled' and l.released is null then 1 else 0 end
           from logged l
           where q.event_id = l.event_id and q.endpoint_id = l.endpoint_id
             and (l.status = 'pending' or l.released))
-        select place from logged`,
+        select ordinality::int as place from logged`,
     'settle',
   );
-  return settled.map(({ place }) => results[place] as Result);
+  return settled.map(({ place }) => results[place - 1] as Result);
 }
 
-// JSON text for the statement; null where a column is null
-function recordOf(result: Result, place: number): object {
-  const { delivery } = result;
+// JSON for the statement. What is not so, or null, is left out: the statement is parsed for each attempt.
+function recordOf(result: Result): object {
   return {
-    place,
-    account_id: delivery.account,
-    endpoint_id: delivery.endpoint,
-    event_id: delivery.event,
+    endpoint_id: result.delivery.endpoint,
+    event_id: result.delivery.event,
     token: result.token,
-    succeeded: result.succeeded,
-    retry_ms: result.retryMs,
-    released: result.released,
+    failed: result.succeeded ? undefined : true,
+    retry_ms: result.retryMs ?? undefined,
+    released: result.released ? true : undefined,
     started_at: result.startedAt,
     duration_ms: result.durationMs,
     url: result.url,
     request_headers: result.requestHeaders,
-    response_status: result.responseStatus,
-    response_headers: result.responseHeaders,
-    response_body: result.responseBody,
-    response_truncated: result.responseTruncated,
-    error_code: result.errorCode,
-    error_message: result.errorMessage,
+    response_status: result.responseStatus ?? undefined,
+    response_headers: result.responseHeaders ?? undefined,
+    response_body: result.responseBody ?? undefined,
+    response_truncated: result.responseTruncated ? true : undefined,
+    error_code: result.errorCode ?? undefined,
+    error_message: result.errorMessage ?? undefined,
   };
 }
 

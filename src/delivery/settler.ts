@@ -32,9 +32,10 @@ export interface Settler {
 }
 
 const AT_ONCE = 200;
+/** The second begins only when a full batch waits: full batches are cheap. */
 const WRITERS = 2;
-/** Full batches are cheap: a second writer helps only when the first cannot keep up. */
-const SECOND_WRITER_AT = 100;
+/** Results of about the same moment go together. */
+const GATHER_MS = 2;
 const AFTER_ERROR_MS = 200;
 
 const QUICK_MS = 1000;
@@ -48,17 +49,25 @@ const PATIENCE = { ms: 120 * 3_600_000, failures: 20 };
 export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: SettlerOptions): Settler {
   const pile: { finished: Finished; until: number }[] = [];
   const writers = new Set<Promise<void>>();
+  let writing = 0;
   let waiting = 0;
   /** Good answers of an endpoint since its lane changed. */
   const good = new Map<string, number>();
 
   async function write(): Promise<void> {
-    while (pile.length > 0) {
-      const batch = pile.splice(0, AT_ONCE);
-      const hopeless = await writeBatch(batch);
-      waiting -= batch.length;
-      onSettled();
-      for (const endpoint of hopeless) await disable(endpoint);
+    writing += 1;
+    try {
+      while (pile.length > 0) {
+        if (pile.length < AT_ONCE) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+        const batch = pile.splice(0, AT_ONCE);
+        if (batch.length === 0) break; // the other writer took them
+        const hopeless = await writeBatch(batch);
+        waiting -= batch.length;
+        onSettled();
+        for (const endpoint of hopeless) await disable(endpoint);
+      }
+    } finally {
+      writing -= 1; // with the last look at the pile: whoever adds a result after it must begin a writer
     }
   }
 
@@ -150,9 +159,8 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
     add(finished) {
       pile.push({ finished, until: performance.now() + leaseMs });
       waiting += 1;
-      if (writers.size >= WRITERS || (writers.size > 0 && pile.length < SECOND_WRITER_AT)) return;
-      // results of the same moment go together
-      const writer = new Promise((resolve) => setImmediate(resolve)).then(write).finally(() => {
+      if (writing >= WRITERS || (writing > 0 && pile.length < AT_ONCE)) return;
+      const writer = write().finally(() => {
         writers.delete(writer);
       });
       writers.add(writer);

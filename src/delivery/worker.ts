@@ -41,6 +41,8 @@ export interface Worker {
 }
 
 const CLAIM_AT_ONCE = 200;
+/** Results that wait to be written at most; more of them stop the claims. */
+const UNWRITTEN = 400;
 /** Correctness rests on this poll; waking only makes it quicker. */
 const POLL_MS = 500;
 const SWEEP_MS = 5000;
@@ -96,7 +98,7 @@ export function createWorker(options: WorkerOptions): Worker {
       // from the cursor to the end, then once from the start: every endpoint was looked at
       for (let rounds = cursor === null ? 1 : 2; rounds > 0 && !closing; ) {
         wanted = false;
-        const slots = Math.min(config.concurrency - inFlight - settler.waiting(), CLAIM_AT_ONCE);
+        const slots = Math.min(config.concurrency - inFlight, UNWRITTEN - settler.waiting(), CLAIM_AT_ONCE);
         if (slots < 1) return POLL_MS; // an attempt that ends wakes us
         const claimed = await db.engine((tx) => claim(tx, { slots, leaseMs, from: cursor }));
         clockOffset = claimed.now - performance.now();
@@ -142,10 +144,10 @@ export function createWorker(options: WorkerOptions): Worker {
     const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname();
     const outcome = await (isLocal ? localSender : sender).send({
       url: delivery.url,
-      headers: { ...headers, ...own },
+      headers: headers ? { ...headers, ...own } : own,
       body: delivery.payload,
     });
-    settler.add(finishedOf(delivery, token, { at, headers: { ...shown, ...own }, outcome }));
+    settler.add(finishedOf(delivery, token, { at, headers: shown ? { ...shown, ...own } : own, outcome }));
   }
 
   function finishedOf(
@@ -153,31 +155,37 @@ export function createWorker(options: WorkerOptions): Worker {
     token: string,
     { at, headers, outcome }: { at: number; headers: Readonly<Record<string, string>>; outcome: Outcome },
   ): Finished {
-    const { retryAfterSeconds, ...answer } = outcome;
-    const succeeded = answer.errorCode === null;
+    const { retryAfterSeconds, errorCode } = outcome;
+    const succeeded = errorCode === null;
     const retryAfterMs =
       retryAfterSeconds === null ? null : Math.min(retryAfterSeconds * 1000, LONGEST_WAIT_MS);
-    const isGone = answer.responseStatus === 410;
+    const isGone = outcome.responseStatus === 410;
     const step = delivery.step + 1;
     return {
       delivery,
       outcome,
       retryAfterMs,
       isGone,
+      // named one by one: to spread `outcome` costs as much as to sign
       result: {
-        ...answer,
         delivery,
         token,
         succeeded,
-        released: answer.errorCode === 'lost',
+        released: errorCode === 'lost',
         retryMs:
           succeeded || isGone
             ? null
             : nextDelay(config.scheduleMs, { step, retryAfterMs, random: Math.random() }),
         startedAt: formatInstant(at),
-        durationMs: Math.round(answer.durationMs),
+        durationMs: outcome.durationMs,
         url: delivery.url,
         requestHeaders: headers,
+        responseStatus: outcome.responseStatus,
+        responseHeaders: outcome.responseHeaders,
+        responseBody: outcome.responseBody,
+        responseTruncated: outcome.responseTruncated,
+        errorCode,
+        errorMessage: outcome.errorMessage,
       },
     };
   }
