@@ -83,7 +83,7 @@ export const latency: Group = {
       yield resultOf(rate, 'p50', samples);
       yield resultOf(rate, 'p99', samples);
     }
-    yield await hanging(bench, sink, { seconds, rounds: dearRounds + 1, note });
+    yield await hanging(bench, sink, { seconds, rounds: dearRounds + 3, note });
     await bench.stop();
   },
 };

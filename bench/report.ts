@@ -53,11 +53,13 @@ export function table(outcomes: readonly Outcome[]): string {
   return [line(HEADINGS), line(widths.map((width) => '-'.repeat(width))), ...parts].join('\n');
 }
 
-/** `30 goals, 28 met; missed: …`. */
+/** `30 goals, 28 met`, and what was missed, a line each. */
 export function summary(outcomes: readonly Outcome[]): string {
   const goals = outcomes.flatMap(({ name, results }) => results.map((result) => ({ name, ...result })));
   const set = goals.filter(({ met }) => met !== null);
   const missed = set.filter(({ met }) => met === false);
-  const names = missed.map(({ name, measure }) => `${name}: ${measure}`).join('; ');
-  return `${set.length} goals, ${set.length - missed.length} met${names && `; missed: ${names}`}`;
+  return [
+    `${set.length} goals, ${set.length - missed.length} met`,
+    ...missed.map(({ name, measure, figure, goal }) => `  missed: ${name}: ${measure}: ${figure} (${goal})`),
+  ].join('\n');
 }
