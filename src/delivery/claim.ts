@@ -102,7 +102,7 @@ export async function claim(
   { slots, leaseMs, from }: { slots: number; leaseMs: number; from: Cursor | null },
 ): Promise<Claim> {
   const rowsEach = Math.ceil(slots / ENDPOINTS_A_CLAIM);
-  const round = await lockEndpoints(tx, { cursor: from ?? START, slots, rowsEach });
+  const round = await lockEndpoints(tx, { cursor: from ?? START, slots, rowsEach, leaseMs });
   // none takes the places of all the others that are due
   const share = Math.max(rowsEach, Math.ceil(slots / round.free_count));
   const taken = round.free === null ? [] : await takeRows(tx, round.free, { slots, share, leaseMs });
@@ -113,7 +113,7 @@ export async function claim(
     token: taken[0]?.token ?? '',
     now: Number(taken[0]?.now ?? round.now),
     waitMs: waits.length === 0 ? null : Math.min(...waits),
-    next: nextCursor(round, taken, { slots, share, from: from ?? START }),
+    next: nextCursor(round, taken, { slots, share }),
     deliveries: taken.map(claimedOf),
   };
 }
@@ -121,32 +121,35 @@ export async function claim(
 function nextCursor(
   round: Round,
   taken: readonly Row[],
-  { slots, share, from }: { slots: number; share: number; from: Cursor },
+  { slots, share }: { slots: number; share: number },
 ): Cursor | null {
   const last = taken.at(-1);
   if (last && taken.length >= slots) return { account: last.account_id, endpoint: last.endpoint_id };
-  // places are left, and an endpoint that took its share may have more: the same endpoints again
+  // places are left: first for those behind, none of whom waits for the backlog of these
+  if (round.goes_on) return { account: round.account_id, endpoint: round.endpoint_id };
   const counts = new Map<string, number>();
   for (const { endpoint_id, lane } of taken) {
     const count = (counts.get(endpoint_id) ?? 0) + 1;
-    if (count >= share && lane > share) return from;
+    if (count >= share && lane > share) return START; // who took its share may have more: all of them again
     counts.set(endpoint_id, count);
   }
-  return round.goes_on ? { account: round.account_id, endpoint: round.endpoint_id } : null;
+  return null;
 }
 
 /**
  * Locks the endpoints after the cursor that have something due and may start, until the transaction ends: as many as
- * fill the slots with so many rows each.
+ * fill the slots with so many rows each. Those whose lane is full are passed by; their next end of an attempt wakes us.
  */
 function lockEndpoints(
   tx: Tx,
-  { cursor, slots, rowsEach }: { cursor: Cursor; slots: number; rowsEach: number },
+  { cursor, slots, rowsEach, leaseMs }: { cursor: Cursor; slots: number; rowsEach: number; leaseMs: number },
 ): Promise<Round> {
   return oneRow<Round>(
     tx,
     sql`with recursive
-        clock as materialized (select clock_timestamp() as now),
+        clock as materialized (
+          select now, now + ${leaseMs}::int * interval '1 millisecond' as lease_end
+          from (select clock_timestamp() as now) at),
         visited (account_id, endpoint_id, place, may_start_at, found) as (
           select ${cursor.account}::uuid, ${cursor.endpoint}::uuid, 0, null::timestamptz, 0
           union all
@@ -170,7 +173,8 @@ function lockEndpoints(
                 where r.account_id = q.account_id and r.endpoint_id = q.endpoint_id
                   and (r.generation, r.due_at) <= (e.resumptions, c.now)
                   and (r.lease_token is null or r.due_at <= c.now)
-                order by r.generation, r.due_at limit ${rowsEach}::int) r) d
+                order by r.generation, r.due_at
+                limit greatest(0, least(${rowsEach}::int, s.lane - ${underWay}))) r) d
             where e.disabled_at is null and e.deleted_at is null and d.due > 0) w on true
           where v.place < ${ENDPOINTS_AT_ONCE}::int and v.found < ${slots}::int),
         free as materialized (
@@ -189,6 +193,11 @@ function lockEndpoints(
     'claim_endpoints',
   );
 }
+
+/** Attempts of endpoint `e` that are under way, of whatever worker, by the time `c`. */
+const underWay = sql`(select count(*) from queue o
+  where o.account_id = e.account_id and o.endpoint_id = e.id and o.generation = e.resumptions
+    and o.due_at > c.now and o.due_at <= c.lease_end and o.lease_token is not null)`;
 
 /** Leases what is due at locked endpoints, in their order. */
 function takeRows(
@@ -218,10 +227,7 @@ function takeRows(
               and (q.generation, q.due_at) <= (e.resumptions, c.now)
               and (q.lease_token is null or q.due_at <= c.now)
             order by q.generation, q.due_at
-            limit greatest(0, least(${share}::int, s.lane - (select count(*) from queue o
-                        where o.account_id = f.account_id and o.endpoint_id = f.endpoint_id
-                          and o.generation = e.resumptions and o.due_at > c.now and o.due_at <= c.lease_end
-                          and o.lease_token is not null),
+            limit greatest(0, least(${share}::int, s.lane - ${underWay},
               case when e.rate_limit is null then s.lane else greatest(1, e.rate_limit / 10) end))
             for update skip locked) q
           where e.disabled_at is null and e.deleted_at is null

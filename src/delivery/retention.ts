@@ -97,6 +97,8 @@ async function forgetKeys(tx: Tx, week: Timestamp): Promise<number> {
     tx,
     sql`delete from event_keys where ctid = any(array(
           select ctid from event_keys where event_id >= ${from} and event_id < ${until} limit ${AT_ONCE}::int))
+          -- once more, of the row as it is when whoever takes the external_id over has ended
+          and event_id >= ${from} and event_id < ${until}
         returning 1`,
   );
   return forgotten.length;

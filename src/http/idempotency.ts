@@ -88,7 +88,6 @@ async function answersUnder(tx: Tx, requests: readonly IdempotentRequest[]): Pro
     tx,
     sql`select place, k.request_hash = asked.request_hash as is_same, status, headers, body
         from ${asked(requests)} join idempotency_keys k using (account_id, credential, key)`,
-    'find_answers',
   );
   return new Map(stored.map((answer) => [requests[Number(answer.place) - 1], answerOf(answer)]));
 }
@@ -114,6 +113,7 @@ async function storeAnswers(
   if (keyed.length === 0) return;
   const each = <Value>(of: (answer: Reply) => Value) =>
     keyed.map(({ answer }) => (answer instanceof Failure ? null : of(answer)));
+  // planned anew each time, as all that looks keys up: a plan from when there were few would walk them
   await rows(
     tx,
     sql`with answer as materialized (
@@ -128,7 +128,6 @@ async function storeAnswers(
           where k.account_id = a.account_id and k.credential = a.credential and k.key = a.key and a.status is null)
         update idempotency_keys k set status = a.status, headers = a.headers::jsonb, body = a.body from answer a
         where k.account_id = a.account_id and k.credential = a.credential and k.key = a.key and a.status is not null`,
-    'store_answers',
   );
 }
 
@@ -149,6 +148,8 @@ export async function forgetOldReplies(db: Database): Promise<number> {
       tx,
       sql`delete from idempotency_keys where ctid = any(array(
             select ctid from idempotency_keys where created_at < now() - interval '24 hours' limit 10000))
+            -- once more, of the row as it is when whoever is renewing it has ended
+            and created_at < now() - interval '24 hours'
           returning 1`,
     );
     return gone.length;

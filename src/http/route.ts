@@ -201,8 +201,8 @@ type BatchInput<Body extends TSchema> = Pick<
 interface BatchSpec<Path extends string, Body extends TSchema> extends WriteCommon<Path, TObject, Body> {
   readonly unaudited: true;
   readonly batch: {
-    /** Bytes of all bodies of a batch; a larger body goes alone. */
-    readonly maxBytes: number;
+    /** A body of more bytes goes alone. */
+    readonly aloneAbove: number;
     /** A name within the account that requests wait for each other about: no two of a batch may have it in common. */
     locks(body: Static<Body>): string | null;
     /** Answers or refuses each request, in their order. What it throws fails each request that fails by itself too. */

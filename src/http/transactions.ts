@@ -58,8 +58,10 @@ function targetOf(params: Readonly<Record<string, string>>, reply: Reply): strin
   return (reply.kind === 'json' && /^\{"id":"?([\w-]+)/.exec(reply.json)?.[1]) || null;
 }
 
-/** A batch waits so long for what others hold; then each of its requests waits for itself. */
+/** A batch waits so long for what others hold; then each of its requests waits for itself, beside the batches. */
 const LOCK_WAIT_MS = 100;
+/** Of all bodies of a batch. */
+const BATCH_BYTES = 1 << 21;
 
 /**
  * Requests that come in while transactions are under way share the next one. Nobody is refused for a neighbour: a batch
@@ -74,10 +76,14 @@ function together(db: Database, { batch, secretField }: BatchRoute): Ask {
       ...(idempotent ? [`${account} ${idempotent.principal.id} ${idempotent.key}`] : []),
     ];
   };
+  const weightOf = ({ input }: WriteRequest) => {
+    const bytes = Buffer.byteLength(input.rawBody);
+    return bytes > batch.aloneAbove ? Number.POSITIVE_INFINITY : bytes;
+  };
   return coalesce(
-    (requests: readonly WriteRequest[]) =>
+    (requests: readonly WriteRequest[], isAlone) =>
       db.transaction(async (tx) => {
-        if (requests.length > 1 && requests.some((request) => locksOf(request).length > 0)) {
+        if (!isAlone && requests.some((request) => locksOf(request).length > 0)) {
           await limitLockWaits(tx, LOCK_WAIT_MS);
         }
         return answerOnce(tx, requests, secretField, (fresh) =>
@@ -88,18 +94,17 @@ function together(db: Database, { batch, secretField }: BatchRoute): Ask {
         );
       }),
     {
-      weight: { of: ({ input }) => Buffer.byteLength(input.rawBody), max: batch.maxBytes },
+      weight: { of: weightOf, max: BATCH_BYTES },
       apart: locksOf,
-      isOfOneItem: isOfOneRequest,
+      isOfOneItem: (error, size) => isLockWait(error) || (size > 1 && isOfOneRequest(error)),
     },
   );
 }
 
-/**
- * Whether a statement was refused for a value in it (class 22), its size (54), or for locks (55P03, 40P01): the transaction
- * is undone for certain, and the others of the batch may be free of it.
- */
-function isOfOneRequest(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return error instanceof Failure || /^(22|54)/.test(code) || code === '55P03' || code === '40P01';
-}
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '');
+
+/** The transaction is undone for certain: it waited too long for a lock, or in a circle with others. */
+const isLockWait = (error: unknown) => ['55P03', '40P01'].includes(codeOf(error));
+
+/** The same: a request was refused by throwing, or a statement for a value in it (class 22) or for its size (54). */
+const isOfOneRequest = (error: unknown) => error instanceof Failure || /^(22|54)/.test(codeOf(error));

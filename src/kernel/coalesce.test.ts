@@ -62,7 +62,9 @@ describe('coalesce', () => {
       if (items.includes(2)) throw new Error('no two');
       return items;
     };
-    const ask = coalesce(run, { isOfOneItem: (error) => (error as Error).message === 'no two' });
+    const ask = coalesce(run, {
+      isOfOneItem: (error, size) => size > 1 && (error as Error).message === 'no two',
+    });
     const answers = await Promise.allSettled([1, 2, 3].map(ask));
     expect(asked).toEqual([[1, 2, 3], [1], [2], [3]]);
     expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
@@ -115,7 +117,7 @@ describe('coalesce', () => {
       if (items.includes(2)) await held;
       return items;
     };
-    const ask = coalesce(run, { inFlight: 1, isOfOneItem: () => true });
+    const ask = coalesce(run, { inFlight: 1, isOfOneItem: (_, size) => size > 1 });
     const slow = [1, 2].map(ask);
     expect(await slow[0]).toBe(1);
     expect(await ask(3)).toBe(3);

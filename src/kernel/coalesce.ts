@@ -7,8 +7,11 @@ export interface CoalesceOptions<Item> {
   readonly weight?: { readonly of: (item: Item) => number; readonly max: number };
   /** Names that no two items of a batch may share: they would wait for each other. The later one waits for a next batch. */
   readonly apart?: (item: Item) => readonly string[];
-  /** Whether a batch may have failed because of one of its items: then each is asked by itself. Default: never. */
-  readonly isOfOneItem?: (error: unknown) => boolean;
+  /**
+   * Whether what failed a batch of so many items may have to do with one of them: then each is asked once more, alone, and
+   * beside the batches, so that one that takes long keeps none from its start. Default: never.
+   */
+  readonly isOfOneItem?: (error: unknown, size: number) => boolean;
 }
 
 interface Waiting<Item, Result> {
@@ -20,10 +23,11 @@ interface Waiting<Item, Result> {
 /**
  * Makes one function of many calls: what comes in while batches are under way is asked for together in the next one. No
  * timer: a call that finds room goes at the end of this turn of the event loop, so that alone it waits for nobody.
- * `run` gives one result an item, in their order; when it throws, all of its items fail, unless `isOfOneItem`.
+ * `run` gives one result an item, in their order; when it throws, all of its items fail, unless `isOfOneItem`. It is told
+ * whether an item is asked alone after that.
  */
 export function coalesce<Item, Result>(
-  run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  run: (items: readonly Item[], isAlone: boolean) => Promise<readonly Result[]>,
   {
     inFlight = 2,
     max = 500,
@@ -55,8 +59,8 @@ export function coalesce<Item, Result>(
     const left: Waiting<Item, Result>[] = [];
     for (const [index, one] of waiting.entries()) {
       if (batch.length === max || !fits(one)) {
-        left.push(...waiting.slice(index));
-        break;
+        waiting = left.concat(waiting.slice(index));
+        return batch;
       }
       const own = apart(one.item);
       if (own.some((name) => names.has(name))) {
@@ -81,13 +85,15 @@ export function coalesce<Item, Result>(
     }
   };
 
-  const settle = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
+  const settle = async (batch: readonly Waiting<Item, Result>[], isAlone = false): Promise<void> => {
     try {
-      const results = await run(batch.map(({ item }) => item));
+      const results = await run(
+        batch.map(({ item }) => item),
+        isAlone,
+      );
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
-      // not waited for: an item that takes long by itself keeps no batch from its start
-      if (batch.length > 1 && isOfOneItem(error)) for (const one of batch) void settle([one]);
+      if (!isAlone && isOfOneItem(error, batch.length)) for (const one of batch) void settle([one], true);
       else for (const { reject } of batch) reject(error);
     }
   };

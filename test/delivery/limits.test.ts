@@ -135,6 +135,29 @@ describe.concurrent('isolation', () => {
       expect(countByPath(receiver.received)).toEqual(Array(511).fill(2));
     }));
 
+  test('full lanes, and a deep backlog among them, keep nobody behind them from being served', () =>
+    onStage({ delivers: false }, async (stage) => {
+      const [hanging, receiver] = [await stage.receiver(), await stage.receiver()];
+      holding(hanging);
+      const hang = (count: number) =>
+        Promise.all(Array.from({ length: count }, () => stage.endpoint(hanging, { event_types: ['hang.*'] })));
+      await hang(20);
+      await stage.endpoint(`${receiver.url}/deep`);
+      await hang(20);
+      await stage.endpoint(`${receiver.url}/behind`, { event_types: ['last.*'] });
+      await stage.world.query(`update endpoint_state set lane = 1`);
+      await stage.world.query(
+        `update endpoint_state s set lane = 64 from webhook_endpoints e where e.id = s.endpoint_id and e.url like '%/deep'`,
+      );
+      await stage.backlog(20, 'hang.on');
+      await stage.backlog(3000);
+      await stage.backlog(1, 'last.one');
+      await stage.world.startWorker();
+      const paths = () => receiver.received.map(({ path }) => path);
+      await until('who is behind is served', async () => paths().includes('/hook/behind'));
+      expect(paths().indexOf('/hook/behind')).toBeLessThan(500);
+    }));
+
   test.each(['hangs', 'refuses connections'])(
     'an endpoint that %s, with a backlog of 2,000, keeps no other from being served',
     (how) =>

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { EVENTS } from '../api/fixtures.ts';
 import type { Answer, Api } from '../support/api.ts';
 import { makeEndpoint } from '../support/seed.ts';
+import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
 import { ARENAS, inArena } from './support.ts';
 
@@ -29,6 +30,15 @@ function countStores(world: World): () => number {
   };
   return () => stores;
 }
+
+const waitingForLocks = async (world: World) => {
+  await world.query('select pg_stat_clear_snapshot()'); // inside a transaction it would not change
+  const [row] = await world.query<{ n: number }>(
+    `select count(*)::int as n from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return row?.n ?? 0;
+};
 
 const storedEvents = (world: World) =>
   world.query<{ type: string; payload: string }>('select type, payload from events order by id');
@@ -151,11 +161,18 @@ test('an event that must wait for another request holds up no other', () =>
       `insert into idempotency_keys (account_id, credential, key, request_hash) values ($1, $2, 'held', '')`,
       [id, credential],
     );
-    let isAnswered = false;
-    const waiting = send(api, request).then((answer) => {
-      isAnswered = true;
-      return answer;
-    });
+    let answered = 0;
+    const wait = () =>
+      send(api, request).then((answer) => {
+        answered += 1;
+        return answer;
+      });
+    // one after the other, so that each is a batch by itself: more of them than batches may be under way
+    const waiting: Promise<Answer>[] = [];
+    for (let index = 0; index < 3; index += 1) {
+      waiting.push(wait());
+      await until('it waits', async () => (await waitingForLocks(world)) > index);
+    }
     // in whatever batches they come with it and after it
     for (let round = 0; round < 5; round += 1) {
       const others = await Promise.all(
@@ -165,7 +182,9 @@ test('an event that must wait for another request holds up no other', () =>
       );
       expect(others.map(({ status }) => status)).toEqual(Array(20).fill(201));
     }
-    expect(isAnswered).toBe(false);
+    expect(answered).toBe(0);
     await world.query('rollback');
-    expect((await waiting).status).toBe(201);
+    const answers = await Promise.all(waiting);
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   }));

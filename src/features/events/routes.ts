@@ -61,7 +61,7 @@ export const publish = batchRoute({
   unaudited: true,
   batch: {
     // who is refused for its size is found out with nobody else in the transaction
-    maxBytes: SURELY_FITS_BYTES,
+    aloneAbove: SURELY_FITS_BYTES,
     locks: ({ external_id: externalId }) => externalId ?? null,
     handle: async (tx, publications) => {
       const published = await publishPlatformEvents(tx, publications);

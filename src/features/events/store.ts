@@ -76,7 +76,6 @@ async function findTaken(tx: Tx, wanted: readonly Wanted[]): Promise<Map<Wanted,
         from ${asked(wanted)}
         join event_keys k using (account_id, external_id)
         left join events v on v.account_id = k.account_id and v.id = k.event_id and ${isKept(sql`v.id`)}`,
-    'find_external_ids',
   );
   return new Map(found.map(({ place, ...one }) => [wanted[Number(place) - 1] as Wanted, one]));
 }
