@@ -140,7 +140,9 @@ describe.concurrent('isolation', () => {
       const [hanging, receiver] = [await stage.receiver(), await stage.receiver()];
       holding(hanging);
       const hang = (count: number) =>
-        Promise.all(Array.from({ length: count }, () => stage.endpoint(hanging, { event_types: ['hang.*'] })));
+        Promise.all(
+          Array.from({ length: count }, () => stage.endpoint(hanging, { event_types: ['hang.*'] })),
+        );
       await hang(20);
       await stage.endpoint(`${receiver.url}/deep`);
       await hang(20);

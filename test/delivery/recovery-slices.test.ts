@@ -82,10 +82,16 @@ describe.concurrent('a slice that is broken off', () => {
       receiver.received.length = 0;
       const recovery = await recover(stage, endpoint, { status: 'delivered' });
       let broken = 0;
-      latency.before = (message) => {
-        if (message.includes('move_recovery\0')) broken += 1;
+      let moving: object | undefined;
+      latency.before = (message, connection) => {
+        if (message.includes('move_recovery\0')) {
+          broken += 1;
+          moving = connection;
+        }
         if (how === 'cut' && message.includes('move_recovery\0') && broken <= 3) latency.cut();
-        if (how === 'deaf' && broken === 1 && message.includes('commit')) latency.deaf = true;
+        if (how === 'deaf' && broken === 1 && moving === connection && message.includes('commit')) {
+          latency.deaf = true;
+        }
         return undefined;
       };
       await stage.world.startWorker();

@@ -178,10 +178,10 @@ describe.concurrent('without a dependable database', () => {
         const event = await stage.publish();
         await stage.world.startWorker();
         await door.until(1);
-        let isSettling = false;
-        latency.before = (message) => {
-          if (message.includes('settle\0')) isSettling = true;
-          if (!isSettling) return undefined;
+        let settling: object | undefined;
+        latency.before = (message, connection) => {
+          if (message.includes('settle\0')) settling = connection;
+          if (settling !== connection) return undefined; // others write in the background
           if (how === 'refusing') {
             latency.refusing = true;
             latency.cut();

@@ -4,8 +4,8 @@ export interface LatencyProxy {
   readonly port: number;
   /** Milliseconds each message to PostgreSQL waits; may be changed while it runs. */
   latencyMs: number;
-  /** Sees each message to PostgreSQL before it is passed on, which waits for what this returns. */
-  before: ((message: Buffer) => Promise<void> | undefined) | undefined;
+  /** Sees each message to PostgreSQL, and whose connection it is, before it is passed on, which waits for what this returns. */
+  before: ((message: Buffer, connection: object) => Promise<void> | undefined) | undefined;
   /** While true, new connections are closed at once: PostgreSQL cannot be reached. */
   refusing: boolean;
   /** While true, PostgreSQL is heard and its answers are dropped, until the next cut. */
@@ -48,7 +48,7 @@ export async function latencyProxy(
       line = line.then(async () => {
         const rest = due - performance.now();
         if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
-        await proxy.before?.(chunk);
+        await proxy.before?.(chunk, client);
         if (backend.writable) backend.write(chunk);
       });
     });
