@@ -163,8 +163,7 @@ export async function holdLog(tx: Tx): Promise<void> {
 /**
  * Puts a delivery into work now, by hand: a new attempt of the same event, whatever came of the earlier ones. One that
  * is under way or due already is that attempt. A slow-down of the endpoint (Retry-After) is lifted; its rate limit is
- * not. The caller holds the log, and has
- * checked that the delivery exists and that its endpoint is enabled.
+ * not. The caller holds the log, and has checked that the delivery exists and that its endpoint is enabled.
  */
 export async function retryNow(
   tx: Tx,
