@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config';
+import { TEST_PATIENCE_MS } from './test/support/patience.ts';
 
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/support/postgres.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: TEST_PATIENCE_MS,
+    hookTimeout: TEST_PATIENCE_MS,
     pool: 'forks',
     maxWorkers: 2,
     reporters: ['default'],

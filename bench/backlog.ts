@@ -84,7 +84,12 @@ export const backlog: Group = {
       await bench.send('POST', '/v2/webhook-endpoints', { url: `${sink.url}/e${index}` });
     }
     const dead = await makeDead(bench);
-    const db = connect({ target: bench.connection, poolSize: 1, onIdleError: () => undefined });
+    const db = connect({
+      target: bench.connection,
+      poolSize: 1,
+      name: 'payhook bench',
+      onIdleError: () => undefined,
+    });
     const of = () => ({ rate: [], claim: [], list: [] });
     const samples: Record<State, Samples> = { [NOTHING]: of(), [DUE]: of(), [HELD]: of() };
 

@@ -20,8 +20,8 @@ import { readConfig } from '../src/kernel/config.ts';
     body: Type.Object({ type: Type.String(), data: Type.Record(Type.String(), Type.Unknown()) }),
     returns: {},
     unaudited: true,
-    handle: async ({ tx, account, body: { type }, rawBody }) => {
-      const [event] = await publishForeign(tx, [{ account, type, id: null, body: rawBody }]);
+    handle: async ({ tx, account, body: { type }, json }) => {
+      const [event] = await publishForeign(tx, [{ account, type, id: null, body: json.text }]);
       return created(event ?? '');
     },
   }),

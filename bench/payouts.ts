@@ -163,9 +163,9 @@ async function* download(bench: Bench, { commissions, dearRounds }: Sizes): Asyn
 
 /** Undoes a Complete in which all were paid, so that it can be measured again: lines and payout only. */
 async function reopen(bench: Bench): Promise<void> {
-  await bench.pg.query('update payout_lines set is_paid = null');
+  await bench.pg.query('update payout_line_totals set is_paid = null');
   await bench.pg.query(`update payouts set status = 'unpaid', paid_at = null, paid_by = null`);
-  await bench.pg.query('vacuum payout_lines');
+  await bench.pg.query('vacuum payout_lines, payout_line_totals');
 }
 
 /** Completes an account's payout, every affiliate paid; the way back is not part of the time. */

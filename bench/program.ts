@@ -130,7 +130,7 @@ export async function startProgram(dataDir: string, env: Environment = {}): Prom
   const log = join(dataDir, '..', 'server.log');
   const url = `http://127.0.0.1:${port}`;
   const begin = process.hrtime.bigint();
-  const own = { DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1' };
+  const own = { DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1', SHUTDOWN_DELAY_MS: '0' };
   const child = start([MAIN, 'serve'], { ...own, ...env }, log);
   await untilReady(child, `${url}/readyz`, log);
   const startSeconds = Number(process.hrtime.bigint() - begin) / 1e9;

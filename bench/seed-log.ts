@@ -19,7 +19,12 @@ export interface LogSeed {
 
 /** Makes the partitions of the last weeks: a server makes those of its own time. */
 export async function makePastWeeks(bench: Bench, weeks: number): Promise<void> {
-  const db = connect({ target: bench.connection, poolSize: 1, onIdleError: () => undefined });
+  const db = connect({
+    target: bench.connection,
+    poolSize: 1,
+    name: 'payhook bench',
+    onIdleError: () => undefined,
+  });
   const past = Array.from({ length: weeks }, (_, week) =>
     new Date(Date.now() - week * WEEK_MS).toISOString(),
   );

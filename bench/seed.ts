@@ -71,16 +71,16 @@ export async function seedPayouts(client: pg.Client, account: string, count: num
 /** Writes lines, totals and sums of seeded payouts from the commissions that are in them. */
 export async function sumPayouts(client: pg.Client, account: string): Promise<void> {
   await client.query(
-    `insert into payout_lines (account_id, payout_id, affiliate_id, is_paid)
-     select account_id, payout_id, affiliate_id, nullif(p.status = 'paid', false)
-     from commissions c join payouts p using (account_id)
-     where account_id = $1 and payout_id = p.id group by account_id, payout_id, affiliate_id, p.status`,
+    `insert into payout_lines (account_id, payout_id, affiliate_id)
+     select distinct account_id, payout_id, affiliate_id
+     from commissions where account_id = $1 and payout_id is not null`,
     [account],
   );
   await client.query(
-    `insert into payout_line_totals (account_id, payout_id, affiliate_id, currency, amount, commission_count)
-     select account_id, payout_id, affiliate_id, currency, sum(amount), count(*)
-     from commissions where account_id = $1 and payout_id is not null group by 1, 2, 3, 4`,
+    `insert into payout_line_totals (account_id, payout_id, affiliate_id, currency, amount, commission_count, is_paid)
+     select account_id, payout_id, affiliate_id, currency, sum(amount), count(*), nullif(p.status = 'paid', false)
+     from commissions c join payouts p using (account_id)
+     where account_id = $1 and payout_id = p.id group by 1, 2, 3, 4, p.status`,
     [account],
   );
   await client.query(
@@ -88,7 +88,7 @@ export async function sumPayouts(client: pg.Client, account: string): Promise<vo
        select json_agg(json_build_object('currency', currency, 'amount', amount, 'commission_count', commissions,
                 'affiliate_count', affiliates, 'paid_amount', case when p.status = 'paid' then amount else 0 end,
                 'paid_count', case when p.status = 'paid' then commissions else 0 end,
-                'released_amount', 0, 'released_count', 0) order by currency),
+                'carried_amount', 0, 'released_amount', 0, 'released_count', 0) order by currency),
               max(affiliates), sum(commissions)
        from (select currency, sum(amount)::int8 as amount, sum(commission_count)::int8 as commissions,
                     count(*) as affiliates

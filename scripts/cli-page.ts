@@ -11,13 +11,16 @@ tells all. In a folder where Payhook was built it is \`npx payhook\`.
 
 ## Where commands work
 - **On the data of this machine**, whether or not a server runs on it: with the settings of
-  [configuration.md](configuration.md), on the embedded PostgreSQL of \`DATA_DIR\` (\`./data\`) or on \`DATABASE_URL\`. They act as the
-  operator, without a key.
+  [configuration.md](configuration.md), on \`DATABASE_URL\` or on the embedded PostgreSQL of a data folder: that of \`--data-dir\` or
+  \`DATA_DIR\`, else that of the server that was started from this folder or one above it (they say so), else \`./data\`. They act as
+  the operator, without a key. \`--env-file\` reads settings from a file. Only \`serve\`, \`init\` and \`demo\` make data where there are
+  none.
 - **On a server elsewhere**, when \`PAYHOOK_URL\` and \`PAYHOOK_API_KEY\` are set: the key decides the account. What needs the
   database itself (\`migrate\`, \`accounts\`, \`users setup-link\`, \`demo\`) is refused then; \`serve\`, \`worker\` and \`doctor\` are about
   this machine always.
 
-With several accounts \`--account\` says which one, by id or name.
+With several accounts \`--account\` says which one, by id or name; else \`PAYHOOK_ACCOUNT\` does, else the one that \`payhook accounts
+use\` chose. A second account changes nothing for commands that name none: they go on with the first.
 
 \`\`\`sh
 export PAYHOOK_URL=https://pay.example.com PAYHOOK_API_KEY=ph_…
@@ -51,6 +54,7 @@ people is no promise.
 ## Environment
 | variable | |
 | --- | --- |
+| \`PAYHOOK_ACCOUNT\` | the account of commands on this machine, by id or name |
 | \`PAYHOOK_URL\`, \`PAYHOOK_API_KEY\` | the server to talk to, and the key of an account |
 | \`DATA_DIR\`, \`DATABASE_URL\`, … | the settings of the data of this machine: [configuration.md](configuration.md), \`payhook config\` |
 | \`NO_COLOR\`, \`FORCE_COLOR\` | no colours on a terminal, or colours although it does not seem to have them |

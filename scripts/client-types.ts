@@ -8,7 +8,7 @@ interface Schema {
   readonly type?: string;
   readonly format?: string;
   readonly const?: unknown;
-  readonly enum?: readonly unknown[];
+  readonly enum?: readonly unknown[] | undefined;
   readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -68,18 +68,19 @@ export interface PageQuery {
 // The client throws it as ApiError.
 const NOT_RECORDS = new Set(['Error']);
 const PAGE_PARAMETERS = new Set(['page', 'per_page']);
-// The description calls every part of a path a text; these are numbers in the records.
-const NUMBERS_IN_PATHS = new Set(['affiliate_id', 'program_id']);
 const COMMENT_WIDTH = 108;
 
 /** The text of src/client/api.ts, formatted. */
 export function clientTypes(described: object): string {
   // through JSON, as a client reads it
-  const { paths, components } = JSON.parse(JSON.stringify(described)) as Described;
+  const { components, ...parsed } = JSON.parse(JSON.stringify(described)) as Described;
+  const paths = withLists(parsed.paths, components.schemas);
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
-  const records = Object.entries(components.schemas).filter(([name]) => !NOT_RECORDS.has(name));
+  const records = Object.entries(components.schemas).filter(
+    ([name, schema]) => !NOT_RECORDS.has(name) && itemOf(schema) === undefined,
+  );
   return formatted(
     [
       HEAD,
@@ -95,6 +96,17 @@ export function clientTypes(described: object): string {
       } as const satisfies Readonly<Record<keyof Operations, object>>;`,
     ].join('\n\n'),
   );
+}
+
+/** The paths with the envelopes of lists where they are used: the client has one type for all of them. */
+function withLists(
+  paths: Described['paths'],
+  schemas: Described['components']['schemas'],
+): Described['paths'] {
+  return JSON.parse(JSON.stringify(paths), (_, value: Schema) => {
+    const named = value?.$ref === undefined ? undefined : schemas[value.$ref.split('/').at(-1) ?? ''];
+    return named && itemOf(named) ? named : value;
+  }) as Described['paths'];
 }
 
 function formatted(code: string): string {
@@ -263,7 +275,7 @@ function entry(operation: Operation): string {
   return `${comment(`${summary}.${description ? ` ${description}` : ''}`)}readonly ${operationId}: {\n${members.join('\n')}\n};`;
 }
 
-const pathElement = ({ name }: Parameter) => `${name}: ${NUMBERS_IN_PATHS.has(name) ? 'number' : 'string'}`;
+const pathElement = ({ name, schema }: Parameter) => `${name}: ${typeOf({ ...schema, enum: undefined })}`;
 
 function queryMember(operation: Operation, name: string): string[] {
   const query = inQuery(operation);

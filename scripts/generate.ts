@@ -47,6 +47,9 @@ best given. All mistakes are reported at once at the start. \`payhook config\` s
 | --- | --- | --- |
 ${rows.join('\n')}
 
+\`payhook --env-file FILE\` takes settings from a file with a line \`NAME=value\` each; what the environment says counts more.
+\`--data-dir\` counts more than both.
+
 A command talks to the database of these settings. To talk to a server elsewhere instead, set \`PAYHOOK_URL\` and
 \`PAYHOOK_API_KEY\`.
 `;

@@ -7,10 +7,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 // The first pattern that fits names the area of a file.
 const AREAS = [
-  ['route', /^src\/http\/(route|lists|page|cookies)\.ts$/],
+  ['route', /^src\/http\/(route|lists|page|cookies|headers)\.ts$/],
   ['queue', /^src\/delivery\/(queue|counts|secrets)\.ts$/],
   ['feature', /^src\/features\//],
-  ['app', /^src\/app\.ts$/],
+  ['app', /^src\/((app|chores|data-folder|readiness)\.ts$|secret-key\/)/],
   ...['kernel', 'db', 'http', 'delivery', 'oauth', 'pages', 'client', 'cli', 'web'].map((area) => [
     area,
     new RegExp(`^src/${area}/`),
@@ -27,7 +27,7 @@ const MAY_IMPORT = {
   pages: ['pages', 'route', 'feature', 'db', 'kernel'],
   oauth: ['oauth', 'pages', 'route', 'feature', 'db', 'kernel'],
   http: ['http', 'route', 'feature', 'oauth', 'pages', 'db', 'kernel'],
-  app: ['http', 'delivery', 'queue', 'oauth', 'feature', 'db', 'kernel'],
+  app: ['app', 'http', 'delivery', 'queue', 'oauth', 'feature', 'db', 'kernel'],
   client: ['client', 'kernel'],
   cli: ['cli', 'app', 'client', 'kernel'],
   web: ['web', 'client'],

@@ -1,36 +1,49 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
-import { type ConnectionTarget, connect, type Database, type Tx } from './db/connect.ts';
-import { type EmbeddedDatabase, openEmbedded } from './db/embedded/open.ts';
+import { choresOf } from './chores.ts';
+import { hasData, requireData } from './data-folder.ts';
+import { keepHouse } from './db/chores.ts';
+import { type ConnectionTarget, connect, type Database, isUnavailable, type Tx } from './db/connect.ts';
+import { type EmbeddedDatabase, openEmbedded, type Purpose } from './db/embedded/open.ts';
 import { type DatabaseFacts, inspect } from './db/inspect.ts';
-import { MigrationError, type MigrationReport, migrate } from './db/migrate.ts';
+import { type MigrationReport, migrate } from './db/migrate.ts';
+import { MigrationError } from './db/migration-files.ts';
 import { makePartitions } from './db/partitions.ts';
-import { readSetting, writeSetting } from './db/settings.ts';
-import { foldCounts } from './delivery/counts.ts';
-import { dropOldWeeks } from './delivery/retention.ts';
+import { connectionName, noteFirstKey, readSecretKeyState } from './db/secret-key.ts';
 import { createNotifier } from './delivery/wake.ts';
 import { createWorker, type Worker, type WorkerOptions } from './delivery/worker.ts';
-import { createAccount, createFirstAccount, listAccounts } from './features/accounts/service.ts';
-import { foldArrivals } from './features/commissions/arrivals.ts';
-import { forgetOldSessions } from './features/sessions/service.ts';
-import { forgetOldAttempts } from './features/users/attempts.ts';
+import { removeAccount } from './features/accounts/removal.ts';
+import {
+  createAccount,
+  createFirstAccount,
+  type ListedAccount,
+  listAccounts,
+} from './features/accounts/service.ts';
+import { markDemo } from './features/accounts/store.ts';
 import { newSetUpLink } from './features/users/service.ts';
 import { disableEndpoint } from './features/webhook-endpoints/service.ts';
 import type { OperatorCredential } from './http/auth.ts';
-import { forgetOldReplies } from './http/idempotency.ts';
+import { connectionsFor } from './http/capacity.ts';
 import { createServer } from './http/server.ts';
 import { addressRules, LOOPBACK } from './kernel/addresses.ts';
 import type { Config } from './kernel/config.ts';
-import { type Vault, vaultOf } from './kernel/vault.ts';
-import { forgetExpired } from './oauth/service.ts';
+import { fingerprintOf, type Vault, vaultOf } from './kernel/vault.ts';
+import { readinessOf } from './readiness.ts';
+import {
+  exposedSecretKey,
+  heldFingerprints,
+  heldKeys,
+  isInFolder,
+  makeFolderKey,
+  refusalOfKeys,
+  unfinished,
+} from './secret-key/held.ts';
 
-const HOUSEKEEPING_MS = 3_600_000;
 const FIRST_HOUSEKEEPING_MS = 60_000;
-const FOLDING_MS = 2000;
 const DRAIN_MS = 15_000;
+const TRY_AGAIN_MS = 2000;
 const IDLE_CHECK_MS = 50;
 
 export type { DatabaseFacts } from './db/inspect.ts';
@@ -50,8 +63,12 @@ export interface Platform {
   readonly setUpSecret: string | undefined;
   /** Accounts cross tenants: for the operator at the machine only. */
   readonly accounts: {
-    list(): Promise<{ id: string; uuid: string; name: string }[]>;
+    list(): Promise<ListedAccount[]>;
     create(name: string): Promise<{ id: string; json: string }>;
+    /** Notes that the demo fills an account (UUID). */
+    markDemo(account: string): Promise<void>;
+    /** Deletes an account (UUID) that the demo filled, whole; returns null, or why nothing was done. */
+    remove(account: string): Promise<string | null>;
     /** The address of a page that makes the first owner of an account (UUID); null when it has users. */
     setUpLink(account: string): Promise<string | null>;
   };
@@ -59,8 +76,12 @@ export interface Platform {
 }
 
 export interface PlatformOptions {
-  /** `serve` owns the embedded PostgreSQL; a `command` joins a running one. */
-  readonly purpose: 'serve' | 'command';
+  /** How the embedded PostgreSQL is opened: see EmbeddedOptions. One of your own is waited for, but not by a `command`. */
+  readonly purpose: Purpose;
+  /** Refuses with NoDataError or MigrationError to make anything anew. */
+  readonly onlyExisting?: boolean;
+  /** Whatever secret key the database was set up with: for who gives up a lost one. */
+  readonly anySecretKey?: boolean;
   readonly log?: Logger;
   /** Another server than the settings name: tests use it. */
   readonly target?: ConnectionTarget;
@@ -92,7 +113,9 @@ export function createLog(config: Config): Logger {
  */
 export async function openPlatform(config: Config, options: PlatformOptions): Promise<Platform> {
   const log = options.log ?? createLog(config);
-  makeFolder(config.dataDir);
+  const { onlyExisting = false } = options;
+  if (onlyExisting) requireData(config);
+  else makeFolder(config.dataDir);
   const embedded =
     options.target || config.databaseUrl
       ? undefined
@@ -105,6 +128,7 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
   const db = connect({
     target,
     poolSize: config.databasePoolSize,
+    name: connectionName(heldFingerprints(config), isInFolder(config)),
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   });
   const close = async () => {
@@ -112,21 +136,35 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
     await embedded?.close();
   };
   try {
-    const { report, first } = await migrate(db, (tx) => firstRun(tx, config));
-    const secretKey = existingSecretKey(config);
-    if (secretKey === null) throw new MigrationError('the secret key went missing during the start');
+    // our own PostgreSQL was there a moment ago: when it has ended, the process that launched it ends too
+    const waits = embedded === undefined && options.purpose !== 'command';
+    const { report, first } = await whenReachable(waits, log, () =>
+      migrate(
+        db,
+        async (tx) => {
+          await makePartitions(tx);
+          if (!options.anySecretKey) await checkSecretKey(tx, config, log);
+          return firstRun(tx, config);
+        },
+        { onlyExisting },
+      ),
+    );
+    const exposed = options.purpose === 'serve' ? exposedSecretKey(config) : null;
+    if (exposed !== null) log.warn(`the secret key: ${exposed}`);
     return {
       config,
       db,
       log,
       embedded,
-      vault: vaultOf(secretKey),
+      vault: vaultOf(() => heldKeys(config)),
       migrations: report,
       firstKey: first?.key,
       setUpSecret: first?.setUpSecret,
       accounts: {
         list: () => listAccounts(db.reader),
         create: (name) => db.transaction((tx) => createAccount(tx, name)),
+        markDemo: (account) => db.transaction((tx) => markDemo(tx, account)),
+        remove: (account) => db.transaction((tx) => removeAccount(tx, account)),
         async setUpLink(account) {
           const secret = await db.transaction((tx) => newSetUpLink(tx, account));
           return secret === null ? null : setUpUrl(config, plainAddress(config), secret);
@@ -137,6 +175,19 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Does something that needs PostgreSQL; who waits tries again while it cannot be reached. */
+async function whenReachable<Result>(waits: boolean, log: Logger, work: () => Promise<Result>) {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!waits || !isUnavailable(error)) throw error;
+      log.warn({ err: error }, 'PostgreSQL cannot be reached; it is tried again');
+      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
+    }
   }
 }
 
@@ -153,8 +204,6 @@ interface FirstRun {
 }
 
 async function firstRun(tx: Tx, config: Config): Promise<FirstRun | undefined> {
-  await makePartitions(tx);
-  await checkSecretKey(tx, config);
   const first = await createFirstAccount(tx);
   if (first === null) return undefined;
   // Written before the commit: a key that was never told to anybody would be worse than a file without a key.
@@ -184,59 +233,28 @@ function writePrivate(path: string, text: string): void {
   chmodSync(path, 0o600);
 }
 
-/** Every server on one database has the same secret key: its fingerprint is stored and another one is refused. */
-async function checkSecretKey(tx: Tx, config: Config): Promise<void> {
-  const stored = await readSetting(tx, 'secret_key_fingerprint');
-  const secretKey = existingSecretKey(config);
-  if (stored === null) {
-    await writeSetting(tx, 'secret_key_fingerprint', fingerprintOf(secretKey ?? makeSecretKey(config)));
-  } else if (secretKey === null) {
-    throw new MigrationError(
-      `the file ${secretKeyPath(config)} is missing: put it back from your backup, or set SECRET_KEY to what it held`,
-    );
-  } else if (stored !== fingerprintOf(secretKey)) {
-    throw new MigrationError(
-      'SECRET_KEY is not the one this database was set up with: set the same key on every server and command',
-    );
+/** Every process on one database has the same secret keys: their fingerprints are stored and others are refused. */
+async function checkSecretKey(tx: Tx, config: Config, log: Logger): Promise<void> {
+  const state = await readSecretKeyState(tx);
+  if (state.current === null) {
+    const [key] = heldKeys(config);
+    await noteFirstKey(tx, fingerprintOf(key ?? makeFolderKey(config)));
+    return;
   }
-}
-
-function fingerprintOf(secretKey: string): string {
-  return createHash('sha256').update(`payhook secret key ${secretKey}`).digest('hex');
-}
-
-function makeSecretKey(config: Config): string {
-  const made = randomBytes(32).toString('base64');
-  writePrivate(secretKeyPath(config), `${made}\n`);
-  return made;
-}
-
-const secretKeyPath = (config: Config) => join(config.dataDir, 'secret-key');
-
-function existingSecretKey(config: Config): string | null {
-  if (config.secretKey !== undefined) return config.secretKey;
-  try {
-    return readFileSync(secretKeyPath(config), 'utf8').trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-  return null;
-}
-
-/** The fingerprint of the secret key in force, or null before one was made. */
-export function secretKeyFingerprint(config: Config): string | null {
-  const secretKey = existingSecretKey(config);
-  return secretKey === null ? null : fingerprintOf(secretKey);
+  const refusal = refusalOfKeys(config, state);
+  if (refusal !== null) throw new MigrationError(refusal);
+  const toDo = unfinished(config, state);
+  if (toDo !== null) log.warn(`the secret key: ${toDo}`);
 }
 
 /** Looks at the database without migrating it; null when the embedded one was never made. Throws as `openPlatform`. */
 export async function inspectDatabase(config: Config): Promise<DatabaseFacts | null> {
+  if (!hasData(config)) return null;
   const { databaseUrl, dataDir } = config;
-  if (databaseUrl === undefined && !existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) return null;
   const embedded =
     databaseUrl === undefined ? await openEmbedded({ dataDir, purpose: 'command' }) : undefined;
   const target = embedded?.connection ?? { connectionString: databaseUrl ?? '' };
-  const db = connect({ target, poolSize: 1, onIdleError: () => undefined });
+  const db = connect({ target, poolSize: 1, name: 'payhook doctor', onIdleError: () => undefined });
   try {
     return await inspect(db.reader);
   } finally {
@@ -249,6 +267,8 @@ export async function inspectDatabase(config: Config): Promise<DatabaseFacts | n
 export interface RunningServer {
   /** Where it listens, for example http://127.0.0.1:8080. */
   readonly address: string;
+  /** From now on `/readyz` says that the server is about to stop; requests are still taken. */
+  turnAway(): void;
   /** Stops accepting, answers what is under way (15 s at most), then stops. */
   close(): Promise<void>;
 }
@@ -261,10 +281,14 @@ export async function serve(
     operator?: OperatorCredential;
     /** Delivers what is due too. */
     delivers?: boolean;
+    /** Does the chores of the database, as every server but one that is looked at closely; true. */
+    keepsHouse?: boolean;
   },
 ): Promise<RunningServer> {
   const { config, db, log } = platform;
   let address = '';
+  const isPublic = 'port' in options.listen;
+  const readiness = readinessOf(platform);
   const server = createServer({
     db,
     log,
@@ -273,6 +297,11 @@ export async function serve(
     vault: platform.vault,
     trustedProxies: config.trustedProxies,
     addresses: addressRules(config.delivery.allowedNetworks),
+    limits: {
+      ...config.http,
+      connections: connectionsFor(config, { isPublic, delivers: options.delivers ?? false, log }),
+    },
+    readiness: () => readiness.problem(),
     ...(options.operator ? { operator: options.operator } : {}),
   });
   const listening = await server.listen(options.listen);
@@ -280,10 +309,13 @@ export async function serve(
   address = 'path' in options.listen ? plainAddress(config) : listening;
   const stopNotifying = createNotifier(db);
   const worker = options.delivers ? createWorker(workerOptions(platform)) : undefined;
-  const stopKeeping = keepHouse(platform);
+  const chores = (options.keepsHouse ?? true) ? choresOf(platform) : [];
+  const stopKeeping = keepHouse(chores, FIRST_HOUSEKEEPING_MS, log);
   return {
     address,
+    turnAway: () => readiness.stop(),
     async close() {
+      readiness.stop();
       stopKeeping();
       await Promise.all([drain(server), worker?.close()]);
       await stopNotifying();
@@ -294,7 +326,7 @@ export async function serve(
 /** Delivers what is due until it is closed, without a server. */
 export function work(platform: Platform): Pick<Worker, 'close'> {
   const worker = createWorker(workerOptions(platform));
-  const stopKeeping = keepHouse(platform);
+  const stopKeeping = keepHouse(choresOf(platform), FIRST_HOUSEKEEPING_MS, platform.log);
   return {
     close() {
       stopKeeping();
@@ -313,51 +345,6 @@ function workerOptions({ config, db, log, vault }: Platform): WorkerOptions {
     localAddresses: addressRules([...allowedNetworks, ...LOOPBACK]),
     config: config.delivery,
     disableEndpoint,
-  };
-}
-
-/** What any process may do, and one of them must, now and then. Returns what ends it. */
-function keepHouse({ config, db, log }: Platform): () => void {
-  const { retentionDays: days } = config.delivery;
-  const stopFolding = again(FOLDING_MS, FOLDING_MS, () => foldCounts(db), log);
-  const stopKeeping = again(
-    FIRST_HOUSEKEEPING_MS,
-    HOUSEKEEPING_MS,
-    async () => {
-      await Promise.all([
-        forgetOldReplies(db),
-        foldArrivals(db),
-        forgetOldAttempts(db),
-        forgetOldSessions(db),
-        forgetExpired(db),
-        db.transaction((tx) => makePartitions(tx)),
-      ]);
-      await dropOldWeeks({ db, log, days });
-    },
-    log,
-  );
-  return () => {
-    stopFolding();
-    stopKeeping();
-  };
-}
-
-/** Does something after a while, and a while after it has ended again, whatever came of it. Returns what ends it. */
-function again(firstMs: number, pauseMs: number, work: () => Promise<unknown>, log: Logger): () => void {
-  let timer = setTimeout(run, firstMs).unref();
-  let ended = false;
-  function run(): void {
-    work()
-      .catch((error: unknown) => {
-        if (!ended) log.warn({ err: error }, 'housekeeping failed; it is tried again');
-      })
-      .finally(() => {
-        if (!ended) timer = setTimeout(run, pauseMs).unref();
-      });
-  }
-  return () => {
-    ended = true;
-    clearTimeout(timer);
   };
 }
 

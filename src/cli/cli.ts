@@ -18,10 +18,32 @@ export interface Cli {
 export async function confirm(terminal: Terminal, question: string, yes = false): Promise<void> {
   if (yes) return;
   requireYes(terminal, yes);
+  const answer = await ask(`${question}\nGo on? [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was done');
+}
+
+/**
+ * Asks for a name to be typed before what it names is gone for good; `repeated` is the name given on the command line, with
+ * --yes. Throws when it is another name, and a UsageError when it was not given and nobody is there to ask.
+ */
+export async function confirmName(
+  terminal: Terminal,
+  { question, name, yes, repeated }: { question: string; name: string; yes?: boolean; repeated?: string },
+): Promise<void> {
+  const isRepeated = yes === true && repeated !== undefined;
+  if (!isRepeated && !terminal.interactive) {
+    throw new UsageError(
+      'this cannot be undone, and there is no terminal to ask on: add --yes and --name with its name',
+    );
+  }
+  const given = isRepeated ? repeated : await ask(`${question}\nType its name to go on: `);
+  if (given.trim() !== name) throw new CommandError(`nothing was done: the name is ${name}`);
+}
+
+async function ask(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await lines.question(`${question}\nGo on? [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was done');
+    return await lines.question(question);
   } finally {
     lines.close();
   }

@@ -1,4 +1,4 @@
-import type { Commission, OrderRefund } from '../client/client.ts';
+import type { Commission, Refund } from '../client/client.ts';
 import { factLines } from './facts.ts';
 import { decimal } from './money.ts';
 import { printable, table } from './table.ts';
@@ -52,7 +52,7 @@ export function describeCommission(commission: Commission, { paint }: Terminal):
     `${paint.strong(commission.id)}  ${commission.type}  ${paintStatus(commission, paint)}`,
     `${paint.strong(money(commission, commission.amount))}${historyOf(commission)}`,
   ];
-  const { order_id, product_id, product_name, sale_amount, rate_bps } = commission;
+  const { order_id, order_line_id, product_id, product_name, sale_amount, rate_bps } = commission;
   const product = [product_id, product_name].filter((text) => text !== null).join(' ');
   const metadata = Object.entries(commission.metadata ?? {}).map(([name, value]) => `${name}=${value}`);
   const at = (instant: string | null) => instant && exactTime(instant);
@@ -63,6 +63,7 @@ export function describeCommission(commission: Commission, { paint }: Terminal):
       ['Affiliate', String(commission.affiliate_id)],
       ['Program', commission.program_id === null ? null : String(commission.program_id)],
       ['Order', order_id],
+      ['Order line', order_line_id],
       ['Product', product || null],
       ['Customer', commission.customer_email],
       ['Sale', sale_amount === null ? null : money(commission, sale_amount)],
@@ -96,10 +97,11 @@ function historyOf(commission: Commission): string {
 }
 
 /** What a refund did, a line for each commission. */
-export function describeRefunds(refunds: OrderRefund['refunds']): string {
+export function describeRefunds(refunds: Refund['refunds']): string {
   return refunds
-    .map(({ amount, commission, clawback }) => {
-      const what = `${money(commission, amount)} of ${printable(commission.external_id)}`;
+    .map(({ amount, capped, commission, clawback }) => {
+      const cap = capped ? ', all that was left' : '';
+      const what = `${money(commission, amount)} of ${printable(commission.external_id)}${cap}`;
       if (clawback !== null) {
         const debt = money(clawback, clawback.amount);
         return `${what}: it was paid, so ${debt} goes into the next payout of affiliate ${commission.affiliate_id}\n`;

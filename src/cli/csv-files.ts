@@ -1,4 +1,4 @@
-import { createWriteStream, renameSync, rmSync, statSync } from 'node:fs';
+import { createWriteStream, mkdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -13,10 +13,18 @@ export interface OutputOptions {
   readonly force?: boolean;
 }
 
+/** Where files go that are given no place: names, addresses and amounts do not belong among the sources of anything. */
+const EXPORTS = 'exports';
+
+/** The place of a file that was given none: in a folder for its owner only. */
+export function inExports(name: string): string {
+  return join(EXPORTS, basename(name));
+}
+
 /** Adds the options of a command that writes a file. */
 export function withOutput(command: Command, usual: string): Command {
   return command
-    .option('-o, --output <file>', `where to; - is standard output (default: ${usual})`)
+    .option('-o, --output <file>', `where to; - is standard output (default: ${inExports(usual)})`)
     .option('-f, --force', 'overwrite what exists');
 }
 
@@ -52,8 +60,10 @@ export async function writeFiles<Result>(
   work: (files: FileSet) => Promise<Result>,
 ): Promise<Result> {
   const staged: Staged[] = [];
+  let isFolderNew = false;
   const remove = () => {
     for (const { partial } of staged) rmSync(partial, { force: true });
+    if (isFolderNew) removeEmpty(EXPORTS);
   };
   const forget = onInterrupt(remove);
   try {
@@ -63,6 +73,7 @@ export async function writeFiles<Result>(
         if (staged.some((other) => resolve(other.file) === resolve(file))) {
           throw new UsageError(`two files cannot have one name: ${file}`);
         }
+        if (dirname(file) === EXPORTS) isFolderNew ||= makeFolder(EXPORTS);
         const partial = join(dirname(file), `.${basename(file)}.${process.pid}.part`);
         staged.push({ file, partial });
         return writeWhole(partial, content).catch((error: unknown) => {
@@ -76,6 +87,19 @@ export async function writeFiles<Result>(
   } finally {
     forget();
     remove();
+  }
+}
+
+/** Makes a folder for its owner only. Returns whether it was missing. */
+function makeFolder(folder: string): boolean {
+  return mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
+}
+
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
   }
 }
 

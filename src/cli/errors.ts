@@ -41,6 +41,8 @@ const EXIT_1 = new Set([
   'ConnectionError',
   'EmbeddedDatabaseError',
   'MigrationError',
+  'NoDataError',
+  'SecretKeyError',
 ]);
 const SYSTEM_CODE = /^E[A-Z]+$/;
 // PostgreSQL's own refusals of a connection: authorisation, unknown database, too many, starting up.

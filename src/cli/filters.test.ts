@@ -35,5 +35,11 @@ test('what cannot be understood is a usage error', () => {
   expect(() => read('currency=')).toThrow('--filter must be key=value');
   expect(() => read('total[gt]=1', 'total[gt]=2')).toThrow('--filter total[gt] takes one value');
   expect(() => readFilterOptions([], '{currency')).toThrow('--filters is not JSON');
+  expect(() => readFilterOptions([], '{"type":"sale","type":null}')).toThrow(
+    '--filters: type: the key stands twice',
+  );
+  expect(() => readFilterOptions([], '{"program_id":[0.99999999999999999999]}')).toThrow(
+    'program_id[0] must be a whole',
+  );
   expect(() => readFilterOptions(['a=b'], '{}')).toThrow('not both');
 });

@@ -1,4 +1,6 @@
+import { nameOfPath } from '../kernel/strict-json.ts';
 import { UsageError } from './errors.ts';
+import { readJsonOption } from './json-option.ts';
 
 type Value = string | number | boolean;
 
@@ -58,9 +60,8 @@ function readValue(field: string, text: string): Value {
 }
 
 function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new UsageError(`--filters is not JSON: ${(error as Error).message}`);
-  }
+  const { value, roundedNumbers } = readJsonOption('--filters', text);
+  const [rounded] = roundedNumbers;
+  if (rounded) throw new UsageError(`--filters: ${nameOfPath(rounded.path)} ${rounded.rule}`);
+  return value;
 }

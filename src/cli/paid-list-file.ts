@@ -1,8 +1,9 @@
 import type { PayoutLine } from '../client/client.ts';
-import { type CsvLine, type CsvReader, csvReader } from '../kernel/csv.ts';
+import { type CsvLine, csvReader } from '../kernel/csv.ts';
 import { CsvError } from '../kernel/csv-refusal.ts';
-import { nameSome } from '../kernel/errors.ts';
+import { formatDecimal, normalizeCurrency, parseDecimal } from '../kernel/money.ts';
 import { CommandError } from './errors.ts';
+import type { ListedEntry } from './paid-list.ts';
 
 /** The formats whose rows carry the reference of a payment, `<payout number>-<affiliate id>`. */
 export type PaidFormat = 'paypal' | 'wise';
@@ -20,47 +21,128 @@ const COLUMNS = {
     'targetcurrency',
   ],
 };
-const REFERENCE = { paypal: 'reference', wise: 'paymentreference' };
+const CELLS = {
+  paypal: { reference: 'reference', currency: 'currency' },
+  wise: { reference: 'paymentreference', currency: 'targetcurrency' },
+};
+
+/** A payment as a file has it. */
+interface Payment {
+  readonly affiliate_id: number;
+  readonly currency: string;
+  /** Minor units. */
+  readonly amount: number;
+  readonly reference: string;
+  /** Of the file, from 1. */
+  readonly line: number;
+}
 
 /** Whom payment files pay: fed with their bytes, one file after the other. */
 export interface Payees {
   /** Passes the bytes of one file on. */
   through(file: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
-  readonly ids: ReadonlySet<number>;
+  /** Minor units by affiliate. */
+  readonly amounts: ReadonlyMap<number, number>;
 }
 
-/** Reads the references of payment files of the payout with this number. */
-export function payeesOf(format: PaidFormat, number: number): Payees {
-  const ids = new Set<number>();
-  const pattern = new RegExp(`^${number}-([1-9]\\d{0,14})$`);
-
-  function note({ header }: CsvReader, lines: readonly CsvLine[]): void {
-    const column = header.indexOf(REFERENCE[format]);
-    for (const { cells } of lines) {
-      const id = pattern.exec(cells[column] ?? '')?.[1];
-      if (id === undefined)
-        throw new CommandError(`the file pays ${cells[column]}, which is not of this payout`);
-      ids.add(Number(id));
-    }
-  }
-
+/** Reads the rows of a payment file: its bytes piece by piece. `number` is that of the payout they must be of. */
+function paymentReader(format: PaidFormat, number: number) {
+  const columns = COLUMNS[format];
+  const reader = csvReader({ columns, required: columns, fixedWords: [] });
+  const isHeaderless = format === 'paypal';
+  if (isHeaderless) reader.read(Buffer.from(`${columns.join()}\r\n`));
+  const payments = (lines: readonly CsvLine[]) =>
+    lines.map(({ line, cells }): Payment => {
+      const cell = (column: string) => cells[reader.header.indexOf(column)] ?? '';
+      const reference = cell(CELLS[format].reference);
+      const [, payout, id] = /^P?(\d{1,15})-A?([1-9]\d{0,14})$/.exec(reference) ?? [];
+      if (id === undefined || Number(payout) !== number)
+        throw new CommandError(`the file pays ${reference}, which is not of this payout`);
+      const currency = normalizeCurrency(cell(CELLS[format].currency));
+      const amount = currency === null ? null : parseDecimal(cell('amount'), currency);
+      if (currency === null || amount === null || amount < 1n)
+        throw new CommandError(`the file pays ${reference} an amount that cannot be read: ${cell('amount')}`);
+      return {
+        affiliate_id: Number(id),
+        currency,
+        amount: Number(amount),
+        reference,
+        line: isHeaderless ? line - 1 : line,
+      };
+    });
   return {
-    ids,
+    read: (piece: Buffer) => payments(reader.read(piece)),
+    end: () => payments(reader.end()),
+  };
+}
+
+const inWords = (format: PaidFormat, error: unknown) =>
+  error instanceof CsvError ? new CommandError(`the ${format} file: ${error.message}`) : error;
+
+/** Reads whom payment files of the payout with this number pay. */
+export function payeesOf(format: PaidFormat, number: number): Payees {
+  const amounts = new Map<number, number>();
+  const note = (payments: readonly Payment[]) => {
+    for (const { affiliate_id, amount } of payments) amounts.set(affiliate_id, amount);
+  };
+  return {
+    amounts,
     async *through(file) {
-      const columns = COLUMNS[format];
-      const reader = csvReader({ columns, required: columns, fixedWords: [] });
+      const reader = paymentReader(format, number);
       try {
-        if (format === 'paypal') reader.read(Buffer.from(`${columns.join()}\r\n`));
         for await (const piece of file) {
-          note(reader, reader.read(piece));
+          note(reader.read(piece));
           yield piece;
         }
-        note(reader, reader.end());
+        note(reader.end());
       } catch (error) {
-        throw error instanceof CsvError ? new CommandError(`the ${format} file: ${error.message}`) : error;
+        throw inWords(format, error);
       }
     },
   };
+}
+
+/** Which payment file these bytes are: one that PayPal or Wise took, as it was exported; null = another file. */
+export function paymentFormat(bytes: Buffer): PaidFormat | null {
+  const [first = ''] = bytes
+    .subarray(0, 4096)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .split(/\r\n|\r|\n/, 1);
+  const cells = first.split(',').map((cell) =>
+    cell
+      .trim()
+      .replace(/^"(.*)"$/, '$1')
+      .toLowerCase(),
+  );
+  if (cells.length === COLUMNS.paypal.length && cells.at(-1) === 'paypal') return 'paypal';
+  return COLUMNS.wise.every((column) => cells.includes(column)) ? 'wise' : null;
+}
+
+/**
+ * What a payment file of the payout with this number says was paid, a line of the payout each. Throws CommandError for
+ * a file of another payout, one that cannot be read, and one that pays a line twice.
+ */
+export function readPaymentFile(format: PaidFormat, number: number, bytes: Buffer): ListedEntry[] {
+  const seen = new Map<string, number>();
+  try {
+    const reader = paymentReader(format, number);
+    return [...reader.read(bytes), ...reader.end()].map(({ reference, line, ...payment }) => {
+      const key = `${payment.affiliate_id} ${payment.currency}`;
+      const first = seen.get(key);
+      if (first !== undefined)
+        throw new CommandError(`line ${line}: ${reference} is already in line ${first}`);
+      seen.set(key, line);
+      return { ...payment, is_paid: true, payment_reference: reference, where: `line ${line}` };
+    });
+  } catch (error) {
+    const told = inWords(format, error);
+    if (!(told instanceof CommandError)) throw told;
+    throw new CommandError(`${told.message}; nothing was changed`, {
+      code: 'bad_request',
+      reason: 'invalid_file',
+    });
+  }
 }
 
 /** What a payment file pays of a payout. */
@@ -71,10 +153,11 @@ export interface PaidFile {
   readonly currency: string;
   /** Affiliates of the payout it leaves out in that currency, as the server counts them. */
   readonly skipped: number;
-  readonly payees: ReadonlySet<number>;
+  /** Minor units by affiliate. */
+  readonly amounts: ReadonlyMap<number, number>;
 }
 
-/** A list for `payouts complete --from`, and how many it says were paid. */
+/** A list for `payouts complete --from`, and of how many affiliates it says they were paid, or not. */
 export interface PaidList {
   readonly csv: readonly string[];
   readonly paid: number;
@@ -82,41 +165,29 @@ export interface PaidList {
 }
 
 /**
- * The list of who was paid by a payment file: all lines of the payout, true for those in the file. Complete knows no
- * currencies: it says of an affiliate that all was paid, or nothing. So whoever is in the file and is owed another
- * currency too can be neither (the one would never pay the rest, the other would pay twice): CommandError names them.
+ * The list of who was paid by a payment file: all lines of the payout, true for those in the file, with the amount
+ * where it is a part of the line.
  */
 export function paidList(
   lines: readonly PayoutLine[],
-  { number, currency, skipped, payees }: PaidFile,
+  { number, currency, skipped, amounts }: PaidFile,
 ): PaidList {
   const inCurrency = lines.filter(({ totals }) => totals.some((total) => total.currency === currency));
-  const paid = inCurrency.filter(({ affiliate_id }) => payees.has(affiliate_id));
-  if (paid.length !== payees.size || paid.length !== inCurrency.length - skipped) {
+  const paid = inCurrency.filter(({ affiliate_id }) => amounts.has(affiliate_id));
+  if (paid.length !== amounts.size || paid.length !== inCurrency.length - skipped) {
     throw new CommandError(
-      `the file pays ${payees.size} affiliates, but the payout has ${inCurrency.length} in ${currency.toUpperCase()} ` +
+      `the file pays ${amounts.size} affiliates, but the payout has ${inCurrency.length} in ${currency.toUpperCase()} ` +
         `of whom ${skipped} are left out: nothing was written`,
     );
   }
-  refusePartly(paid, currency);
-  const rows = lines.map(({ affiliate_id }) =>
-    payees.has(affiliate_id) ? `${affiliate_id},true,${number}-${affiliate_id}` : `${affiliate_id},false,`,
+  const rows = lines.flatMap(({ affiliate_id: id, totals }) =>
+    totals.map((total) => {
+      const amount = total.currency === currency ? amounts.get(id) : undefined;
+      if (amount === undefined) return `${id},${total.currency},false,,`;
+      const part = amount === total.amount ? '' : formatDecimal(BigInt(amount), currency);
+      return `${id},${currency},true,${part},${number}-${id}`;
+    }),
   );
-  const csv = ['affiliate_id,is_paid,payment_reference', ...rows].map((row) => `${row}\r\n`);
+  const csv = ['affiliate_id,currency,is_paid,amount,payment_reference', ...rows].map((row) => `${row}\r\n`);
   return { csv, paid: paid.length, notPaid: lines.length - paid.length };
-}
-
-function refusePartly(paid: readonly PayoutLine[], currency: string): void {
-  const partly = paid.filter(({ totals }) => totals.length > 1);
-  if (partly.length === 0) return;
-  const currencies = partly.flatMap(({ totals }) => totals.map((total) => total.currency.toUpperCase()));
-  const others = [...new Set(currencies)].filter((code) => code !== currency.toUpperCase());
-  const names = nameSome(partly.map(({ affiliate_id }) => affiliate_id));
-  const verb = partly.length === 1 ? `affiliate ${names} is` : `affiliates ${names} are`;
-  throw new CommandError(
-    `${verb} owed ${others.join(', ')} too, which this file does not pay, and a paid list says of an affiliate that all ` +
-      'was paid or nothing; nothing was written. Make the files without --paid-list, pay all of them, and say who was ' +
-      `paid yourself; or make payouts of one currency each: payhook payouts create --filter currency=${currency}`,
-    { code: 'conflict', reason: 'several_currencies' },
-  );
 }

@@ -1,5 +1,5 @@
 import type { Client, DownloadPaymentFileQuery, Payout } from '../client/client.ts';
-import { type FileSet, markName, pipeOut, type Receive } from './csv-files.ts';
+import { type FileSet, inExports, markName, pipeOut, type Receive } from './csv-files.ts';
 import { CommandError } from './errors.ts';
 import type { PaidFormat } from './paid-list-file.ts';
 
@@ -39,7 +39,7 @@ export async function writeParts(
     ({ parts, skipped } = download);
     const mark = (name: string) => (parts > 1 ? markName(name, `part-${part}`) : name);
     const own = download.name ?? mark(`payout-${source.payout.number}.csv`);
-    const file = output === undefined ? own : mark(output);
+    const file = output === undefined ? inExports(own) : mark(output);
     const bytes = await files.write(file, receive(file, download.stream));
     written.push({ file, bytes, part: parts > 1 ? part : null });
   }
@@ -95,6 +95,7 @@ function inOptions(error: unknown): unknown {
   const told = message
     .replace('choose with currency,', 'choose with --currency,')
     .replace(/^currency: /, '--currency: ')
-    .replace('allow_skipped=true makes', '--allow-skipped makes');
+    .replace('allow_skipped=true makes', '--allow-skipped makes')
+    .replace('whole_units=down pays', '--whole-units pays');
   return new CommandError(told, { code, ...(reason === null ? {} : { reason }) });
 }

@@ -33,10 +33,11 @@ export function payoutTable(payouts: readonly PayoutSummary[], { paint }: Termin
   );
 }
 
-const join = (sections: readonly string[]) => sections.filter((section) => section !== '').join('\n');
+/** Parts of a text with an empty line between them. */
+export const join = (sections: readonly string[]) => sections.filter((section) => section !== '').join('\n');
 
-/** A whole payout, or a preview of one, for people. */
-export function describePayout(payout: Payout | PayoutPreview, terminal: Terminal): string {
+/** A whole payout for people. */
+export function describePayout(payout: Payout, terminal: Terminal): string {
   const sections = [headOf(payout, terminal), totalsOf(payout, terminal), linesOf(payout, terminal)];
   return join([...sections, excludedOf(payout, terminal)]);
 }
@@ -45,6 +46,11 @@ export function describePayout(payout: Payout | PayoutPreview, terminal: Termina
 export function summarizePayout(payout: Payout, terminal: Terminal): string {
   const more = lines([`Every affiliate in it: payhook payouts show ${payout.number}`]);
   return join([headOf(payout, terminal), totalsOf(payout, terminal), excludedOf(payout, terminal), more]);
+}
+
+/** What a payout or a preview is, and how much it pays in each currency. */
+export function describeSums(payout: Payout | PayoutPreview, terminal: Terminal): string {
+  return join([headOf(payout, terminal), totalsOf(payout, terminal)]);
 }
 
 function headOf(payout: Payout | PayoutPreview, { paint }: Terminal): string {
@@ -72,12 +78,16 @@ const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).joi
 
 function totalsOf({ totals, status }: Payout | PayoutPreview, { paint }: Terminal): string {
   if (totals.length === 0) return '';
-  const settled = status === 'paid' ? [right('PAID'), right('RELEASED')] : [];
+  const isPaid = status === 'paid';
+  const hasCarried = totals.some((total) => total.carried_amount > 0);
+  const settled = isPaid ? [right('PAID'), ...(hasCarried ? [right('CARRIED')] : []), right('RELEASED')] : [];
   return table(
     [left('CURRENCY'), right('AMOUNT'), right('AFFILIATES'), right('COMMISSIONS'), ...settled],
     totals.map((total) => {
       const { currency } = total;
-      const amountsSettled = [total.paid_amount, total.released_amount].map((amount) =>
+      const { paid_amount, carried_amount, released_amount } = total;
+      const carried = hasCarried ? [carried_amount] : [];
+      const amountsSettled = [paid_amount, ...carried, released_amount].map((amount) =>
         decimal({ amount, currency }),
       );
       return [
@@ -85,20 +95,18 @@ function totalsOf({ totals, status }: Payout | PayoutPreview, { paint }: Termina
         decimal(total),
         String(total.affiliate_count),
         String(total.commission_count),
-        ...(settled.length > 0 ? amountsSettled : []),
+        ...(isPaid ? amountsSettled : []),
       ];
     }),
     paint.faint,
   );
 }
 
-function linesOf(payout: Payout | PayoutPreview, terminal: Terminal): string {
+function linesOf(payout: Payout, terminal: Terminal): string {
   if (payout.affiliates !== null) {
     return payout.affiliates.length === 0 ? '' : lineTable(payout.affiliates, terminal);
   }
-  const more = 'More than 1,000 affiliates';
-  if (payout.id === null) return `${more}: the payout lists them once it is made.\n`;
-  return `${more}, a page at a time: payhook payouts affiliates ${payout.number}\n`;
+  return `More than 1,000 affiliates, a page at a time: payhook payouts affiliates ${payout.number}\n`;
 }
 
 /** Lines of a payout, one for each affiliate and currency. */
@@ -121,8 +129,6 @@ export function lineTable(lines: readonly PayoutLine[], { paint }: Terminal): st
 }
 
 function rowsOf(line: PayoutLine): string[][] {
-  const yes = line.returned_amount ? 'yes, came back' : 'yes';
-  const paid = line.is_paid === null ? '' : line.is_paid ? yes : 'no, released';
   return line.totals.map((total) => [
     String(line.affiliate_id),
     line.name ?? '',
@@ -131,14 +137,24 @@ function rowsOf(line: PayoutLine): string[][] {
     String(total.commission_count),
     decimal(total),
     total.currency.toUpperCase(),
-    paid,
-    line.payment_reference ?? '',
+    paidCell(total),
+    total.payment_reference ?? '',
   ]);
 }
 
-function excludedOf({ excluded, number }: Payout | PayoutPreview, { paint }: Terminal): string {
+/** What became of a line: `yes`, `20.00 of it`, `yes, came back`, `yes, 5.00 came back`, `no, released`. */
+function paidCell({ currency, is_paid, paid_amount, ...total }: PayoutLine['totals'][number]): string {
+  if (is_paid === null) return '';
+  if (!is_paid) return 'no, released';
+  const paid = total.carried_amount > 0 ? `${decimal({ amount: paid_amount, currency })} of it` : 'yes';
+  if (total.returned_amount === 0) return paid;
+  if (total.returned_amount === paid_amount) return `${paid}, came back`;
+  return `${paid}, ${decimal({ amount: total.returned_amount, currency })} came back`;
+}
+
+function excludedOf({ excluded, number }: Payout, { paint }: Terminal): string {
   if (excluded.length === 0) return '';
-  const who = number === null ? '' : `Who they are: payhook payouts excluded ${number}\n`;
+  const who = `Who they are: payhook payouts excluded ${number}\n`;
   const reasons = table(
     [left('LEFT OUT'), right('AFFILIATES'), right('COMMISSIONS'), right('AMOUNT'), left('CURRENCY')],
     excluded.flatMap(({ reason, totals }) =>

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, type Option } from 'commander';
+import { addSettings } from '../kernel/config.ts';
 import type { Cli } from './cli.ts';
 import { addAccount } from './commands/account.ts';
 import { addAccounts } from './commands/accounts.ts';
@@ -17,6 +18,7 @@ import { addPayouts } from './commands/payouts.ts';
 import { addPrograms } from './commands/programs.ts';
 import { addRefunds } from './commands/refunds.ts';
 import { addReports } from './commands/reports.ts';
+import { addSecretKey } from './commands/secret-key.ts';
 import type { Exit } from './commands/serve.ts';
 import { addSessions } from './commands/sessions.ts';
 import { addSystem } from './commands/system.ts';
@@ -25,8 +27,9 @@ import { addWebhooks } from './commands/webhooks.ts';
 import type { Terminal } from './terminal.ts';
 
 const HELP = `
-The commands work on the data of this machine, whether or not a server runs on it; with PAYHOOK_URL and
-PAYHOOK_API_KEY they talk to that server instead.
+The commands work on the data of this machine, whether or not a server runs on it: in the folder that --data-dir or DATA_DIR
+names, else in that of the server that was started from here, else in ./data. Only serve, init and demo make one. With
+PAYHOOK_URL and PAYHOOK_API_KEY commands talk to that server instead.
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings.
 
@@ -58,12 +61,16 @@ export function buildProgram(terminal: Terminal, exit: Exit, finish: (code: numb
     .version(version(), '-V, --version', 'print the version')
     .option('--json', 'print JSON, one document or one a line; errors are JSON on standard error')
     .option('--account <account>', 'the account, by id (acc_…) or name; needed when there are several')
+    .option('--data-dir <folder>', 'the data folder, instead of DATA_DIR')
+    .option('--env-file <file>', 'settings, a line NAME=value each; the environment counts more')
+    .hook('preAction', () => addSettings(program.opts<{ dataDir?: string; envFile?: string }>()))
     .helpCommand(true)
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: globalOptions })
     .configureOutput({ outputError: () => undefined }) // main tells errors
     .exitOverride()
     .addHelpText('after', HELP);
   addSystem(program, cli, exit);
+  addSecretKey(program, cli);
   addAccounts(program, cli);
   addKeys(program, cli);
   addUsers(program, cli);

@@ -4,32 +4,45 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Platform } from '../app.ts';
 import type { Client, ClientOptions } from '../client/client.ts';
-import { type Config, readConfig, readRemote } from '../kernel/config.ts';
-import { CommandError, UsageError } from './errors.ts';
+import { type Config, readAccountSetting, readConfig, readRemote } from '../kernel/config.ts';
+import { type Account, accountFor } from './current-account.ts';
+import { UsageError } from './errors.ts';
 import { onInterrupt } from './interrupt.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface Account {
-  readonly id: string;
-  readonly uuid: string;
-  readonly name: string;
+/**
+ * The settings of a command on this machine; says so when the data folder is that of a server that runs here. Throws
+ * ConfigError, and NoDataError when several do.
+ */
+export async function readConfigHere(terminal: Terminal): Promise<Config> {
+  const { settingsHere } = await import('../data-folder.ts');
+  const { config, fromServer } = settingsHere(readConfig());
+  if (fromServer) terminal.note(`Working on ${config.dataDir}, the data folder of the server that runs here`);
+  return config;
 }
 
-/** Opens the database of this machine for a command, quietly, and closes it after `work`. */
+/**
+ * Opens the database of this machine for a command, quietly, and closes it after `work`. A database is made only for
+ * who `makes` one; else throws NoDataError or MigrationError where none is. `anySecretKey` opens it whatever its key is.
+ */
 export async function withPlatform<Result>(
   terminal: Terminal,
   work: (platform: Platform) => Promise<Result>,
+  { makes = false, anySecretKey = false }: { makes?: boolean; anySecretKey?: boolean } = {},
 ): Promise<Result> {
   if (readRemote()) {
     throw new UsageError('this command works on the database itself: unset PAYHOOK_URL to use it here');
   }
-  const config = readConfig();
+  const config = await readConfigHere(terminal);
   const { openPlatform } = await import('../app.ts');
-  const platform = await openPlatform(config, { purpose: 'command', log: await quietLog(config, terminal) });
+  const log = await quietLog(config, terminal);
+  const platform = await openPlatform(config, {
+    purpose: 'command',
+    onlyExisting: !makes,
+    anySecretKey,
+    log,
+  });
   try {
-    if (platform.firstKey) {
-      terminal.note(`The first API key was made; it is in ${platform.firstKey.path}`);
-    }
     return await work(platform);
   } finally {
     await platform.close();
@@ -65,7 +78,7 @@ export async function withClient<Result>(options: SessionOptions, work: Work<Res
   const { terminal } = options;
   if (remote) return useClient(remote, terminal, (client) => work(client, Number.POSITIVE_INFINITY));
   return withPlatform(terminal, async (platform) => {
-    const account = chooseAccount(await platform.accounts.list(), options.account);
+    const account = accountFor(await platform.accounts.list(), options.account, platform.config.dataDir);
     return withAccount({ platform, terminal, account }, (client) => work(client, keepMsOf(platform)));
   });
 }
@@ -81,8 +94,9 @@ export function withAccount<Result>(
 /** Where PAYHOOK_URL leads, or null. Throws a UsageError when an account is chosen beside it. */
 export function readRemoteFor(account: string | undefined): ReturnType<typeof readRemote> {
   const remote = readRemote();
-  if (remote && account !== undefined) {
-    throw new UsageError('--account has no effect with PAYHOOK_URL: PAYHOOK_API_KEY decides the account');
+  if (remote && (account ?? readAccountSetting()) !== undefined) {
+    const chosen = account === undefined ? 'PAYHOOK_ACCOUNT' : '--account';
+    throw new UsageError(`${chosen} has no effect with PAYHOOK_URL: PAYHOOK_API_KEY decides the account`);
   }
   return remote;
 }
@@ -133,18 +147,3 @@ async function serveInProcess<Result>(
     remove();
   }
 }
-
-/** The account an id or a name means; without one, the only account there is. */
-export function chooseAccount(accounts: readonly Account[], wanted: string | undefined): Account {
-  const named = accounts.filter(({ id, name }) => wanted === undefined || id === wanted || name === wanted);
-  const [account, ...others] = named;
-  if (account && others.length === 0) return account;
-  if (account === undefined) {
-    const what = wanted === undefined ? 'there is no account' : `no account is called ${wanted}`;
-    throw new CommandError(`${what}; there are ${accounts.map(nameOf).join(', ')}`);
-  }
-  const hint = wanted === undefined ? 'choose one with --account' : 'choose one by its id';
-  throw new UsageError(`several accounts: ${hint}: ${named.map(nameOf).join(', ')}`);
-}
-
-const nameOf = ({ id, name }: Account) => `${id} (${name})`;

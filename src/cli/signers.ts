@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { hasData, settingsHere } from '../data-folder.ts';
 import { readConfig } from '../kernel/config.ts';
 import type { Cli } from './cli.ts';
 import { CommandError, tell } from './errors.ts';
@@ -86,10 +85,10 @@ async function readSigners({ terminal, account }: Cli): Promise<Signer[]> {
 /** Asking makes no database where none is: whoever listens without a server only wants to listen. */
 function requireData(account: string | undefined): void {
   if (readRemoteFor(account) !== null) return;
-  const { databaseUrl, dataDir } = readConfig();
-  if (databaseUrl !== undefined || existsSync(join(dataDir, 'postgres'))) return;
+  const { config } = settingsHere(readConfig());
+  if (hasData(config)) return;
   throw new CommandError(
-    `there is no Payhook data in ${dataDir}: set DATA_DIR, or PAYHOOK_URL and PAYHOOK_API_KEY, or give --secret`,
+    `there is no Payhook data in ${config.dataDir}: set DATA_DIR, or PAYHOOK_URL and PAYHOOK_API_KEY, or give --secret`,
   );
 }
 

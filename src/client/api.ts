@@ -33,6 +33,8 @@ export interface Account {
   readonly updated_at: Timestamp;
 }
 
+export type ActorKind = 'key' | 'user' | 'application' | 'operator';
+
 export interface Affiliate {
   /** affiliate_id in other records */
   readonly id: number;
@@ -47,10 +49,10 @@ export interface Affiliate {
   readonly slug: string | null;
   /** where PayPal pays to */
   readonly paypal_email: string | null;
-  readonly payout_method: 'paypal' | 'wise' | 'other' | null;
+  readonly payout_method: PayoutMethod | null;
   /** the merchant's switch */
   readonly is_ready_for_payout: boolean;
-  readonly status: 'active' | 'inactive';
+  readonly status: AffiliateStatus;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout: Readonly<Record<string, number>> | null;
   readonly created_at: Timestamp;
@@ -70,6 +72,16 @@ export interface AffiliateBalance {
   readonly paid: number;
 }
 
+export interface AffiliateCreatedEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'affiliate.created';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: Affiliate;
+}
+
 export interface AffiliateImport {
   readonly object: 'affiliate_import';
   readonly dry_run: boolean;
@@ -80,6 +92,18 @@ export interface AffiliateImport {
   readonly failed: number;
   /** the first 1,000 bad lines */
   readonly errors: readonly BadLine[];
+}
+
+export type AffiliateStatus = 'active' | 'inactive';
+
+export interface AffiliateUpdatedEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'affiliate.updated';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: Affiliate;
 }
 
 export interface AffiliateWithBalance {
@@ -96,10 +120,10 @@ export interface AffiliateWithBalance {
   readonly slug: string | null;
   /** where PayPal pays to */
   readonly paypal_email: string | null;
-  readonly payout_method: 'paypal' | 'wise' | 'other' | null;
+  readonly payout_method: PayoutMethod | null;
   /** the merchant's switch */
   readonly is_ready_for_payout: boolean;
-  readonly status: 'active' | 'inactive';
+  readonly status: AffiliateStatus;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout: Readonly<Record<string, number>> | null;
   readonly created_at: Timestamp;
@@ -122,16 +146,25 @@ export interface ApiKey {
   readonly created_at: Timestamp;
 }
 
+export type ApplicationKind = 'confidential' | 'public';
+
+export type AttemptStatus = 'succeeded' | 'failed';
+
+export type AttemptTrigger = 'scheduled' | 'manual' | 'recovery';
+
 export interface AuditEntry {
   readonly id: string;
   readonly object: 'audit_entry';
   readonly actor: {
-    readonly kind: 'key' | 'user' | 'application' | 'operator';
+    readonly kind: ActorKind;
     readonly id: string;
   };
   /** who signed in, or on whose grant the application acted */
   readonly user_id: string | null;
-  /** the operation, as this description names it */
+  /**
+   * the operation, as this description names it; rotateSecretKey and abandonSecretKey are commands on the
+   * machine
+   */
   readonly action: string;
   /** the id of what it was done to */
   readonly target: string | null;
@@ -145,18 +178,83 @@ export interface BadLine {
   readonly message: string;
 }
 
+export interface ChangeAccountBody {
+  readonly name?: string | undefined;
+  /** ISO 4217, any case */
+  readonly default_currency?: string | undefined;
+  /** days a new commission is on hold */
+  readonly hold_days?: number | undefined;
+  /** minor units per currency code, for example {"usd": 5000} */
+  readonly minimum_payout?: Readonly<Record<string, number>> | undefined;
+}
+
+export interface ChangeAffiliateBody {
+  /** an e-mail address */
+  readonly email?: string | undefined;
+  readonly external_id?: string | null | undefined;
+  readonly name_first?: string | null | undefined;
+  readonly name_last?: string | null | undefined;
+  readonly slug?: string | null | undefined;
+  /** an e-mail address */
+  readonly paypal_email?: string | null | undefined;
+  readonly payout_method?: PayoutMethod | null | undefined;
+  readonly is_ready_for_payout?: boolean | undefined;
+  readonly status?: AffiliateStatus | undefined;
+  /** minor units per currency code, for example {"usd": 5000} */
+  readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
+}
+
+export interface ChangeOAuthApplicationBody {
+  /** what merchants see when they are asked */
+  readonly name?: string | undefined;
+  /**
+   * where merchants come back to, compared character by character: https, or http on a loopback host; public
+   * applications also private-use schemes such as com.example.app:/callback
+   */
+  readonly redirect_uris?: readonly string[] | undefined;
+  /** the most that merchants can grant it */
+  readonly scopes?: readonly Scope[] | undefined;
+}
+
+export interface ChangeProgramBody {
+  readonly name?: string | undefined;
+  /** days on hold; null = the account's */
+  readonly hold_days?: number | null | undefined;
+}
+
+export interface ChangeUserBody {
+  readonly name?: string | undefined;
+  /** owner: everything; member: no API keys, users and applications; viewer: reads only */
+  readonly role?: Role | undefined;
+}
+
+export interface ChangeWebhookEndpointBody {
+  /** http or https, without credentials and fragment, at a public address */
+  readonly url?: string | undefined;
+  readonly description?: string | null | undefined;
+  /** which events it gets: names such as payout.paid or payout.*; null = all */
+  readonly event_types?: readonly string[] | null | undefined;
+  /** your own headers, sent with every delivery; null takes one away, others stay */
+  readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  /** attempts per second; null = no limit */
+  readonly rate_limit?: number | null | undefined;
+  /** your own keys and texts */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly status?: EndpointStatus | undefined;
+}
+
 export interface Commission {
   readonly id: string;
   readonly object: 'affiliate_commission';
-  /** yours, unique for ever */
+  /** yours, unique for ever; `payhook:…` is what Payhook made itself, such as a clawback */
   readonly external_id: string;
   /** who earned it */
   readonly affiliate_id: number;
   readonly program_id: number | null;
   /** a clawback is negative: it takes back what was paid and then refunded */
-  readonly type: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback';
+  readonly type: CommissionType;
   /** pending = on hold: available_at lies in the future */
-  readonly status: 'pending' | 'unpaid' | 'paid' | 'voided';
+  readonly status: CommissionStatus;
   /** the status is paid */
   readonly is_paid: boolean;
   /** minor units: what is owed or was paid, after refunds before payment */
@@ -173,6 +271,8 @@ export interface Commission {
   readonly rate_bps: number | null;
   /** the order in the shop: refunds by order find it */
   readonly order_id: string | null;
+  /** the line of the order: commissions with the same one are shares of one sale */
+  readonly order_line_id: string | null;
   readonly customer_email: string | null;
   readonly product_id: string | null;
   readonly product_name: string | null;
@@ -210,6 +310,26 @@ export interface CommissionBatch {
   }[];
 }
 
+export interface CommissionClawedBackEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'commission.clawed_back';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: Commission;
+}
+
+export interface CommissionCreatedEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'commission.created';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: Commission;
+}
+
 export interface CommissionImport {
   readonly object: 'commission_import';
   readonly dry_run: boolean;
@@ -231,14 +351,14 @@ export interface CommissionImport {
 }
 
 export interface CommissionInput {
-  /** yours, unique for ever */
+  /** yours, unique for ever; must not begin with `payhook:` */
   readonly external_id: string;
   /** who earned it */
   readonly affiliate_id: number;
   /** whose hold it gets */
   readonly program_id?: number | null | undefined;
   /** a sale if nothing is said */
-  readonly type?: 'sale' | 'recurring' | 'bonus' | undefined;
+  readonly type?: NewCommissionType | undefined;
   /** what the affiliate gets, in minor units */
   readonly amount?: number | undefined;
   /** ISO 4217, any case; default that of the account */
@@ -249,6 +369,8 @@ export interface CommissionInput {
   readonly rate_bps?: number | null | undefined;
   /** refunds by order find it by this */
   readonly order_id?: string | null | undefined;
+  /** the line of the order: commissions with the same one share a sale */
+  readonly order_line_id?: string | null | undefined;
   /** an e-mail address */
   readonly customer_email?: string | null | undefined;
   readonly product_id?: string | null | undefined;
@@ -260,13 +382,103 @@ export interface CommissionInput {
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
 
+export interface CommissionRefund {
+  readonly id: string;
+  readonly object: 'affiliate_refund';
+  /** yours, unique for ever */
+  readonly external_id: string;
+  /** waiting: a line of it has no commission yet, or is in doubt */
+  readonly status: 'waiting' | 'applied' | 'reversed';
+  /** null for a refund of one commission by its id */
+  readonly order_id: string | null;
+  readonly product_id: string | null;
+  readonly reason: string | null;
+  readonly occurred_at: Timestamp;
+  readonly reversed_at: Timestamp | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  /** minor units of commission that were taken back */
+  readonly amount: number;
+  /** minor units of the sale that this stands for; null when asked for as commission */
+  readonly sale_amount: number | null;
+  /** it asked for more than was left, and took the rest */
+  readonly capped: boolean;
+  readonly commission: Commission;
+  readonly clawback: Commission | null;
+}
+
+export type CommissionStatus = 'pending' | 'unpaid' | 'paid' | 'voided';
+
+export type CommissionType = 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback';
+
+export interface CommissionUpdatedEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'commission.updated';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: Commission;
+}
+
+export interface CommissionVoidedEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'commission.voided';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: Commission;
+}
+
+export interface CommissionsImportedEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'commissions.imported';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: {
+    readonly object: 'commission_import';
+    /** payout: what a completed payout did not pay of its lines and owes again */
+    readonly source: 'batch' | 'file' | 'payout';
+    readonly created: number;
+    readonly unchanged?: number | undefined;
+    readonly failed?: number | undefined;
+    readonly totals: readonly {
+      /** ISO 4217, lower case */
+      readonly currency: string;
+      /** minor units of the currency beside it */
+      readonly amount: number;
+      readonly count: number;
+    }[];
+  };
+}
+
+export interface CompletePayoutBody {
+  readonly commissions: readonly {
+    /** an affiliate of the payout */
+    readonly affiliate_id: number;
+    /** the money has left; false releases what is owed */
+    readonly is_paid: boolean;
+    /** ISO 4217, any case: the line this is about; without it all lines of the affiliate */
+    readonly currency?: string | undefined;
+    /** minor units of the currency beside it that left, at most what the line is worth: the rest is owed again */
+    readonly amount?: number | undefined;
+    /** how you find the transfer, stored with the line */
+    readonly payment_reference?: string | null | undefined;
+  }[];
+  /** refuse unless every line is listed */
+  readonly require_all?: boolean | undefined;
+}
+
 export interface CompletedPayout {
   readonly id: string;
   readonly object: 'affiliate_payout';
   /** rising per account, gaps possible */
   readonly number: number;
   /** paid is for ever */
-  readonly status: 'unpaid' | 'paid';
+  readonly status: PayoutStatus;
   /** as normalised and applied */
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** as applied; null = none */
@@ -277,9 +489,8 @@ export interface CompletedPayout {
   readonly currency: string | null;
   /** minor units of the currency beside it */
   readonly amount: number | null;
-  /** one per currency; amount = paid + released once completed */
+  /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
-  /** lines */
   readonly affiliate_count: number;
   readonly commission_count: number;
   /** the ETag; rises with every change */
@@ -296,7 +507,7 @@ export interface CompletedPayout {
   /** who was left out, a row per reason */
   readonly excluded: readonly {
     /** the first two are carried forward to the next payout */
-    readonly reason: 'below_minimum' | 'negative_balance' | 'on_hold' | 'affiliate_inactive';
+    readonly reason: ExclusionReason;
     readonly affiliate_count: number;
     readonly totals: readonly {
       /** ISO 4217, lower case */
@@ -307,9 +518,99 @@ export interface CompletedPayout {
       readonly affiliate_count: number;
     }[];
   }[];
-  /** lines that were not listed, and so released */
+  /** affiliates of whom nothing was listed, and so all released */
   readonly unlisted_affiliate_count: number;
+  /** lines, one an affiliate and currency, that were not listed, and so released */
+  readonly unlisted_line_count: number;
 }
+
+export interface CreateAdjustmentBody {
+  readonly external_id: string;
+  readonly amount: number;
+  /** ISO 4217, any case */
+  readonly currency?: string | undefined;
+  readonly program_id?: number | null | undefined;
+  readonly description?: string | null | undefined;
+  /** RFC 3339; default now */
+  readonly occurred_at?: string | undefined;
+  /** your own keys and texts */
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+}
+
+export interface CreateAffiliateBody {
+  /** an e-mail address */
+  readonly email: string;
+  readonly external_id?: string | null | undefined;
+  readonly name_first?: string | null | undefined;
+  readonly name_last?: string | null | undefined;
+  readonly slug?: string | null | undefined;
+  /** an e-mail address */
+  readonly paypal_email?: string | null | undefined;
+  readonly payout_method?: PayoutMethod | null | undefined;
+  readonly is_ready_for_payout?: boolean | undefined;
+  readonly status?: AffiliateStatus | undefined;
+  /** minor units per currency code, for example {"usd": 5000} */
+  readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
+}
+
+export interface CreateApiKeyBody {
+  readonly name: string;
+}
+
+export interface CreateCommissionBatchBody {
+  readonly commissions: readonly CommissionInput[];
+  /** takes the good items and reports the bad ones */
+  readonly partial?: boolean | undefined;
+}
+
+export interface CreateOAuthApplicationBody {
+  /** what merchants see when they are asked */
+  readonly name: string;
+  /** confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE */
+  readonly kind: ApplicationKind;
+  /**
+   * where merchants come back to, compared character by character: https, or http on a loopback host; public
+   * applications also private-use schemes such as com.example.app:/callback
+   */
+  readonly redirect_uris: readonly string[];
+  /** the most that merchants can grant it */
+  readonly scopes: readonly Scope[];
+}
+
+export interface CreateProgramBody {
+  readonly name: string;
+  /** days on hold; null = the account's */
+  readonly hold_days?: number | null | undefined;
+}
+
+export interface CreateUserBody {
+  /** an e-mail address */
+  readonly email: string;
+  readonly name: string;
+  /** owner: everything; member: no API keys, users and applications; viewer: reads only */
+  readonly role: Role;
+}
+
+export interface CreateWebhookEndpointBody {
+  /** http or https, without credentials and fragment, at a public address */
+  readonly url: string;
+  readonly description?: string | null | undefined;
+  /** which events it gets: names such as payout.paid or payout.*; null = all */
+  readonly event_types?: readonly string[] | null | undefined;
+  /** your own headers, sent with every delivery; null takes one away, others stay */
+  readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  /** attempts per second; null = no limit */
+  readonly rate_limit?: number | null | undefined;
+  /** your own keys and texts */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly status?: EndpointStatus | undefined;
+}
+
+export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'held';
+
+export type DisabledReason = 'manual' | 'failing' | 'gone';
+
+export type EndpointStatus = 'enabled' | 'disabled';
 
 /** a whole event, as it is sent */
 export interface Event {
@@ -332,6 +633,17 @@ export interface EventType {
   readonly example: Event;
 }
 
+export type ExclusionReason =
+  | 'below_minimum'
+  | 'negative_balance'
+  | 'on_hold'
+  | 'affiliate_inactive'
+  | 'not_ready';
+
+export type GrantEnd = 'merchant' | 'application' | 'reuse' | 'deleted' | 'user_removed' | 'user_not_owner';
+
+export type GrantStatus = 'active' | 'revoked';
+
 export interface NewApiKey {
   readonly id: string;
   readonly object: 'api_key';
@@ -348,33 +660,18 @@ export interface NewApiKey {
   readonly key: string | null;
 }
 
+export type NewCommissionType = 'sale' | 'recurring' | 'bonus';
+
 export interface NewOAuthApplication {
   /** the client_id */
   readonly id: string;
   readonly object: 'oauth_application';
   readonly name: string;
   /** confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE */
-  readonly kind: 'confidential' | 'public';
+  readonly kind: ApplicationKind;
   readonly redirect_uris: readonly string[];
   /** the most that merchants can grant it */
-  readonly scopes: readonly (
-    | 'account'
-    | 'users'
-    | 'customers'
-    | 'checkouts'
-    | 'subscriptions'
-    | 'subscription_metered_billing'
-    | 'integrations'
-    | 'orders'
-    | 'payments'
-    | 'paymentplans'
-    | 'webhooks'
-    | 'promos'
-    | 'affiliates'
-    | 'products'
-    | 'analytics'
-    | 'reports'
-  )[];
+  readonly scopes: readonly Scope[];
   /** the first and last characters of the secret; null for public applications */
   readonly client_secret_hint: string | null;
   readonly created_at: Timestamp;
@@ -389,9 +686,9 @@ export interface NewUser {
   readonly email: string;
   readonly name: string;
   /** owner: everything; member: no API keys, users and applications; viewer: reads only */
-  readonly role: 'owner' | 'member' | 'viewer';
-  /** invited: has not chosen a password yet */
-  readonly status: 'invited' | 'active' | 'removed';
+  readonly role: Role;
+  /** invited: has not accepted the invitation yet */
+  readonly status: UserStatus;
   readonly removed_at: Timestamp | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
@@ -408,10 +705,12 @@ export interface NewWebhookEndpoint {
   readonly description: string | null;
   /** null = all */
   readonly event_types: readonly string[] | null;
-  readonly status: 'enabled' | 'disabled';
+  readonly status: EndpointStatus;
   /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
-  readonly disabled_reason: 'manual' | 'failing' | 'gone' | null;
+  readonly disabled_reason: DisabledReason | null;
   readonly disabled_at: Timestamp | null;
+  /** nothing is sent before: it asked to be left alone (Retry-After), or was busy (429, 502, 503, 504) */
+  readonly paused_until: Timestamp | null;
   /** attempts per second; null = no limit */
   readonly rate_limit: number | null;
   /** names of your own headers; their values are never shown */
@@ -432,27 +731,10 @@ export interface OAuthApplication {
   readonly object: 'oauth_application';
   readonly name: string;
   /** confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE */
-  readonly kind: 'confidential' | 'public';
+  readonly kind: ApplicationKind;
   readonly redirect_uris: readonly string[];
   /** the most that merchants can grant it */
-  readonly scopes: readonly (
-    | 'account'
-    | 'users'
-    | 'customers'
-    | 'checkouts'
-    | 'subscriptions'
-    | 'subscription_metered_billing'
-    | 'integrations'
-    | 'orders'
-    | 'payments'
-    | 'paymentplans'
-    | 'webhooks'
-    | 'promos'
-    | 'affiliates'
-    | 'products'
-    | 'analytics'
-    | 'reports'
-  )[];
+  readonly scopes: readonly Scope[];
   /** the first and last characters of the secret; null for public applications */
   readonly client_secret_hint: string | null;
   readonly created_at: Timestamp;
@@ -467,48 +749,16 @@ export interface OAuthGrant {
   /** who granted it */
   readonly user_id: string;
   readonly user_name: string;
-  readonly scopes: readonly (
-    | 'account'
-    | 'users'
-    | 'customers'
-    | 'checkouts'
-    | 'subscriptions'
-    | 'subscription_metered_billing'
-    | 'integrations'
-    | 'orders'
-    | 'payments'
-    | 'paymentplans'
-    | 'webhooks'
-    | 'promos'
-    | 'affiliates'
-    | 'products'
-    | 'analytics'
-    | 'reports'
-  )[];
-  readonly status: 'active' | 'revoked';
+  readonly scopes: readonly Scope[];
+  readonly status: GrantStatus;
   readonly last_used_at: Timestamp | null;
   readonly revoked_at: Timestamp | null;
   /**
    * who ended it: this account, the application itself, a code or refresh token that was used twice, the
-   * deletion of the application, or that the user left
+   * deletion of the application, that the user left, or that the user is no owner any more
    */
-  readonly revoked_because: 'merchant' | 'application' | 'reuse' | 'deleted' | 'user_removed' | null;
+  readonly revoked_because: GrantEnd | null;
   readonly created_at: Timestamp;
-}
-
-export interface OrderRefund {
-  readonly object: 'affiliate_refund';
-  readonly external_id: string;
-  readonly reason: string | null;
-  readonly occurred_at: Timestamp;
-  readonly created_at: Timestamp;
-  readonly order_id: string;
-  readonly refunds: readonly {
-    /** minor units of commission that were taken back */
-    readonly amount: number;
-    readonly commission: Commission;
-    readonly clawback: Commission | null;
-  }[];
 }
 
 export interface Pagination {
@@ -536,7 +786,7 @@ export interface Payout {
   /** rising per account, gaps possible */
   readonly number: number;
   /** paid is for ever */
-  readonly status: 'unpaid' | 'paid';
+  readonly status: PayoutStatus;
   /** as normalised and applied */
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** as applied; null = none */
@@ -547,9 +797,8 @@ export interface Payout {
   readonly currency: string | null;
   /** minor units of the currency beside it */
   readonly amount: number | null;
-  /** one per currency; amount = paid + released once completed */
+  /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
-  /** lines */
   readonly affiliate_count: number;
   readonly commission_count: number;
   /** the ETag; rises with every change */
@@ -566,7 +815,7 @@ export interface Payout {
   /** who was left out, a row per reason */
   readonly excluded: readonly {
     /** the first two are carried forward to the next payout */
-    readonly reason: 'below_minimum' | 'negative_balance' | 'on_hold' | 'affiliate_inactive';
+    readonly reason: ExclusionReason;
     readonly affiliate_count: number;
     readonly totals: readonly {
       /** ISO 4217, lower case */
@@ -579,15 +828,153 @@ export interface Payout {
   }[];
 }
 
+export interface PayoutCreatedEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'payout.created';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: PayoutSummary;
+}
+
+export interface PayoutDeletedEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'payout.deleted';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: PayoutSummary;
+}
+
 export interface PayoutExclusion {
   readonly affiliate_id: number;
   /** ISO 4217, lower case */
   readonly currency: string;
   /** the first two are carried forward to the next payout */
-  readonly reason: 'below_minimum' | 'negative_balance' | 'on_hold' | 'affiliate_inactive';
+  readonly reason: ExclusionReason;
   /** minor units of the currency beside it */
   readonly amount: number;
   readonly commission_count: number;
+}
+
+export interface PayoutFilters {
+  /** an integer from 1 to 9007199254740991 */
+  readonly affiliate_id?:
+    | number
+    | readonly number[]
+    | {
+        readonly eq?: number | undefined;
+        readonly ne?: number | undefined;
+        readonly in?: readonly number[] | undefined;
+        readonly nin?: readonly number[] | undefined;
+      }
+    | undefined;
+  /** an integer from 1 to 9007199254740991 */
+  readonly program_id?:
+    | number
+    | readonly number[]
+    | {
+        readonly eq?: number | undefined;
+        readonly ne?: number | undefined;
+        readonly in?: readonly number[] | undefined;
+        readonly nin?: readonly number[] | undefined;
+      }
+    | undefined;
+  /** a text of 1 to 255 characters */
+  readonly product_id?:
+    | string
+    | readonly string[]
+    | {
+        readonly eq?: string | undefined;
+        readonly ne?: string | undefined;
+        readonly in?: readonly string[] | undefined;
+        readonly nin?: readonly string[] | undefined;
+      }
+    | undefined;
+  /** a text of 1 to 255 characters */
+  readonly order_id?:
+    | string
+    | readonly string[]
+    | {
+        readonly eq?: string | undefined;
+        readonly ne?: string | undefined;
+        readonly in?: readonly string[] | undefined;
+        readonly nin?: readonly string[] | undefined;
+      }
+    | undefined;
+  /** one of paypal, wise, other */
+  readonly payout_method?:
+    | PayoutMethod
+    | readonly PayoutMethod[]
+    | {
+        readonly eq?: PayoutMethod | undefined;
+        readonly ne?: PayoutMethod | undefined;
+        readonly in?: readonly PayoutMethod[] | undefined;
+        readonly nin?: readonly PayoutMethod[] | undefined;
+      }
+    | undefined;
+  /** one of active, inactive */
+  readonly affiliate_status?:
+    | AffiliateStatus
+    | readonly AffiliateStatus[]
+    | {
+        readonly eq?: AffiliateStatus | undefined;
+        readonly ne?: AffiliateStatus | undefined;
+        readonly in?: readonly AffiliateStatus[] | undefined;
+        readonly nin?: readonly AffiliateStatus[] | undefined;
+      }
+    | undefined;
+  /** one of sale, recurring, bonus, adjustment, clawback */
+  readonly type?:
+    | CommissionType
+    | readonly CommissionType[]
+    | {
+        readonly eq?: CommissionType | undefined;
+        readonly ne?: CommissionType | undefined;
+        readonly in?: readonly CommissionType[] | undefined;
+        readonly nin?: readonly CommissionType[] | undefined;
+      }
+    | undefined;
+  /** true or false */
+  readonly is_ready_for_payout?:
+    | boolean
+    | {
+        readonly eq?: boolean | undefined;
+      }
+    | undefined;
+  /** an ISO 4217 currency code */
+  readonly currency?:
+    | string
+    | readonly string[]
+    | {
+        readonly eq?: string | undefined;
+        readonly in?: readonly string[] | undefined;
+      }
+    | undefined;
+  /** an integer of minor units */
+  readonly total?:
+    | number
+    | {
+        readonly eq?: number | undefined;
+        readonly gt?: number | undefined;
+        readonly gte?: number | undefined;
+        readonly lt?: number | undefined;
+        readonly lte?: number | undefined;
+      }
+    | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly occurred_at?:
+    | {
+        readonly gt?: string | undefined;
+        readonly gte?: string | undefined;
+        readonly lt?: string | undefined;
+        readonly lte?: string | undefined;
+      }
+    | undefined;
+  /** says what a payout takes anyway */
+  readonly status?: 'unpaid' | undefined;
 }
 
 export interface PayoutLine {
@@ -596,24 +983,48 @@ export interface PayoutLine {
   readonly name: string | null;
   readonly email: string | null;
   readonly paypal_email: string | null;
-  readonly payout_method: 'paypal' | 'wise' | 'other' | null;
+  readonly payout_method: PayoutMethod | null;
   /** the switch of the merchant */
   readonly is_ready_for_payout: boolean;
-  /** null until the payout is completed */
+  /** null until the payout is completed; true when all currencies were paid, see totals for each */
   readonly is_paid: boolean | null;
   readonly commission_count: number;
   /** one per currency */
-  readonly totals: readonly {
-    /** ISO 4217, lower case */
-    readonly currency: string;
-    /** minor units of the currency beside it */
-    readonly amount: number;
-    readonly commission_count: number;
-  }[];
-  /** what completing it said: how you find the transfer */
+  readonly totals: readonly PayoutLineTotal[];
+  /** what completing it said: how you find the transfer; null when the currencies differ in it */
   readonly payment_reference: string | null;
-  /** what came back, minor units; null when the line has several currencies */
+  /** what came back, minor units; null when it is of a line in several currencies, see totals */
   readonly returned_amount: number | null;
+}
+
+export interface PayoutLineTotal {
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** minor units: what the line is worth */
+  readonly amount: number;
+  readonly commission_count: number;
+  /** null until the payout is completed; true for a part too */
+  readonly is_paid: boolean | null;
+  /** what left; 0 until the payout is completed, and of what was released */
+  readonly paid_amount: number;
+  /** what a paid line did not pay: owed again by an adjustment */
+  readonly carried_amount: number;
+  /** what came back of what was paid */
+  readonly returned_amount: number;
+  /** how you find the transfer */
+  readonly payment_reference: string | null;
+}
+
+export type PayoutMethod = 'paypal' | 'wise' | 'other';
+
+export interface PayoutPaidEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'payout.paid';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: PayoutSummary;
 }
 
 export interface PayoutPreview {
@@ -621,7 +1032,7 @@ export interface PayoutPreview {
   readonly object: 'affiliate_payout';
   readonly number: null;
   /** paid is for ever */
-  readonly status: 'unpaid' | 'paid';
+  readonly status: PayoutStatus;
   /** as normalised and applied */
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** as applied; null = none */
@@ -632,9 +1043,8 @@ export interface PayoutPreview {
   readonly currency: string | null;
   /** minor units of the currency beside it */
   readonly amount: number | null;
-  /** one per currency; amount = paid + released once completed */
+  /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
-  /** lines */
   readonly affiliate_count: number;
   readonly commission_count: number;
   readonly revision: null;
@@ -649,7 +1059,7 @@ export interface PayoutPreview {
   /** who was left out, a row per reason */
   readonly excluded: readonly {
     /** the first two are carried forward to the next payout */
-    readonly reason: 'below_minimum' | 'negative_balance' | 'on_hold' | 'affiliate_inactive';
+    readonly reason: ExclusionReason;
     readonly affiliate_count: number;
     readonly totals: readonly {
       /** ISO 4217, lower case */
@@ -664,23 +1074,61 @@ export interface PayoutPreview {
   readonly current_payout_id: string | null;
 }
 
+export interface PayoutPreviewExclusion {
+  readonly affiliate_id: number;
+  readonly name: string | null;
+  readonly email: string;
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** the first two are carried forward to the next payout */
+  readonly reason: ExclusionReason;
+  /** minor units of the currency beside it */
+  readonly amount: number;
+  readonly commission_count: number;
+  /** minor units: what the sum does not reach, of who is `below_minimum` */
+  readonly minimum_payout: number | null;
+  /** when the first of what is `on_hold` is off it; null when all of it is held for review */
+  readonly available_at: Timestamp | null;
+}
+
+export interface PayoutReturn {
+  readonly id: string;
+  readonly object: 'payout_return';
+  readonly payout_id: string;
+  readonly affiliate_id: number;
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** minor units of the currency beside it */
+  readonly amount: number;
+  readonly reason: string;
+  /** how you find it in your books */
+  readonly reference: string | null;
+  /** the adjustment that owes it again */
+  readonly commission_id: string;
+  readonly returned_at: Timestamp;
+  /** when it was taken back; null = it is in force */
+  readonly undone_at: Timestamp | null;
+}
+
 export interface PayoutSelection {
   /**
    * Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators;
-   * all must hold. - `affiliate_id` (eq, ne, in, nin): a positive integer - `program_id` (eq, ne, in, nin): a
-   * positive integer - `product_id` (eq, ne, in, nin): a text of 1 to 255 characters - `order_id` (eq, ne, in,
-   * nin): a text of 1 to 255 characters - `payout_method` (eq, ne, in, nin): one of paypal, wise, other -
-   * `affiliate_status` (eq, ne, in, nin): one of active, inactive - `type` (eq, ne, in, nin): one of sale,
-   * recurring, bonus, adjustment, clawback - `is_ready_for_payout` (eq): true or false - `currency` (eq, in): an
-   * ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an integer of minor units - `occurred_at` (gt, gte,
-   * lt, lte): an RFC 3339 instant or a day YYYY-MM-DD
+   * all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `program_id` (eq,
+   * ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in, nin): a text of 1 to 255
+   * characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters - `payout_method` (eq, ne, in,
+   * nin): one of paypal, wise, other - `affiliate_status` (eq, ne, in, nin): one of active, inactive - `type`
+   * (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout` (eq): true or
+   * false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an integer of minor
+   * units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999
    */
-  readonly filters?: unknown | undefined;
+  readonly filters?: PayoutFilters | null | undefined;
   /** every word must be part of a name, e-mail or slug of the affiliate */
   readonly search?: string | undefined;
   /** pays also what is below the minimums */
   readonly ignore_minimum?: boolean | undefined;
 }
+
+export type PayoutStatus = 'unpaid' | 'paid';
 
 export interface PayoutSummary {
   readonly id: string;
@@ -688,7 +1136,7 @@ export interface PayoutSummary {
   /** rising per account, gaps possible */
   readonly number: number;
   /** paid is for ever */
-  readonly status: 'unpaid' | 'paid';
+  readonly status: PayoutStatus;
   /** as normalised and applied */
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** as applied; null = none */
@@ -699,9 +1147,8 @@ export interface PayoutSummary {
   readonly currency: string | null;
   /** minor units of the currency beside it */
   readonly amount: number | null;
-  /** one per currency; amount = paid + released once completed */
+  /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
-  /** lines */
   readonly affiliate_count: number;
   readonly commission_count: number;
   /** the ETag; rises with every change */
@@ -722,14 +1169,26 @@ export interface PayoutTotal {
   readonly amount: number;
   readonly commission_count: number;
   readonly affiliate_count: number;
-  /** minor units of the currency beside it */
+  /** what left, in minor units */
   readonly paid_amount: number;
-  /** commissions that were paid */
+  /** commissions of lines that were paid, in part too */
   readonly paid_count: number;
+  /** what paid lines did not pay: owed again by an adjustment */
+  readonly carried_amount: number;
   /** minor units of the currency beside it */
   readonly released_amount: number;
   /** commissions that were released and are owed again */
   readonly released_count: number;
+}
+
+export interface PayoutUpdatedEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'payout.updated';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: PayoutSummary;
 }
 
 export interface Program {
@@ -742,17 +1201,144 @@ export interface Program {
   readonly updated_at: Timestamp;
 }
 
+export interface PublishEventBody {
+  readonly type: string;
+  /** passed on unchanged */
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly external_id?: string | undefined;
+}
+
+export interface RecoverWebhookEndpointBody {
+  /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD (UTC) */
+  readonly since: string;
+  /** events created before it, a day whole; now at the latest, and if left out */
+  readonly until?: string | undefined;
+  /** the status of the events in the log, or several; failed if left out */
+  readonly status?: RecoveredStatus | readonly RecoveredStatus[] | undefined;
+  /** names such as payout.paid or payout.*; null = all */
+  readonly types?: readonly string[] | null | undefined;
+}
+
+export type RecoveredStatus = 'failed' | 'pending' | 'delivered';
+
+export type RecoveryStatus = 'pending' | 'running' | 'paused' | 'completed' | 'cancelled';
+
 export interface Refund {
+  readonly id: string;
   readonly object: 'affiliate_refund';
+  /** yours, unique for ever */
   readonly external_id: string;
+  /** waiting: a line of it has no commission yet, or is in doubt */
+  readonly status: 'waiting' | 'applied' | 'reversed';
+  /** null for a refund of one commission by its id */
+  readonly order_id: string | null;
+  readonly product_id: string | null;
   readonly reason: string | null;
   readonly occurred_at: Timestamp;
+  readonly reversed_at: Timestamp | null;
   readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  /** of a refund by order: what it is of */
+  readonly lines: readonly RefundLine[];
+  /** what it took of each commission */
+  readonly refunds: readonly RefundItem[];
+}
+
+export interface RefundCommissionBody {
+  /** yours: the same refund again changes nothing */
+  readonly external_id: string;
+  /** minor units of commission to take back */
+  readonly amount?: number | undefined;
+  /** minor units of the sale; the commission is pro rata */
+  readonly sale_amount?: number | undefined;
+  readonly reason?: string | null | undefined;
+  /** RFC 3339; default now */
+  readonly occurred_at?: string | undefined;
+}
+
+export interface RefundItem {
   /** minor units of commission that were taken back */
   readonly amount: number;
+  /** minor units of the sale that this stands for; null when asked for as commission */
+  readonly sale_amount: number | null;
+  /** it asked for more than was left, and took the rest */
+  readonly capped: boolean;
   readonly commission: Commission;
   readonly clawback: Commission | null;
 }
+
+export interface RefundLine {
+  readonly order_line_id: string | null;
+  /** of the one commission the line is */
+  readonly external_id: string | null;
+  /** minor units of commission */
+  readonly amount: number | null;
+  /** minor units of the sale */
+  readonly sale_amount: number | null;
+  /** of the amount, once it is known */
+  readonly currency: string | null;
+  /** in_doubt: commissions came in and it could be of several; reverse it and name lines */
+  readonly status: 'waiting' | 'in_doubt' | 'applied';
+}
+
+export interface RefundOrderBody {
+  readonly order_id: string;
+  readonly product_id?: string | null | undefined;
+  /** of the amounts: another one is refused */
+  readonly currency?: string | undefined;
+  /** each with order_line_id or external_id */
+  readonly lines?:
+    | readonly {
+        readonly order_line_id?: string | undefined;
+        /** of one commission */
+        readonly external_id?: string | undefined;
+        /** minor units of the sale; the commission is pro rata */
+        readonly sale_amount?: number | undefined;
+      }[]
+    | undefined;
+  /** yours: the same refund again changes nothing */
+  readonly external_id: string;
+  /** minor units of commission to take back */
+  readonly amount?: number | undefined;
+  /** minor units of the sale; the commission is pro rata */
+  readonly sale_amount?: number | undefined;
+  readonly reason?: string | null | undefined;
+  /** RFC 3339; default now */
+  readonly occurred_at?: string | undefined;
+}
+
+export interface ReturnPayoutLineBody {
+  /** ISO 4217, any case; without it all currencies, or the only one that was paid beside an amount */
+  readonly currency?: string | undefined;
+  /** minor units that came back; without it all that has not come back yet */
+  readonly amount?: number | undefined;
+  readonly reason: string;
+  readonly reference?: string | null | undefined;
+}
+
+export type Role = 'owner' | 'member' | 'viewer';
+
+export interface RotateWebhookEndpointSecretBody {
+  readonly overlap_seconds?: number | undefined;
+}
+
+export type Scope =
+  | 'account'
+  | 'users'
+  | 'customers'
+  | 'checkouts'
+  | 'subscriptions'
+  | 'subscription_metered_billing'
+  | 'integrations'
+  | 'orders'
+  | 'payments'
+  | 'paymentplans'
+  | 'webhooks'
+  | 'promos'
+  | 'affiliates'
+  | 'products'
+  | 'analytics'
+  | 'reports';
 
 export interface Session {
   readonly id: string;
@@ -774,20 +1360,26 @@ export interface User {
   readonly email: string;
   readonly name: string;
   /** owner: everything; member: no API keys, users and applications; viewer: reads only */
-  readonly role: 'owner' | 'member' | 'viewer';
-  /** invited: has not chosen a password yet */
-  readonly status: 'invited' | 'active' | 'removed';
+  readonly role: Role;
+  /** invited: has not accepted the invitation yet */
+  readonly status: UserStatus;
   readonly removed_at: Timestamp | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
+}
+
+export type UserStatus = 'invited' | 'active' | 'removed';
+
+export interface VoidCommissionBody {
+  readonly reason?: string | null | undefined;
 }
 
 export interface WebhookAttempt {
   /** from 1 */
   readonly number: number;
   /** manual: a retry by hand */
-  readonly trigger: 'scheduled' | 'manual' | 'recovery';
-  readonly status: 'succeeded' | 'failed';
+  readonly trigger: AttemptTrigger;
+  readonly status: AttemptStatus;
   readonly url: string;
   readonly started_at: Timestamp;
   readonly duration_ms: number;
@@ -816,10 +1408,12 @@ export interface WebhookEndpoint {
   readonly description: string | null;
   /** null = all */
   readonly event_types: readonly string[] | null;
-  readonly status: 'enabled' | 'disabled';
+  readonly status: EndpointStatus;
   /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
-  readonly disabled_reason: 'manual' | 'failing' | 'gone' | null;
+  readonly disabled_reason: DisabledReason | null;
   readonly disabled_at: Timestamp | null;
+  /** nothing is sent before: it asked to be left alone (Retry-After), or was busy (429, 502, 503, 504) */
+  readonly paused_until: Timestamp | null;
   /** attempts per second; null = no limit */
   readonly rate_limit: number | null;
   /** names of your own headers; their values are never shown */
@@ -832,12 +1426,37 @@ export interface WebhookEndpoint {
   readonly updated_at: Timestamp;
 }
 
+export interface WebhookEndpointDisabledEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'webhook_endpoint.disabled';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: WebhookEndpoint;
+}
+
 export interface WebhookEndpointSecret {
   readonly object: 'webhook_endpoint_secret';
   /** signs what is sent (Standard Webhooks); null when a stored answer is replayed */
   readonly secret: string | null;
   /** until then deliveries carry the signature of the secret before this one too */
   readonly previous_secret_expires_at: Timestamp | null;
+}
+
+export interface WebhookEndpointTestEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'webhook_endpoint.test';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: {
+    readonly object: 'webhook_test';
+    /** the endpoint it was sent to */
+    readonly webhook_endpoint_id: string;
+    readonly message: string;
+  };
 }
 
 export interface WebhookEvent {
@@ -848,7 +1467,7 @@ export interface WebhookEvent {
   readonly webhook_endpoint_id: string;
   readonly type: string;
   /** held: the endpoint is disabled; it goes on when the endpoint is enabled */
-  readonly status: 'pending' | 'delivered' | 'failed' | 'held';
+  readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
   /** null when none is planned */
@@ -870,7 +1489,7 @@ export interface WebhookEventWithAttempts {
   readonly webhook_endpoint_id: string;
   readonly type: string;
   /** held: the endpoint is disabled; it goes on when the endpoint is enabled */
-  readonly status: 'pending' | 'delivered' | 'failed' | 'held';
+  readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
   /** null when none is planned */
@@ -892,11 +1511,11 @@ export interface WebhookRecovery {
   readonly object: 'webhook_recovery';
   readonly webhook_endpoint_id: string;
   /** paused: the endpoint is disabled; it goes on when the endpoint is enabled */
-  readonly status: 'pending' | 'running' | 'paused' | 'completed' | 'cancelled';
+  readonly status: RecoveryStatus;
   readonly filters: {
     readonly since: Timestamp;
     readonly until: Timestamp;
-    readonly status: readonly ('failed' | 'pending' | 'delivered')[];
+    readonly status: readonly RecoveredStatus[];
     /** null = all */
     readonly types: readonly string[] | null;
   };
@@ -934,46 +1553,61 @@ export interface ListPayoutsQuery extends PageQuery {
     | '-status'
     | undefined;
   readonly status?: 'unpaid' | 'paid' | undefined;
-  /** a positive integer */
+  /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[lt]'?: string | undefined;
 }
 
-export interface CompletePayoutBody {
-  readonly commissions: readonly {
-    /** an affiliate of the payout */
-    readonly affiliate_id: number;
-    /** all the money of the line has left; false releases it */
-    readonly is_paid: boolean;
-    /** how you find the transfer, stored with the line */
-    readonly payment_reference?: string | null | undefined;
-  }[];
-  /** refuse unless every line is listed */
-  readonly require_all?: boolean | undefined;
+export interface PreviewPayoutAffiliatesQuery extends PageQuery {
+  /** a field; a leading - means descending; default `id` */
+  readonly sort?:
+    | 'id'
+    | '-id'
+    | 'affiliate_id'
+    | '-affiliate_id'
+    | 'commission_count'
+    | '-commission_count'
+    | undefined;
+  /** an integer from 1 to 9007199254740991 */
+  readonly affiliate_id?: number | undefined;
+}
+
+export interface PreviewPayoutExclusionsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `id` */
+  readonly sort?: 'id' | '-id' | 'affiliate_id' | '-affiliate_id' | 'amount' | '-amount' | undefined;
+  readonly reason?:
+    | 'below_minimum'
+    | 'negative_balance'
+    | 'on_hold'
+    | 'affiliate_inactive'
+    | 'not_ready'
+    | undefined;
+  /** an integer from 1 to 9007199254740991 */
+  readonly affiliate_id?: number | undefined;
 }
 
 export interface ListPayoutAffiliatesQuery extends PageQuery {
   /** a field; a leading - means descending; default `id` */
   readonly sort?: 'id' | '-id' | 'affiliate_id' | '-affiliate_id' | 'is_paid' | '-is_paid' | undefined;
-  /** a positive integer */
+  /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
   readonly is_paid?: boolean | undefined;
-  /** a text */
+  /** a text that is not empty */
   readonly payment_reference?: string | undefined;
 }
 
@@ -981,56 +1615,67 @@ export interface ListPayoutCommissionsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'occurred_at' | '-occurred_at' | undefined;
   readonly status?: 'pending' | 'unpaid' | 'paid' | 'voided' | undefined;
-  /** a positive integer */
+  /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
-  /** a positive integer */
+  /** an integer from 1 to 9007199254740991 */
   readonly program_id?: number | undefined;
   /** an id that begins with po_, or none */
   readonly payout_id?: string | undefined;
   /** an ISO 4217 currency code */
   readonly currency?: string | undefined;
   readonly type?: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback' | undefined;
-  /** a text */
+  /** a text that is not empty */
   readonly order_id?: string | undefined;
-  /** a text */
+  /** a text that is not empty */
+  readonly order_line_id?: string | undefined;
+  /** a text that is not empty */
   readonly external_id?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'occurred_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'occurred_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'occurred_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'occurred_at[lt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[lt]'?: string | undefined;
 }
 
 export interface ListPayoutExclusionsQuery extends PageQuery {
   /** a field; a leading - means descending; default `id` */
   readonly sort?: 'id' | '-id' | 'affiliate_id' | '-affiliate_id' | 'amount' | '-amount' | undefined;
-  readonly reason?: 'below_minimum' | 'negative_balance' | 'on_hold' | 'affiliate_inactive' | undefined;
-  /** a positive integer */
+  readonly reason?:
+    | 'below_minimum'
+    | 'negative_balance'
+    | 'on_hold'
+    | 'affiliate_inactive'
+    | 'not_ready'
+    | undefined;
+  /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
 }
 
-export interface ReturnPayoutLineBody {
-  readonly reason: string;
-  readonly reference?: string | null | undefined;
+export interface ListPayoutReturnsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-id` */
+  readonly sort?: 'id' | '-id' | 'returned_at' | '-returned_at' | 'amount' | '-amount' | undefined;
+  /** an ISO 4217 currency code */
+  readonly currency?: string | undefined;
+  readonly is_undone?: boolean | undefined;
 }
 
 export interface DownloadPaymentFileQuery {
@@ -1042,6 +1687,7 @@ export interface DownloadPaymentFileQuery {
   readonly allow_skipped?: boolean | undefined;
   /** ISO 4217, any case: what the transfers are paid from; default the currency */
   readonly source_currency?: string | undefined;
+  readonly whole_units?: 'down' | undefined;
 }
 
 export interface DownloadPaidReportQuery {
@@ -1055,34 +1701,18 @@ export interface ListAffiliatesQuery extends PageQuery {
   readonly status?: 'active' | 'inactive' | undefined;
   /** an e-mail address */
   readonly email?: string | undefined;
-  /** a text */
+  /** a text that is not empty */
   readonly external_id?: string | undefined;
   /** at most 200 characters */
   readonly search?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
-}
-
-export interface CreateAffiliateBody {
-  /** an e-mail address */
-  readonly email: string;
-  readonly external_id?: string | null | undefined;
-  readonly name_first?: string | null | undefined;
-  readonly name_last?: string | null | undefined;
-  readonly slug?: string | null | undefined;
-  /** an e-mail address */
-  readonly paypal_email?: string | null | undefined;
-  readonly payout_method?: 'paypal' | 'wise' | 'other' | null | undefined;
-  readonly is_ready_for_payout?: boolean | undefined;
-  readonly status?: 'active' | 'inactive' | undefined;
-  /** minor units per currency code, for example {"usd": 5000} */
-  readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
 }
 
 export interface ImportAffiliatesQuery {
@@ -1090,94 +1720,62 @@ export interface ImportAffiliatesQuery {
   readonly partial?: boolean | undefined;
 }
 
-export interface ChangeAffiliateBody {
-  /** an e-mail address */
-  readonly email?: string | undefined;
-  readonly external_id?: string | null | undefined;
-  readonly name_first?: string | null | undefined;
-  readonly name_last?: string | null | undefined;
-  readonly slug?: string | null | undefined;
-  /** an e-mail address */
-  readonly paypal_email?: string | null | undefined;
-  readonly payout_method?: 'paypal' | 'wise' | 'other' | null | undefined;
-  readonly is_ready_for_payout?: boolean | undefined;
-  readonly status?: 'active' | 'inactive' | undefined;
-  /** minor units per currency code, for example {"usd": 5000} */
-  readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
-}
-
 export interface ListProgramsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'name' | '-name' | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
-}
-
-export interface CreateProgramBody {
-  readonly name: string;
-  /** days on hold; null = the account's */
-  readonly hold_days?: number | null | undefined;
-}
-
-export interface ChangeProgramBody {
-  readonly name?: string | undefined;
-  /** days on hold; null = the account's */
-  readonly hold_days?: number | null | undefined;
 }
 
 export interface ListCommissionsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'occurred_at' | '-occurred_at' | undefined;
   readonly status?: 'pending' | 'unpaid' | 'paid' | 'voided' | undefined;
-  /** a positive integer */
+  /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
-  /** a positive integer */
+  /** an integer from 1 to 9007199254740991 */
   readonly program_id?: number | undefined;
   /** an id that begins with po_, or none */
   readonly payout_id?: string | undefined;
   /** an ISO 4217 currency code */
   readonly currency?: string | undefined;
   readonly type?: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback' | undefined;
-  /** a text */
+  /** a text that is not empty */
   readonly order_id?: string | undefined;
-  /** a text */
+  /** a text that is not empty */
+  readonly order_line_id?: string | undefined;
+  /** a text that is not empty */
   readonly external_id?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'occurred_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'occurred_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'occurred_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'occurred_at[lt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'paid_at[lt]'?: string | undefined;
-}
-
-export interface CreateCommissionBatchBody {
-  readonly commissions: readonly CommissionInput[];
-  /** takes the good items and reports the bad ones */
-  readonly partial?: boolean | undefined;
 }
 
 export interface ImportCommissionsQuery {
@@ -1185,123 +1783,58 @@ export interface ImportCommissionsQuery {
   readonly partial?: boolean | undefined;
 }
 
-export interface VoidCommissionBody {
-  readonly reason?: string | null | undefined;
-}
-
-export interface RefundCommissionBody {
-  /** yours: the same refund again changes nothing */
-  readonly external_id: string;
-  /** minor units of commission to take back */
-  readonly amount?: number | undefined;
-  /** minor units of the sale; the commission is pro rata */
-  readonly sale_amount?: number | undefined;
-  readonly reason?: string | null | undefined;
-  /** RFC 3339; default now */
-  readonly occurred_at?: string | undefined;
-}
-
-export interface RefundOrderBody {
-  readonly order_id: string;
-  readonly product_id?: string | null | undefined;
-  /** yours: the same refund again changes nothing */
-  readonly external_id: string;
-  /** minor units of commission to take back */
-  readonly amount?: number | undefined;
-  /** minor units of the sale; the commission is pro rata */
-  readonly sale_amount?: number | undefined;
-  readonly reason?: string | null | undefined;
-  /** RFC 3339; default now */
-  readonly occurred_at?: string | undefined;
-}
-
-export interface CreateAdjustmentBody {
-  readonly external_id: string;
-  readonly amount: number;
-  /** ISO 4217, any case */
-  readonly currency?: string | undefined;
-  readonly program_id?: number | null | undefined;
-  readonly description?: string | null | undefined;
-  /** RFC 3339; default now */
-  readonly occurred_at?: string | undefined;
-  /** your own keys and texts */
-  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+export interface ListRefundsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'occurred_at' | '-occurred_at' | undefined;
+  readonly status?: 'waiting' | 'applied' | 'reversed' | undefined;
+  /** a text that is not empty */
+  readonly order_id?: string | undefined;
+  /** a text that is not empty */
+  readonly external_id?: string | undefined;
+  /** an id that begins with com_ */
+  readonly commission_id?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[lt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'occurred_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'occurred_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'occurred_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'occurred_at[lt]'?: string | undefined;
 }
 
 export interface ListWebhookEndpointsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
   readonly status?: 'enabled' | 'disabled' | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
-}
-
-export interface CreateWebhookEndpointBody {
-  /** http or https, without credentials and fragment, at a public address */
-  readonly url: string;
-  readonly description?: string | null | undefined;
-  /** which events it gets: names such as payout.paid or payout.*; null = all */
-  readonly event_types?: readonly string[] | null | undefined;
-  /** your own headers, sent with every delivery; null takes one away, others stay */
-  readonly headers?: Readonly<Record<string, string | null>> | undefined;
-  /** attempts per second; null = no limit */
-  readonly rate_limit?: number | null | undefined;
-  /** your own keys and texts */
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
-  readonly status?: 'enabled' | 'disabled' | undefined;
-}
-
-export interface ChangeWebhookEndpointBody {
-  /** http or https, without credentials and fragment, at a public address */
-  readonly url?: string | undefined;
-  readonly description?: string | null | undefined;
-  /** which events it gets: names such as payout.paid or payout.*; null = all */
-  readonly event_types?: readonly string[] | null | undefined;
-  /** your own headers, sent with every delivery; null takes one away, others stay */
-  readonly headers?: Readonly<Record<string, string | null>> | undefined;
-  /** attempts per second; null = no limit */
-  readonly rate_limit?: number | null | undefined;
-  /** your own keys and texts */
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
-  readonly status?: 'enabled' | 'disabled' | undefined;
-}
-
-export interface RotateWebhookEndpointSecretBody {
-  readonly overlap_seconds?: number | undefined;
-}
-
-export interface RecoverWebhookEndpointBody {
-  /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD (UTC) */
-  readonly since: string;
-  /** events created before it, a day whole; now at the latest, and if left out */
-  readonly until?: string | undefined;
-  /** the status of the events in the log, or several; failed if left out */
-  readonly status?:
-    | 'failed'
-    | 'pending'
-    | 'delivered'
-    | readonly ('failed' | 'pending' | 'delivered')[]
-    | undefined;
-  /** names such as payout.paid or payout.*; null = all */
-  readonly types?: readonly string[] | null | undefined;
 }
 
 export interface ListRecoveriesOfWebhookEndpointQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
 }
 
@@ -1309,15 +1842,15 @@ export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
   readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
-  /** a text */
+  /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes one that exists */
   readonly type?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
 }
 
@@ -1325,40 +1858,23 @@ export interface ListWebhookEventsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
   readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
-  /** a text */
+  /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes one that exists */
   readonly type?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
   /** an id that begins with we_ */
   readonly webhook_endpoint_id?: string | undefined;
 }
 
-export interface PublishEventBody {
-  readonly type: string;
-  /** passed on unchanged */
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly external_id?: string | undefined;
-}
-
 export interface ListEventTypesQuery extends PageQuery {
   /** a field; a leading - means descending; default `type` */
   readonly sort?: 'type' | '-type' | undefined;
-}
-
-export interface ChangeAccountBody {
-  readonly name?: string | undefined;
-  /** ISO 4217, any case */
-  readonly default_currency?: string | undefined;
-  /** days a new commission is on hold */
-  readonly hold_days?: number | undefined;
-  /** minor units per currency code, for example {"usd": 5000} */
-  readonly minimum_payout?: Readonly<Record<string, number>> | undefined;
 }
 
 export interface ListApiKeysQuery extends PageQuery {
@@ -1374,18 +1890,14 @@ export interface ListApiKeysQuery extends PageQuery {
     | '-last_used_at'
     | undefined;
   readonly status?: 'active' | 'revoked' | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
-}
-
-export interface CreateApiKeyBody {
-  readonly name: string;
 }
 
 export interface ListUsersQuery extends PageQuery {
@@ -1404,42 +1916,28 @@ export interface ListUsersQuery extends PageQuery {
   readonly role?: 'owner' | 'member' | 'viewer' | undefined;
   /** an e-mail address */
   readonly email?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
-}
-
-export interface CreateUserBody {
-  /** an e-mail address */
-  readonly email: string;
-  readonly name: string;
-  /** owner: everything; member: no API keys, users and applications; viewer: reads only */
-  readonly role: 'owner' | 'member' | 'viewer';
-}
-
-export interface ChangeUserBody {
-  readonly name?: string | undefined;
-  /** owner: everything; member: no API keys, users and applications; viewer: reads only */
-  readonly role?: 'owner' | 'member' | 'viewer' | undefined;
 }
 
 export interface ListSessionsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'last_seen_at' | '-last_seen_at' | undefined;
-  /** an id that begins with usr_, or none */
+  /** an id that begins with usr_ */
   readonly user_id?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
 }
 
@@ -1447,19 +1945,19 @@ export interface ListAuditLogQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
   readonly actor_kind?: 'key' | 'user' | 'application' | 'operator' | undefined;
-  /** a text */
+  /** a text that is not empty */
   readonly actor_id?: string | undefined;
-  /** a text */
+  /** a text that is not empty */
   readonly action?: string | undefined;
-  /** a text */
+  /** a text that is not empty */
   readonly target?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
 }
 
@@ -1467,97 +1965,35 @@ export interface ListOAuthApplicationsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'name' | '-name' | undefined;
   readonly kind?: 'confidential' | 'public' | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
-}
-
-export interface CreateOAuthApplicationBody {
-  /** what merchants see when they are asked */
-  readonly name: string;
-  /** confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE */
-  readonly kind: 'confidential' | 'public';
-  /**
-   * where merchants come back to, compared character by character: https, or http on a loopback host; public
-   * applications also private-use schemes such as com.example.app:/callback
-   */
-  readonly redirect_uris: readonly string[];
-  /** the most that merchants can grant it */
-  readonly scopes: readonly (
-    | 'account'
-    | 'users'
-    | 'customers'
-    | 'checkouts'
-    | 'subscriptions'
-    | 'subscription_metered_billing'
-    | 'integrations'
-    | 'orders'
-    | 'payments'
-    | 'paymentplans'
-    | 'webhooks'
-    | 'promos'
-    | 'affiliates'
-    | 'products'
-    | 'analytics'
-    | 'reports'
-  )[];
-}
-
-export interface ChangeOAuthApplicationBody {
-  /** what merchants see when they are asked */
-  readonly name?: string | undefined;
-  /**
-   * where merchants come back to, compared character by character: https, or http on a loopback host; public
-   * applications also private-use schemes such as com.example.app:/callback
-   */
-  readonly redirect_uris?: readonly string[] | undefined;
-  /** the most that merchants can grant it */
-  readonly scopes?:
-    | readonly (
-        | 'account'
-        | 'users'
-        | 'customers'
-        | 'checkouts'
-        | 'subscriptions'
-        | 'subscription_metered_billing'
-        | 'integrations'
-        | 'orders'
-        | 'payments'
-        | 'paymentplans'
-        | 'webhooks'
-        | 'promos'
-        | 'affiliates'
-        | 'products'
-        | 'analytics'
-        | 'reports'
-      )[]
-    | undefined;
 }
 
 export interface ListOAuthGrantsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'last_used_at' | '-last_used_at' | undefined;
   readonly status?: 'active' | 'revoked' | undefined;
-  /** an id that begins with app_, or none */
+  /** an id that begins with app_ */
   readonly application_id?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gt]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lte]'?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD */
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[lt]'?: string | undefined;
 }
 
 /** Every operation of the API: what it takes, and what it gives. */
 export interface Operations {
-  /** List affiliate payouts. */
+  /** List affiliate payouts. List affiliate payouts. */
   readonly listPayouts: {
     readonly query?: ListPayoutsQuery;
     readonly result: Page<PayoutSummary>;
@@ -1577,7 +2013,21 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: PayoutPreview;
   };
-  /** Get the current unpaid payout. */
+  /** List who a payout would pay. However many there are. Each page is decided anew, at its own moment. */
+  readonly previewPayoutAffiliates: {
+    readonly query?: PreviewPayoutAffiliatesQuery;
+    readonly body?: PayoutSelection;
+    readonly header: 'Idempotency-Key';
+    readonly result: Page<PayoutLine>;
+  };
+  /** List who a payout would leave out. However many there are. Each page is decided anew, at its own moment. */
+  readonly previewPayoutExclusions: {
+    readonly query?: PreviewPayoutExclusionsQuery;
+    readonly body?: PayoutSelection;
+    readonly header: 'Idempotency-Key';
+    readonly result: Page<PayoutPreviewExclusion>;
+  };
+  /** Get the current unpaid payout. Get the current unpaid payout. */
   readonly getCurrentPayout: {
     readonly result: Payout;
   };
@@ -1587,8 +2037,9 @@ export interface Operations {
     readonly result: Payout;
   };
   /**
-   * Complete a payout. Marks which affiliates were paid. Listed and true: paid, for ever. Listed and false, or
-   * not listed: their commissions are released and owed again.
+   * Complete a payout. Marks who was paid. A line is one affiliate in one currency; an entry is about one line,
+   * or without `currency` about all of the affiliate. Listed and true: paid, for ever, whole or up to `amount`,
+   * with the rest owed again. Listed and false, or not listed: the commissions are released and owed again.
    */
   readonly completePayout: {
     readonly path: [payout_id: string];
@@ -1607,27 +2058,27 @@ export interface Operations {
     readonly path: [payout_id: string];
     readonly result: Download;
   };
-  /** List the lines of a payout. */
+  /** List the lines of a payout. List the lines of a payout. */
   readonly listPayoutAffiliates: {
     readonly path: [payout_id: string];
     readonly query?: ListPayoutAffiliatesQuery;
     readonly result: Page<PayoutLine>;
   };
-  /** List the commissions of a payout. */
+  /** List the commissions of a payout. List the commissions of a payout. */
   readonly listPayoutCommissions: {
     readonly path: [payout_id: string];
     readonly query?: ListPayoutCommissionsQuery;
     readonly result: Page<Commission>;
   };
-  /** List who was left out of a payout. */
+  /** List who was left out of a payout. List who was left out of a payout. */
   readonly listPayoutExclusions: {
     readonly path: [payout_id: string];
     readonly query?: ListPayoutExclusionsQuery;
     readonly result: Page<PayoutExclusion>;
   };
   /**
-   * Book money that came back. Once for a paid line: the affiliate is owed the money again, whatever the
-   * minimum.
+   * Book money that came back. All that was paid, or a part, several times, never more in all than was paid. The
+   * affiliate is owed the money again, whatever the minimum.
    */
   readonly returnPayoutLine: {
     readonly path: [payout_id: string, affiliate_id: number];
@@ -1635,10 +2086,24 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: PayoutLine;
   };
+  /** List what came back of a line. Also the returns that were undone. */
+  readonly listPayoutReturns: {
+    readonly path: [payout_id: string, affiliate_id: number];
+    readonly query?: ListPayoutReturnsQuery;
+    readonly result: Page<PayoutReturn>;
+  };
+  /**
+   * Undo a return. One that was booked by mistake, while its money was not paid again: what it owes again is
+   * voided and leaves the unpaid payout. The record stays, with `undone_at`.
+   */
+  readonly undoPayoutReturn: {
+    readonly path: [payout_id: string, affiliate_id: number, return_id: string];
+    readonly result: undefined;
+  };
   /**
    * Download a payment file. One row per affiliate and currency: of an unpaid payout all, of a paid one those
-   * that were paid. The formats: `summary` (takes no parameters), `paypal` (takes currency, part,
-   * allow_skipped), `wise` (takes currency, part, allow_skipped, source_currency). The header
+   * that were paid. The formats: `summary` (takes no parameters), `paypal` (takes currency, part, allow_skipped,
+   * whole_units), `wise` (takes currency, part, allow_skipped, source_currency). The header
    * Payhook-Skipped-Affiliates counts those who were left out of the chosen currency.
    */
   readonly downloadPaymentFile: {
@@ -1655,12 +2120,12 @@ export interface Operations {
     readonly query: DownloadPaidReportQuery;
     readonly result: Download;
   };
-  /** List affiliates. */
+  /** List affiliates. List affiliates. */
   readonly listAffiliates: {
     readonly query?: ListAffiliatesQuery;
     readonly result: Page<Affiliate>;
   };
-  /** Create an affiliate. */
+  /** Create an affiliate. Create an affiliate. */
   readonly createAffiliate: {
     readonly body: CreateAffiliateBody;
     readonly header: 'Idempotency-Key';
@@ -1678,7 +2143,7 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: AffiliateImport;
   };
-  /** Get an affiliate with its balance. */
+  /** Get an affiliate with its balance. Get an affiliate with its balance. */
   readonly getAffiliate: {
     readonly path: [affiliate_id: number];
     readonly result: AffiliateWithBalance;
@@ -1687,20 +2152,21 @@ export interface Operations {
   readonly changeAffiliate: {
     readonly path: [affiliate_id: number];
     readonly body: ChangeAffiliateBody;
+    readonly header: 'Idempotency-Key';
     readonly result: Affiliate;
   };
-  /** List programs. */
+  /** List programs. List programs. */
   readonly listPrograms: {
     readonly query?: ListProgramsQuery;
     readonly result: Page<Program>;
   };
-  /** Create a program. */
+  /** Create a program. Create a program. */
   readonly createProgram: {
     readonly body: CreateProgramBody;
     readonly header: 'Idempotency-Key';
     readonly result: Program;
   };
-  /** Get a program. */
+  /** Get a program. Get a program. */
   readonly getProgram: {
     readonly path: [program_id: number];
     readonly result: Program;
@@ -1709,16 +2175,18 @@ export interface Operations {
   readonly changeProgram: {
     readonly path: [program_id: number];
     readonly body: ChangeProgramBody;
+    readonly header: 'Idempotency-Key';
     readonly result: Program;
   };
-  /** List commissions. */
+  /** List commissions. List commissions. */
   readonly listCommissions: {
     readonly query?: ListCommissionsQuery;
     readonly result: Page<Commission>;
   };
   /**
    * Take a commission in. `external_id` is unique: the same again with the same content answers 200 with the
-   * stored record. Without `amount` it is computed from `sale_amount` and `rate_bps`, rounded half up.
+   * stored record. Without `amount` it is computed from `sale_amount` and `rate_bps`, rounded half up: of a
+   * small sale it may be 0.
    */
   readonly createCommission: {
     readonly body: CommissionInput;
@@ -1727,7 +2195,7 @@ export interface Operations {
   };
   /**
    * Take up to 1,000 commissions in. All or nothing; with `partial` each item by itself. Without `amount` it is
-   * computed from `sale_amount` and `rate_bps`, rounded half up.
+   * computed from `sale_amount` and `rate_bps`, rounded half up: of a small sale it may be 0.
    */
   readonly createCommissionBatch: {
     readonly body: CreateCommissionBatchBody;
@@ -1736,10 +2204,10 @@ export interface Operations {
   };
   /**
    * Import commissions from CSV. Columns: external_id; one of affiliate_id, affiliate_email,
-   * affiliate_external_id; program_id, type, currency, amount, sale_amount, rate_bps, order_id, customer_email,
-   * product_id, product_name, description, occurred_at. Amounts are decimal (`31.90`). Any size, one
-   * transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run` reports every bad
-   * line and the sums and writes nothing.
+   * affiliate_external_id; program_id, type, currency, amount, sale_amount, rate_bps, order_id, order_line_id,
+   * customer_email, product_id, product_name, description, occurred_at. Amounts are decimal (`31.90`). Any size,
+   * one transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run` reports every
+   * bad line and the sums and writes nothing.
    */
   readonly importCommissions: {
     readonly query?: ImportCommissionsQuery;
@@ -1747,7 +2215,7 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: CommissionImport;
   };
-  /** Get a commission. */
+  /** Get a commission. Get a commission. */
   readonly getCommission: {
     readonly path: [commission_id: string];
     readonly result: Commission;
@@ -1765,7 +2233,7 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: Commission;
   };
-  /** End the review of a commission. */
+  /** End the review of a commission. End the review of a commission. */
   readonly unholdCommission: {
     readonly path: [commission_id: string];
     readonly header: 'Idempotency-Key';
@@ -1774,23 +2242,46 @@ export interface Operations {
   /**
    * Refund a commission. In part, or the rest. Unpaid: reduced, or voided when nothing is left; in the unpaid
    * payout too, whose revision rises. Paid: what was paid stays and a negative clawback joins the next payout.
-   * Idempotent by `external_id`.
+   * Refunds by `sale_amount` are cumulative: in all they take the commission of what was refunded in all, to the
+   * minor unit; beyond the sale they take the rest and say `capped`. Idempotent by `external_id`.
    */
   readonly refundCommission: {
     readonly path: [commission_id: string];
     readonly body: RefundCommissionBody;
     readonly header: 'Idempotency-Key';
-    readonly result: Refund;
+    readonly result: CommissionRefund;
   };
   /**
-   * Refund the commissions of an order. For a shop's hook, which knows orders and no commissions: all
-   * commissions of `order_id`, or of `product_id` in it, all or none. Without an amount the rest of each; an
-   * amount needs commissions that leave no doubt.
+   * Refund an order. For a shop's hook, which knows orders and no commissions. Without an amount all that is
+   * left of `order_id`, or of `product_id` in it. `sale_amount` and `amount` need an order of one sale; `lines`
+   * say what was refunded of each. Commissions with the same `order_line_id` are shares of one sale, all others
+   * are sales of their own; where a refund could be of several, a 400 lists them. What has not come in yet is
+   * taken when it does: until then the refund, or a line of it, is `waiting`.
    */
   readonly refundOrder: {
     readonly body: RefundOrderBody;
     readonly header: 'Idempotency-Key';
-    readonly result: OrderRefund;
+    readonly result: Refund;
+  };
+  /** List refunds. List refunds. */
+  readonly listRefunds: {
+    readonly query?: ListRefundsQuery;
+    readonly result: Page<Refund>;
+  };
+  /** Get a refund. By its id or its `external_id`. */
+  readonly getRefund: {
+    readonly path: [refund_id: string];
+    readonly result: Refund;
+  };
+  /**
+   * Reverse a refund. Of a refund that was a mistake, by its id or its `external_id`: what it took is owed
+   * again, its clawbacks are voided, and what waits for a commission is withdrawn. Refused once a payout was
+   * paid less because of it.
+   */
+  readonly reverseRefund: {
+    readonly path: [refund_id: string];
+    readonly header: 'Idempotency-Key';
+    readonly result: Refund;
   };
   /**
    * Credit or debit an affiliate. A commission of type adjustment, exempt from the hold; a negative one is taken
@@ -1802,7 +2293,7 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: Commission;
   };
-  /** List webhook endpoints. */
+  /** List webhook endpoints. List webhook endpoints. */
   readonly listWebhookEndpoints: {
     readonly query?: ListWebhookEndpointsQuery;
     readonly result: Page<WebhookEndpoint>;
@@ -1816,18 +2307,21 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: NewWebhookEndpoint;
   };
-  /** Get a webhook endpoint. */
+  /** Get a webhook endpoint. Get a webhook endpoint. */
   readonly getWebhookEndpoint: {
     readonly path: [id: string];
     readonly result: WebhookEndpoint;
   };
   /**
    * Change, enable or disable a webhook endpoint. What happens while it is disabled is held. When it is enabled
-   * again, all that is held is sent, with a new schedule.
+   * again, all that is held is sent, with a new schedule. Header values stay with the origin they were given
+   * for: with a URL of another scheme, host or port they are dropped unless the same request gives them again,
+   * and `Payhook-Dropped-Headers` names the ones that were.
    */
   readonly changeWebhookEndpoint: {
     readonly path: [id: string];
     readonly body: ChangeWebhookEndpointBody;
+    readonly header: 'Idempotency-Key';
     readonly result: WebhookEndpoint;
   };
   /**
@@ -1838,7 +2332,7 @@ export interface Operations {
     readonly path: [id: string];
     readonly result: undefined;
   };
-  /** Get the secret that signs deliveries. */
+  /** Get the secret that signs deliveries. Get the secret that signs deliveries. */
   readonly getWebhookEndpointSecret: {
     readonly path: [id: string];
     readonly result: WebhookEndpointSecret;
@@ -1868,7 +2362,7 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: WebhookRecovery;
   };
-  /** List the recoveries of a webhook endpoint. */
+  /** List the recoveries of a webhook endpoint. List the recoveries of a webhook endpoint. */
   readonly listRecoveriesOfWebhookEndpoint: {
     readonly path: [id: string];
     readonly query?: ListRecoveriesOfWebhookEndpointQuery;
@@ -1927,7 +2421,7 @@ export interface Operations {
     readonly query?: ListEventTypesQuery;
     readonly result: Page<EventType>;
   };
-  /** Get the account and its settings. */
+  /** Get the account and its settings. Get the account and its settings. */
   readonly getAccount: {
     readonly result: Account;
   };
@@ -1937,9 +2431,10 @@ export interface Operations {
    */
   readonly changeAccount: {
     readonly body: ChangeAccountBody;
+    readonly header: 'Idempotency-Key';
     readonly result: Account;
   };
-  /** List API keys. */
+  /** List API keys. List API keys. */
   readonly listApiKeys: {
     readonly query?: ListApiKeysQuery;
     readonly result: Page<ApiKey>;
@@ -1961,8 +2456,9 @@ export interface Operations {
     readonly result: Page<User>;
   };
   /**
-   * Invite a user. Nothing is mailed: hand over `invitation_url`, where the user chooses a password. It is good
-   * for 7 days.
+   * Invite a user. Nothing is mailed: hand over `invitation_url`, good once and for 7 days. There the user
+   * joins: with the password they have on this server from another account, or with a new one. The answer does
+   * not tell which.
    */
   readonly createUser: {
     readonly body: CreateUserBody;
@@ -1974,21 +2470,29 @@ export interface Operations {
     readonly path: [user_id: string];
     readonly result: User;
   };
-  /** Change the name or the role of a user. A new role holds from the next request on. */
+  /**
+   * Change the name or the role of a user. A new role holds from the next request on. What an owner granted to
+   * applications ends when they become a member or a viewer, and does not come back with the role.
+   */
   readonly changeUser: {
     readonly path: [user_id: string];
     readonly body: ChangeUserBody;
+    readonly header: 'Idempotency-Key';
     readonly result: User;
   };
-  /** Remove a user. Sessions and links end at once. What the user did stays explained by `getUser`. */
+  /**
+   * Remove a user. Sessions in this account, links and grants end at once; other accounts of the same person are
+   * as they were. What the user did stays explained by `getUser`.
+   */
   readonly removeUser: {
     readonly path: [user_id: string];
     readonly result: undefined;
   };
   /**
-   * Make a link to choose a new password. Good once, for a day; for a user who was invited and never chose a
-   * password it is a new invitation, good for 7 days. The password in force stays until the link is used; then
-   * all sessions end.
+   * Make a link to choose a new password. Good once, for a day; for a user who has not accepted the invitation
+   * it is a new one, good for 7 days. The password in force stays until the link is used; then all sessions end.
+   * Somebody who is a member of another account too changes the password themselves, or by a link of the
+   * operator: it opens both accounts.
    */
   readonly resetUserPassword: {
     readonly path: [user_id: string];
@@ -2017,7 +2521,7 @@ export interface Operations {
     readonly query?: ListAuditLogQuery;
     readonly result: Page<AuditEntry>;
   };
-  /** List OAuth applications. */
+  /** List OAuth applications. List OAuth applications. */
   readonly listOAuthApplications: {
     readonly query?: ListOAuthApplicationsQuery;
     readonly result: Page<OAuthApplication>;
@@ -2031,7 +2535,7 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: NewOAuthApplication;
   };
-  /** Get an OAuth application. */
+  /** Get an OAuth application. Get an OAuth application. */
   readonly getOAuthApplication: {
     readonly path: [application_id: string];
     readonly result: OAuthApplication;
@@ -2043,6 +2547,7 @@ export interface Operations {
   readonly changeOAuthApplication: {
     readonly path: [application_id: string];
     readonly body: ChangeOAuthApplicationBody;
+    readonly header: 'Idempotency-Key';
     readonly result: OAuthApplication;
   };
   /** Delete an OAuth application. Everything that was granted to it ends at once, in every account. */
@@ -2056,12 +2561,12 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: NewOAuthApplication;
   };
-  /** List what was granted to applications. */
+  /** List what was granted to applications. List what was granted to applications. */
   readonly listOAuthGrants: {
     readonly query?: ListOAuthGrantsQuery;
     readonly result: Page<OAuthGrant>;
   };
-  /** Get a grant. */
+  /** Get a grant. Get a grant. */
   readonly getOAuthGrant: {
     readonly path: [grant_id: string];
     readonly result: OAuthGrant;
@@ -2084,6 +2589,20 @@ export const OPERATIONS = {
   },
   createPayout: { method: 'POST', path: '/v2/affiliates/payouts', takes: ['body'], gives: 'record' },
   previewPayout: { method: 'POST', path: '/v2/affiliates/payouts/preview', takes: ['body'], gives: 'record' },
+  previewPayoutAffiliates: {
+    method: 'POST',
+    path: '/v2/affiliates/payouts/preview/affiliates',
+    takes: ['body', 'query'],
+    gives: 'page',
+    order: 'id',
+  },
+  previewPayoutExclusions: {
+    method: 'POST',
+    path: '/v2/affiliates/payouts/preview/excluded',
+    takes: ['body', 'query'],
+    gives: 'page',
+    order: 'id',
+  },
   getCurrentPayout: { method: 'GET', path: '/v2/affiliates/payouts/current', takes: [], gives: 'record' },
   getPayout: { method: 'GET', path: '/v2/affiliates/payouts/{payout_id}', takes: [], gives: 'record' },
   completePayout: {
@@ -2125,6 +2644,19 @@ export const OPERATIONS = {
     path: '/v2/affiliates/payouts/{payout_id}/affiliates/{affiliate_id}/returned',
     takes: ['body'],
     gives: 'record',
+  },
+  listPayoutReturns: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts/{payout_id}/affiliates/{affiliate_id}/returned',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  undoPayoutReturn: {
+    method: 'DELETE',
+    path: '/v2/affiliates/payouts/{payout_id}/affiliates/{affiliate_id}/returned/{return_id}',
+    takes: [],
+    gives: 'nothing',
   },
   downloadPaymentFile: {
     method: 'GET',
@@ -2214,6 +2746,20 @@ export const OPERATIONS = {
     gives: 'record',
   },
   refundOrder: { method: 'POST', path: '/v2/affiliates/refunds', takes: ['body'], gives: 'record' },
+  listRefunds: {
+    method: 'GET',
+    path: '/v2/affiliates/refunds',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  getRefund: { method: 'GET', path: '/v2/affiliates/refunds/{refund_id}', takes: [], gives: 'record' },
+  reverseRefund: {
+    method: 'POST',
+    path: '/v2/affiliates/refunds/{refund_id}/reverse',
+    takes: [],
+    gives: 'record',
+  },
   createAdjustment: {
     method: 'POST',
     path: '/v2/affiliates/{affiliate_id}/adjustments',

@@ -7,7 +7,7 @@ import { sourceOf, type Upload } from './upload.ts';
 
 export type OperationId = keyof Operations;
 
-/** Options of POST and PUT. */
+/** Options of POST, PUT and PATCH. */
 export interface KeyedOptions extends CallOptions {
   /**
    * Up to 255 characters that name what is to be done once. The same call under the same key within 24 hours gives the

@@ -30,6 +30,10 @@ export function resourcesOf({ method, send }: Calls) {
       create: method('createPayout'),
       /** What `create` would make now, without making it. */
       preview: method('previewPayout'),
+      /** Who `create` would pay, a page at a time: the selection first, the page second. */
+      previewAffiliates: method('previewPayoutAffiliates'),
+      /** Who `create` would leave out, and what would let them in. */
+      previewExcluded: method('previewPayoutExclusions'),
       /** The unpaid payout; refused with `no_current_payout` when there is none. */
       current: method('getCurrentPayout'),
       /** A payout; the id may be `current`, here and in what reads a payout below. */
@@ -50,8 +54,12 @@ export function resourcesOf({ method, send }: Calls) {
       excluded: method('listPayoutExclusions'),
       /** A file for whoever moves the money: `summary`, `paypal`, `wise`. */
       paymentFile: method('downloadPaymentFile'),
-      /** Books money that came back: the affiliate is owed it again. */
+      /** Books money that came back, all or a part: the affiliate is owed it again. */
       returned: method('returnPayoutLine'),
+      /** What came back of the lines of an affiliate. */
+      returns: method('listPayoutReturns'),
+      /** Takes a return back that was booked by mistake, while its money was not paid again. */
+      undoReturn: method('undoPayoutReturn'),
     },
     /** Who is paid. */
     affiliates: {
@@ -100,8 +108,12 @@ export function resourcesOf({ method, send }: Calls) {
     },
     /** Refunds as a shop knows them. */
     refunds: {
-      /** Refunds all commissions of an order, or of a product in it. */
+      list: method('listRefunds'),
+      /** Refunds an order, a product in it, its one sale in part, or the lines that are named. */
       create: method('refundOrder'),
+      get: method('getRefund'),
+      /** Undoes a refund that was a mistake, while no payout was paid less because of it. */
+      reverse: method('reverseRefund'),
     },
     reports: {
       /** What was paid in a year, as CSV. */

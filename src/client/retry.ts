@@ -1,3 +1,4 @@
+import { isKeyed } from '../kernel/keyed-methods.ts';
 import { ApiError } from './errors.ts';
 
 /** What decides about a repeat. */
@@ -22,10 +23,9 @@ const TOO_MANY_REQUESTS = 429;
  * - When nothing has reached the server (no connection was made), or it turned the request away unread (429 with
  *   Retry-After), every request is repeated.
  * - When it may have been done (the connection was lost, no answer came in time, 5xx with Retry-After, a gateway's 502,
- *   503 or 504), GET is repeated, which changes nothing, and so are POST and PUT: under their Idempotency-Key the server
- *   does them once and gives the stored answer.
- * - PATCH and DELETE have no such key. A PATCH that was done and is done again undoes what somebody else has changed in
- *   between, and a DELETE again is told that there is no such record. The caller reads the record and decides.
+ *   503 or 504), GET is repeated, which changes nothing, and so are POST, PUT and PATCH: under their Idempotency-Key the
+ *   server does them once and gives the stored answer.
+ * - DELETE has no such key. A DELETE again is told that there is no such record. The caller reads it and decides.
  */
 export function pauseBefore(failure: unknown, attempt: number, request: Repeatable): number | null {
   if (!request.repeatable || !(isUnread(failure) || (isSafe(request) && isPassing(failure)))) return null;
@@ -36,7 +36,7 @@ export function pauseBefore(failure: unknown, attempt: number, request: Repeatab
   return asked > LONGEST_WAIT_S ? null : Math.max(pause, asked * 1000);
 }
 
-const isSafe = ({ method }: Repeatable) => method === 'GET' || method === 'POST' || method === 'PUT';
+const isSafe = ({ method }: Repeatable) => method === 'GET' || isKeyed(method);
 
 /** Nothing was done: the request has not been read by a server. */
 function isUnread(failure: unknown): boolean {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent } from 'undici';
 import type { ErrorCode, ReasonName } from '../kernel/errors.ts';
+import { isKeyed } from '../kernel/keyed-methods.ts';
 import { ApiError, ConnectionError } from './errors.ts';
 import { pauseBefore, type Repeatable, retryAfterSeconds } from './retry.ts';
 import { openCounted, type UploadSource } from './upload.ts';
@@ -44,7 +45,7 @@ export interface RequestSpec {
   /** JSON text. */
   readonly json?: string | undefined;
   readonly file?: UploadSource | undefined;
-  /** POST and PUT; a random one without it. */
+  /** POST, PUT and PATCH; a random one without it. */
   readonly idempotencyKey?: string | undefined;
   /** The revision the caller has seen. */
   readonly ifMatch?: number | undefined;
@@ -120,14 +121,13 @@ async function pauseFor(ms: number, signal: AbortSignal | undefined): Promise<vo
   signal?.throwIfAborted();
 }
 
-/** The headers of every attempt; with its key a repeated POST or PUT has one effect. */
+/** The headers of every attempt; with its key a repeated POST, PUT or PATCH has one effect. */
 function headersOf({ apiKey, userAgent }: ClientOptions, request: RequestSpec): Record<string, string> {
   const { method, idempotencyKey, ifMatch, json, file } = request;
-  const isKeyed = method === 'POST' || method === 'PUT';
   return {
     authorization: `Bearer ${apiKey}`,
     'user-agent': userAgent ?? 'payhook-client',
-    ...(isKeyed ? { 'idempotency-key': idempotencyKey ?? randomUUID() } : {}),
+    ...(isKeyed(method) ? { 'idempotency-key': idempotencyKey ?? randomUUID() } : {}),
     ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),
     ...(json === undefined ? {} : { 'content-type': 'application/json' }),
     ...(file === undefined ? {} : { 'content-type': 'text/csv' }),

@@ -1,12 +1,16 @@
-import sql from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import type { Timestamp } from '../kernel/time.ts';
-import { oneRow, type Reader, type Tx } from './connect.ts';
+import { oneRow, type Reader, rows, type Tx } from './connect.ts';
 import { readSetting, writeSetting } from './settings.ts';
 
-const KEY = 'slow_clock';
+const SLOW = 'slow_clock';
+const LATEST = 'latest_time';
 const PACE = '4 hours';
 /** A little less than the hour that it is looked at in. */
 const HOUR = '50 minutes';
+
+/** Clocks are corrected by less than this all the time: what lies no further in the future is not taken for wrong. */
+export const TOLERANCE: Sql = sql`interval '1 minute'`;
 
 interface SlowClock {
   readonly time: Timestamp;
@@ -30,12 +34,16 @@ export async function lookAtSlowClock(tx: Tx): Promise<Timestamp> {
           from (select coalesce(${before?.time ?? null}::timestamptz, now()) as time,
                        coalesce(${before?.looked_at ?? null}::timestamptz, now()) as looked_at) stored) clock`,
   );
-  await writeSetting(tx, KEY, json);
+  await writeSetting(tx, SLOW, json);
   return (JSON.parse(json) as SlowClock).time;
 }
 
+/** The same clock inside a statement, as it was when somebody last looked; never later than the database's. */
+export const slowClock: Sql = sql`least(now(), coalesce(
+  (select (value::json ->> 'time')::timestamptz from server_settings where key = ${SLOW}), now()))`;
+
 async function readClock(db: Reader): Promise<SlowClock | null> {
-  const stored = await readSetting(db, KEY);
+  const stored = await readSetting(db, SLOW);
   return stored === null ? null : (JSON.parse(stored) as SlowClock);
 }
 
@@ -48,4 +56,42 @@ export async function slowClockBehindMs(db: Reader): Promise<number | null> {
     sql`select (extract(epoch from now() - ${clock.time}::timestamptz) * 1000)::int8 as ms`,
   );
   return Number(ms);
+}
+
+/** What the database's clock says, beside the latest time that any process ever noted. */
+export interface ClockReading {
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+  /** RFC 3339; null = nobody noted one. */
+  readonly latest: string | null;
+  /** It was set back by more than clocks are corrected by. */
+  readonly wasSetBack: boolean;
+}
+
+export async function readLatestTime(db: Reader): Promise<ClockReading> {
+  const { now_ms, latest, was_set_back } = await oneRow<{
+    now_ms: bigint;
+    latest: string | null;
+    was_set_back: boolean;
+  }>(
+    db,
+    sql`select (extract(epoch from clock_timestamp()) * 1000)::int8 as now_ms, latest,
+               coalesce(clock_timestamp() < latest::timestamptz - ${TOLERANCE}, false) as was_set_back
+        from (select (select value from server_settings where key = ${LATEST}) as latest) noted`,
+    'latest_time',
+  );
+  return { nowMs: Number(now_ms), latest, wasSetBack: was_set_back };
+}
+
+/**
+ * Notes the database's time, so that every process sees when the clock is set back behind it. A later time replaces an
+ * earlier one; `instead` is the one that may be replaced by an earlier time.
+ */
+export async function noteLatestTime(tx: Tx, instead: string | null = null): Promise<void> {
+  await rows(
+    tx,
+    sql`insert into server_settings (key, value) values (${LATEST}, iso(clock_timestamp()))
+        on conflict (key) do update set value = excluded.value
+        where server_settings.value::timestamptz < excluded.value::timestamptz or server_settings.value = ${instead}`,
+  );
 }

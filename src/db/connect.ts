@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import pg from 'pg';
 import copyFrom from 'pg-copy-streams';
 import type { Sql } from 'sql-template-tag';
+import { startWatch, type Watch } from './watch.ts';
 
 /** Runs single statements. What a GET handler gets: its connections refuse every write in PostgreSQL itself. */
 export interface Reader {
@@ -54,18 +55,28 @@ export interface Database {
    * after it was lost; returns what ends it. Notifications are hints: some may be missed.
    */
   listen(channel: string, listener: () => void): () => Promise<void>;
+  /** Replaces every connection before it is used again. */
+  renew(): void;
   /** Waits for the connections in use, then closes all. */
   close(): Promise<void>;
 }
 
 export type ConnectionTarget =
   | { readonly connectionString: string }
-  | { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
+  | {
+      readonly host: string;
+      readonly port: number;
+      readonly user: string;
+      readonly password?: string | undefined;
+      readonly database: string;
+    };
 
 interface ConnectOptions {
   readonly target: ConnectionTarget;
   /** Connections for reading, as many for writing and as many for downloads. */
   readonly poolSize: number;
+  /** What the connections are called in pg_stat_activity. */
+  readonly name: string;
   readonly onIdleError: (error: Error) => void;
 }
 
@@ -102,28 +113,56 @@ const ENGINE_PLANS = [
   .map((setting) => ` -c ${setting}`)
   .join('');
 
+/** An idle peer is asked after so many seconds, and given up when it does not answer: by us and by PostgreSQL. */
+const KEEP_ALIVE_S = 20;
+const KEEP_ALIVES = `-c tcp_keepalives_idle=${KEEP_ALIVE_S} -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4`;
+/** No single statement of a GET or of the engine is worth more. Writes and downloads take as long as they are large. */
+const LONGEST_STATEMENT = ' -c statement_timeout=5min';
+const CONNECT_MS = 10_000;
+
 /** Opens the pools (lazily: the first query connects). The caller closes the returned database. */
 export function connect(options: ConnectOptions): Database {
-  const open = (readOnly: boolean, max = options.poolSize, settings = '') => {
+  let renewals = 0;
+  const watch = startWatch(options.target, (count) => {
+    renewals += 1; // what is idle has probably gone silent too
+    options.onIdleError(new Error(`${count} connections went silent and are replaced`));
+  });
+  const open = (readOnly: boolean, max = options.poolSize, settings = ''): Pool => {
     const pool = new pg.Pool({
       ...options.target,
       types: types as pg.CustomTypesConfig,
       max,
-      connectionTimeoutMillis: 10_000,
+      connectionTimeoutMillis: CONNECT_MS,
       idleTimeoutMillis: 60_000,
-      application_name: 'payhook',
-      options: `-c TimeZone=UTC -c client_encoding=UTF8 -c default_transaction_read_only=${readOnly ? 'on' : 'off'}${settings}`,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_S * 1000,
+      application_name: options.name,
+      options: `-c TimeZone=UTC -c client_encoding=UTF8 -c default_transaction_read_only=${readOnly ? 'on' : 'off'} ${KEEP_ALIVES}${settings}`,
     });
+    const born = new WeakMap<pg.PoolClient, number>();
     pool.on('error', options.onIdleError);
-    // A connection lost while it is in use fails its query; without a listener the event would end the process.
-    pool.on('connect', (client) => client.on('error', () => undefined));
-    return pool;
+    pool.on('connect', (client) => {
+      born.set(client, renewals);
+      // A connection lost while it is in use fails its query; without a listener the event would end the process.
+      client.on('error', () => undefined);
+    });
+    return {
+      watch,
+      async take() {
+        for (;;) {
+          const client = await pool.connect();
+          if (born.get(client) === renewals) return client;
+          client.release(true);
+        }
+      },
+      end: () => pool.end(),
+    };
   };
-  const readers = open(true);
+  const readers = open(true, undefined, LONGEST_STATEMENT);
   const writers = open(false);
   // Apart from the readers, which authenticate every request: a download lasts as long as its reader pleases.
   const snapshots = open(true);
-  const engine = open(false, ENGINE_CONNECTIONS, ENGINE_PLANS);
+  const engine = open(false, ENGINE_CONNECTIONS, LONGEST_STATEMENT + ENGINE_PLANS);
   const loner = open(false, 1, ' -c lock_timeout=10s');
   const listeners = new Set<() => void>();
   const announced = () => {
@@ -131,30 +170,60 @@ export function connect(options: ConnectOptions): Database {
   };
 
   return {
-    reader: { rows: rowsOf(readers) },
+    reader: {
+      rows: (query, name) => using(readers, (client) => rowsOn(client, watch)(query, name)),
+    },
     transaction: (work) => transaction(writers, work, announced),
     snapshot: (work) => snapshot(snapshots, work),
     engine: (work) => transaction(engine, work, announced),
-    async alone({ text, values }) {
-      await loner.query(text, values);
-    },
+    alone: ({ text, values }) =>
+      using(loner, async (client) => void (await watch.during(client, client.query(text, values)))),
     onAnnounced(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    listen: (channel, listener) => listen(options, channel, listener),
+    listen: (channel, listener) => listen(options, channel, listener, watch),
+    renew() {
+      renewals += 1;
+    },
     async close() {
       await Promise.all([readers, writers, snapshots, engine, loner].map((pool) => pool.end()));
+      watch.close();
     },
   };
 }
 
+/** Connections for one purpose. */
+interface Pool {
+  readonly watch: Watch;
+  /** A connection that was made since the last renewal; waits 10 s at most for one. */
+  take(): Promise<pg.PoolClient>;
+  end(): Promise<void>;
+}
+
+/** Does something with a connection; after any error but one that PostgreSQL told, the connection is not used again. */
+async function using<Result>(pool: Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
+  const client = await pool.take();
+  let broken = false;
+  try {
+    return await work(client);
+  } catch (error) {
+    broken = !(error instanceof pg.DatabaseError);
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
 const LISTEN_AGAIN_MS = 1000;
+/** A connection on which nothing comes may be one on which nothing comes any more. */
+const LISTEN_CHECK_MS = 15_000;
 
 function listen(
   { target, onIdleError }: ConnectOptions,
   channel: string,
   listener: () => void,
+  watch: Watch,
 ): () => Promise<void> {
   let client: pg.Client | undefined;
   let again: NodeJS.Timeout | undefined;
@@ -167,68 +236,89 @@ function listen(
   };
   const open = () => {
     again = undefined;
-    const opened = new pg.Client({ ...target, application_name: 'payhook listener', keepAlive: true });
+    const opened = new pg.Client({
+      ...target,
+      application_name: 'payhook listener',
+      connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_S * 1000,
+    });
     client = opened;
     opened.on('notification', listener);
     opened.on('error', lost);
     opened.on('end', () => lost(new Error('the connection that listens was closed')));
     opened
       .connect()
-      .then(() => opened.query(`listen ${pg.escapeIdentifier(channel)}`))
+      .then(() => watch.during(opened, opened.query(`listen ${pg.escapeIdentifier(channel)}`)))
       .then(listener, lost);
   };
+  const checking = setInterval(() => {
+    if (client && !again) watch.during(client, client.query('select 1')).catch(lost);
+  }, LISTEN_CHECK_MS).unref();
   open();
   return async () => {
     closed = true;
     clearTimeout(again);
+    clearInterval(checking);
     await client?.end().catch(() => undefined);
   };
 }
 
 async function transaction<Result>(
-  pool: pg.Pool,
+  pool: Pool,
   work: (tx: Tx) => Promise<Result>,
   announced: () => void,
 ): Promise<Result> {
-  const client = await pool.connect();
+  const { watch } = pool;
+  const client = await pool.take();
+  const run = (statement: string) => watch.during(client, client.query(statement));
   let hasAnnounced = false;
+  let copied = () => {};
   const tx: Tx = {
     writes: true,
-    rows: rowsOf(client),
-    copyIn: (statement) => client.query(copyFrom.from(statement)),
+    rows: rowsOn(client, watch),
+    copyIn(statement) {
+      const stream = client.query(copyFrom.from(statement));
+      copied = watch.begin(client);
+      stream.once('close', copied);
+      return stream;
+    },
     announce: () => {
       hasAnnounced = true;
     },
   };
   let broken = false;
   try {
-    await client.query('begin');
+    await run('begin');
     const result = await work(tx);
     // COMMIT of an aborted transaction answers ROLLBACK without an error: it must never look like success.
-    const end = await client.query('commit');
+    const end = await run('commit');
     if (end.command !== 'COMMIT') throw new Error('the transaction was rolled back');
     if (hasAnnounced) announced();
     return result;
   } catch (error) {
-    await client.query('rollback').catch(() => {
+    await run('rollback').catch(() => {
       broken = true;
     });
     throw error;
   } finally {
+    copied(); // a stream that PostgreSQL refused may never close
     client.release(broken);
   }
 }
 
-async function snapshot<Result>(pool: pg.Pool, work: (db: Snapshot) => Promise<Result>): Promise<Result> {
-  const client = await pool.connect();
+async function snapshot<Result>(pool: Pool, work: (db: Snapshot) => Promise<Result>): Promise<Result> {
+  const { watch } = pool;
+  const client = await pool.take();
   let streaming = false;
   let broken = false;
   const end = () =>
-    client.query('commit').catch(() => {
+    watch.during(client, client.query('commit')).catch(() => {
       broken = true;
     });
   const db: Snapshot = {
-    rows: rowsOf(client),
+    rows: rowsOn(client, watch),
+    // not watched: PostgreSQL is done long before a slow reader is
     copyOut(statement) {
       streaming = true;
       const stream = client.query(copyFrom.to(statement));
@@ -242,7 +332,7 @@ async function snapshot<Result>(pool: pg.Pool, work: (db: Snapshot) => Promise<R
     },
   };
   try {
-    await client.query('begin isolation level repeatable read');
+    await watch.during(client, client.query('begin isolation level repeatable read'));
     return await work(db);
   } finally {
     if (!streaming) {
@@ -252,10 +342,10 @@ async function snapshot<Result>(pool: pg.Pool, work: (db: Snapshot) => Promise<R
   }
 }
 
-function rowsOf(connection: pg.Pool | pg.PoolClient): Reader['rows'] {
+function rowsOn(client: pg.ClientBase, watch: Watch): Reader['rows'] {
   return async <Row>({ text, values }: Sql, name?: string) => {
-    const result = await connection.query(name === undefined ? { text, values } : { name, text, values });
-    return result.rows as Row[];
+    const query = name === undefined ? { text, values } : { name, text, values };
+    return (await watch.during(client, client.query(query))).rows as Row[];
   };
 }
 
@@ -297,6 +387,14 @@ export function isUnavailable(error: unknown): boolean {
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
     error.message,
   );
+}
+
+/** What keeps PostgreSQL from doing its work, as far as an error tells; null = something else. */
+export function databaseFault(error: unknown): 'unavailable' | 'disk_full' | 'read_only' | null {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === '53100' || code === 'ENOSPC') return 'disk_full';
+  if (code === '25006') return 'read_only';
+  return isUnavailable(error) ? 'unavailable' : null;
 }
 
 /** The name of the violated constraint when the error is a unique violation (23505), else null. */

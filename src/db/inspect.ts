@@ -1,9 +1,10 @@
-import { readdirSync } from 'node:fs';
 import sql from 'sql-template-tag';
 import { slowClockBehindMs } from './clock.ts';
-import { maybeRow, oneRow, type Reader } from './connect.ts';
+import { oneRow, type Reader } from './connect.ts';
+import { newestVersion, readMigrations } from './migration-files.ts';
+import { foreignHistory, readApplied } from './migration-history.ts';
 import { hasPartitionsAhead, logBegins } from './partitions.ts';
-import { readSetting } from './settings.ts';
+import { readSecretKeyState, type SecretKeyState } from './secret-key.ts';
 
 /** What a database is like, for `doctor`. */
 export interface DatabaseFacts {
@@ -21,7 +22,10 @@ export interface DatabaseFacts {
   readonly schemaVersion: number;
   /** What this program brings. */
   readonly newestSchemaVersion: number;
-  readonly secretKeyFingerprint: string | null;
+  /** Why this program must not work on the schema; null when it may. */
+  readonly foreignSchema: string | null;
+  /** null before there is a schema. */
+  readonly secretKey: SecretKeyState | null;
   /** Whether next week's events would find their partitions; null before there is a schema. */
   readonly partitionsAhead: boolean | null;
   /** When the week begins that the oldest stored event is of (RFC 3339); null when there is none. */
@@ -29,8 +33,6 @@ export interface DatabaseFacts {
   /** How far the clock that retention goes by is behind the database's; null before it was started. */
   readonly retentionBehindMs: number | null;
 }
-
-const MIGRATIONS = new URL('../../migrations/', import.meta.url);
 
 interface ServerRow {
   version: string;
@@ -58,6 +60,7 @@ export async function inspect(db: Reader): Promise<DatabaseFacts> {
           to_regclass('schema_migrations') is not null as has_schema`,
   );
   const whenMigrated = <Fact>(read: (db: Reader) => Promise<Fact>) => (server.has_schema ? read(db) : null);
+  const applied = (await whenMigrated(readApplied)) ?? [];
   const here = (before + Date.now()) / 2;
   return {
     version: server.version,
@@ -68,24 +71,12 @@ export async function inspect(db: Reader): Promise<DatabaseFacts> {
     isSuperuser: server.superuser,
     fsync: server.fsync,
     clockAheadMs: Math.round(Number(server.now_ms) - here),
-    schemaVersion: (await whenMigrated(schemaVersion)) ?? 0,
-    newestSchemaVersion: newestSchemaVersion(),
+    schemaVersion: applied.at(-1)?.version ?? 0,
+    newestSchemaVersion: newestVersion(),
+    foreignSchema: foreignHistory(readMigrations(), applied),
     partitionsAhead: await whenMigrated(hasPartitionsAhead),
     logBegins: await whenMigrated(logBegins),
     retentionBehindMs: await whenMigrated(slowClockBehindMs),
-    secretKeyFingerprint: await whenMigrated((reader) => readSetting(reader, 'secret_key_fingerprint')),
+    secretKey: await whenMigrated(readSecretKeyState),
   };
-}
-
-async function schemaVersion(db: Reader): Promise<number> {
-  const row = await maybeRow<{ version: number | null }>(
-    db,
-    sql`select max(version) as version from schema_migrations`,
-  );
-  return row?.version ?? 0;
-}
-
-function newestSchemaVersion(): number {
-  const versions = readdirSync(MIGRATIONS).map((name) => Number(/^(\d{4})_/.exec(name)?.[1] ?? 0));
-  return Math.max(0, ...versions);
 }

@@ -1,80 +1,72 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import sql, { raw } from 'sql-template-tag';
 import { type Database, maybeRow, rows, type Tx } from './connect.ts';
 import { FUNCTIONS } from './functions.ts';
+import { MigrationError, readMigrations } from './migration-files.ts';
+import { foreignHistory, readApplied, recordChecksums } from './migration-history.ts';
 import { readSetting, writeSetting } from './settings.ts';
 
-const FOLDER = new URL('../../migrations/', import.meta.url);
 const LOCK = 7_246_813_905n; // one number for "Payhook is migrating this database"
-
-/** A database this program must not touch: newer than it knows, too old a PostgreSQL, wrong encoding. */
-export class MigrationError extends Error {
-  override name = 'MigrationError';
-}
 
 export interface MigrationReport {
   readonly version: number;
   readonly applied: readonly string[];
 }
 
-interface Migration {
-  readonly version: number;
-  readonly name: string;
-  readonly text: string;
-}
-
-function knownMigrations(): Migration[] {
-  return readdirSync(FOLDER)
-    .filter((name) => /^\d{4}_[a-z_]+\.sql$/.test(name))
-    .sort()
-    .map((name) => ({
-      version: Number(name.slice(0, 4)),
-      name: name.replace(/\.sql$/, ''),
-      text: readFileSync(new URL(name, FOLDER), 'utf8'),
-    }));
-}
-
 /**
  * Brings the schema to this program's version, then runs `firstRun` in the same transaction and under the same
  * lock: of two servers that start on an empty database exactly one creates what the first start creates.
- * Throws MigrationError when the schema is newer than the program or the server cannot carry it.
+ * Throws MigrationError when what was applied is not the beginning of what the program has, or the server cannot
+ * carry it, and with `onlyExisting` when there is nothing of Payhook in the database yet.
  */
 export async function migrate<Result>(
   db: Database,
   firstRun: (tx: Tx) => Promise<Result>,
+  { onlyExisting = false }: { onlyExisting?: boolean } = {},
 ): Promise<{ report: MigrationReport; first: Result }> {
   return db.transaction(async (tx) => {
-    await rows(tx, sql`select pg_advisory_xact_lock(${LOCK})`);
+    await lockStarts(tx);
     await refuseUnusable(tx);
+    if (onlyExisting) await refuseEmpty(tx);
     await rows(
       tx,
       sql`create table if not exists schema_migrations (
-            version int primary key, name text not null, applied_at timestamptz(3) not null default now())`,
+            version int primary key, name text not null, checksum text,
+            applied_at timestamptz(3) not null default now())`,
     );
-    const known = knownMigrations();
-    const newest = known.at(-1)?.version ?? 0;
-    const { current } = (await maybeRow<{ current: number }>(
-      tx,
-      sql`select coalesce(max(version), 0) as current from schema_migrations`,
-    )) ?? { current: 0 };
-    if (current > newest) {
-      throw new MigrationError(
-        `the database has schema ${current}, this program knows up to ${newest}: run the newer program`,
-      );
-    }
-    const pending = known.filter((migration) => migration.version > current);
+    const known = readMigrations();
+    const applied = await readApplied(tx);
+    const refusal = foreignHistory(known, applied);
+    if (refusal !== null) throw new MigrationError(refusal);
     await createFunctions(tx);
-    for (const migration of pending) {
-      await rows(tx, raw(migration.text));
+    await recordChecksums(tx, known, applied);
+    const pending = known.slice(applied.length);
+    for (const { version, name, text, checksum } of pending) {
+      await rows(tx, raw(text));
       await rows(
         tx,
-        sql`insert into schema_migrations (version, name) values (${migration.version}, ${migration.name})`,
+        sql`insert into schema_migrations (version, name, checksum) values (${version}, ${name}, ${checksum})`,
       );
     }
+    const newest = known.at(-1)?.version ?? 0;
     const report = { version: newest, applied: pending.map((migration) => migration.name) };
     return { report, first: await firstRun(tx) };
   });
+}
+
+/** Until the transaction ends no process gets past the checks of its start. */
+export async function lockStarts(tx: Tx): Promise<void> {
+  await rows(tx, sql`select pg_advisory_xact_lock(${LOCK})`);
+}
+
+async function refuseEmpty(tx: Tx): Promise<void> {
+  const there = await maybeRow(tx, sql`select where to_regclass('schema_migrations') is not null`);
+  if (there === null) {
+    throw new MigrationError(
+      'the database has no Payhook in it: name the right one with DATABASE_URL or --data-dir, ' +
+        'or set this one up with payhook init or payhook serve',
+    );
+  }
 }
 
 async function refuseUnusable(tx: Tx): Promise<void> {

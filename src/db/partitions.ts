@@ -40,6 +40,18 @@ export async function makePartitions(tx: Tx, past: readonly Timestamp[] = []): P
   }
 }
 
+/** Whether events of last week, of this one or of the next would not find their partitions. */
+export async function needsPartitions(db: Reader): Promise<boolean> {
+  const { missing } = await oneRow<{ missing: boolean }>(
+    db,
+    sql`select bool_or(to_regclass(parent || '_' || to_char(
+               date_trunc('week', now() at time zone 'UTC') + week * interval '7 days', 'YYYYMMDD')) is null) as missing
+        from unnest(${[...TABLES]}::text[]) parent, generate_series(-1, 1) week`,
+    'needs_partitions',
+  );
+  return missing;
+}
+
 /** Whether events of a week from now would find their partitions. */
 export async function hasPartitionsAhead(db: Reader): Promise<boolean> {
   const { ready } = await oneRow<{ ready: boolean }>(

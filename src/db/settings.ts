@@ -18,3 +18,12 @@ export async function writeSetting(tx: Tx, key: string, value: string): Promise<
         on conflict (key) do update set value = excluded.value`,
   );
 }
+
+/** Writes something, to see whether anything can be written. */
+export async function probeWriting(tx: Tx): Promise<void> {
+  await rows(
+    tx,
+    sql`insert into server_settings (key, value) values ('probed_at', iso(clock_timestamp()))
+        on conflict (key) do update set value = excluded.value`,
+  );
+}

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 
 /** Why an attempt did not succeed; the attempts of the log carry it as `error_code`. */
@@ -26,12 +27,14 @@ export interface Outcome {
   readonly responseBody: string | null;
   /** The body goes on after `responseBody`. */
   readonly responseTruncated: boolean;
-  /** null = succeeded: a 2xx whose body came to its end or to its cap. */
+  /** null = succeeded: a 2xx whose body came to its end. */
   readonly errorCode: AttemptError | null;
   /** For people, without addresses; null exactly when `errorCode` is. */
   readonly errorMessage: string | null;
   /** Seconds the receiver asks to wait (`Retry-After`), at most a year; null = it does not. */
   readonly retryAfterSeconds: number | null;
+  /** What this machine lacked to make the attempt, such as EMFILE: nothing was sent. null = it lacked nothing. */
+  readonly lack: string | null;
 }
 
 /** What is kept of a response. */
@@ -81,17 +84,21 @@ export const NOTHING: Outcome = {
   errorCode: null,
   errorMessage: null,
   retryAfterSeconds: null,
+  lack: null,
 };
 
 /** Why an exchange failed: a word for programs, a sentence for people. */
 export interface Failure {
   readonly code: AttemptError;
   readonly message: string;
+  readonly lack?: string;
 }
 
 // Of the system's lookup and of the name servers; `ETIMEOUT` is theirs, `ETIMEDOUT` a connection's.
 const DNS_CODES =
-  /^(ENOTFOUND|ENODATA|ESERVFAIL|EFORMERR|ENOTIMP|EREFUSED|EBADQUERY|EBADNAME|EBADRESP|ETIMEOUT|ENOMEM|EAI_\w+)$/;
+  /^(ENOTFOUND|ENODATA|ESERVFAIL|EFORMERR|ENOTIMP|EREFUSED|EBADQUERY|EBADNAME|EBADRESP|ETIMEOUT|EAI_\w+)$/;
+// Files, memory and buffers of this machine: no fault of a receiver.
+const LACKS = /^(EMFILE|ENFILE|ENOMEM|ENOBUFS|EAI_MEMORY)$/;
 
 /** The codes of Node, of its TLS and DNS, and of undici, in the words of the log. The first pattern that fits counts. */
 const CODES: readonly (readonly [RegExp, AttemptError])[] = [
@@ -99,7 +106,8 @@ const CODES: readonly (readonly [RegExp, AttemptError])[] = [
   [/^ECONNREFUSED$/, 'connection_refused'],
   [/^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/, 'connection_reset'],
   [/^(ETIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT)$/, 'timeout'],
-  [/^UND_ERR_HEADERS_OVERFLOW$/, 'response_error'],
+  // undici asserts what a status must be
+  [/^(UND_ERR_HEADERS_OVERFLOW|ERR_ASSERTION)$/, 'response_error'],
   [
     /^(ERR_(TLS|SSL|OSSL)_|EPROTO$)|CERT|SIGNATURE|ISSUER|CRL|HOSTNAME|PATH_LENGTH|INVALID_(CA|PURPOSE)/,
     'tls_error',
@@ -111,11 +119,31 @@ export function failureOf(error: Error, hasHeaders: boolean): Failure {
   if (error instanceof AddressBlocked) return { code: 'address_blocked', message: MEANINGS.address_blocked };
   if (error instanceof AggregateError) return failureOfAll(error);
   const found = (error as NodeJS.ErrnoException).code ?? '';
+  if (LACKS.test(found)) return lackOf(found);
   const code =
     failureOfParser(error, found, hasHeaders) ??
     CODES.find(([pattern]) => pattern.test(found))?.[1] ??
     'network_error';
+  // a resolver without files to open says that there is no such name
+  const lack = code === 'dns_error' ? lackOfFiles() : null;
+  if (lack !== null) return lackOf(lack);
+  if (found === 'ERR_ASSERTION') return { code, message: MEANINGS[code] };
   return { code, message: found === '' ? MEANINGS[code] : `${MEANINGS[code]} (${found})` };
+}
+
+function lackOf(lack: string): Failure {
+  return { code: 'lost', message: `this server could not open a connection (${lack})`, lack };
+}
+
+/** EMFILE or ENFILE when no file can be opened at the moment, else null. */
+function lackOfFiles(): string | null {
+  try {
+    closeSync(openSync('/dev/null', 'r'));
+    return null;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    return LACKS.test(code) ? code : null;
+  }
 }
 
 /** undici tells by one name that the connection ended too early, and that what came on it cannot be a response. */
@@ -129,6 +157,8 @@ function failureOfParser({ name, message }: Error, code: string, hasHeaders: boo
 /** Of several addresses that all failed, the one that says most: an answer more than silence, silence more than no way. */
 function failureOfAll(error: AggregateError): Failure {
   const failures = (error.errors as Error[]).map((each) => failureOf(each, false));
+  const lacking = failures.find(({ lack }) => lack !== undefined);
+  if (lacking) return lacking;
   const rank = ({ code }: Failure) => ['network_error', 'timeout'].indexOf(code);
   const [first] = failures.sort((one, other) => rank(one) - rank(other));
   return first ?? { code: 'network_error', message: MEANINGS.network_error };
@@ -148,6 +178,7 @@ export function outcomeOf(
       durationMs,
       errorCode: failure?.code ?? null,
       errorMessage: failure?.message ?? null,
+      lack: failure?.lack ?? null,
     };
   }
   const isWhole = failure === null && !isTruncated;
@@ -162,6 +193,7 @@ export function outcomeOf(
     errorCode: code,
     errorMessage: message,
     retryAfterSeconds: secondsOf(headers['retry-after'], headers.date, clock),
+    lack: null,
   };
 }
 

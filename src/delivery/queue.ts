@@ -86,6 +86,7 @@ export async function publishForeign(tx: Tx, events: readonly ForeignEvent[]): P
     sql`place, octet_length(payload) as bytes, payload`,
     'publish_foreign',
   );
+  if (stored.length < events.length) throw fail('resource_missing', 'no such account');
   const payloads: string[] = [];
   for (const { place, bytes, payload } of stored) {
     if (bytes > MAX_PAYLOAD_BYTES) {
@@ -111,7 +112,9 @@ async function store<Row>(tx: Tx, records: Sql, returned: Sql, name?: string): P
           select *, concat('{"id":"', public_id('evt', id), '","object":"event","type":"', type,
                            '","timestamp":"', iso(id_time(id)), '","account_id":"', public_id('acc', account_id),
                            '","api_version":"2.0.0","data":', data, '}') as payload
-          from (select r.*, coalesce(r.given_id, new_id()) as id from (${records}) r) numbered),
+          from (select r.*, coalesce(r.given_id, new_id()) as id from (${records}) r
+                -- events refer to no account, and it may have been deleted since the request was let in
+                where exists (select from accounts a where a.id = r.account_id)) numbered),
         made as (
           insert into events (account_id, id, type, payload) select account_id, id, type, payload from event),
         wanted as materialized (
@@ -183,6 +186,22 @@ export async function retryNow(
         where account_id = ${account} and endpoint_id = ${endpoint} and may_start_at > now() + interval '1 second'`,
   );
   tx.announce();
+}
+
+/**
+ * Gives a delivery back that was leased and could not be attempted: it is due as it was before, for whoever claims it
+ * next. Nothing is logged, because nothing was sent.
+ */
+export async function giveBack(
+  tx: Tx,
+  { endpoint, event, token }: { endpoint: string; event: string; token: string },
+): Promise<void> {
+  await rows(
+    tx,
+    sql`update queue set lease_token = null, due_at = now()
+        where event_id = ${event} and endpoint_id = ${endpoint} and lease_token = ${token}`,
+    'give_back',
+  );
 }
 
 const ENDED_AT_ONCE = 1000;

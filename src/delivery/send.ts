@@ -14,6 +14,7 @@ import {
   outcomeOf,
   type ResponseHeaders,
 } from './outcome.ts';
+import { rememberedTargets } from './targets.ts';
 
 export interface Sender {
   /** Sends a POST over HTTP/1.1 and waits for what comes of it. Never rejects. */
@@ -37,6 +38,10 @@ export interface SenderOptions extends DialOptions {
   readonly clock?: () => number;
 }
 
+// How often deadlines are looked at. A loop that is later than this has stood still, and receivers do not pay for that …
+const TICK_MS = 50;
+// … while the lease lasts, which is twice as long as an exchange may be. After that it is our own fault.
+const MOST_CREDIT = 1.9;
 // What is due this soon ends now: one that waited is not sent for the few milliseconds it has left.
 const SLACK_MS = 5;
 // 1xx responses before the response: each costs as much to read as one.
@@ -47,12 +52,13 @@ const READ_CAP = 1024 * 1024;
 // Over all origins: a sender that visits thousands a second must not run out of file descriptors.
 const IDLE_CAP = 1000;
 const IDLE_MS = 4000;
-const TARGETS_CAP = 1000;
 
 const GIVEN_UP = new Error('given up');
 const ignore = () => {};
 
 interface Exchange extends Heard {
+  /** What the loop had stood still in all when it began. */
+  readonly stalledBefore: number;
   readonly origin: Origin;
   readonly request: Dispatcher.DispatchOptions;
   readonly resolve: (outcome: Outcome) => void;
@@ -107,18 +113,40 @@ export function createSender(options: SenderOptions): Sender {
   const idle = new Set<Connection>();
   const sockets = new Set<Socket>();
   let timer: NodeJS.Timeout | null = null;
+  let tickedAt = 0;
+  /** Milliseconds that the loop has stood still, in all. */
+  let stalledMs = 0;
   let isClosed = false;
 
-  function expire() {
+  function tick() {
+    const now = performance.now();
+    const late = now - tickedAt - TICK_MS;
+    if (late > TICK_MS) stalledMs += late;
+    tickedAt = now;
+    // after the sockets were read: what came in time counts, however late it is looked at
+    if (underWay.size > 0) setImmediate(expire);
+    else stopTicking();
+  }
+
+  function startTicking() {
+    tickedAt = performance.now();
+    timer = setInterval(tick, TICK_MS).unref();
+  }
+
+  function stopTicking() {
+    if (timer) clearInterval(timer);
     timer = null;
+  }
+
+  function expire() {
     const now = performance.now();
     for (const exchange of underWay) {
-      const rest = exchange.startedAt + timeoutMs - now;
-      if (rest > SLACK_MS) {
-        timer = setTimeout(expire, Math.ceil(rest)).unref();
-        return;
-      }
-      giveUp(exchange, exchange.status === null ? 'timeout' : 'body_too_slow');
+      const took = now - exchange.startedAt;
+      const waited = took - (stalledMs - exchange.stalledBefore);
+      if (waited >= timeoutMs - SLACK_MS)
+        giveUp(exchange, exchange.status === null ? 'timeout' : 'body_too_slow');
+      else if (took >= timeoutMs * MOST_CREDIT) giveUp(exchange, 'lost');
+      else return;
     }
   }
 
@@ -184,7 +212,9 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   function limit({ exchange, socket, readBefore }: Connection) {
-    if (exchange && socket && socket.bytesRead - readBefore > READ_CAP) giveUp(exchange, 'response_error');
+    if (exchange && socket && socket.bytesRead - readBefore > READ_CAP) {
+      end(exchange, { code: 'response_error', message: 'the response is longer than 1 MiB' });
+    }
   }
 
   function handlerOf(connectionOf: () => Connection): Dispatcher.DispatchHandler {
@@ -209,10 +239,10 @@ export function createSender(options: SenderOptions): Sender {
         const { exchange } = connectionOf();
         if (!exchange) return;
         const room = BODY_CAP - exchange.size;
-        exchange.isTruncated = chunk.length > room;
-        exchange.chunks.push(exchange.isTruncated ? chunk.subarray(0, room) : chunk);
+        if (chunk.length > room) exchange.isTruncated = true;
+        if (room === 0) return; // it is read to its end, and not kept
+        exchange.chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
         exchange.size += Math.min(chunk.length, room);
-        if (exchange.isTruncated) end(exchange, null);
       },
       onResponseEnd() {
         const connection = connectionOf();
@@ -228,6 +258,10 @@ export function createSender(options: SenderOptions): Sender {
         const { exchange } = connection;
         if (!exchange) return;
         const failure = failureOf(error, exchange.status !== null);
+        // its length is that of what did not change (RFC 9110 section 8.6), which undici waits for
+        if (exchange.status === 304 && exchange.size === 0 && failure.code === 'connection_reset') {
+          return end(exchange, null);
+        }
         // The receiver closed a kept-alive connection just as the request went out; it may go out twice, not never.
         const isStale = failure.code === 'connection_reset' && !connection.isFresh && !exchange.isAnswered;
         if (!isStale || exchange.isRepeated) return end(exchange, failure);
@@ -318,6 +352,7 @@ export function createSender(options: SenderOptions): Sender {
           origin: originOf(target.origin),
           request: { path: target.path, method: 'POST', headers, body },
           startedAt: performance.now(),
+          stalledBefore: stalledMs,
           resolve,
           connection: null,
           isRepeated: false,
@@ -330,7 +365,7 @@ export function createSender(options: SenderOptions): Sender {
           isTruncated: false,
         };
         underWay.add(exchange);
-        timer ??= setTimeout(expire, timeoutMs).unref();
+        if (!timer) startTicking();
         begin(exchange);
       });
     },
@@ -339,36 +374,9 @@ export function createSender(options: SenderOptions): Sender {
       isClosed = true;
       abortAll();
       for (const connection of idle) drop(connection);
-      if (timer) clearTimeout(timer);
+      stopTicking();
       await Promise.all([...sockets].map((socket) => new Promise((gone) => socket.once('close', gone))));
     },
-  };
-}
-
-interface Target {
-  readonly origin: string;
-  readonly path: string;
-}
-
-function targetOf(url: string): Target | null {
-  try {
-    const { protocol, origin, pathname, search } = new URL(url);
-    return protocol === 'http:' || protocol === 'https:' ? { origin, path: pathname + search } : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Remembers the latest URLs: reading one costs a tenth of an exchange. */
-function rememberedTargets(): typeof targetOf {
-  const known = new Map<string, Target | null>();
-  return (url) => {
-    const found = known.get(url);
-    if (found !== undefined) return found;
-    const target = targetOf(url);
-    if (known.size >= TARGETS_CAP) known.delete(known.keys().next().value!);
-    known.set(url, target);
-    return target;
   };
 }
 

@@ -7,9 +7,10 @@ import { idOf } from '../kernel/ids.ts';
 import { formatInstant } from '../kernel/time.ts';
 import type { Vault } from '../kernel/vault.ts';
 import { type Claim, type Claimed, type Cursor, claim } from './claim.ts';
+import { noteClaim } from './idle.ts';
 import { createKeyring } from './keyring.ts';
 import type { Outcome } from './outcome.ts';
-import { endDeleted } from './queue.ts';
+import { endDeleted, giveBack } from './queue.ts';
 import { startRecovering } from './recover.ts';
 import { nextDelay } from './schedule.ts';
 import { createSender } from './send.ts';
@@ -47,6 +48,10 @@ const UNWRITTEN = 400;
 const POLL_MS = 500;
 const SWEEP_MS = 5000;
 const AFTER_ERROR_MS = 1000;
+/** After an attempt that this machine lacked something for; doubled while it goes on. */
+const SHORTEST_REST_MS = 1000;
+const LONGEST_REST_MS = 30_000;
+const CLAIMS_TOLD_MS = 10_000;
 const DRAIN_MS = 10_000;
 const LEASES_PER_TIMEOUT = 2;
 
@@ -78,6 +83,10 @@ export function createWorker(options: WorkerOptions): Worker {
   /** Somebody asked to look again since the last look began. */
   let wanted = false;
   let timer: NodeJS.Timeout | undefined;
+  let toldOfClaim = Number.NEGATIVE_INFINITY;
+  let restMs = 0;
+  /** Nothing is claimed before. */
+  let restsUntil = 0;
 
   function wake(): void {
     wanted = true;
@@ -98,11 +107,14 @@ export function createWorker(options: WorkerOptions): Worker {
       // from the cursor to the end, then once from the start: every endpoint was looked at
       for (let rounds = cursor === null ? 1 : 2; rounds > 0 && !closing; ) {
         wanted = false;
+        const rest = restsUntil - performance.now();
+        if (rest > 0) return rest;
         const slots = Math.min(config.concurrency - inFlight, UNWRITTEN - settler.waiting(), CLAIM_AT_ONCE);
         if (slots < 1) return POLL_MS; // an attempt that ends wakes us
         const claimed = await db.engine((tx) => claim(tx, { slots, leaseMs, from: cursor }));
         clockOffset = claimed.now - performance.now();
         for (const delivery of claimed.deliveries) start(delivery, claimed);
+        if (claimed.deliveries.length > 0) tellOfClaim();
         if (claimed.waitMs !== null) pauseMs = Math.min(pauseMs, Math.max(1, claimed.waitMs));
         cursor = claimed.next;
         if (cursor === null) rounds -= 1;
@@ -112,6 +124,15 @@ export function createWorker(options: WorkerOptions): Worker {
       if (!closing) log.warn({ err: error }, 'looking for deliveries failed; it is tried again');
       return AFTER_ERROR_MS;
     }
+  }
+
+  /** Now and then, for `/readyz` of all servers. */
+  function tellOfClaim(): void {
+    if (performance.now() - toldOfClaim < CLAIMS_TOLD_MS) return;
+    toldOfClaim = performance.now();
+    db.engine(noteClaim).catch(() => {
+      toldOfClaim = Number.NEGATIVE_INFINITY;
+    });
   }
 
   function start(delivery: Claimed, { token }: Claim): void {
@@ -147,7 +168,19 @@ export function createWorker(options: WorkerOptions): Worker {
       headers: headers ? { ...headers, ...own } : own,
       body: delivery.payload,
     });
+    if (outcome.lack !== null) return returnUnsent(delivery, token, outcome.lack);
+    restMs = 0;
     settler.add(finishedOf(delivery, token, { at, headers: shown ? { ...shown, ...own } : own, outcome }));
+  }
+
+  /** No fault of the receiver: the delivery goes back as it came, and this process takes no more for a while. */
+  async function returnUnsent({ endpoint, event }: Claimed, token: string, lack: string): Promise<void> {
+    if (restsUntil < performance.now()) {
+      restMs = Math.min(Math.max(SHORTEST_REST_MS, restMs * 2), LONGEST_REST_MS);
+      restsUntil = performance.now() + restMs;
+      log.warn({ lack, rest_ms: restMs }, 'this machine has no room for more connections: fewer are made');
+    }
+    await db.engine((tx) => giveBack(tx, { endpoint, event, token }));
   }
 
   function finishedOf(

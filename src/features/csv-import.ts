@@ -6,7 +6,10 @@ import type { Upload } from '../http/route.ts';
 import { type CsvLine, csvReader } from '../kernel/csv.ts';
 import type { CsvColumns } from '../kernel/csv-header.ts';
 import { CsvError, guardRule, quote } from '../kernel/csv-refusal.ts';
+import { EMAIL_RULE, isEmail } from '../kernel/email.ts';
 import { fail } from '../kernel/errors.ts';
+import { numberIdOf } from '../kernel/ids.ts';
+import { IDENTIFIER_RULE, isIdentifier } from '../kernel/names.ts';
 
 const MAX_REPORTED = 1000;
 
@@ -147,6 +150,10 @@ export const cell = {
       throw new CellError(`${name} has more than ${maxLength} characters: ${quote(value)}`);
     return value;
   },
+  /** A text that is searched or compared, in NFC. */
+  composed(name: string, value: string | null | undefined, maxLength: number): string | null {
+    return cell.text(name, value, maxLength)?.normalize('NFC') ?? null;
+  },
   oneOf(name: string, value: string | null | undefined, allowed: readonly string[]): string | null {
     if (value === null || value === undefined) return null;
     if (!allowed.includes(value))
@@ -155,10 +162,14 @@ export const cell = {
   },
   email(name: string, value: string | null | undefined): string | null {
     if (value === null || value === undefined) return null;
-    if (!/^[^\s@]+@[^\s@]+$/.test(value) || value.length > 320) {
-      throw new CellError(`${name} must be an e-mail address such as ada@example.com, not ${quote(value)}`);
-    }
+    if (!isEmail(value)) throw new CellError(`${name} must be ${EMAIL_RULE}, not ${quote(value)}`);
     return value;
+  },
+  /** The id of something in the merchant's own books. */
+  identifier(name: string, value: string | null | undefined): string | null {
+    const id = cell.text(name, value, 255);
+    if (id !== null && !isIdentifier(id)) throw new CellError(`${name} ${IDENTIFIER_RULE}: ${quote(id)}`);
+    return id;
   },
   boolean(name: string, value: string | null | undefined): boolean | null {
     if (value === null || value === undefined) return null;
@@ -169,7 +180,7 @@ export const cell = {
   },
   id(name: string, value: string | null | undefined): string | null {
     if (value === null || value === undefined) return null;
-    if (!/^[1-9]\d{0,14}$/.test(value))
+    if (numberIdOf(value) === null)
       throw new CellError(`${name} must be a positive integer such as 17, not ${quote(value)}`);
     return value;
   },

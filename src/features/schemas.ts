@@ -33,6 +33,9 @@ export const currencyCode = Type.String({ description: 'ISO 4217, lower case', e
 export const currencyInput = Type.String({ description: 'ISO 4217, any case', minLength: 3, maxLength: 3 });
 
 export const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
+/** The id of something in the merchant's own books, such as an order. The format is that of `http/check.ts`. */
+export const identifier = Type.String({ minLength: 1, maxLength: 255, format: 'identifier' });
+
 export const email = Type.String({
   maxLength: 320,
   pattern: '^[^\\s@]+@[^\\s@]+$',
@@ -64,7 +67,7 @@ const pagination = strict(
 
 /** The paginated list envelope of the interface (section 2.2). */
 export const listOf = <Schema extends TSchema>(item: Schema) =>
-  strict({
-    data: Type.Array(item),
-    pagination,
-  });
+  strict(
+    { data: Type.Array(item), pagination },
+    'title' in item ? { title: `${String(item.title)}List` } : {},
+  );

@@ -30,20 +30,28 @@ interface Request {
  */
 export function authenticator(
   db: Database,
+  authorizeUrl: () => string,
   operator: OperatorCredential | undefined,
 ): (request: Request) => Promise<Principal> {
   const findKey = keyFinder(db.reader);
-  return (request) => authenticate(db, findKey, operator, request);
+  return (request) => {
+    const cookie = sessionCookie(request.headers.cookie, authorizeUrl());
+    return authenticate({ db, findKey, operator }, request, cookie);
+  };
+}
+
+interface Sources {
+  readonly db: Database;
+  readonly findKey: ReturnType<typeof keyFinder>;
+  readonly operator: OperatorCredential | undefined;
 }
 
 async function authenticate(
-  db: Database,
-  findKey: ReturnType<typeof keyFinder>,
-  operator: OperatorCredential | undefined,
+  { db, findKey, operator }: Sources,
   request: Request,
+  cookie: string | undefined,
 ): Promise<Principal> {
   const { authorization } = request.headers;
-  const cookie = sessionCookie(request.headers.cookie);
   if (authorization === undefined && cookie !== undefined) return bySession(db, request, cookie);
   const token = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) {
@@ -83,7 +91,11 @@ async function bySession(db: Database, { method, headers }: Request, cookie: str
   if (found === null) throw fail('invalid_credentials', 'the session has ended: sign in again', CHALLENGE);
   // A cookie is sent along by other sites too; this header is not, and they cannot read the token.
   const token = headers['payhook-csrf'];
-  if (method !== 'GET' && (typeof token !== 'string' || !sameSecret(token, found.csrfToken))) {
+  if (
+    method !== 'GET' &&
+    method !== 'HEAD' &&
+    (typeof token !== 'string' || !sameSecret(token, found.csrfToken))
+  ) {
     throw fail('cross_site_request', 'send the token of the session in Payhook-CSRF');
   }
   return found.principal;

@@ -1,6 +1,14 @@
 import type { TSchema } from 'typebox';
 import type { Validator } from 'typebox/compile';
-import { fail } from '../kernel/errors.ts';
+import { fail, nameSome } from '../kernel/errors.ts';
+import { IDENTIFIER_RULE, isIdentifier } from '../kernel/names.ts';
+import {
+  clip,
+  type JsonPath,
+  nameOfPath,
+  type RoundedNumber,
+  type StrictJson,
+} from '../kernel/strict-json.ts';
 
 interface SchemaError {
   readonly keyword: string;
@@ -16,6 +24,8 @@ async function validatorOf(schema: TSchema): Promise<Validator> {
   let validator = compiled.get(schema);
   if (!validator) {
     const { Compile } = await import('typebox/compile');
+    const { Set: addFormat } = await import('typebox/format');
+    addFormat('identifier', isIdentifier);
     validator = Compile(schema) as unknown as Validator;
     compiled.set(schema, validator);
   }
@@ -23,37 +33,38 @@ async function validatorOf(schema: TSchema): Promise<Validator> {
 }
 
 /**
- * Checks a JSON body against its schema without changing it. Throws `unknown_field` or `invalid_body` with a
- * message that names the field and its rule.
+ * Checks a JSON body against its schema without changing it; numbers as they were written, but for those in the field
+ * `passedOn`. Throws `unknown_field` or `invalid_body` with a message that names the field and its rule.
  */
-export async function checkBody(schema: TSchema, body: unknown): Promise<void> {
+export async function checkBody(
+  schema: TSchema,
+  { value, roundedNumbers }: Pick<StrictJson, 'value' | 'roundedNumbers'>,
+  passedOn?: string,
+): Promise<void> {
   const validator = await validatorOf(schema);
-  if (validator.Check(body)) {
-    textCheck(body, '');
-    return;
-  }
-  const errors = validator.Errors(body) as unknown as SchemaError[];
+  const isValid = validator.Check(value);
+  if (isValid && roundedNumbers.length === 0) return;
+  const errors = isValid ? [] : (validator.Errors(value) as unknown as SchemaError[]);
   const unknown = errors.find((error) => error.keyword === 'additionalProperties');
   if (unknown) {
     const names = (unknown.params.additionalProperties as string[]).map((key) =>
       field(unknown.instancePath, key),
     );
-    throw fail('unknown_field', `unknown field ${names.join(', ')}`);
+    throw fail('unknown_field', `unknown field ${nameSome(names)}`);
   }
-  throw fail('invalid_body', explain(errors));
+  const rounded = roundedNumbers.find(({ path }: RoundedNumber) => path[0] !== passedOn);
+  if (rounded) throw fail('invalid_body', `${nameOfPath(rounded.path)} ${rounded.rule}`);
+  if (!isValid) throw fail('invalid_body', explain(errors));
 }
 
-function field(path: string, key?: string): string {
-  const parts = path
+/** A JSON pointer (RFC 6901), and a key there, as messages spell it. */
+function field(pointer: string, key?: string): string {
+  const path: JsonPath = pointer
     .split('/')
     .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  if (key !== undefined) parts.push(key);
-  if (parts.length === 0) return 'the body';
-  return parts.reduce(
-    (name, part) => (/^\d+$/.test(part) ? `${name}[${part}]` : name ? `${name}.${part}` : part),
-    '',
-  );
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+  return nameOfPath(key === undefined ? path : [...path, key]);
 }
 
 function explain(errors: readonly SchemaError[]): string {
@@ -79,6 +90,10 @@ function rule({ keyword, params, message }: SchemaError): string {
       return params.type === 'object' ? 'be a JSON object' : `be ${article(String(params.type))}`;
     case 'enum':
       return `be one of ${(params.allowedValues as unknown[]).join(', ')}`;
+    case 'format':
+      return params.format === 'identifier'
+        ? IDENTIFIER_RULE.replace(/^must /, '')
+        : message.replace(/^must /, '');
     case 'minItems':
       return `have at least ${limit} ${limit === 1 ? 'item' : 'items'}`;
     case 'maxItems':
@@ -102,34 +117,13 @@ function article(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-const MAX_DEPTH = 100;
-
-/**
- * PostgreSQL holds no NUL and UTF-8 no lone surrogate: refused by name instead of failing later or being changed. So
- * is nesting that no reader of the value could follow without running out of stack.
- */
-function textCheck(value: unknown, path: string, depth = 0): void {
-  if (depth > MAX_DEPTH) throw fail('invalid_body', `the body is nested more than ${MAX_DEPTH} deep`);
-  if (typeof value === 'string') {
-    if (value.includes('\0') || !value.isWellFormed()) {
-      throw fail('invalid_body', `${field(path)} must be Unicode text without NUL characters`);
-    }
-  } else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) textCheck(item, `${path}/${index}`, depth + 1);
-  } else if (value !== null && typeof value === 'object') {
-    for (const [key, item] of Object.entries(value)) {
-      textCheck(key, path);
-      textCheck(item, `${path}/${key}`, depth + 1);
-    }
-  }
-}
-
 /** The query of a request, each parameter once. Throws `invalid_query` for a repeated one or text PostgreSQL cannot hold. */
 export function readQuery(search: string): Map<string, string> {
   const query = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(search)) {
-    if (query.has(name)) throw fail('invalid_query', `${name} is given twice`);
-    if ((name + value).includes('\0')) throw fail('invalid_query', `${name} must not contain NUL characters`);
+    if (query.has(name)) throw fail('invalid_query', `${clip(name)} is given twice`);
+    if ((name + value).includes('\0'))
+      throw fail('invalid_query', `${clip(name)} must not contain NUL characters`);
     query.set(name, value);
   }
   return query;
@@ -153,7 +147,7 @@ export async function checkQuery(
       const hint = known.length
         ? `; this operation knows ${known.join(', ')}`
         : '; this operation takes none';
-      throw fail('unknown_query_parameter', `unknown query parameter ${name}${hint}`);
+      throw fail('unknown_query_parameter', `unknown query parameter ${clip(name)}${hint}`);
     }
     values[name] = fromText(property.type, text);
   }
@@ -168,6 +162,6 @@ export async function checkQuery(
 
 function fromText(type: string | undefined, text: string): unknown {
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
-  if (type === 'integer' && /^\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'integer' && /^\d{1,16}$/.test(text)) return Number(text);
   return text;
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { HEADER_COMPONENTS } from './headers.ts';
 
 /** A request that a test made of an operation, and what came back: what the reference shows. */
 export interface Example {
@@ -70,7 +71,7 @@ function withExample(operation: Json, { request, response, refusals = [] }: Exam
   };
   const parameters = (operation.parameters as Json[]).map((parameter) => {
     const example = given[parameter.in as string]?.[parameter.name as string];
-    return example === undefined ? parameter : { ...parameter, example };
+    return example === undefined ? parameter : { ...parameter, example: typed(parameter, example) };
   });
   const { requestBody, responses } = operation as unknown as Answers;
   return {
@@ -79,6 +80,13 @@ function withExample(operation: Json, { request, response, refusals = [] }: Exam
     ...(requestBody ? { requestBody: withBody(requestBody, request.body) } : {}),
     responses: [response, ...refusals].reduce(withAnswer, responses),
   };
+}
+
+/** The text of a parameter as a value of its type. */
+function typed({ schema }: Json, text: string): unknown {
+  const { type } = schema as { readonly type?: string };
+  if (type === 'integer' || type === 'number') return Number(text);
+  return type === 'boolean' ? text === 'true' : text;
 }
 
 function withAnswer(responses: Answers['responses'], example: ExampleAnswer): Answers['responses'] {
@@ -96,13 +104,16 @@ function withBody(holder: Json, example: unknown): Json {
   return { ...holder, content: Object.fromEntries(content) };
 }
 
+const without = (headers: Record<string, Json>, names: object) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !(name in names)));
+
 function withHeaders(answer: Json, examples: ExampleAnswer['headers'] = {}): Json {
   const known = (answer.headers ?? {}) as Record<string, Json>;
-  const described = Object.entries(examples).map(([name, example]) => [
-    name,
-    { schema: { type: 'string' }, ...known[name], example },
-  ]);
+  const described = Object.entries(examples).map(([name, text]) => {
+    const header = (HEADER_COMPONENTS[name] ?? known[name] ?? { schema: { type: 'string' } }) as Json;
+    return [name, { ...header, example: typed(header, text) }];
+  });
   return described.length === 0
     ? answer
-    : { ...answer, headers: { ...known, ...Object.fromEntries(described) } };
+    : { ...answer, headers: { ...Object.fromEntries(described), ...without(known, examples) } };
 }

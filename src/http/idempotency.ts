@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import sql from 'sql-template-tag';
-import { type Database, rows, type Tx } from '../db/connect.ts';
+import { SLICE_ROWS } from '../db/chores.ts';
+import { TOLERANCE } from '../db/clock.ts';
+import { rows, type Tx } from '../db/connect.ts';
 import { Failure, fail } from '../kernel/errors.ts';
 import type { Principal, Reply } from './route.ts';
 
@@ -19,8 +21,11 @@ export function checkKey(key: string): string {
   return key;
 }
 
-/** SHA-256 over what the request asks for. Hash a file while it is read and pass its digest as the body. */
-export function requestDigest(method: string, url: string, body: Buffer): Buffer {
+/**
+ * SHA-256 over what the request asks for. The body is the canonical text of its JSON, or the digest of a file that was
+ * hashed while it was read.
+ */
+export function requestDigest(method: string, url: string, body: string | Buffer): Buffer {
   return createHash('sha256').update(`${method} ${url}\n`).update(body).digest();
 }
 
@@ -141,17 +146,28 @@ function blank(json: string, secretField: string | undefined): string {
   return JSON.stringify({ ...(JSON.parse(json) as Record<string, unknown>), [secretField]: null });
 }
 
-/** Forgets answers older than 24 hours, a bounded slice at a time; returns how many. */
-export async function forgetOldReplies(db: Database): Promise<number> {
-  return db.transaction(async (tx) => {
-    const gone = await rows(
-      tx,
-      sql`delete from idempotency_keys where ctid = any(array(
-            select ctid from idempotency_keys where created_at < now() - interval '24 hours' limit 10000))
-            -- once more, of the row as it is when whoever is renewing it has ended
-            and created_at < now() - interval '24 hours'
-          returning 1`,
-    );
-    return gone.length;
-  });
+/** Forgets answers that are older than 24 hours at `at`, a slice of them; returns how many. */
+export async function forgetOldReplies(tx: Tx, at: string): Promise<number> {
+  const old = sql`created_at < ${at}::timestamptz - interval '24 hours'`;
+  const gone = await rows(
+    tx,
+    sql`delete from idempotency_keys where ctid = any(array(
+          select ctid from idempotency_keys where ${old} limit ${SLICE_ROWS}::int))
+          -- once more, of the row as it is when whoever is renewing it has ended
+          and ${old}
+        returning 1`,
+  );
+  return gone.length;
+}
+
+/** Dates answers that a clock ahead of its time dated: they would be kept until that time comes. */
+export async function redateReplies(tx: Tx): Promise<number> {
+  const redated = await rows(
+    tx,
+    sql`update idempotency_keys set created_at = now() where ctid = any(array(
+          select ctid from idempotency_keys where created_at > now() + ${TOLERANCE} limit ${SLICE_ROWS}::int
+          for update skip locked))
+        returning 1`,
+  );
+  return redated.length;
 }

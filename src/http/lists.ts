@@ -3,8 +3,9 @@ import { oneRow, type Reader } from '../db/connect.ts';
 import { fail } from '../kernel/errors.ts';
 import { type IdPrefix, uuidOf } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
-import { normalizeCurrency } from '../kernel/money.ts';
-import { formatInstant, parseInstantOrDay } from '../kernel/time.ts';
+import { MAX_JSON_INTEGER, normalizeCurrency } from '../kernel/money.ts';
+import { clip } from '../kernel/strict-json.ts';
+import { formatInstant, INSTANT_OR_DAY, INSTANT_OR_DAY_RULE, parseInstantOrDay } from '../kernel/time.ts';
 
 /** One query parameter that narrows a list: its rule for people, its schema, and the condition it becomes. */
 export interface Filter {
@@ -70,7 +71,10 @@ export function parseList(
       sort = value;
     } else {
       const known = ['page', 'per_page', 'sort', ...Object.keys(definition.filters)].join(', ');
-      throw fail('unknown_query_parameter', `unknown query parameter ${name}; this list knows ${known}`);
+      throw fail(
+        'unknown_query_parameter',
+        `unknown query parameter ${clip(name)}; this list knows ${known}`,
+      );
     }
   }
   return { page, perPage, sort, order: orderBy(definition, sort), conditions, given };
@@ -81,7 +85,7 @@ function refuse(message: string): never {
 }
 
 function integer(text: string): string | null {
-  return /^\+?0*[1-9][0-9]{0,99}$/.test(text) ? text.replace(/^\+?0*/, '') : null;
+  return /^\+?0*[1-9][0-9]*$/.test(text) ? text.replace(/^\+?0*/, '') : null;
 }
 
 function orderBy(definition: ListDefinition, sort: string): Sql {
@@ -200,20 +204,20 @@ export function oneOf(values: readonly string[], condition: (value: string, acco
 /** A filter by an exact text. */
 export function exactly(column: string): Filter {
   return {
-    rule: 'a text',
-    schema: { type: 'string' },
-    condition: (value) => sql`${raw(column)} = ${value}`,
+    rule: 'a text that is not empty',
+    schema: { type: 'string', minLength: 1 },
+    condition: (value) => (value === '' ? null : sql`${raw(column)} = ${value}`),
   };
 }
 
-/** A filter by a positive integer id. */
+/** A filter by an integer id. */
 export function numberId(condition: (id: string) => Sql): Filter {
   return {
-    rule: 'a positive integer',
-    schema: { type: 'integer', minimum: 1 },
+    rule: `an integer from 1 to ${MAX_JSON_INTEGER}`,
+    schema: { type: 'integer', minimum: 1, maximum: Number(MAX_JSON_INTEGER) },
     condition: (value) => {
       const id = integer(value);
-      return id !== null && id.length <= 15 ? condition(id) : null;
+      return id !== null && id.length <= 16 && BigInt(id) <= MAX_JSON_INTEGER ? condition(id) : null;
     },
   };
 }
@@ -234,7 +238,7 @@ export function currency(column: string): Filter {
 export function opaqueId(prefix: IdPrefix, column: string): Filter {
   return {
     rule: `an id that begins with ${prefix}_`,
-    schema: { type: 'string' },
+    schema: { type: 'string', pattern: `^${prefix}_[0-9a-f]{32}$` },
     condition: (value) => {
       const uuid = uuidOf(prefix, value);
       return uuid === null ? null : sql`${raw(column)} = ${uuid}`;
@@ -244,10 +248,10 @@ export function opaqueId(prefix: IdPrefix, column: string): Filter {
 
 /** The same, or by `none` for rows without one. */
 export function opaqueIdOrNone(prefix: IdPrefix, column: string): Filter {
-  const { rule, schema, condition } = opaqueId(prefix, column);
+  const { rule, condition } = opaqueId(prefix, column);
   return {
     rule: `${rule}, or none`,
-    schema,
+    schema: { type: 'string', pattern: `^(${prefix}_[0-9a-f]{32}|none)$` },
     condition: (value, account) =>
       value === 'none' ? sql`${raw(column)} is null` : condition(value, account),
   };
@@ -292,8 +296,8 @@ function span(name: string, before: (at: string) => Sql, from: (at: string) => S
     return 'from' in bound ? from(formatInstant(bound.from)) : before(formatInstant(bound.until));
   };
   const filter = (operator: Operator): Filter => ({
-    rule: 'an RFC 3339 instant or a day YYYY-MM-DD',
-    schema: { type: 'string' },
+    rule: INSTANT_OR_DAY_RULE,
+    schema: INSTANT_OR_DAY,
     condition: (value) => {
       const at = parseInstantOrDay(value);
       return at === null ? null : conditionOf(operator, at);

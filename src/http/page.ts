@@ -6,6 +6,8 @@ import type { Principal } from './route.ts';
 /** A signed-in user, and the token that forms carry against requests from other sites. */
 export interface SignedIn {
   readonly principal: Principal;
+  /** Who it is in all accounts (UUID). */
+  readonly person: string;
   readonly csrfToken: string;
 }
 

@@ -1,17 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { findSession } from '../features/sessions/service.ts';
+import { fail } from '../kernel/errors.ts';
 import { hashSecret, isSecret } from '../kernel/secrets.ts';
 import { OAUTH_ROUTES } from '../oauth/routes.ts';
 import { errorPage } from '../pages/html.ts';
 import { PAGE_ROUTES } from '../pages/routes.ts';
 import { sessionCookie } from './cookies.ts';
-import { describe } from './openapi.ts';
+import { descriptionOf } from './description.ts';
+import { READING } from './methods.ts';
 import { json, type PageInput, type PageReply, type PageRoute, type SignedIn } from './page.ts';
 import { toFailure } from './respond.ts';
-import { ROUTES as OPERATIONS } from './routes.ts';
 import type { ServerOptions } from './server.ts';
 
+// A consent form carries what its request asked for; the OAuth endpoints for programs take a few short values.
 const FORM_LIMIT = 1 << 16;
+const OAUTH_FORM_LIMIT = 1 << 14;
+const MOST_PARAMETERS = 100;
 
 /** Adds the pages for people and the OAuth endpoints: a plugin of its own, whose errors are not those of `/v2`. */
 export function addPages(app: FastifyInstance, options: ServerOptions): void {
@@ -22,36 +26,29 @@ export function addPages(app: FastifyInstance, options: ServerOptions): void {
       (_request, body, done) => done(null, body),
     );
     for (const route of ROUTES) addPage(pages, route, options);
-    for (const path of new Set(ROUTES.map((route) => route.path))) addOtherMethods(pages, path);
   });
 }
 
 const ROUTES: readonly PageRoute[] = [...OAUTH_ROUTES, ...PAGE_ROUTES];
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** What a path does not know is refused in the words of the others there. */
-function addOtherMethods(app: FastifyInstance, path: string): void {
-  const known = ROUTES.filter((route) => route.path === path);
-  const allow = known.map(({ method }) => method);
-  const message = `only ${allow.join(' and ')} is possible here`;
+/** How a method that a page does not have is refused: in the words of the others there. null where there is no page. */
+export function refusePage(path: string, message: string): ((reply: FastifyReply) => FastifyReply) | null {
+  const plain = path.replace(/\/$/, '') || '/';
+  const isHere = (at: string) => at === plain || (at.endsWith('*') && path.startsWith(at.slice(0, -1)));
+  const known = ROUTES.find((route) => isHere(route.path));
+  if (known === undefined) return null;
   const answer =
-    known[0]?.errors === 'oauth'
-      ? json(405, { error: 'invalid_request', error_description: message }, { allow: allow.join(', ') })
+    known.errors === 'oauth'
+      ? json(405, { error: 'invalid_request', error_description: message })
       : errorPage(405, message);
-  app.route({
-    method: METHODS.filter((method) => !(allow as readonly string[]).includes(method)),
-    url: path,
-    handler: async (_, reply) =>
-      sendPage(reply, { ...answer, headers: { ...answer.headers, allow: allow.join(', ') } }),
-    errorHandler: (_error, _request, reply) => sendPage(reply, answer),
-  });
+  return (reply) => sendPage(reply, answer);
 }
 
 function addPage(app: FastifyInstance, route: PageRoute, options: ServerOptions): void {
   app.route({
-    method: route.method,
+    method: route.method === 'GET' ? [...READING] : route.method,
     url: route.path,
-    bodyLimit: FORM_LIMIT,
+    bodyLimit: route.errors === 'oauth' ? OAUTH_FORM_LIMIT : FORM_LIMIT,
     errorHandler: (error, request, reply) => sendPage(reply, unforeseen(route, error as Error, request)),
     handler: async (request, reply) => {
       const answer = await route.handle(await inputOf(request, options));
@@ -63,24 +60,37 @@ function addPage(app: FastifyInstance, route: PageRoute, options: ServerOptions)
 async function inputOf(request: FastifyRequest, options: ServerOptions): Promise<PageInput> {
   const start = request.url.indexOf('?');
   const { body } = request;
+  // both are judged before anything is looked up
+  const query = parametersOf(start === -1 ? '' : request.url.slice(start + 1));
+  const form = parametersOf(Buffer.isBuffer(body) ? body.toString() : '');
   return {
     db: options.db,
     log: request.log as PageInput['log'],
-    method: request.method,
+    method: request.method === 'HEAD' ? 'GET' : request.method,
     headers: request.headers,
-    query: new URLSearchParams(start === -1 ? '' : request.url.slice(start + 1)),
-    form: new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : ''),
+    query,
+    form,
     signedIn: await signedInOf(request, options),
     address: request.ip,
     requestId: request.id,
     baseUrl: options.baseUrl(),
     authorizeUrl: options.authorizeUrl(),
-    description: () => describe(OPERATIONS),
+    description: () => descriptionOf(options),
   };
 }
 
-async function signedInOf(request: FastifyRequest, { db }: ServerOptions): Promise<SignedIn | null> {
-  const cookie = sessionCookie(request.headers.cookie);
+/** The parameters of a query or a form. Throws `malformed_request` when they are more than any page of ours has. */
+function parametersOf(text: string): URLSearchParams {
+  const parameters = new URLSearchParams(text);
+  if (parameters.size <= MOST_PARAMETERS) return parameters;
+  throw fail('malformed_request', `the request has more than ${MOST_PARAMETERS} parameters`);
+}
+
+async function signedInOf(
+  request: FastifyRequest,
+  { db, authorizeUrl }: ServerOptions,
+): Promise<SignedIn | null> {
+  const cookie = sessionCookie(request.headers.cookie, authorizeUrl());
   return cookie !== undefined && isSecret('phi_', cookie) ? findSession(db, hashSecret(cookie)) : null;
 }
 

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isUnavailable } from '../db/connect.ts';
+import { databaseFault } from '../db/connect.ts';
 import { type Failure, Failure as FailureClass, fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
 import { type ListQuery, linkHeader } from './lists.ts';
+import { pathOf } from './methods.ts';
 import type { Reply } from './route.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -18,6 +19,11 @@ export function sendReply(
   reply.code(result.status).headers(result.headers);
   if (result.kind === 'empty') return reply.send();
   if (result.kind === 'file') {
+    if (request.method === 'HEAD') {
+      // as far as the first row: nobody waits for the rest
+      result.stream.once('error', () => undefined).destroy();
+      return reply.send();
+    }
     // A failure midway cuts the connection: a file that ends short must never look whole.
     result.stream.once('error', (error) => {
       request.log.error({ err: error }, 'a download was cut off');
@@ -26,9 +32,15 @@ export function sendReply(
     return reply.send(result.stream);
   }
   if (list && result.total !== undefined) {
-    reply.header('link', linkHeader(new URL(request.url, base), list, result.total));
+    reply.header('link', linkHeader(addressOf(request, base), list, result.total));
   }
   return reply.type(JSON_TYPE).send(result.json);
+}
+
+/** What was asked for at our public address, whichever host the request names. */
+function addressOf(request: FastifyRequest, base: string): URL {
+  const [, query = ''] = request.url.split(/\?(.*)/s);
+  return new URL(`${base}${pathOf(request)}${query === '' ? '' : `?${query}`}`);
 }
 
 /** Sends an error in the envelope of the interface (section 7), with its reason in `Payhook-Reason`. */
@@ -64,7 +76,14 @@ export function toFailure(error: FrameworkError, request: Pick<FastifyRequest, '
   if (error.code === 'ECONNRESET' && error.message === 'aborted') {
     return fail('malformed_request', 'the connection was closed before the body was complete');
   }
-  if (isUnavailable(error)) {
+  const fault = databaseFault(error);
+  if (fault === 'disk_full') {
+    request.log.error({ err: error }, 'the disk is full');
+    return fail('disk_full', 'the disk is full: nothing was written; free some room and try again', {
+      'retry-after': '10',
+    });
+  }
+  if (fault === 'unavailable') {
     request.log.error({ err: error }, 'PostgreSQL cannot be reached');
     return fail('database_unavailable', 'the database cannot be reached; try again', { 'retry-after': '2' });
   }

@@ -4,7 +4,9 @@ import type { Database, Reader, Tx } from '../db/connect.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
 import type { Failure, ReasonName } from '../kernel/errors.ts';
 import type { Json } from '../kernel/json.ts';
+import type { StrictJson } from '../kernel/strict-json.ts';
 import type { Vault } from '../kernel/vault.ts';
+import type { HeaderName } from './headers.ts';
 import type { ListDefinition, ListQuery, Page } from './lists.ts';
 
 /** The OAuth scopes of the interface (section 5), with their meaning. An API key holds them all. */
@@ -29,6 +31,28 @@ export const SCOPES = {
 export type Scope = keyof typeof SCOPES;
 export const ALL_SCOPES: ReadonlySet<Scope> = new Set(Object.keys(SCOPES) as Scope[]);
 
+/**
+ * What a scope opens, as a merchant who is asked for it must know it. A scope that opens nothing has
+ * no line here and is never offered; a test compares the lines with the routes.
+ */
+export const CONSEQUENCES: { readonly [Name in Scope]?: { readonly may: string; readonly more: string } } = {
+  account: {
+    may: 'Change the settings of your account',
+    more: 'Its name, its currency, how long commissions are on hold and what is paid at the least.',
+  },
+  webhooks: {
+    may: 'Change where your webhooks go, and read their signing secrets',
+    more: 'Make, change and delete endpoints, read the delivery log and send events again.',
+  },
+  affiliates: {
+    may: 'Make and complete payouts',
+    more: 'Read and change affiliates, their payment details, programs, commissions and refunds; download payment files.',
+  },
+};
+
+/** The scopes that open something here. */
+export const OPENING_SCOPES: ReadonlySet<Scope> = new Set(Object.keys(CONSEQUENCES) as Scope[]);
+
 export type Role = 'owner' | 'member' | 'viewer';
 
 /** Who makes a request: an API key, a signed-in user, an application a merchant granted scopes, or the operator. */
@@ -45,6 +69,8 @@ export interface Principal {
   readonly user?: string;
   /** The session (UUID) of a user. */
   readonly session?: string;
+  /** The redirect URIs of a public application: pages of their origins may read the answer. None for others. */
+  readonly redirectUris?: readonly string[];
 }
 
 /**
@@ -123,6 +149,12 @@ interface Common<Path extends string, Query extends TObject> {
   readonly returns: Readonly<Record<number, TSchema | 'text/csv' | null>>;
   /** Shows a secret that signs or opens something: viewers may not read it. */
   readonly confidential?: true;
+  /** Makes it a list: page, per_page, sort and the filters named here. */
+  readonly list?: ListDefinition;
+  /** Headers of its successes, besides those that every answer, list or file has. */
+  readonly sends?: readonly HeaderName[];
+  /** What its path's parameters are, where their names do not say it. */
+  readonly inPath?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** The reasons it refuses with, besides those of every operation. */
   readonly errors?: readonly ReasonName[];
 }
@@ -142,6 +174,7 @@ interface ReadInput<Path extends string, Query extends TObject> {
 
 export interface WriteInput<Path extends string, Query extends TObject, Body extends TSchema> {
   readonly tx: Tx;
+  readonly requestId: string;
   readonly vault: Vault;
   /** The public address of the server. */
   readonly baseUrl: string;
@@ -153,17 +186,16 @@ export interface WriteInput<Path extends string, Query extends TObject, Body ext
   readonly principal: Principal;
   readonly params: Params<Path>;
   readonly query: Static<Query>;
+  readonly list: ListQuery;
   readonly body: Static<Body>;
-  /** The body's text as it came, for what must be passed on unchanged. */
-  readonly rawBody: string;
+  /** The body as it was read, for what must be passed on unchanged. */
+  readonly json: StrictJson;
   readonly upload: Upload;
   /** The If-Match header as it came. */
   readonly ifMatch: string | undefined;
 }
 
 interface ReadSpec<Path extends string, Query extends TObject> extends Common<Path, Query> {
-  /** Makes it a list: page, per_page, sort and the filters named here. */
-  readonly list?: ListDefinition;
   handle(input: ReadInput<Path, Query>): Promise<Reply>;
 }
 
@@ -171,6 +203,8 @@ interface WriteCommon<Path extends string, Query extends TObject, Body extends T
   extends Common<Path, Query> {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly body?: Body;
+  /** A field that is passed on as it came: its numbers are the receiver's to judge. */
+  readonly passesOn?: string;
   /** The body may be left out; it is then `{}`. */
   readonly bodyOptional?: true;
   /** Reads a file of this type instead of JSON. */
@@ -193,10 +227,7 @@ interface WriteSpec<Path extends string, Query extends TObject, Body extends TSc
 }
 
 /** One of the requests that are answered together. */
-type BatchInput<Body extends TSchema> = Pick<
-  WriteInput<string, TObject, Body>,
-  'account' | 'body' | 'rawBody'
->;
+type BatchInput<Body extends TSchema> = Pick<WriteInput<string, TObject, Body>, 'account' | 'body' | 'json'>;
 
 interface BatchSpec<Path extends string, Body extends TSchema> extends WriteCommon<Path, TObject, Body> {
   readonly unaudited: true;

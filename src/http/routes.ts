@@ -12,6 +12,7 @@ import * as programs from '../features/programs/routes.ts';
 import * as recoveries from '../features/recoveries/routes.ts';
 import * as refunds from '../features/refunds/routes.ts';
 import * as reports from '../features/reports/routes.ts';
+import * as returns from '../features/returns/routes.ts';
 import * as sessions from '../features/sessions/routes.ts';
 import * as users from '../features/users/routes.ts';
 import * as webhookEndpoints from '../features/webhook-endpoints/routes.ts';
@@ -23,6 +24,8 @@ export const ROUTES: readonly Route[] = [
   payouts.list,
   payouts.create,
   payouts.previewOne,
+  payouts.previewAffiliates,
+  payouts.previewExcluded,
   payouts.getCurrent,
   payouts.get,
   payouts.complete,
@@ -31,7 +34,9 @@ export const ROUTES: readonly Route[] = [
   payouts.affiliates,
   payouts.commissions,
   payouts.exclusions,
-  payouts.returned,
+  returns.returned,
+  returns.list,
+  returns.undo,
   paymentFiles.download,
   reports.paid,
   affiliates.list,
@@ -53,6 +58,9 @@ export const ROUTES: readonly Route[] = [
   commissions.unhold,
   refunds.refundOne,
   refunds.refundByOrder,
+  refunds.list,
+  refunds.get,
+  refunds.reverse,
   commissions.adjust,
   webhookEndpoints.list,
   webhookEndpoints.create,

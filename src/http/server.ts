@@ -1,29 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
   LogController,
+  type RouteHandlerMethod,
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { Database } from '../db/connect.ts';
-import { hasPartitionsAhead } from '../db/partitions.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
 import { fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
+import { isKeyed } from '../kernel/keyed-methods.ts';
+import { clip, readStrictJson, type StrictJson } from '../kernel/strict-json.ts';
 import type { Vault } from '../kernel/vault.ts';
 import { authenticator, authorize, type OperatorCredential } from './auth.ts';
 import { checkBody, checkQuery, readQuery } from './check.ts';
+import { type ConnectionLimits, connectionOptions, limitConnections, onSlowBody } from './connections.ts';
+import { allowPublicApplications } from './cors.ts';
+import { addDescription } from './description.ts';
 import { checkKey, requestDigest } from './idempotency.ts';
 import { type ListQuery, parseList } from './lists.ts';
-import { describe } from './openapi.ts';
-import { addPages } from './pages.ts';
+import { READING, refuseUnrouted } from './methods.ts';
+import { addPages, refusePage } from './pages.ts';
 import { envelope, sendFailure, sendReply, toFailure } from './respond.ts';
 import type { Principal, Route, Upload } from './route.ts';
 import { ROUTES } from './routes.ts';
 import { transactions } from './transactions.ts';
-import { type SpooledUpload, spool } from './upload.ts';
+import { type SpooledUpload, spool, type UploadGate, uploadGate } from './upload.ts';
 
 export interface ServerOptions {
   readonly db: Database;
@@ -37,6 +43,12 @@ export interface ServerOptions {
   readonly operator?: OperatorCredential;
   readonly vault: Vault;
   readonly addresses: AddressRules;
+  readonly limits: ConnectionLimits & {
+    /** Files that may come in at once. */
+    readonly uploads: number;
+  };
+  /** Why no requests should be sent here; null = they may be. */
+  readonly readiness: () => Promise<{ readonly reason: string; readonly message: string } | null>;
 }
 
 declare module 'fastify' {
@@ -64,7 +76,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     rewriteUrl: (request) => decodable(request.url ?? '/'),
     clientErrorHandler,
     // Node would refuse a request without Host by itself, and not in the envelope
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, ...connectionOptions(options.limits) },
     forceCloseConnections: 'idle',
   }) as unknown as FastifyInstance;
 
@@ -72,14 +84,19 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readBodies(app);
   logRequests(app);
+  limitConnections(app, options.limits);
+  allowPublicApplications(app, options.db.reader);
+  refuseUnrouted(app, refusePage);
   closeWhenStopping(app);
   app.setErrorHandler((error: Error, request, reply) => sendFailure(reply, toFailure(error, request)));
-  app.setNotFoundHandler((request, reply) => sendFailure(reply, noSuchRoute(request)));
-  addHealth(app, options.db);
-  const authenticate = authenticator(options.db, options.operator);
-  for (const route of ROUTES) addRoute(app, route, options, authenticate);
+  // the hook of refuseUnrouted has answered before
+  app.setNotFoundHandler(() => undefined);
+  addHealth(app, options);
+  const authenticate = authenticator(options.db, options.authorizeUrl, options.operator);
+  const gate = uploadGate(options.limits.uploads);
+  for (const route of ROUTES) addRoute(app, route, { ...options, gate }, authenticate);
   addPages(app, options);
-  app.get('/v2/openapi.json', (_, reply) => reply.type('application/json').send(toJson(describe(ROUTES))));
+  addDescription(app, options);
   return app;
 }
 
@@ -99,34 +116,41 @@ function decodable(url: string): string {
   }
 }
 
-// Fastify parses no body by itself here: bytes are kept whole for the idempotency digest and checked as UTF-8.
+/** A body of a type that no operation reads. */
+const UNREAD = Symbol('unread');
+
+// Fastify parses no body by itself here: bytes are kept whole and checked as UTF-8.
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
   );
   app.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
+  // whatever type it says it has, no bytes are no body
+  app.addContentTypeParser('*', (request, _payload, done) =>
+    done(null, request.headers['content-length'] === '0' ? undefined : UNREAD),
+  );
 }
 
-const parseJson = (app: FastifyInstance) => {
-  const parse = app.getDefaultJsonParser('error', 'error');
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  return (request: FastifyRequest, bytes: Buffer): Promise<unknown> =>
-    new Promise((resolve, reject) => {
-      const refuse = (error: Error) =>
-        reject(fail('invalid_json', `the body is not valid JSON: ${error.message}`));
-      try {
-        const text = decoder.decode(bytes);
-        parse(request, text, (error, value) => (error ? refuse(error) : resolve(value)));
-      } catch (error) {
-        refuse(error as Error);
-      }
-    });
-};
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The JSON of a body in UTF-8; a byte order mark in front is none of it. Throws as `readStrictJson`. */
+function parseJson(bytes: Buffer): StrictJson {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw fail('invalid_json', 'the body is not UTF-8');
+  }
+  return readStrictJson(text);
+}
 
 function logRequests(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('payhook-request-id', request.id).header('cache-control', 'no-store');
+    reply
+      .header('payhook-request-id', request.id)
+      .header('cache-control', 'no-store')
+      .header('x-content-type-options', 'nosniff');
   });
   app.addHook('onResponse', async (request, reply) => {
     const { principal } = request;
@@ -156,18 +180,17 @@ function closeWhenStopping(app: FastifyInstance): void {
   });
 }
 
-function addHealth(app: FastifyInstance, db: Database): void {
-  app.get('/healthz', (_, reply) => reply.type('application/json').send('{"status":"ok"}'));
-  app.get('/readyz', async (request, reply) => {
-    try {
-      if (await hasPartitionsAhead(db.reader)) {
-        return reply.type('application/json').send('{"status":"ready"}');
-      }
-      return reply.code(503).type('application/json').send('{"status":"unavailable","reason":"partitions"}');
-    } catch (error) {
-      request.log.warn({ err: error }, 'not ready');
-      return reply.code(503).type('application/json').send('{"status":"unavailable","reason":"database"}');
-    }
+function addHealth(app: FastifyInstance, { readiness }: ServerOptions): void {
+  const answer = (url: string, handler: RouteHandlerMethod) =>
+    app.route({ method: [...READING], url, handler });
+  answer('/healthz', (_, reply) => reply.type('application/json').send('{"status":"ok"}'));
+  answer('/readyz', async (_, reply) => {
+    const problem = await readiness();
+    const body = problem === null ? { status: 'ready' } : { status: 'unavailable', ...problem };
+    return reply
+      .code(problem === null ? 200 : 503)
+      .type('application/json')
+      .send(toJson(body));
   });
 }
 
@@ -176,14 +199,18 @@ function fastifyPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
+interface RouteOptions extends ServerOptions {
+  readonly gate: UploadGate;
+}
+
 function addRoute(
   app: FastifyInstance,
   route: Route,
-  options: ServerOptions,
+  options: RouteOptions,
   authenticate: ReturnType<typeof authenticator>,
 ): void {
   app.route({
-    method: route.method,
+    method: route.kind === 'read' ? [...READING] : route.method,
     url: fastifyPath(route.path),
     ...(route.kind === 'write' && route.bodyLimit ? { bodyLimit: route.bodyLimit } : {}),
     // Before the body is read: a caller without a key learns nothing about bodies.
@@ -191,7 +218,7 @@ function addRoute(
       request.principal = await authenticate(request);
       authorize(request.principal, route);
     },
-    handler: route.kind === 'read' ? reading(route, options) : writing(route, options, parseJson(app)),
+    handler: route.kind === 'read' ? reading(route, options) : writing(route, options),
   });
 }
 
@@ -205,13 +232,22 @@ function searchOf(request: FastifyRequest): string {
   return start === -1 ? '' : request.url.slice(start + 1);
 }
 
+/** The checked query of a request: that of a list, or what the operation names. */
+async function queryOf(
+  route: Route,
+  request: FastifyRequest,
+): Promise<{ query: Record<string, unknown>; list: ListQuery | undefined }> {
+  const given = readQuery(searchOf(request));
+  if (route.list) return { query: {}, list: parseList(route.list, given, principalOf(request).account) };
+  return { query: await checkQuery(route.query, given), list: undefined };
+}
+
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl }: ServerOptions): Handler {
   return async (request, reply) => {
     const principal = principalOf(request);
-    const given = readQuery(searchOf(request));
-    const list = route.list ? parseList(route.list, given, principal.account) : undefined;
+    const { query, list } = await queryOf(route, request);
     const result = await route.handle({
       db: db.reader,
       vault,
@@ -219,7 +255,7 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl }: Server
       account: principal.account,
       principal,
       params: request.params as Record<string, string>,
-      query: list ? {} : await checkQuery(route.query, given),
+      query,
       list: list as ListQuery,
     });
     return sendReply(request, reply, result, baseUrl(), list);
@@ -228,25 +264,26 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl }: Server
 
 function writing(
   route: Route & { kind: 'write' },
-  { db, vault, addresses, baseUrl, authorizeUrl }: ServerOptions,
-  parse: (request: FastifyRequest, bytes: Buffer) => Promise<unknown>,
+  { db, vault, addresses, baseUrl, authorizeUrl, gate }: RouteOptions,
 ): Handler {
   const answer = transactions(db, route);
   return async (request, reply) => {
     const principal = principalOf(request);
     const key = idempotencyKey(request);
-    const query = await checkQuery(route.query, readQuery(searchOf(request)));
-    const upload = route.upload ? await readUpload(request) : undefined;
+    const { query, list } = await queryOf(route, request);
+    refuseEncoded(request);
+    const upload = route.upload ? await readUpload(request, gate) : undefined;
     try {
-      const bytes = upload ? upload.digest : bytesOf(request);
-      const body = upload ? {} : await readJson(route, bytes, (raw) => parse(request, raw));
+      const json = upload ? NO_BODY : await readJson(route, bytesOf(request));
+      const content = () => upload?.digest ?? json.canonical();
       const result = await answer({
         id: request.id,
         idempotent:
           key === undefined
             ? undefined
-            : { principal, key, digest: requestDigest(request.method, request.url, bytes) },
+            : { principal, key, digest: requestDigest(request.method, request.url, content()) },
         input: {
+          requestId: request.id,
           vault,
           addresses,
           baseUrl: baseUrl(),
@@ -255,13 +292,14 @@ function writing(
           principal,
           params: request.params as Record<string, string>,
           query,
-          body,
-          rawBody: upload ? '' : bytes.toString(),
+          list: list as ListQuery,
+          body: json.value,
+          json,
           upload: upload as Upload,
           ifMatch: route.ifMatch ? request.headers['if-match'] : undefined,
         },
       });
-      return sendReply(request, reply, result, baseUrl());
+      return sendReply(request, reply, result, baseUrl(), list);
     } finally {
       await upload?.close();
     }
@@ -270,69 +308,88 @@ function writing(
 
 function idempotencyKey(request: FastifyRequest): string | undefined {
   const header = request.headers['idempotency-key'];
-  if (header === undefined || (request.method !== 'POST' && request.method !== 'PUT')) return undefined;
+  if (header === undefined || !isKeyed(request.method)) return undefined;
   return checkKey(String(header));
 }
 
 function bytesOf(request: FastifyRequest): Buffer {
   if (request.body === undefined || request.body === null) return Buffer.alloc(0);
   if (Buffer.isBuffer(request.body)) return request.body;
-  throw fail('unsupported_media_type', 'send the body as Content-Type: application/json');
+  throw wrongType(request, 'the body as Content-Type: application/json');
 }
+
+function wrongType({ headers }: FastifyRequest, wanted: string) {
+  const given = headers['content-type'];
+  return fail('unsupported_media_type', `send ${wanted}${given === undefined ? '' : `, not ${clip(given)}`}`);
+}
+
+const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
+
+/** Throws `unsupported_media_type` for bodies that say they are compressed, or are not in UTF-8. */
+function refuseEncoded({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') {
+    throw fail(
+      'unsupported_media_type',
+      `send the body as it is, without Content-Encoding: ${clip(encoding)}`,
+    );
+  }
+  const charset = CHARSET.exec(headers['content-type'] ?? '')?.[1];
+  if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
+    throw fail('unsupported_media_type', `send the body in UTF-8, not with charset=${clip(charset)}`);
+  }
+}
+
+const NO_BODY = readStrictJson('{}');
 
 /** The checked JSON body; zero bytes are no body, which an operation without one takes and so does `{}`. */
-async function readJson(
-  route: Route & { kind: 'write' },
-  bytes: Buffer,
-  parse: (bytes: Buffer) => Promise<unknown>,
-): Promise<unknown> {
-  const empty = bytes.length === 0;
-  if (!route.body) {
-    const value = empty ? {} : await parse(bytes);
-    if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) return {};
-    throw fail('unknown_field', 'this operation takes no body');
+async function readJson(route: Route & { kind: 'write' }, bytes: Buffer): Promise<StrictJson> {
+  if (bytes.length === 0 && route.body && !route.bodyOptional) {
+    throw fail('invalid_body', 'the body is missing: send a JSON object');
   }
-  if (empty && !route.bodyOptional) throw fail('invalid_body', 'the body is missing: send a JSON object');
-  const value = empty ? {} : await parse(bytes);
-  await checkBody(route.body, value);
-  return value;
+  const json = bytes.length === 0 ? NO_BODY : parseJson(bytes);
+  if (route.body) await checkBody(route.body, json, route.passesOn);
+  else if (!isEmptyObject(json.value)) throw fail('unknown_field', 'this operation takes no body');
+  return json;
 }
 
-async function readUpload(request: FastifyRequest): Promise<SpooledUpload> {
+const isEmptyObject = (value: unknown) =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+
+async function readUpload(request: FastifyRequest, gate: UploadGate): Promise<SpooledUpload> {
   const payload = request.body;
   if (payload === undefined && /^text\/csv\b/.test(request.headers['content-type'] ?? '')) {
     throw fail('invalid_file', 'the file is empty: its first line must name the columns');
   }
-  if (payload === undefined || payload === null || Buffer.isBuffer(payload)) {
-    throw fail('unsupported_media_type', 'send the file as Content-Type: text/csv');
+  if (payload === undefined || payload === null || payload === UNREAD || Buffer.isBuffer(payload)) {
+    throw wrongType(request, 'the file as Content-Type: text/csv');
   }
-  return spool(payload as Parameters<typeof spool>[0], UPLOAD_LIMIT, request.id);
+  const leave = gate(principalOf(request).account);
+  const given = { body: payload as Readable, limit: UPLOAD_LIMIT, name: request.id };
+  return spool({ ...given, onSlow: (refuse) => onSlowBody(request, refuse) }).then(
+    (upload) => ({ ...upload, close: () => upload.close().finally(leave) }),
+    (error: unknown) => {
+      leave();
+      throw error;
+    },
+  );
 }
 
-const PATTERNS = ROUTES.map((route) => ({
-  method: route.method,
-  pattern: new RegExp(`^${route.path.replace(/\/$/, '').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
-}));
-
-function noSuchRoute(request: FastifyRequest) {
-  const path = request.url.split('?', 1)[0] ?? '';
-  const methods = PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
-  if (methods.length > 0) {
-    const allow = [...new Set(methods)].join(', ');
-    return fail('method_not_allowed', `${request.method} is not possible here; possible: ${allow}`, {
-      allow,
-    });
-  }
-  return fail('unknown_route', `there is no operation ${request.method} ${path.slice(0, 200)}`);
-}
+const UNREADABLE: Readonly<Record<string, string>> = {
+  HPE_INVALID_METHOD: 'the method is none of HTTP',
+  HPE_HEADER_OVERFLOW: 'the headers are larger than 16 KiB',
+};
 
 /** What the HTTP parser itself refuses, in the envelope too. */
 function clientErrorHandler(this: unknown, error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const failure = fail('malformed_request', 'the HTTP request could not be read');
+  const failure =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? fail('request_timeout', 'the head of the request did not come in time')
+      : fail('malformed_request', UNREADABLE[error.code ?? ''] ?? 'the HTTP request could not be read');
   const body = envelope(failure);
   socket.end(
     `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\npayhook-reason: ${failure.reason}\r\n` +
-      `payhook-request-id: ${newRequestId()}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+      `x-content-type-options: nosniff\r\npayhook-request-id: ${newRequestId()}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
 }

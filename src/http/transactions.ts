@@ -77,7 +77,7 @@ function together(db: Database, { batch, secretField }: BatchRoute): Ask {
     ];
   };
   const weightOf = ({ input }: WriteRequest) => {
-    const bytes = Buffer.byteLength(input.rawBody);
+    const bytes = Buffer.byteLength(input.json.text);
     return bytes > batch.aloneAbove ? Number.POSITIVE_INFINITY : bytes;
   };
   return coalesce(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addressRules, isNetwork, namesLoopback, refusalOfUrl } from './addresses.ts';
+import { addressRules, isNetwork, namesLoopback, refusalOfUrl, subscriberOf } from './addresses.ts';
 
 const PUBLIC_ONLY = addressRules([]);
 const WITH_LOCAL = addressRules(['127.0.0.0/8', '::1/128']);
@@ -13,6 +13,8 @@ const PUBLIC = ['1.1.1.1', '8.8.8.8', '100.63.255.255', '100.128.0.0', '172.15.2
     '2A00:1450:4001:0830::200E',
     '2001:4860::8888',
   ])
+  .concat(['168.63.129.15', '168.63.129.17', '161.25.255.255', '166.12.0.0', '199.36.153.3', '199.36.153.12'])
+  .concat(['2600:2d00:2:fff::', '2600:2d00:2:1100::', '2600:2d00:2:2100::'])
   .concat([
     '2400:cb00:2048:1::c629:d7a2',
     '::ffff:8.8.8.8',
@@ -27,6 +29,16 @@ test.each(PUBLIC)('%s is global unicast and may be dialled', (address) => {
 
 const NOT_PUBLIC: Readonly<Record<string, readonly string[]>> = {
   'this network': ['0.0.0.0', '0.1.2.3', '0.255.255.255'],
+  'host services of clouds': [
+    '168.63.129.16',
+    '::ffff:168.63.129.16',
+    '161.26.0.10',
+    '166.11.255.255',
+    '199.36.153.4',
+    '199.36.153.11',
+    '2600:2d00:2:1000::',
+    '2600:2d00:2:20ff:ffff:ffff:ffff:ffff',
+  ],
   private: ['10.0.0.0', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1', '192.168.255.255'],
   'carrier grade NAT': ['100.64.0.0', '100.100.100.200', '100.127.255.255'],
   loopback: ['127.0.0.1', '127.0.0.0', '127.255.255.254', '::1', '0:0:0:0:0:0:0:1', '0000::0001'],
@@ -260,4 +272,17 @@ test.each([
 
 test('a URL of 2048 characters may be a target', () => {
   expect(refusalOfUrl(`https://example.com/${'a'.repeat(2028)}`, PUBLIC_ONLY)).toBeNull();
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::ffff:c000:201', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
+  ['fe80::1%eth0', 'fe80::/64'],
+  ['::1', '::/64'],
+  ['a socket', 'a socket'],
+])('%s is counted as %s', (address, subscriber) => {
+  expect(subscriberOf(address)).toBe(subscriber);
 });

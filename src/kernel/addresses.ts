@@ -19,6 +19,27 @@ const ONLY_PUBLIC = 'name a public address (DELIVERY_ALLOW_CIDRS of the server a
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
+ * Addresses among the public ones at which clouds serve the machines in them: what is sent there does not leave for the
+ * internet, and who asks is the machine. Link-local, shared and unique local ones (169.254.169.254, 100.100.100.200,
+ * fd00:ec2::254) are no global unicast anyway.
+ */
+const HOST_SERVICES = [
+  // Azure: platform resources, DNS, health of the machine (learn.microsoft.com, "What is IP address 168.63.129.16?")
+  '168.63.129.16/32',
+  // IBM Cloud: its services and cloud service endpoints (cloud.ibm.com/apidocs/vpc, reserved ranges of `client_ip_pool`)
+  '161.26.0.0/16',
+  '166.8.0.0/14',
+  // Google Cloud: restricted and private access to Google's APIs (cloud.google.com/vpc/docs/configure-private-google-access)
+  '199.36.153.4/30',
+  '199.36.153.8/30',
+  '2600:2d00:2:1000::/56',
+  '2600:2d00:2:2000::/56',
+].map((network) => ipaddr.parseCIDR(network));
+
+const isHostService = (address: Address) =>
+  HOST_SERVICES.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+
+/**
  * The rules that allow global unicast (the IANA special-purpose registries say what is not) and the networks
  * `allowed`, each an address and its prefix length (see `isNetwork`). Throws when one is not well-formed.
  */
@@ -90,8 +111,19 @@ function addressOf(text: string): Address | null {
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
+/**
+ * Whom an address that a request came from is counted as: an IPv4 address, also one mapped into IPv6, by itself; an
+ * IPv6 address as its network of 64 bits, the smallest that one subscriber is given (RFC 6177). Other text is itself.
+ */
+export function subscriberOf(text: string): string {
+  const address = addressOf(text.replace(/%.*$/, ''));
+  if (address === null) return text;
+  if (address.kind() === 'ipv4') return address.toString();
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/64`).toString()}/64`;
+}
+
 function isGlobalUnicast(address: Address): boolean {
-  if (address.range() !== 'unicast') return false;
+  if (isHostService(address) || address.range() !== 'unicast') return false;
   return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST);
 }
 

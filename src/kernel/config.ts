@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import { isNetwork } from './addresses.ts';
 
 /** The settings of the program, checked. */
@@ -11,6 +12,8 @@ export interface Config {
   readonly databasePoolSize: number;
   /** Absolute. */
   readonly dataDir: string;
+  /** Whether somebody named the data folder; else it is the one of the working folder. */
+  readonly dataDirGiven: boolean;
   /** The public address of the API; undefined = http://HOST:PORT. */
   readonly baseUrl: string | undefined;
   readonly authorizeUrl: string | undefined;
@@ -18,8 +21,27 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** undefined = made on the first run and kept in the data folder. */
   readonly secretKey: string | undefined;
+  /** The file that `secretKey` came from, if one did. */
+  readonly secretKeyFile: string | undefined;
+  /** The key before, while everything is sealed anew under SECRET_KEY. */
+  readonly secretKeyPrevious: string | undefined;
   readonly logLevel: string;
+  readonly http: HttpConfig;
+  /** From SIGTERM until no request is taken any more. */
+  readonly shutdownDelayMs: number;
   readonly delivery: DeliveryConfig;
+}
+
+/** What callers may take of the server. */
+export interface HttpConfig {
+  /** For the head of a request; bodies and answers are judged after each such span. */
+  readonly requestTimeoutMs: number;
+  /** The slowest body or answer that is waited for. */
+  readonly bytesPerSecond: number;
+  /** At once; null = what the limit of open files leaves. */
+  readonly connections: number | null;
+  /** Files that come in at once. */
+  readonly uploads: number;
 }
 
 /** How events are delivered. */
@@ -99,6 +121,9 @@ function withoutCredentials(text: string): string {
   return text.replace(/\/\/[^/]*@/, '//…@');
 }
 
+const KEY_RULE = 'at least 32 characters, for example from `openssl rand -base64 32`';
+const readKey = (text: string) => (text.length >= 32 ? text : undefined);
+
 const SETTINGS: readonly Setting[] = [
   {
     name: 'PORT',
@@ -158,12 +183,48 @@ const SETTINGS: readonly Setting[] = [
     rule: 'networks in CIDR notation with a comma between',
   },
   {
+    name: 'REQUEST_TIMEOUT_MS',
+    meaning: 'how long the head of a request may take, and a body or an answer that hardly moves',
+    fallback: '20000',
+    read: integer(1000, 600_000),
+    rule: 'a number of milliseconds from 1000 to 600000',
+  },
+  {
+    name: 'MIN_BYTES_PER_SECOND',
+    meaning: 'a body or an answer that is slower than this for REQUEST_TIMEOUT_MS is cut off',
+    fallback: '4096',
+    read: integer(1, 1_000_000),
+    rule: 'a number from 1 to 1000000',
+  },
+  {
+    name: 'MAX_CONNECTIONS',
+    meaning: 'connections at once; none = what the limit of open files leaves, at most 10000',
+    fallback: undefined,
+    read: integer(1, 1_000_000),
+    rule: 'a number from 1 to 1000000',
+  },
+  {
+    name: 'MAX_UPLOADS',
+    meaning: 'CSV files that may come in at once, half of them for one account',
+    fallback: '8',
+    read: integer(1, 1000),
+    rule: 'a number from 1 to 1000',
+  },
+  {
     name: 'SECRET_KEY',
     meaning: 'encrypts secrets at rest; required with DATABASE_URL, otherwise made on the first run',
     fallback: undefined,
     secret: true,
-    read: (text) => (text.length >= 32 ? text : undefined),
-    rule: 'at least 32 characters, for example from `openssl rand -base64 32`',
+    read: readKey,
+    rule: KEY_RULE,
+  },
+  {
+    name: 'SECRET_KEY_PREVIOUS',
+    meaning: 'the key before, while SECRET_KEY is changed: see payhook secret-key rotate',
+    fallback: undefined,
+    secret: true,
+    read: readKey,
+    rule: KEY_RULE,
   },
   {
     name: 'LOG_LEVEL',
@@ -171,6 +232,14 @@ const SETTINGS: readonly Setting[] = [
     fallback: 'info',
     read: (text) => (LEVELS.includes(text) ? text : undefined),
     rule: `one of ${LEVELS.join(', ')}`,
+  },
+  {
+    name: 'SHUTDOWN_DELAY_MS',
+    meaning:
+      'after SIGTERM requests are still taken for so long, while /readyz is 503; not at a terminal, not after Ctrl-C',
+    fallback: '5000',
+    read: integer(0, 600_000),
+    rule: 'a number of milliseconds from 0 to 600000',
   },
   {
     name: 'DELIVERY_WORKER',
@@ -216,17 +285,60 @@ const SETTINGS: readonly Setting[] = [
   },
 ];
 
-/** How commands reach a server elsewhere; `serve` does not read them. */
-const REMOTE_SETTINGS: readonly Pick<Setting, 'name' | 'meaning' | 'fallback' | 'secret'>[] = [
+/** What commands work on; `serve` does not read them. */
+const COMMAND_SETTINGS: readonly Pick<Setting, 'name' | 'meaning' | 'fallback' | 'secret'>[] = [
   {
     name: 'PAYHOOK_URL',
     meaning: 'commands talk to the server at this address; none = the data of this machine',
     fallback: undefined,
   },
   { name: 'PAYHOOK_API_KEY', meaning: 'the key for PAYHOOK_URL', fallback: undefined, secret: true },
+  {
+    name: 'PAYHOOK_ACCOUNT',
+    meaning: 'the account of commands, by id or name; none = the current one, see payhook accounts use',
+    fallback: undefined,
+  },
 ];
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where settings came from that neither the environment nor a file of their own gave. */
+const otherSources = new Map<string, string>();
+
+/**
+ * Takes the settings of the command line in, for whoever reads settings afterwards: `dataDir` counts more than the
+ * environment, what `envFile` (lines NAME=value) holds counts less. Throws ConfigError when the file cannot be read. (Node 20 finds --env-file
+ * on the command line by itself and has read the file by now, with the same precedence.)
+ */
+export function addSettings(
+  { dataDir, envFile }: { readonly dataDir?: string; readonly envFile?: string },
+  env: Record<string, string | undefined> = process.env,
+): void {
+  if (envFile !== undefined) {
+    const settings = parseSettings(envFile);
+    for (const { name } of [...SETTINGS, ...COMMAND_SETTINGS]) {
+      if (env[name] || env[`${name}_FILE`]) continue;
+      for (const key of [name, `${name}_FILE`]) {
+        if (settings[key] === undefined) continue;
+        env[key] = settings[key];
+        otherSources.set(name, envFile);
+      }
+    }
+  }
+  if (dataDir !== undefined) {
+    delete env.DATA_DIR_FILE;
+    env.DATA_DIR = dataDir;
+    otherSources.set('DATA_DIR', '--data-dir');
+  }
+}
+
+function parseSettings(path: string): Record<string, string | undefined> {
+  try {
+    return parseEnv(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new ConfigError(`--env-file: ${(error as Error).message}`);
+  }
+}
 
 /** The text of a setting from NAME, or from the file that NAME_FILE names. */
 function textOf(name: string, env: Environment): string | undefined {
@@ -263,6 +375,15 @@ export function readConfig(env: Environment = process.env): Config {
   if (values.DATABASE_URL !== undefined && values.SECRET_KEY === undefined && mistakes.length === 0) {
     mistakes.push('SECRET_KEY must be set when DATABASE_URL is: every server on one database needs the same');
   }
+  if (values.SECRET_KEY_PREVIOUS !== undefined && mistakes.length === 0) {
+    if (values.SECRET_KEY === undefined) {
+      mistakes.push(
+        'SECRET_KEY_PREVIOUS says nothing without SECRET_KEY: a key of the data folder needs neither',
+      );
+    } else if (values.SECRET_KEY === values.SECRET_KEY_PREVIOUS) {
+      mistakes.push('SECRET_KEY_PREVIOUS must be another key than SECRET_KEY');
+    }
+  }
   if (mistakes.length > 0) throw new ConfigError(`the settings are wrong:\n  ${mistakes.join('\n  ')}`);
   return {
     port: values.PORT as number,
@@ -270,11 +391,21 @@ export function readConfig(env: Environment = process.env): Config {
     databaseUrl: values.DATABASE_URL as string | undefined,
     databasePoolSize: values.DATABASE_POOL_SIZE as number,
     dataDir: values.DATA_DIR as string,
+    dataDirGiven: Boolean(env.DATA_DIR || env.DATA_DIR_FILE),
     baseUrl: values.BASE_URL as string | undefined,
     authorizeUrl: values.AUTHORIZE_URL as string | undefined,
     trustedProxies: values.TRUSTED_PROXIES as readonly string[],
     secretKey: values.SECRET_KEY as string | undefined,
+    secretKeyFile: env.SECRET_KEY_FILE || undefined,
+    secretKeyPrevious: values.SECRET_KEY_PREVIOUS as string | undefined,
     logLevel: values.LOG_LEVEL as string,
+    http: {
+      requestTimeoutMs: values.REQUEST_TIMEOUT_MS as number,
+      bytesPerSecond: values.MIN_BYTES_PER_SECOND as number,
+      connections: (values.MAX_CONNECTIONS as number | undefined) ?? null,
+      uploads: values.MAX_UPLOADS as number,
+    },
+    shutdownDelayMs: values.SHUTDOWN_DELAY_MS as number,
     delivery: {
       inServer: values.DELIVERY_WORKER as boolean,
       allowedNetworks: values.DELIVERY_ALLOW_CIDRS as readonly string[],
@@ -289,12 +420,30 @@ export function readConfig(env: Environment = process.env): Config {
 
 /** Every setting with its value in force for people: secrets are never shown. */
 export function explainConfig(env: Environment = process.env) {
-  return [...SETTINGS, ...REMOTE_SETTINGS].map(({ name, meaning, fallback, secret }) => {
+  return [...SETTINGS, ...COMMAND_SETTINGS].map(({ name, meaning, fallback, secret }) => {
     const text = textOf(name, env);
-    const source = text === undefined ? 'default' : env[`${name}_FILE`] ? `${name}_FILE` : 'environment';
+    const direct = otherSources.get(name) ?? (env[`${name}_FILE`] ? `${name}_FILE` : 'environment');
+    const source = text === undefined ? 'default' : direct;
     const shown = text === undefined ? fallback : withoutCredentials(text);
     return { name, value: shown === undefined ? null : secret ? '(set, not shown)' : shown, source, meaning };
   });
+}
+
+/**
+ * What the caller has the loader put into every program: another allocator of memory, or a moved clock (libfaketime).
+ * Out: the variables that say so, for the programs that are started without the rest of the environment.
+ */
+export function readPreloads(env: Environment = process.env): Record<string, string> {
+  const named = Object.entries(env).filter(
+    (entry): entry is [string, string] =>
+      /^(LD_PRELOAD|FAKETIME\w*)$/.test(entry[0]) && entry[1] !== undefined,
+  );
+  return Object.fromEntries(named);
+}
+
+/** The account that commands work on when none is named; undefined = the current one of the data folder. */
+export function readAccountSetting(env: Environment = process.env): string | undefined {
+  return textOf('PAYHOOK_ACCOUNT', env);
 }
 
 /** How a command reaches a server elsewhere: both, or null for the database of this machine. */

@@ -19,6 +19,7 @@ interface Reason {
 export const REASONS = {
   // The request itself
   invalid_json: { status: 400, meaning: 'The body is not valid UTF-8 JSON.' },
+  duplicate_key: { status: 400, meaning: 'A key stands twice in one object of the body.' },
   invalid_body: { status: 400, meaning: 'A field of the body is missing or breaks its rule.' },
   unknown_field: { status: 400, meaning: 'The body has a key this operation does not know.' },
   invalid_query: { status: 400, meaning: 'A query parameter breaks its rule.' },
@@ -26,6 +27,7 @@ export const REASONS = {
   unsupported_media_type: { status: 400, meaning: 'The Content-Type is not the one this operation reads.' },
   body_too_large: { status: 400, meaning: 'The body is larger than the operation accepts.' },
   malformed_request: { status: 400, meaning: 'The HTTP request could not be read.' },
+  request_timeout: { status: 400, meaning: 'The request came too slowly; its connection is closed.' },
   invalid_idempotency_key: {
     status: 400,
     meaning: 'Idempotency-Key is empty, longer than 255 characters or not printable ASCII.',
@@ -55,8 +57,12 @@ export const REASONS = {
   duplicate_external_id: { status: 409, meaning: 'The external_id exists with other content.' },
   duplicate_email: {
     status: 409,
+    meaning: 'Another affiliate or another user of the account has this e-mail address.',
+  },
+  member_elsewhere: {
+    status: 409,
     meaning:
-      'Another affiliate of the account, or another user of the installation, has this e-mail address.',
+      'The user is a member of another account too; an owner of one does not set the password of both.',
   },
   last_owner: {
     status: 409,
@@ -72,13 +78,29 @@ export const REASONS = {
   commission_is_held: { status: 409, meaning: 'The commission is held for review already.' },
   commission_not_held: { status: 409, meaning: 'The commission is not held for review.' },
   wrong_commission_type: { status: 409, meaning: 'Commissions of this type do not take the operation.' },
-  already_returned: { status: 409, meaning: 'The money of this line was already booked as returned.' },
+  refund_is_reversed: { status: 409, meaning: 'The refund is reversed already.' },
+  refund_is_settled: {
+    status: 409,
+    meaning: 'A payout was paid less because of the refund; credit the affiliate with an adjustment.',
+  },
+  commission_is_bound: {
+    status: 409,
+    meaning: 'The commission owes money of a payout again; it cannot be voided by itself.',
+  },
+  already_returned: { status: 409, meaning: 'All money of this line was already booked as returned.' },
+  return_is_undone: { status: 409, meaning: 'The return was undone before.' },
+  return_paid_again: { status: 409, meaning: 'What came back was paid again, and what is paid stays.' },
   line_not_paid: { status: 409, meaning: 'The affiliate was not paid in this payout.' },
   endpoint_disabled: { status: 409, meaning: 'The webhook endpoint is disabled; enable it first.' },
   endpoint_deleted: { status: 409, meaning: 'The webhook endpoint was deleted; only its log is left.' },
   recovery_in_progress: { status: 409, meaning: 'The webhook endpoint has a recovery that is not over.' },
   recovery_ended: { status: 409, meaning: 'The recovery is completed or cancelled.' },
   application_is_public: { status: 409, meaning: 'A public OAuth application has no secret.' },
+  too_many_endpoints: { status: 409, meaning: 'The account has as many webhook endpoints as it may have.' },
+  too_many_uploads: {
+    status: 409,
+    meaning: 'Other files are being read; try again after Retry-After.',
+  },
   amount_too_large: { status: 409, meaning: 'A sum would exceed 9007199254740991 minor units.' },
   // What it says
   unknown_filter: { status: 400, meaning: 'The filters name a field that does not exist.' },
@@ -90,7 +112,7 @@ export const REASONS = {
   too_many_filters: { status: 400, meaning: 'More than 50 conditions or 1,000 values.' },
   unknown_affiliate: { status: 400, meaning: 'An affiliate named in the request does not exist.' },
   unknown_program: { status: 400, meaning: 'A program named in the request does not exist.' },
-  duplicate_entry: { status: 400, meaning: 'The same affiliate or record is listed twice.' },
+  duplicate_entry: { status: 400, meaning: 'The same affiliate, line or record is listed twice.' },
   affiliate_not_in_payout: { status: 400, meaning: 'A listed affiliate has no line in the payout.' },
   affiliates_missing: { status: 400, meaning: 'require_all is set and lines of the payout are not listed.' },
   several_currencies: {
@@ -106,6 +128,10 @@ export const REASONS = {
   several_parts: { status: 400, meaning: 'The rows are more than one file takes; choose with part.' },
   no_such_part: { status: 400, meaning: 'The payment file does not have so many parts.' },
   refund_exceeds_rest: { status: 400, meaning: 'The refund is larger than what is left of the commission.' },
+  return_exceeds_paid: {
+    status: 400,
+    meaning: 'More would have come back than was paid.',
+  },
   invalid_amount: { status: 400, meaning: 'An amount is missing, zero, of the wrong sign or out of range.' },
   invalid_file: { status: 400, meaning: 'The CSV file cannot be read or lacks a column.' },
   invalid_lines: { status: 400, meaning: 'Lines of the CSV file break rules; nothing was written.' },
@@ -127,6 +153,10 @@ export const REASONS = {
   database_unavailable: {
     status: 500,
     meaning: 'PostgreSQL cannot be reached; try again after Retry-After.',
+  },
+  disk_full: {
+    status: 500,
+    meaning: 'The disk of the database or of this server is full; nothing was written.',
   },
   shutting_down: { status: 500, meaning: 'The server is stopping; try again after Retry-After.' },
 } as const satisfies Record<string, Reason>;

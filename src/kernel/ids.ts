@@ -11,7 +11,9 @@ export type IdPrefix =
   | 'app'
   | 'grant'
   | 'aud'
-  | 'rec';
+  | 'rec'
+  | 'ref'
+  | 'ret';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
 const HEX = /^[0-9a-f]{32}$/;

@@ -1,12 +1,17 @@
 /** An RFC 3339 instant in UTC with milliseconds: `2026-09-15T08:30:00.000Z`. */
 export type Timestamp = string;
 
-const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
+const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})$/;
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DAY_MS = 86_400_000;
 // What no commission needs and a date column could not carry on from: a typo in the year is refused.
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2999;
+
+/** What `parseInstant` takes, for messages. */
+export const INSTANT_RULE = `an RFC 3339 instant such as 2026-09-15T08:30:00Z, from ${FIRST_YEAR} to ${LAST_YEAR}`;
+/** What `parseInstantOrDay` takes, for messages. */
+export const INSTANT_OR_DAY_RULE = `an RFC 3339 instant or a day YYYY-MM-DD, from ${FIRST_YEAR} to ${LAST_YEAR}`;
 
 /** Milliseconds since 1970 of an RFC 3339 instant (RFC 3339 section 5.6), or null. Finer digits are cut off. */
 export function parseInstant(text: string): number | null {
@@ -46,6 +51,9 @@ export function parseDay(text: string): number | null {
 export function formatInstant(ms: number): Timestamp {
   return new Date(ms).toISOString();
 }
+
+/** The JSON schema of a text that `parseInstantOrDay` reads. */
+export const INSTANT_OR_DAY = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}([Tt ].+)?$' };
 
 /** An instant, or a day as the half-open span of its 24 hours, in milliseconds; null when it is neither. */
 export function parseInstantOrDay(text: string): { from: number; until: number } | null {

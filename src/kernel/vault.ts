@@ -1,39 +1,98 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+
+/** Something about the secret key keeps a process from its work; the message says what to do. */
+export class SecretKeyError extends Error {
+  override name = 'SecretKeyError';
+}
 
 /**
  * Keeps secrets that must be shown or used again, which a hash could not: the database holds them encrypted
- * (AES-256-GCM under a key derived from SECRET_KEY, NIST SP 800-38D).
+ * (AES-256-GCM under a key derived from SECRET_KEY, NIST SP 800-38D). Each names the key it is sealed under.
  */
 export interface Vault {
-  /** Encrypts a text. `context` names the place it belongs to: opened anywhere else it is refused. */
-  seal(text: string, context: string): Buffer;
-  /** Throws when the bytes were changed, belong to another place or were sealed with another key. */
+  /**
+   * Encrypts a text under the held key with this fingerprint. `context` names the place it belongs to: opened anywhere
+   * else it is refused. Throws SecretKeyError when that key is not held.
+   */
+  seal(text: string, context: string, fingerprint: string): Buffer;
+  /** Throws SecretKeyError when the key is not held, another error when the bytes were changed or belong elsewhere. */
   open(sealed: Buffer, context: string): string;
 }
 
-const VERSION = 1;
+/** What is sealed today: version, the beginning of the key's fingerprint, nonce, tag, text. Version 1 named no key. */
+const VERSION = 2;
+const UNNAMED = 1;
+const NAME_BYTES = 8;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 
-/** The vault of an installation, from its SECRET_KEY. */
-export function vaultOf(secretKey: string): Vault {
-  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'payhook vault 1', 32));
+/** What a database and people know a secret key by: 64 hexadecimal digits, from which nobody finds the key. */
+export function fingerprintOf(secretKey: string): string {
+  return createHash('sha256').update(`payhook secret key ${secretKey}`).digest('hex');
+}
+
+/** The bytes that everything sealed under the key with this fingerprint begins with. */
+export function sealPrefix(fingerprint: string): Buffer {
+  return Buffer.concat([Buffer.of(VERSION), Buffer.from(fingerprint, 'hex').subarray(0, NAME_BYTES)]);
+}
+
+/**
+ * The vault of a process, from the secret keys it holds. They are read again when one is missing: while the key is
+ * rotated, another process may have put a new one there.
+ */
+export function vaultOf(readKeys: () => readonly string[]): Vault {
+  let held = new Map<string, Buffer>();
+  const read = () => {
+    held = new Map([
+      ...held,
+      ...readKeys().map((key) => [nameOf(fingerprintOf(key)), derived(key)] as const),
+    ]);
+  };
+  const find = (name: string): Buffer => {
+    if (!held.has(name)) read();
+    const key = held.get(name);
+    if (key) return key;
+    throw new SecretKeyError(
+      `this process does not hold the secret key with the fingerprint ${name}…: set SECRET_KEY, and while it is ` +
+        'rotated SECRET_KEY_PREVIOUS, and restart it',
+    );
+  };
+  read();
   return {
-    seal(text, context) {
+    seal(text, context, fingerprint) {
       const nonce = randomBytes(NONCE_BYTES);
+      const key = find(nameOf(fingerprint));
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), body]);
+      return Buffer.concat([sealPrefix(fingerprint), nonce, cipher.getAuthTag(), body]);
     },
     open(sealed, context) {
-      if (sealed.length < HEAD_BYTES || sealed[0] !== VERSION) throw new Error('not a sealed secret');
-      const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
-      const tag = sealed.subarray(1 + NONCE_BYTES, HEAD_BYTES);
-      const decipher = createDecipheriv('aes-256-gcm', key, nonce)
-        .setAAD(Buffer.from(context))
-        .setAuthTag(tag);
-      return decipher.update(sealed.subarray(HEAD_BYTES), undefined, 'utf8') + decipher.final('utf8');
+      if (sealed[0] === VERSION) {
+        const key = find(sealed.subarray(1, 1 + NAME_BYTES).toString('hex'));
+        return decrypt(key, sealed.subarray(1 + NAME_BYTES), context);
+      }
+      if (sealed[0] !== UNNAMED) throw new Error('not a sealed secret');
+      // The tag tells which key it is.
+      for (const key of held.values()) {
+        try {
+          return decrypt(key, sealed.subarray(1), context);
+        } catch {}
+      }
+      throw new SecretKeyError('sealed under a secret key that this process does not hold, or changed');
     },
   };
+}
+
+const nameOf = (fingerprint: string) => fingerprint.slice(0, 2 * NAME_BYTES);
+
+const derived = (secretKey: string) => Buffer.from(hkdfSync('sha256', secretKey, '', 'payhook vault 1', 32));
+
+function decrypt(key: Buffer, sealed: Buffer, context: string): string {
+  if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new Error('not a sealed secret');
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES))
+    .setAAD(Buffer.from(context))
+    .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  return (
+    decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+  );
 }

@@ -1,6 +1,6 @@
 import type { Application } from '../features/oauth-applications/service.ts';
 import { html, type PageReply } from '../http/page.ts';
-import { SCOPES, type Scope } from '../http/route.ts';
+import { CONSEQUENCES, type Scope } from '../http/route.ts';
 import {
   actions,
   button,
@@ -8,6 +8,7 @@ import {
   checkboxList,
   errorSummary,
   escapeHtml,
+  escapeValue,
   form,
   hidden,
   layout,
@@ -21,6 +22,8 @@ export interface Consent {
   /** Who is asked, and whose data it is about: a session that somebody else planted must be seen. */
   readonly user: string;
   readonly account: string;
+  /** Where another account of the same person is chosen; null when there is none. */
+  readonly elsewhere: string | null;
   /** What may be ticked. */
   readonly scopes: readonly Scope[];
   /** Where the form goes. */
@@ -31,16 +34,13 @@ export interface Consent {
   readonly problem?: string;
 }
 
-/** So many scopes stand side by side where there is room. */
-const MANY = 6;
-
 /** Asks a merchant what an application may do (RFC 6749 section 4.1.1). */
 export function consentPage(consent: Consent): PageReply {
   const { application, redirectUri, scopes, problem } = consent;
   const boxes = scopes.map((scope) => ({
     value: scope,
-    label: scope,
-    hint: SCOPES[scope],
+    label: CONSEQUENCES[scope]?.may ?? scope,
+    hint: CONSEQUENCES[scope]?.more ?? '',
     checked: problem === undefined,
   }));
   const problems = problem === undefined ? [] : [{ message: problem }];
@@ -53,7 +53,8 @@ export function consentPage(consent: Consent): PageReply {
         consent.action,
         consent.carried.map(([name, value]) => hidden(name, value)).join('') +
           checkboxList('It may', 'granted', boxes, problems) +
-          `<p>You are signed in as <strong>${escapeHtml(consent.user)}</strong> (${escapeHtml(consent.account)}). ` +
+          `<p>You are signed in as <strong>${escapeHtml(consent.user)}</strong> (${escapeHtml(consent.account)})` +
+          `${elsewhere(consent)}. ` +
           `You go on to <code>${escapeHtml(placeOf(redirectUri))}</code>. ` +
           'What you allow can be revoked at any time.</p>' +
           actions(
@@ -67,9 +68,13 @@ export function consentPage(consent: Consent): PageReply {
   });
   const page = html(
     problem === undefined ? 200 : 400,
-    layout({ title: `Give ${application.name} access`, body, wide: scopes.length > MANY }),
+    layout({ title: `Give ${application.name} access`, body }),
   );
   return { ...page, formTargets: targetsOf(redirectUri) };
+}
+
+function elsewhere({ elsewhere: path }: Consent): string {
+  return path === null ? '' : `, <a href="${escapeValue(path)}">switch account</a>`;
 }
 
 function placeOf(uri: string): string {

@@ -1,4 +1,5 @@
 import { getAccount } from '../features/accounts/service.ts';
+import { accountsOf } from '../features/users/credentials.ts';
 import { getUser } from '../features/users/service.ts';
 import { json, type PageInput, type PageReply, type PageRoute, redirect } from '../http/page.ts';
 import { ALL_SCOPES } from '../http/route.ts';
@@ -120,7 +121,7 @@ function ask(exchange: Exchange): Promise<PageReply> {
 
 async function consent(exchange: Exchange, problem?: string): Promise<PageReply> {
   const { input, params } = exchange;
-  const { principal } = fact(exchange, 'signedIn');
+  const { principal, person } = fact(exchange, 'signedIn');
   const [user, account] = [
     JSON.parse(await getUser(input.db.reader, principal.account, principal.id)) as { email: string },
     JSON.parse(await getAccount(input.db.reader, principal.account)) as { name: string },
@@ -134,11 +135,18 @@ async function consent(exchange: Exchange, problem?: string): Promise<PageReply>
     redirectUri: fact(exchange, 'redirectUri'),
     user: user.email,
     account: account.name,
+    elsewhere: (await accountsOf(input.db.reader, person)).length > 1 ? switchPath(carried) : null,
     scopes: fact(exchange, 'scopes'),
     action: new URL(`${input.authorizeUrl}/oauth/authorize`).pathname,
     carried: [...carried, ['csrf', fact(exchange, 'signedIn').csrfToken]],
     ...(problem === undefined ? {} : { problem }),
   });
+}
+
+/** Where another account is chosen, to be asked the same there. */
+function switchPath(carried: readonly (readonly [string, string])[]): string {
+  const asked = new URLSearchParams(carried.map(([name, value]): [string, string] => [name, value]));
+  return `/account/switch?${new URLSearchParams({ next: `/oauth/authorize?${asked}` })}`;
 }
 
 /** Granted is what was asked for, is registered, and is ticked. */

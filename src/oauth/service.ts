@@ -10,7 +10,6 @@ import {
   accessByHash,
   activateGrant,
   type CodeRow,
-  deleteExpired,
   deleteToken,
   endGrant,
   extendToken,
@@ -21,6 +20,7 @@ import {
   lockToken,
   markCodeUsed,
   markTokenUsed,
+  mendLifetimes,
   type TokenRow,
   touchGrant,
 } from './store.ts';
@@ -50,7 +50,8 @@ type Outcome = { readonly tokens: Tokens } | { readonly refused: ReturnType<type
 
 /**
  * Notes what a user granted an application; returns the authorization code (RFC 6749 section 4.1.2). Nothing can be
- * done with the grant until its code is exchanged. Throws `access_denied` when the application was deleted meanwhile.
+ * done with the grant until its code is exchanged. Throws `access_denied` when the application was deleted meanwhile,
+ * or the user is no owner any more.
  */
 export function grantCode(
   { db, application, requestId }: Caller,
@@ -62,7 +63,8 @@ export function grantCode(
     if (user === undefined) throw new Error('only a user who signed in can grant anything');
     const { scopes, ...rest } = wanted;
     const grant = await insertGrant(tx, { account, user, application: application.id, scopes });
-    if (grant === null) throw refuse('access_denied', 'the application was deleted');
+    if (grant === null)
+      throw refuse('access_denied', 'the application was deleted, or the user is no owner any more');
     const code = newSecret('phc_');
     await insertCode(tx, { hash: hashSecret(code), grant, lifetime: CODE_SECONDS, ...rest });
     await note(tx, principal, { action: 'grantOAuthApplication', target: idOf('grant', grant), requestId });
@@ -209,12 +211,13 @@ export async function findAccess(db: Database, hash: Buffer): Promise<Principal 
     user: access.user_id,
     role: 'owner',
     scopes: new Set(access.scopes),
+    redirectUris: access.redirect_uris,
   };
 }
 
-/** Forgets tokens that expired and grants that were never used, a bounded slice at a time; returns how many. */
-export function forgetExpired(db: Database): Promise<bigint> {
-  return deleteExpired(db);
+/** Ends codes and tokens in time that a clock ahead of its time let live too long; returns how many at most. */
+export function mendTokens(tx: Tx): Promise<number> {
+  return mendLifetimes(tx, { code: CODE_SECONDS, access: ACCESS_SECONDS, refresh: REFRESH_SECONDS });
 }
 
 const touching = new Set<string>();

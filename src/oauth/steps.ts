@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type Application, findApplication } from '../features/oauth-applications/service.ts';
+import { type Application, findApplication, mayRedirectTo } from '../features/oauth-applications/service.ts';
 import { type PageInput, type PageReply, redirect, type SignedIn } from '../http/page.ts';
-import { ALL_SCOPES, type Scope } from '../http/route.ts';
+import { ALL_SCOPES, OPENING_SCOPES, type Scope } from '../http/route.ts';
 import { hashSecret, sameSecret } from '../kernel/secrets.ts';
 import { errorPage } from '../pages/html.ts';
 import { refuse } from './errors.ts';
@@ -66,10 +66,16 @@ const BOXES = 'granted';
 
 /** No parameter is given twice (RFC 6749 section 3.1), not even one nobody reads. */
 export const eachOnce: Step = ({ params }) => {
-  const names = [...params.keys()].filter((name) => name !== BOXES);
-  if (new Set(names).size === names.length) return undefined;
-  const known = names.find((name, index) => names.indexOf(name) < index && /^[a-z_]{1,40}$/.test(name));
-  throw refuse('invalid_request', `${known ?? 'a parameter'} is given twice`);
+  const seen = new Set<string>();
+  for (const name of params.keys()) {
+    if (seen.has(name) && name !== BOXES) {
+      // the description repeats no text that a stranger made up
+      const shown = /^[a-z_]{1,40}$/.test(name) ? name : 'a parameter';
+      throw refuse('invalid_request', `${shown} is given twice`);
+    }
+    seen.add(name);
+  }
+  return undefined;
 };
 
 /** The application exists. Nothing is ever sent to an address before this and the next step. */
@@ -80,10 +86,10 @@ export const knownApplication: Step = async ({ input, params, facts }) => {
   return undefined;
 };
 
-/** The redirect URI is one of the application's, character by character (RFC 9700 section 4.1.3). */
+/** The redirect URI is one of the application's. */
 export const registeredRedirect: Step = (exchange) => {
   const uri = needed(exchange.params, 'redirect_uri');
-  if (!fact(exchange, 'application').redirect_uris.includes(uri)) {
+  if (!mayRedirectTo(fact(exchange, 'application'), uri)) {
     return errorPage(400, 'the application that sent you here named an address that it has not registered');
   }
   exchange.facts.redirectUri = uri;
@@ -165,16 +171,23 @@ export const challenged: Step = (exchange) => {
   return undefined;
 };
 
-/** Scopes that exist; of these the application gets at most those it registered (RFC 6749 section 3.3). */
+/**
+ * Scopes that exist; of these the application is offered those that it registered and that open something. It is told
+ * of the rest by the scope of its tokens (RFC 6749 section 3.3).
+ */
 export const knownScopes: Step = (exchange) => {
   const asked = scopesOf(one(exchange.params, 'scope'));
   const registered = fact(exchange, 'application').scopes;
   if (asked?.some((scope) => !(ALL_SCOPES as ReadonlySet<string>).has(scope))) {
     throw refuse('invalid_scope', 'scope names one that does not exist');
   }
-  const scopes = asked === null ? registered : registered.filter((scope) => asked.includes(scope));
-  if (scopes.length === 0) {
+  const wanted = asked === null ? registered : registered.filter((scope) => asked.includes(scope));
+  if (wanted.length === 0) {
     throw refuse('invalid_scope', 'the application registered none of the scopes it asks for');
+  }
+  const scopes = wanted.filter((scope) => OPENING_SCOPES.has(scope));
+  if (scopes.length === 0) {
+    throw refuse('invalid_scope', 'none of the scopes it asks for opens anything on this server');
   }
   exchange.facts.scopes = scopes;
   return undefined;

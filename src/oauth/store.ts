@@ -1,5 +1,7 @@
 import sql from 'sql-template-tag';
-import { type Database, maybeRow, oneRow, type Reader, rows, type Tx } from '../db/connect.ts';
+import { SLICE_ROWS } from '../db/chores.ts';
+import { TOLERANCE } from '../db/clock.ts';
+import { maybeRow, type Reader, rows, type Tx } from '../db/connect.ts';
 import type { Scope } from '../http/route.ts';
 
 /** The grant that a code or a token belongs to; ids are UUIDs. */
@@ -8,7 +10,7 @@ interface OfGrant {
   readonly application_id: string;
   readonly account_id: string;
   readonly user_id: string;
-  /** Nobody revoked it, the application exists, and the user is still there. */
+  /** Nobody revoked it, the application exists, and the user is still an owner. */
   readonly live: boolean;
 }
 
@@ -30,11 +32,15 @@ export interface TokenRow extends OfGrant {
 }
 
 const ofGrant = sql`g.id as grant_id, g.application_id, g.account_id, g.user_id,
-  g.revoked_at is null and p.deleted_at is null and u.removed_at is null as live`;
+  g.revoked_at is null and p.deleted_at is null and u.removed_at is null
+    and u.role = 'owner' as live`;
 const grantJoin = sql`join oauth_applications p on p.id = g.application_id
   join users u on u.account_id = g.account_id and u.id = g.user_id`;
 
-/** Makes a grant that nothing can use yet; its id (UUID), or null when the application was deleted meanwhile. */
+/**
+ * Makes a grant that nothing can use yet; its id (UUID), or null when the application was deleted, or the user is no
+ * owner any more. Both stay as they are until the transaction ends, so that what ends their grants meets this one.
+ */
 export async function insertGrant(
   tx: Tx,
   grant: { account: string; user: string; application: string; scopes: readonly Scope[] },
@@ -42,9 +48,13 @@ export async function insertGrant(
   const row = await maybeRow<{ id: string }>(
     tx,
     sql`with p as (
-          select id from oauth_applications where id = ${grant.application} and deleted_at is null for share)
+          select id from oauth_applications where id = ${grant.application} and deleted_at is null for share),
+        u as (
+          select account_id, id from users
+          where account_id = ${grant.account} and id = ${grant.user} and removed_at is null and role = 'owner'
+          for share)
         insert into oauth_grants (account_id, application_id, user_id, scopes)
-        select ${grant.account}, p.id, ${grant.user}, ${grant.scopes} from p returning id`,
+        select u.account_id, p.id, u.id, ${grant.scopes} from p, u returning id`,
   );
   return row?.id ?? null;
 }
@@ -142,6 +152,8 @@ export interface Access {
   readonly account_id: string;
   readonly user_id: string;
   readonly scopes: readonly Scope[];
+  /** Of a public application; none of a confidential one. */
+  readonly redirect_uris: readonly string[];
   /** Its last use was noted more than a minute ago. */
   readonly is_stale: boolean;
 }
@@ -151,6 +163,7 @@ export function accessByHash(db: Reader, hash: Buffer): Promise<Access | null> {
   return maybeRow(
     db,
     sql`select g.id as grant_id, g.application_id, g.account_id, g.user_id, t.scopes,
+               case when p.kind = 'public' then p.redirect_uris else '{}' end as redirect_uris,
                coalesce(g.last_used_at < now() - interval '1 minute', true) as is_stale
         from oauth_tokens t join oauth_grants g on g.id = t.grant_id ${grantJoin}
         where t.hash = ${hash} and t.kind = 'access' and t.expires_at > now() and g.revoked_at is null
@@ -167,26 +180,66 @@ export async function touchGrant(tx: Tx, grant: string): Promise<void> {
   );
 }
 
-/** Deletes tokens that expired, and grants whose code was never exchanged, a bounded slice; returns how many. */
-export async function deleteExpired(db: Database): Promise<bigint> {
-  return db.transaction(async (tx) => {
-    const { n } = await oneRow<{ n: bigint }>(
+/** Forgets tokens that expired a day before `at`, a slice of them; returns how many. */
+export async function deleteExpiredTokens(tx: Tx, at: string): Promise<number> {
+  const gone = await rows(
+    tx,
+    sql`delete from oauth_tokens where hash = any(array(
+          select hash from oauth_tokens where expires_at < ${at}::timestamptz - interval '1 day'
+          order by expires_at limit ${SLICE_ROWS}::int))
+        returning 1`,
+  );
+  return gone.length;
+}
+
+/** The same of codes: they were good for a minute, and a day long they tell who used one twice. */
+export async function deleteExpiredCodes(tx: Tx, at: string): Promise<number> {
+  const gone = await rows(
+    tx,
+    sql`delete from oauth_codes where hash = any(array(
+          select hash from oauth_codes where expires_at < ${at}::timestamptz - interval '1 day'
+          order by expires_at limit ${SLICE_ROWS}::int))
+        returning 1`,
+  );
+  return gone.length;
+}
+
+/** Forgets grants whose code was never exchanged in a day, a slice of them; returns how many. */
+export async function deleteUnusedGrants(tx: Tx, at: string): Promise<number> {
+  const unused = await rows<{ id: string }>(
+    tx,
+    sql`select id from oauth_grants
+        where activated_at is null and id < id_floor(${at}::timestamptz - interval '1 day')
+        order by id limit ${SLICE_ROWS}::int for update skip locked`,
+  );
+  const ids = unused.map(({ id }) => id);
+  await rows(tx, sql`delete from oauth_codes where grant_id = any(${ids}::uuid[])`);
+  await rows(tx, sql`delete from oauth_grants where id = any(${ids}::uuid[])`);
+  return ids.length;
+}
+
+/** Ends codes and tokens in time that a clock ahead of its time let live longer than any may; returns how many at most. */
+export async function mendLifetimes(
+  tx: Tx,
+  seconds: { readonly code: number; readonly access: number; readonly refresh: number },
+): Promise<number> {
+  const until = (lifetime: number) => sql`now() + ${lifetime}::int * interval '1 second'`;
+  const codes = await rows(
+    tx,
+    sql`update oauth_codes set expires_at = ${until(seconds.code)}
+        where expires_at > ${until(seconds.code)} + ${TOLERANCE} returning 1`,
+  );
+  const mended = [codes.length];
+  for (const kind of ['access', 'refresh'] as const) {
+    const tokens = await rows(
       tx,
-      sql`with tokens as (
-            delete from oauth_tokens where hash = any(array(
-              select hash from oauth_tokens where expires_at < now() - interval '1 day'
-              order by expires_at limit 10000)) returning 1)
-          select count(*)::int8 as n from tokens`,
+      sql`update oauth_tokens set expires_at = ${until(seconds[kind])} where hash = any(array(
+            select hash from oauth_tokens
+            where kind = ${kind} and expires_at > ${until(seconds[kind])} + ${TOLERANCE}
+            limit ${SLICE_ROWS}::int for update skip locked))
+          returning 1`,
     );
-    const unused = await rows<{ id: string }>(
-      tx,
-      sql`select id from oauth_grants
-          where activated_at is null and id < id_floor(now() - interval '1 day')
-          order by id limit 1000 for update skip locked`,
-    );
-    const ids = unused.map(({ id }) => id);
-    await rows(tx, sql`delete from oauth_codes where grant_id = any(${ids}::uuid[])`);
-    await rows(tx, sql`delete from oauth_grants where id = any(${ids}::uuid[])`);
-    return n + BigInt(ids.length);
-  });
+    mended.push(tokens.length);
+  }
+  return Math.max(...mended);
 }

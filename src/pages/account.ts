@@ -1,12 +1,11 @@
 import { getAccount } from '../features/accounts/service.ts';
-import { note } from '../features/audit/service.ts';
-import { endSession, endSessionsOf, liveSessions } from '../features/sessions/service.ts';
-import { changePassword } from '../features/users/credentials.ts';
+import { endOwnSessions, liveSessions } from '../features/sessions/service.ts';
+import { accountsOf, changePassword } from '../features/users/credentials.ts';
 import { getUser } from '../features/users/service.ts';
 import { type PageInput, type PageReply, redirect, type SignedIn } from '../http/page.ts';
 import type { Principal } from '../http/route.ts';
-import { Failure } from '../kernel/errors.ts';
 import { idOf } from '../kernel/ids.ts';
+import { accountsCard } from './accounts.ts';
 import { browserName } from './browsers.ts';
 import { HOME, hasToken, refuseForNow, refuseUnsigned, sessionHeader, show } from './guard.ts';
 import {
@@ -31,6 +30,7 @@ const DONE: Readonly<Record<string, string>> = {
   password: 'Your password is changed. You are signed out everywhere else.',
   session: 'The session has ended.',
   sessions: 'You are signed out everywhere else.',
+  account: 'You work in this account now.',
 };
 
 interface Me {
@@ -40,9 +40,9 @@ interface Me {
   readonly role: string;
 }
 
-/** A signed-in user's principal with what is always there. */
-function identityOf({ principal }: SignedIn): Principal & { user: string; session: string } {
-  return principal as Principal & { user: string; session: string };
+/** A signed-in user's principal with what is always there, and the person (UUID). */
+function identityOf({ principal, person }: SignedIn) {
+  return { ...(principal as Principal & { user: string; session: string }), person };
 }
 
 /** GET /account */
@@ -71,24 +71,16 @@ export async function submitNewPassword(input: PageInput): Promise<PageReply> {
   return show(400, await document(input, signedIn, wrong));
 }
 
-/** POST /account/sessions/end: one session of the user, or all the others. */
+/** POST /account/sessions/end: one session of the person, or all the others, in whatever account. */
 export async function endSessions(input: PageInput): Promise<PageReply> {
   const { db, signedIn, form: sent, requestId } = input;
   if (!signedIn) return redirect(TO_SIGN_IN);
   if (!hasToken(input)) return refuseUnsigned();
-  const { account, user, session, ...principal } = identityOf(signedIn);
+  const { person, session } = identityOf(signedIn);
   const wanted = sent.get('session') ?? '';
-  try {
-    await db.transaction(async (tx) => {
-      if (wanted === 'others') await endSessionsOf(tx, account, user, session);
-      else await endSession(tx, account, wanted, user);
-      const target = wanted === 'others' ? idOf('usr', user) : wanted;
-      await note(tx, { ...principal, account, user, session }, { action: 'endSession', target, requestId });
-    });
-  } catch (error) {
-    // it has ended, which is what was asked for
-    if (!(error instanceof Failure)) throw error;
-  }
+  const which = wanted === 'others' ? { except: session } : { id: wanted };
+  // one that is not there has ended, which is what was asked for
+  await db.transaction((tx) => endOwnSessions(tx, person, which, requestId));
   if (wanted === idOf('ses', session)) return redirect('/sign-in?done', sessionHeader(null, input));
   return redirect(`${HOME}?done=${wanted === 'others' ? 'sessions' : 'session'}`);
 }
@@ -102,11 +94,13 @@ async function document(input: PageInput, signedIn: SignedIn, problems: readonly
   const me = await meOf(input, signedIn);
   const csrf = hidden('csrf', signedIn.csrfToken);
   const done = Object.entries(DONE).find(([word]) => word === input.query.get('done'))?.[1];
+  const accounts = await accountsOf(input.db.reader, signedIn.person);
   const body = [
     done === undefined ? '' : goodNotice(done),
     await identityCard(input, signedIn, me),
+    accounts.length > 1 ? accountsCard(accounts, { signedIn, next: `${HOME}?done=account` }) : '',
     passwordCard(me, csrf, problems),
-    await sessionsCard(input, signedIn, csrf),
+    await sessionsCard(input, signedIn, { csrf, isInSeveral: accounts.length > 1 }),
   ];
   const aside = form('/sign-out', csrf + button('Sign out', { kind: 'plain', small: true }));
   return layout({ title: 'Your account', body: body.join(''), aside, wide: true });
@@ -142,21 +136,26 @@ function passwordCard(me: Me, csrf: string, problems: readonly Problem[]): strin
   return card({
     level: 2,
     title: 'Password',
-    lead: 'A new one signs you out everywhere else.',
+    lead: 'A new one signs you out everywhere else, in all your accounts.',
     body: errorSummary(problems) + form('/account/password', inside.join('')),
   });
 }
 
-async function sessionsCard({ db }: PageInput, signedIn: SignedIn, csrf: string): Promise<string> {
-  const { account, user, session } = identityOf(signedIn);
-  const sessions = await liveSessions(db.reader, account, user);
+async function sessionsCard(
+  { db }: PageInput,
+  signedIn: SignedIn,
+  { csrf, isInSeveral }: { csrf: string; isInSeveral: boolean },
+): Promise<string> {
+  const { person, session } = identityOf(signedIn);
+  const sessions = await liveSessions(db.reader, person);
   const own = sessions.filter(({ id }) => id === session);
   const others = sessions.filter(({ id }) => id !== session);
   const rows = [...own, ...others].map((each) => {
     const isOwn = each.id === session;
     const name = browserName(each.user_agent);
     const seen = isOwn ? 'active now' : `last used ${clock(each.last_seen_at)}`;
-    const where = [each.address ?? '', `since ${clock(each.created_at)}`, seen]
+    const account = isInSeveral ? `in ${each.account_name}` : '';
+    const where = [account, each.address ?? '', `since ${clock(each.created_at)}`, seen]
       .filter((part) => part !== '')
       .map((part) => `<span class="part">${escapeHtml(part)}</span>`)
       .join(' ');

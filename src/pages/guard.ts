@@ -1,6 +1,6 @@
 import { SESSION_SECONDS } from '../features/sessions/service.ts';
 import type { Visit } from '../features/users/credentials.ts';
-import { SESSION_COOKIE } from '../http/cookies.ts';
+import { sessionCookieName } from '../http/cookies.ts';
 import { html, type PageInput, type PageReply } from '../http/page.ts';
 import { idOf } from '../kernel/ids.ts';
 import { sameSecret } from '../kernel/secrets.ts';
@@ -70,7 +70,7 @@ export function sessionHeader(secret: string | null, { authorizeUrl }: PageInput
   const secure = authorizeUrl.startsWith('https:') ? '; Secure' : '';
   const age = secret === null ? 0 : SESSION_SECONDS;
   return {
-    'set-cookie': `${SESSION_COOKIE}=${secret ?? ''}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Lax${secure}`,
+    'set-cookie': `${sessionCookieName(authorizeUrl)}=${secret ?? ''}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Lax${secure}`,
     ...(secret === null ? { 'clear-site-data': '"cache"' } : {}),
   };
 }

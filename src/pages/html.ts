@@ -1,4 +1,5 @@
 import { html, type PageReply } from '../http/page.ts';
+import { visible } from '../kernel/names.ts';
 import { STYLE } from './style.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -9,8 +10,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as it may stand in an element or in a quoted attribute. */
+/** Text as it may stand in an element: what nobody would see, or would turn the line around, is seen. */
 export function escapeHtml(text: string): string {
+  return escapeValue(visible(text));
+}
+
+/** Text as it may stand in a quoted attribute, whatever its characters are. */
+export function escapeValue(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
@@ -19,7 +25,7 @@ function attributes(values: Readonly<Record<string, string | boolean | undefined
   return Object.entries(values)
     .map(([name, value]) => {
       if (value === undefined || value === false) return '';
-      return value === true ? ` ${name}` : ` ${name}="${escapeHtml(value)}"`;
+      return value === true ? ` ${name}` : ` ${name}="${escapeValue(value)}"`;
     })
     .join('');
 }
@@ -115,7 +121,7 @@ export function errorPage(
 ): PageReply {
   const title = HEADINGS[status] ?? (status < 500 ? 'That did not work' : 'Something went wrong');
   const link = next
-    ? `<div class="actions"><a class="button plain" href="${escapeHtml(next.href)}">${escapeHtml(next.label)}</a></div>`
+    ? `<div class="actions"><a class="button plain" href="${escapeValue(next.href)}">${escapeHtml(next.label)}</a></div>`
     : '';
   return html(status, layout({ title, body: card({ title, lead: sentence(message), body: link }) }));
 }

@@ -1,5 +1,6 @@
 import { PASSWORD_LENGTH, passwordProblem } from '../features/users/passwords.ts';
-import { escapeHtml, field, type Problem } from './html.ts';
+import type { PageReply } from '../http/page.ts';
+import { errorPage, escapeValue, field, type Problem } from './html.ts';
 
 interface Names {
   readonly first: string;
@@ -37,5 +38,14 @@ export function newPasswordProblems(
 
 /** For password managers, which store a password beside the name it is for; nobody sees it. */
 export function usernameHint(email: string): string {
-  return `<input type="text" name="username" autocomplete="username" value="${escapeHtml(email)}" hidden>`;
+  return `<input type="text" name="username" autocomplete="username" value="${escapeValue(email)}" hidden>`;
+}
+
+/** The answer for a link that can be used no more. */
+export function passwordEnded(): PageReply {
+  return errorPage(
+    410,
+    'This link was used, has expired, or is not complete. An owner of your account can make a new one.',
+    { href: '/sign-in', label: 'Go to sign-in' },
+  );
 }

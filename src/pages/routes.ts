@@ -1,7 +1,10 @@
 import type { PageRoute } from '../http/page.ts';
 import { endSessions, showAccount, submitNewPassword } from './account.ts';
-import { showPassword, showSetUp, submitPassword, submitSetUp } from './links.ts';
+import { showAccounts, submitAccount } from './accounts.ts';
+import { submitJoin } from './invitation.ts';
+import { showPassword, submitPassword } from './links.ts';
 import { REFERENCE_ROUTES } from './reference/routes.ts';
+import { showSetUp, submitSetUp } from './set-up.ts';
 import { showSignIn, signOut, submitSignIn } from './sign-in.ts';
 
 const page = (method: PageRoute['method'], path: string, handle: PageRoute['handle']): PageRoute => ({
@@ -20,7 +23,10 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   page('POST', '/set-up', submitSetUp),
   page('GET', '/password', showPassword),
   page('POST', '/password', submitPassword),
+  page('POST', '/password/join', submitJoin),
   page('GET', '/account', showAccount),
+  page('GET', '/account/switch', showAccounts),
+  page('POST', '/account/switch', submitAccount),
   page('POST', '/account/password', submitNewPassword),
   page('POST', '/account/sessions/end', endSessions),
   ...REFERENCE_ROUTES,

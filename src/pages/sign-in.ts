@@ -119,7 +119,7 @@ function document({ next, email = '', problems = [], done = false }: Shown): str
       form('/sign-in', inside.join('')),
   });
   const help =
-    '<p class="foot">No password, or a forgotten one? An owner of your account can send you a link.</p>';
+    '<p class="foot">No password, or a forgotten one? An owner of your account, or who runs this server, can send you a link.</p>';
   return layout({ title: 'Sign in', body: body + help });
 }
 

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/connect.ts';
-import { findApplication } from '../features/oauth-applications/service.ts';
+import { findApplication, mayRedirectTo } from '../features/oauth-applications/service.ts';
 
 /**
  * Where a form may lead that ends at an application, in the words of CSP: Chromium judges the redirect that answers a
@@ -20,5 +20,5 @@ export async function targetsAfter(db: Reader, next: string): Promise<string[]> 
   if (pathname !== '/oauth/authorize') return [];
   const application = await findApplication(db, searchParams.get('client_id') ?? '');
   const uri = searchParams.get('redirect_uri') ?? '';
-  return application?.redirect_uris.includes(uri) ? targetsOf(uri) : [];
+  return application && mayRedirectTo(application, uri) ? targetsOf(uri) : [];
 }

@@ -189,9 +189,12 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('refundOrder', `${affiliates}/refunds`, {
     body: { external_id: `${name}-order-refund`, order_id: `order of ${name}-three` },
   });
+  await act('reverseRefund', `${affiliates}/refunds/${name}-order-refund/reverse`);
   await act('voidCommission', `${commissions}/${two.id}/void`);
   const payouts = `${affiliates}/payouts`;
   await act('previewPayout', `${payouts}/preview`);
+  await act('previewPayoutAffiliates', `${payouts}/preview/affiliates`);
+  await act('previewPayoutExclusions', `${payouts}/preview/excluded`);
   const first = await act('createPayout', payouts);
   await act('deletePayout', `${payouts}/${first.id}`);
   const payout = await act('createPayout', payouts);
@@ -201,6 +204,11 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('returnPayoutLine', `${payouts}/${payout.id}/affiliates/${affiliate.id}/returned`, {
     body: { reason: 'it bounced' },
   });
+  const { body: back } = await world.api.get(`${payouts}/${payout.id}/affiliates/${affiliate.id}/returned`);
+  await act(
+    'undoPayoutReturn',
+    `${payouts}/${payout.id}/affiliates/${affiliate.id}/returned/${back.data[0].id}`,
+  );
 
   const endpoints = '/v2/webhook-endpoints';
   const endpoint = await act('createWebhookEndpoint', endpoints, {
@@ -277,8 +285,8 @@ describe.each(KINDS)('what a %s does', (kind) => {
     expect((await post('/v2/affiliates/programs', { name })).status).toBe(201);
     const entries = await added(async () => {
       expect((await post('/v2/affiliates/programs', { name })).reason).toBe('duplicate_name');
-      const none = { external_id: name, order_id: 'nobody ordered this' };
-      expect((await post('/v2/affiliates/refunds', none)).status).toBe(404);
+      const nobodys = `/v2/affiliates/refunds/${'nobody refunded this'.replaceAll(' ', '-')}/reverse`;
+      expect((await post(nobodys, {})).status).toBe(404);
     });
     expect(entries).toEqual([]);
   });
@@ -293,12 +301,14 @@ describe.each(KINDS)('what a %s does', (kind) => {
   });
 });
 
-test('of all writes only the streams of programs and the preview are left out', () => {
+test('of all writes only the streams of programs and the previews are left out', () => {
   const out = WRITES.map(({ operationId }) => operationId).filter(isUnaudited);
   expect(out.toSorted()).toEqual([
     'createCommission',
     'createCommissionBatch',
     'previewPayout',
+    'previewPayoutAffiliates',
+    'previewPayoutExclusions',
     'publishEvent',
   ]);
 });

@@ -259,9 +259,13 @@ describe('a user who is signed in', () => {
     }),
   );
 
-  test('viewers change nothing, and see no secret: of all writes only the preview, which is none, is theirs', () => {
+  test('viewers change nothing, and see no secret: of all writes only the previews, which are none, are theirs', () => {
     const namesOf = (operations: readonly Operation[]) => operations.map(({ operationId }) => operationId);
-    expect(namesOf(WRITES.filter(({ access }) => access.role === 'viewer'))).toEqual(['previewPayout']);
+    expect(namesOf(WRITES.filter(({ access }) => access.role === 'viewer'))).toEqual([
+      'previewPayout',
+      'previewPayoutAffiliates',
+      'previewPayoutExclusions',
+    ]);
     const reads = SCOPED.filter(({ method, access }) => method === 'GET' && access.role !== 'viewer');
     expect(namesOf(reads)).toEqual(['getWebhookEndpointSecret']);
   });
@@ -397,46 +401,57 @@ describe("another account's", () => {
 
 describe('the description says who may use an operation', () => {
   const common = { path: '/v2/x', summary: 'x', returns: { 204: null }, handle: async () => noContent() };
+  interface Described {
+    readonly security: unknown;
+    readonly 'x-lowest-role'?: string;
+  }
   const securityOf = (...[route]: Parameters<typeof describeRoutes>[0]) => {
     const { paths } = describeRoutes(route ? [route] : []) as { paths: Record<string, object> };
-    return (Object.values(paths['/v2/x'] ?? {})[0] as { security: unknown }).security;
+    const operation = Object.values(paths['/v2/x'] ?? {})[0] as Described;
+    return [operation.security, operation['x-lowest-role'] ?? null];
   };
   const write = { ...common, operation: 'x', method: 'POST' } as const;
 
   test.each([
-    ['a key only', writeRoute({ ...write, access: 'key' }), [{ apiKey: [] }]],
+    ['a key only', writeRoute({ ...write, access: 'key' }), [{ apiKey: [] }], null],
     [
       'keys and owners',
       writeRoute({ ...write, access: 'full' }),
-      [{ apiKey: [] }, { session: ['owner'], csrfToken: [] }],
+      [{ apiKey: [] }, { session: [], csrfToken: [] }],
+      'owner',
     ],
     [
       'keys and owners, to read',
       readRoute({ ...common, operation: 'x', access: 'full' }),
-      [{ apiKey: [] }, { session: ['owner'] }],
+      [{ apiKey: [] }, { session: [] }],
+      'owner',
     ],
     [
       'a scope',
       writeRoute({ ...write, access: 'promos' }),
-      [{ apiKey: [] }, { oauth2: ['promos'] }, { session: ['member'], csrfToken: [] }],
+      [{ apiKey: [] }, { oauth2: ['promos'] }, { session: [], csrfToken: [] }],
+      'member',
     ],
     [
       'a scope, harmless',
       writeRoute({ ...write, access: 'promos', harmless: true }),
-      [{ apiKey: [] }, { oauth2: ['promos'] }, { session: ['viewer'], csrfToken: [] }],
+      [{ apiKey: [] }, { oauth2: ['promos'] }, { session: [], csrfToken: [] }],
+      'viewer',
     ],
     [
       'a scope, to read a secret',
       readRoute({ ...common, operation: 'x', access: 'promos', confidential: true }),
-      [{ apiKey: [] }, { oauth2: ['promos'] }, { session: ['member'] }],
+      [{ apiKey: [] }, { oauth2: ['promos'] }, { session: [] }],
+      'member',
     ],
     [
       'a scope, to read',
       readRoute({ ...common, operation: 'x', access: 'promos' }),
-      [{ apiKey: [] }, { oauth2: ['promos'] }, { session: ['viewer'] }],
+      [{ apiKey: [] }, { oauth2: ['promos'] }, { session: [] }],
+      'viewer',
     ],
-  ])('%s', (_, route, security) => {
-    expect(securityOf(route)).toEqual(security);
+  ])('%s', (_, route, security, role) => {
+    expect(securityOf(route)).toEqual([security, role]);
   });
 
   test('and defines every scheme it names, with the 16 scopes of the interface', async () => {
@@ -446,9 +461,9 @@ describe('the description says who may use an operation', () => {
     const { scopes, ...addresses } = schemes.oauth2.flows.authorizationCode;
     expect(Object.keys(scopes)).toHaveLength(16);
     expect(addresses).toEqual({
-      authorizationUrl: '/oauth/authorize',
-      tokenUrl: '/oauth/token',
-      refreshUrl: '/oauth/token',
+      authorizationUrl: `${world.url}/oauth/authorize`,
+      tokenUrl: `${world.url}/oauth/token`,
+      refreshUrl: `${world.url}/oauth/token`,
     });
     for (const methods of Object.values<Record<string, { security: object[] }>>(body.paths)) {
       for (const { security } of Object.values(methods)) {

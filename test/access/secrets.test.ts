@@ -75,7 +75,7 @@ beforeAll(async () => {
   await liveWithWebhooks();
   await liveWithApplications(owner);
   await mistakeSecrets();
-}, 60_000);
+});
 afterAll(async () => {
   vi.restoreAllMocks();
   await world.close();

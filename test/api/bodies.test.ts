@@ -9,6 +9,7 @@ import {
   makeCommission,
   makePayout,
   OPERATIONS,
+  sample,
   sampleBody,
 } from './fixtures.ts';
 
@@ -69,7 +70,7 @@ function places(schema: Json, body: Json): Place[] {
     return [
       { name, schema: property, with: (value: unknown) => ({ ...body, [name]: value }) },
       ...(inner
-        ? places(property.items, body[name][0]).map((place) => ({
+        ? places(property.items, (body[name] ?? sample(property))[0]).map((place) => ({
             name: `${name}[0].${place.name}`,
             schema: place.schema,
             with: (value: unknown) => ({ ...body, [name]: [place.with(value)] }),

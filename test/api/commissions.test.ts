@@ -15,6 +15,7 @@ import {
   nothingChanges,
   PROGRAMS,
   TIMESTAMP,
+  unique,
 } from './fixtures.ts';
 
 let world: World;
@@ -47,6 +48,7 @@ describe('a commission that comes in', () => {
       sale_amount: 31_900,
       rate_bps: 1000,
       order_id: 'o-1',
+      order_line_id: 'o-1-2',
       customer_email: 'buyer@example.com',
       product_id: 'sku-1',
       product_name: 'Book',
@@ -131,12 +133,18 @@ describe('a commission that comes in', () => {
   });
 
   test.each([
-    ['nothing', {}],
-    ['a sale without a rate', { sale_amount: 100 }],
-    ['a rate without a sale', { rate_bps: 100 }],
     ['a sale so small that nothing is left', { sale_amount: 1, rate_bps: 1 }],
     ['a sale of nothing', { sale_amount: 0, rate_bps: 10_000 }],
     ['a rate of nothing', { sale_amount: 100, rate_bps: 0 }],
+  ])('is of nothing when its amount comes from %s', async (_, fields) => {
+    const input = { external_id: unique('small'), affiliate_id: affiliate, ...fields };
+    expect((await api.post(COMMISSIONS, input)).body).toMatchObject({ amount: 0, status: 'unpaid' });
+  });
+
+  test.each([
+    ['nothing', {}],
+    ['a sale without a rate', { sale_amount: 100 }],
+    ['a rate without a sale', { rate_bps: 100 }],
   ])('is refused when its amount would come from %s', async (_, fields) => {
     await nothingChanges(world, async () =>
       expectRefusal(
@@ -235,6 +243,7 @@ describe('an external_id', () => {
     [{ type: 'bonus' }],
     [{ order_id: 'other' }],
     [{ order_id: null }],
+    [{ order_line_id: 'other' }],
     [{ product_id: 'other' }],
     [{ product_name: 'other' }],
     [{ description: 'other' }],
@@ -269,7 +278,7 @@ describe('an external_id', () => {
   test("is one account's own, and exact: case and spaces count", async () => {
     const other = await world.otherAccount();
     await makeCommission(other, (await makeAffiliate(other)).id, { external_id: 'order-1' });
-    for (const external_id of ['order-1', 'ORDER-1', 'order-1 ', 'ördèr-1'])
+    for (const external_id of ['order-1', 'ORDER-1', 'order -1', 'ördèr-1'])
       expect((await send({ external_id })).status).toBe(201);
   });
 });

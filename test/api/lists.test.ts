@@ -85,6 +85,11 @@ async function fillAccount(client: Api): Promise<Record<string, string>> {
   await makeCommission(client, people[5]!, { amount: 5 });
   await bookDebt(world, people[5]!, -50);
   await sell(3, () => ({ program_id: programs[2], occurred_at: '2026-01-01T00:00:00Z' }));
+  const back = `${PAYOUTS}/${first.id}/affiliates/${people[0]}/returned`;
+  await client.post(back, { reason: 'a mistake', currency: 'usd', amount: 30 });
+  await client.delete(`${back}/${(await client.get(back)).body.data[0].id}`);
+  await client.post(back, { reason: 'a part', currency: 'usd', amount: 20 });
+  await client.post(back, { reason: 'closed' });
   await makePayout(client);
   await sell(4);
   await sell(2, () => ({ program_id: programs[2], occurred_at: '2026-01-01T00:00:00Z' }));
@@ -100,7 +105,7 @@ async function fillAccount(client: Api): Promise<Record<string, string>> {
   }
   await fillLog(client, endpoints);
   await fillAccess(client);
-  return { payout_id: first.id, id: endpoints.all };
+  return { payout_id: first.id, affiliate_id: String(people[0]), id: endpoints.all };
 }
 
 /** Gives the delivery log something in every state. */
@@ -145,8 +150,9 @@ interface List {
   readonly filters: readonly { name: string; schema: Json }[];
 }
 
-const LISTS: readonly List[] = OPERATIONS.filter(({ parameters }) =>
-  parameters.some(({ name }) => name === 'page'),
+// those of a preview are asked for by POST, and tested beside it
+const LISTS: readonly List[] = OPERATIONS.filter(
+  ({ method, parameters }) => method === 'GET' && parameters.some(({ name }) => name === 'page'),
 ).flatMap(({ path, parameters }) => {
   const sort = parameters.find(({ name }) => name === 'sort')?.schema.enum as string[];
   const made = (title: string, at: () => string): List => ({
@@ -161,7 +167,7 @@ const LISTS: readonly List[] = OPERATIONS.filter(({ parameters }) =>
   // the lists of a payout: of one that is paid and of the unpaid one
   return [
     made(`${path} of a paid payout`, () => fill(path, ids)),
-    made(`${path} of the unpaid payout`, () => fill(path, { payout_id: 'current' })),
+    made(`${path} of the unpaid payout`, () => fill(path, { ...ids, payout_id: 'current' })),
   ];
 });
 
@@ -312,12 +318,13 @@ function badValues(name: string, schema: Json): string[] {
   if (name === 'payout_id') return ['', '1', 'null', 'po_1', `com_${'0'.repeat(32)}`, 'NONE'];
   if (name === 'webhook_endpoint_id') return ['', '1', 'null', 'none', 'we_1', `evt_${'0'.repeat(32)}`];
   const prefix = OPAQUE[name];
-  if (prefix) return ['', '1', 'null', `${prefix}_1`, `com_${'0'.repeat(32)}`, 'NONE'];
+  if (prefix) return ['', '1', 'null', `${prefix}_1`, `com_${'0'.repeat(32)}`, 'none'];
   if (name === 'search') return ['x'.repeat(201)];
-  return ['\0'];
+  if (name === 'type') return ['', '*', 'paid', 'PAYOUT.PAID', 'payout.nothing', '\0'];
+  return schema.minLength === 1 ? ['', '\0'] : ['\0'];
 }
 
-/** The prefixes of ids that filters take, `none` besides. */
+/** The prefixes of ids that filters take. */
 const OPAQUE: Readonly<Record<string, string>> = { user_id: 'usr', application_id: 'app' };
 
 /** Filters that look into a field within a field. */
@@ -358,6 +365,11 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
     ];
   if (name === 'status' && first.object === 'affiliate_commission') return commissionStatuses();
   if (name === 'affiliate_id' && first.object === 'affiliate_payout') return payoutsOfAffiliates();
+  if (name === 'is_undone')
+    return [
+      ['true', (row) => row.undone_at !== null],
+      ['false', (row) => row.undone_at === null],
+    ];
   if (name === 'search')
     return [
       ['ZOË', (row) => row.name_first === 'Zoë'],
@@ -373,17 +385,25 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
   const found = distinct(rows, name);
   const cases: Case[] = found.slice(0, 12).map((value) => [value, (row) => String(row[name]) === value]);
   const prefix = OPAQUE[name];
-  if (prefix) return [...cases, ['none', () => false], [`${prefix}_${'0'.repeat(32)}`, () => false]];
+  if (prefix) return [...cases, [`${prefix}_${'0'.repeat(32)}`, () => false]];
+  if (name === 'type' && first.object === 'webhook_event')
+    return [...cases, ['payout.*', (row) => row.type.startsWith('payout.')], ['nobody.sent', () => false]];
   if (name === 'email') cases.push(['nobody@example.com', () => false]);
   if (name === 'email') cases.push([String(found[0]).toUpperCase(), (row) => row.email === found[0]]);
   if (name === 'currency')
     cases.push([String(found[0] ?? 'usd').toUpperCase(), (row) => row.currency === (found[0] ?? 'usd')]);
   if (name === 'payout_id')
     cases.push(['none', (row) => row.payout_id === null], [`po_${'0'.repeat(32)}`, () => false]);
+  if (name === 'commission_id') return [...cases, [`com_${'0'.repeat(32)}`, () => false]];
   if (name === 'webhook_endpoint_id') return [...cases, [`we_${'0'.repeat(32)}`, () => false]];
   if (schema.enum) for (const word of schema.enum) cases.push([word, (row) => String(row[name]) === word]);
   if (schema.type === 'integer') cases.push(['999999999', () => false]);
-  if (schema.type === 'string' && !schema.enum && !schema.pattern && name !== 'payout_id' && name !== 'email')
+  if (
+    schema.type === 'string' &&
+    !schema.enum &&
+    !schema.pattern &&
+    !/^(payout_id|commission_id|email)$/.test(name)
+  )
     cases.push(EMPTY_HAYSTACK);
   return cases;
 }

@@ -38,6 +38,7 @@ beforeAll(async () => {
   const { body: sessions } = await api.get(`/v2/sessions?user_id=${user_id}`);
   const tested = await api.post(`${ENDPOINTS}/${endpoint}/test`);
   const recovery = await api.post(`${ENDPOINTS}/${endpoint}/recover`, { since: '2020-01-01' });
+  const refund = await api.post('/v2/affiliates/refunds', { external_id: 'late', order_id: 'late' });
   ids = {
     affiliate_id: affiliate.id,
     commission_id: commission.id,
@@ -51,6 +52,8 @@ beforeAll(async () => {
     id: endpoint,
     event_id: tested.body.id,
     recovery_id: recovery.body.id,
+    refund_id: refund.body.id,
+    return_id: `ret_${payout.id.slice(3)}`,
   };
 });
 afterAll(() => world.close());
@@ -146,22 +149,27 @@ describe.each(WITH_ID)('$method $path', (operation) => {
 
 describe('a method that a path does not have', () => {
   const paths = [...new Set(OPERATIONS.map(({ path }) => path))];
+  /** Of the paths that fit, the one with a literal where the others have a parameter. */
   const methodsOf = (at: string) => {
-    const plain = paths.filter((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(at));
-    return OPERATIONS.filter(({ path }) => plain.includes(path)).map(({ method }) => method);
+    const fitting = paths.filter((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(at));
+    const path = fitting.find((each) => each === at) ?? fitting[0];
+    const methods = OPERATIONS.filter((operation) => operation.path === path).map(({ method }) => method);
+    return [...methods, 'OPTIONS', ...(methods.includes('GET') ? ['HEAD'] : [])];
   };
+  // named like a payout, `current` is refused by the operations that take an id
+  const ALIAS = /\/payouts\/current$/;
 
   test.each(paths)('%s answers 405 with Allow', async (path) => {
     const at = fill(path, ids);
     const possible = methodsOf(at);
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-      if (possible.includes(method)) continue;
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+      if (possible.includes(method) || (ALIAS.test(path) && /PUT|DELETE/.test(method))) continue;
       const answer = await world.api.request(method, at);
       expectRefusal(answer, 405, 'method_not_allowed', method);
       const allowed = answer.headers.get('allow')?.split(', ') ?? [];
-      expect(allowed.toSorted()).toEqual([...new Set(possible)].toSorted());
+      expect(allowed.toSorted()).toEqual(possible.toSorted());
     }
-    expect((await world.api.request('HEAD', at)).status).toBe(405);
+    if (!possible.includes('GET')) expect((await world.api.request('HEAD', at)).status).toBe(405);
   });
 });
 

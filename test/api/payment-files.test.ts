@@ -75,7 +75,12 @@ async function seed(count: number, fields: Readonly<Record<string, string>>): Pr
 describe('each format, to the byte', () => {
   test('PayPal: no header, recipient, amount, currency, reference, note and wallet', async () => {
     const ada = await makePayPal({ paypal_email: 'ada@pay.example', payout_method: 'paypal' });
-    const bob = await makePayPal({ paypal_email: 'bob,"b"@pay.example', payout_method: null });
+    const bob = await makePayPal({ paypal_email: 'bob@pay.example', payout_method: null });
+    // as it could be stored once
+    await world.query('update affiliates set paypal_email = $1 where id = $2', [
+      'bob,"b"@pay.example',
+      bob.id,
+    ]);
     await makeCommission(api, bob.id, { amount: 5 });
     await makeCommission(api, ada.id, { amount: 3190 });
     await makeCommission(api, ada.id, { amount: 10 });
@@ -558,7 +563,7 @@ describe('between two files', () => {
       expect((await api.post(`${AFFILIATES}/${ada.id}/adjustments`, adjustment)).status).toBe(201);
     }
     await makeCommission(api, ada.id, { amount: 9000, currency: 'eur' });
-    const second = await makePayout(api);
+    const second = await makePayout(api, { filters: { is_ready_for_payout: false } });
     expect(await files()).toEqual(first);
     await completePayout(api, second);
     for (const { id } of [ada, bob, released])
@@ -694,4 +699,4 @@ test('whatever a payout is made of, every payment is in one file or among the sk
   await fc.assert(fc.asyncProperty(fc.array(someone, { minLength: 1, maxLength: 6 }), fc.boolean(), run), {
     numRuns: 15,
   });
-}, 60_000);
+});

@@ -70,6 +70,7 @@ describe('completing', () => {
       commission_count: 5,
       affiliate_count: 3,
       unlisted_affiliate_count: 1,
+      unlisted_line_count: 1,
     });
     const total = (currency: string, count: number, people: number) => ({
       currency,
@@ -82,6 +83,7 @@ describe('completing', () => {
         amount: 7,
         paid_amount: 0,
         paid_count: 0,
+        carried_amount: 0,
         released_amount: 7,
         released_count: 1,
       },
@@ -90,6 +92,7 @@ describe('completing', () => {
         amount: 6000,
         paid_amount: 1000,
         paid_count: 1,
+        carried_amount: 0,
         released_amount: 5000,
         released_count: 3,
       },
@@ -102,7 +105,7 @@ describe('completing', () => {
       [c, false, null],
     ]);
     const one = (await api.get(path)).body;
-    const { unlisted_affiliate_count, ...same } = done.body;
+    const { unlisted_affiliate_count, unlisted_line_count, ...same } = done.body;
     expect(one).toEqual(same);
   });
 
@@ -204,7 +207,7 @@ describe('completing is refused, and nothing changes, when', () => {
 
   test.each([
     ['of the body', { commissions: [paid(1)], notes: 1 }, 'notes'],
-    ['of an entry', { commissions: [{ ...paid(1), amount: 5 }] }, 'commissions[0].amount'],
+    ['of an entry', { commissions: [{ ...paid(1), paid: 5 }] }, 'commissions[0].paid'],
   ])('a key %s is unknown', async (_, body, field) => {
     await refused(() => api.put(path, body), 400, 'unknown_field', field);
   });

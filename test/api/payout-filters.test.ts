@@ -16,11 +16,12 @@ import {
 
 let world: World;
 let api: Api;
-const ids: Record<'ada' | 'bob' | 'cyd' | 'dan' | 'p1' | 'p2' | 'foreign', number> = {
+const ids: Record<'ada' | 'bob' | 'cyd' | 'dan' | 'eve' | 'p1' | 'p2' | 'foreign', number> = {
   ada: 0,
   bob: 0,
   cyd: 0,
   dan: 0,
+  eve: 0,
   p1: 0,
   p2: 0,
   foreign: 0,
@@ -44,10 +45,10 @@ beforeAll(async () => {
     name_first: 'Böb',
     name_last: "O'Neil",
     payout_method: 'wise',
-    is_ready_for_payout: false,
   });
   ids.cyd = await make({ email: 'cyd@example.com', slug: 'adaX1000' });
   ids.dan = await make({ email: 'dan@example.com', payout_method: 'other', status: 'inactive' });
+  ids.eve = await make({ email: 'eve@example.com', is_ready_for_payout: false });
   for (const name of ['p1', 'p2'] as const) ids[name] = (await api.post(PROGRAMS, { name })).body.id;
   const sell = (external_id: string, affiliate: number, fields: object) =>
     makeCommission(api, affiliate, { external_id, ...fields });
@@ -79,6 +80,7 @@ beforeAll(async () => {
   });
   await sell('c1', ids.cyd, { order_id: 'o1', amount: 500, occurred_at: '2025-02-01T12:00:00.000Z' });
   await sell('d1', ids.dan, { amount: 600, occurred_at: '2025-03-01T00:00:00.000Z' });
+  await sell('e1', ids.eve, { amount: 700, occurred_at: '2025-03-01T00:00:00.000Z' });
 });
 afterAll(() => world.close());
 
@@ -156,8 +158,8 @@ describe('filters take', () => {
     ],
     [{ affiliate_status: { ne: 'active' } }, ['d1'], { affiliate_status: { ne: 'active' } }],
     [{ affiliate_status: { nin: ['inactive'] } }, ALL, { affiliate_status: { nin: ['inactive'] } }],
-    [{ is_ready_for_payout: true }, but('b1'), { is_ready_for_payout: { eq: true } }],
-    [{ is_ready_for_payout: { eq: false } }, ['b1'], { is_ready_for_payout: { eq: false } }],
+    [{ is_ready_for_payout: true }, ALL, { is_ready_for_payout: { eq: true } }],
+    [{ is_ready_for_payout: { eq: false } }, ['e1'], { is_ready_for_payout: { eq: false } }],
     [{ currency: 'EUR' }, ['a3'], { currency: { eq: 'eur' } }],
     [{ currency: ['Usd', 'eur'] }, ALL, { currency: { in: ['usd', 'eur'] } }],
     [{ currency: { in: ['jpy'] } }, [], { currency: { in: ['jpy'] } }],

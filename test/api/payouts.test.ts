@@ -44,7 +44,7 @@ describe('a new payout', () => {
       paypal_email: 'pay@example.com',
       payout_method: 'paypal',
     });
-    const bob = await makeAffiliate(api, { email: 'bob@example.com', is_ready_for_payout: false });
+    const bob = await makeAffiliate(api, { email: 'bob@example.com' });
     await makeCommission(api, ada.id, { amount: 1050 });
     await makeCommission(api, ada.id, { amount: 7, currency: 'JPY' });
     await makeCommission(api, bob.id, { amount: 950 });
@@ -52,9 +52,16 @@ describe('a new payout', () => {
     const made = await api.post(PAYOUTS);
     expect(made.status).toBe(201);
     expect(made.headers.get('etag')).toBe('"1"');
-    const none = { paid_amount: 0, paid_count: 0, released_amount: 0, released_count: 0 };
+    const none = { paid_amount: 0, paid_count: 0, carried_amount: 0, released_amount: 0, released_count: 0 };
     const undecided = { is_paid: null, payment_reference: null, returned_amount: 0 };
-    const line = (currency: string, amount: number) => ({ currency, amount, commission_count: 1 });
+    const line = (currency: string, amount: number) => ({
+      currency,
+      amount,
+      commission_count: 1,
+      ...undecided,
+      paid_amount: 0,
+      carried_amount: 0,
+    });
     expect(made.body).toEqual({
       id: expect.stringMatching(/^po_[0-9a-f]{32}$/),
       object: 'affiliate_payout',
@@ -89,7 +96,7 @@ describe('a new payout', () => {
           email: 'bob@example.com',
           paypal_email: null,
           payout_method: null,
-          is_ready_for_payout: false,
+          is_ready_for_payout: true,
           commission_count: 1,
           totals: [line('usd', 950)],
           ...undecided,

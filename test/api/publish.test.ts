@@ -80,7 +80,6 @@ describe('data is passed on byte for byte:', () => {
     ['zeros at the end of a fraction', '{"price":0.1000,"one":1.0,"none":-0}'],
     ['text that is no ASCII', '{"name":"Zoë 💥 日本","é":"ü"}'],
     ['escapes as they are', '{"a":"\\u00e9\\/\\ud83d\\udca5","\\u0061b":"\\n"}'],
-    ['the same name twice', '{"a":1,"b":2,"a":3}'],
     ['the order of names', '{"b":1,"a":2,"10":3,"9":4}'],
     ['names that objects have of their own', '{"toString":1,"constructor":2,"":3,"length":4}'],
     ['space between', '{ "a" :\t[ 1 ,\n 2 ] }'],
@@ -97,7 +96,6 @@ describe('data is passed on byte for byte:', () => {
     for (const body of [
       '{"data":{"n":1.0},"external_id":"place-1","type":"order.created"}',
       '{"d\\u0061ta":{"n":1.0},"type":"order.created"}',
-      '{"data":{"first":true},"type":"order.created","data":{"n":1.0}}',
       '\ufeff{"type":"order.created","data":{"n":1.0}}',
     ]) {
       const published = await raw(body);
@@ -155,7 +153,7 @@ describe('an external_id', () => {
   });
 
   test('is taken case by case, letter by letter: what differs in anything is another', async () => {
-    for (const id of ['Letter', 'letter', 'letter ', 'lettér', '0', 'x'.repeat(255)])
+    for (const id of ['Letter', 'letter', 'let ter', 'lettér', '0', 'x'.repeat(255)])
       expect((await publish(api, id)).status, id).toBe(201);
   });
 
@@ -222,16 +220,6 @@ describe('the type', () => {
     );
   });
 
-  test('that stands twice is the one that was judged', async () => {
-    const published = await raw('{"type":"payout.paid","type":"order.created","data":{}}');
-    expect(published.body.type).toBe('order.created');
-    expectRefusal(
-      await raw('{"type":"order.created","type":"payout.paid","data":{}}'),
-      400,
-      'reserved_event_type',
-    );
-  });
-
   test('has at most 100 characters', async () => {
     const longest = `order.${'x'.repeat(94)}`;
     expect((await api.post(EVENTS, { type: longest, data: {} })).status).toBe(201);
@@ -253,16 +241,22 @@ describe('what is no event is refused by name, and nothing is stored:', () => {
     ['NUL in a text', '{"type":"order.created","data":{"a":{"b":"\\u0000"}}}', 'invalid_body', 'data.a.b'],
     ['half a character', '{"type":"order.created","data":{"a":["\\ud800"]}}', 'invalid_body', 'data.a[0]'],
     [
-      'NUL in a text that a later one hides',
-      '{"type":"order.created","data":{"a":"\\u0000","a":1}}',
-      'invalid_body',
-      'NUL',
+      'a type that stands twice',
+      '{"type":"payout.paid","type":"order.created","data":{}}',
+      'duplicate_key',
+      'type',
     ],
     [
-      'half a character that a later one hides',
-      '{"type":"order.created","data":{"a":"\\ud800","a":1}}',
-      'invalid_body',
-      'surrogate',
+      'a name that stands twice',
+      '{"type":"order.created","data":{"a":1,"b":2,"a":1}}',
+      'duplicate_key',
+      'data.a',
+    ],
+    [
+      'NUL in a text that a later one hides',
+      '{"type":"order.created","data":{"a":"\\u0000","a":1}}',
+      'duplicate_key',
+      'data.a',
     ],
     [
       'nesting without end',
@@ -324,7 +318,9 @@ describe('an Idempotency-Key', () => {
       const again = await raw(body, { 'idempotency-key': 'bytes' });
       expect([again.status, again.text]).toEqual([201, first.text]);
       expect(again.headers.get('idempotent-replayed')).toBe('true');
-      const other = body.replace('0.1000', '0.1');
+      const sameValue = await raw(body.replace('0.1000', '0.1'), { 'idempotency-key': 'bytes' });
+      expect([sameValue.status, sameValue.text]).toEqual([201, first.text]);
+      const other = body.replace('890,', '891,');
       expectRefusal(await raw(other, { 'idempotency-key': 'bytes' }), 409, 'idempotency_key_reused');
     });
   });

@@ -56,7 +56,7 @@ async function returnAt(instant: string, payout: Json, affiliate: number): Promi
   });
   expect(back.status, back.text).toBe(200);
   await world.query(
-    'update payout_lines set returned_at = $3 where public_id($$po$$, payout_id) = $1 and affiliate_id = $2',
+    'update payout_returns set returned_at = $3 where public_id($$po$$, payout_id) = $1 and affiliate_id = $2',
     [payout.id, affiliate, instant],
   );
 }

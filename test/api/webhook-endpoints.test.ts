@@ -74,6 +74,7 @@ describe('an endpoint', () => {
       rate_limit: null,
       headers: [],
       metadata: {},
+      paused_until: null,
       first_failure_at: null,
       last_success_at: null,
       created_at: expect.stringMatching(TIMESTAMP),
@@ -123,7 +124,7 @@ describe('an endpoint', () => {
     });
     const { secret: _, updated_at, ...rest } = before;
     const steps: object[] = [
-      { url: 'http://8.8.8.8/' },
+      { url: `${new globalThis.URL(URL).origin}/elsewhere` },
       { description: null },
       { description: 'second' },
       { event_types: null },

@@ -289,7 +289,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     await there.page.goto(`${outer}/sign-in`);
     await signInOn(there.page, other);
     await there.page.waitForURL(`${outer}/account`);
-    const secured = (await there.context.cookies()).filter(({ name }) => name === 'payhook_session');
+    const secured = (await there.context.cookies()).filter(({ name }) => name === '__Host-payhook_session');
     expect(secured).toMatchObject([{ httpOnly: true, sameSite: 'Lax', secure: true, path: '/' }]);
     expect(await there.page.evaluate('document.cookie')).toBe('');
     await there.page.getByRole('button', { name: 'Sign out' }).click();
@@ -366,7 +366,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     await page.goto(invited.invitation_url);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByLabel('The same again').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Join' }).click();
+    await page.getByRole('button', { name: 'Join', exact: true }).click();
     await page.waitForURL(`${world.url}/account`);
     // a mistake that goes back through the sign-in form, and a consent
     await page.context().clearCookies();

@@ -115,9 +115,9 @@ export async function signInOn(page: Page, email: string, password = PASSWORD): 
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** The value of the session's cookie. */
+/** The value of the session's cookie, which has another name with https. */
 export async function sessionOf({ context }: Visitor): Promise<string | undefined> {
-  return (await context.cookies()).find(({ name }) => name === 'payhook_session')?.value;
+  return (await context.cookies()).find(({ name }) => /^(__Host-)?payhook_session$/.test(name))?.value;
 }
 
 /** What assistive technology is told of one thing on the page. */

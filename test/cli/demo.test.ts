@@ -1,9 +1,8 @@
-import { afterEach, expect, inject, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { until } from '../support/wire.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { type Machine, type Ran, ROOT, startMachine, startServer } from './support.ts';
+import { type Machine, type Ran, ROOT, settingsOf, startMachine, startServer } from './support.ts';
 
-const LONG = 300_000;
 const LISTEN = 'http://127.0.0.1:9000';
 
 let machine: Machine;
@@ -13,17 +12,6 @@ afterEach(async () => {
   await world?.close(); // counts the books
   world = undefined;
 });
-
-/** The settings with which a command works on the database of a world. */
-async function settingsOf(world: World): Promise<Record<string, string>> {
-  const { host, port, user, password, secretKey } = inject('postgres');
-  const [{ name } = { name: '' }] = await world.query<{ name: string }>('select current_database() as name');
-  const credentials = password ? `${user}:${encodeURIComponent(password)}` : user;
-  return {
-    DATABASE_URL: `postgres://${credentials}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
-    SECRET_KEY: secretKey,
-  };
-}
 
 /** The total of a list, each page of which is judged against the description. */
 async function total(world: World, path: string): Promise<number> {
@@ -49,53 +37,60 @@ function contentOf(ran: Ran) {
   };
 }
 
-test(
-  'the demo fills an empty account beside a server that delivers too, never mixes, and can be stopped and run again',
-  async () => {
-    machine = startMachine();
-    // as it is installed: the loopback is open to nobody but the operator
-    const opened = await startWorld({ delivers: true, settings: { DELIVERY_ALLOW_CIDRS: '' } });
-    world = opened;
-    const env = await settingsOf(opened);
-    const first = await machine.run(['demo', '--json'], { env });
-    expect(first).toMatchObject({ code: 0, stderr: '' });
-    expect(first.json()).toMatchObject({ object: 'demo', account: { name: 'Default' }, affiliates: 60 });
+test('the demo fills an empty account beside a server that delivers too, never mixes, and can be stopped and run again', async () => {
+  machine = startMachine();
+  // as it is installed: the loopback is open to nobody but the operator
+  const opened = await startWorld({ delivers: true, settings: { DELIVERY_ALLOW_CIDRS: '' } });
+  world = opened;
+  const env = await settingsOf(opened);
+  const first = await machine.run(['demo', '--json'], { env });
+  expect(first).toMatchObject({ code: 0, stderr: '' });
+  expect(first.json()).toMatchObject({ object: 'demo', account: { name: 'Default' }, affiliates: 60 });
 
-    await everyListHasSomething(opened);
-    await theEndpointsAreInEveryState(opened);
+  await everyListHasSomething(opened);
+  await theEndpointsAreInEveryState(opened);
 
-    // the account has something in it now: by name it is refused, without it is left alone
-    const again = await machine.run(['demo', '--account', 'Default'], { env });
-    expect(again).toMatchObject({ code: 1, stdout: '' });
-    expect(again.stderr).toMatch(/^payhook: the account Default is not empty: it has 60 affiliates, /);
+  // the account has something in it now: by name it is refused, without it is left alone
+  const again = await machine.run(['demo', '--account', 'Default'], { env });
+  expect(again).toMatchObject({ code: 1, stdout: '' });
+  expect(again.stderr).toMatch(/^payhook: the account Default is not empty: it has 60 affiliates, /);
 
-    const stopped = machine.start(['demo'], { env });
-    const count = (table: string, where = 'true') =>
-      opened
-        .query<{ count: string }>(`select count(*) from ${table} where ${where}`)
-        .then(([row]) => Number(row?.count));
-    await until('the second demo is under way', async () => (await count('affiliates')) > 65, LONG);
-    stopped.child.kill('SIGINT');
-    const interrupted = await stopped.ended;
-    expect(interrupted).toMatchObject({ code: 1, stdout: '' });
-    expect(interrupted.stderr).toMatch(
-      /^payhook: interrupted: .* stays in the account Demo; payhook demo begins/,
-    );
-    // of all endpoints only the one of the first demo is left to be sent to
-    expect(await count('webhook_endpoints', 'disabled_at is null')).toBe(1);
+  const stopped = machine.start(['demo'], { env });
+  const count = (table: string, where = 'true') =>
+    opened
+      .query<{ count: string }>(`select count(*) from ${table} where ${where}`)
+      .then(([row]) => Number(row?.count));
+  await until('the second demo is under way', async () => (await count('affiliates')) > 65);
+  stopped.child.kill('SIGINT');
+  const interrupted = await stopped.ended;
+  expect(interrupted).toMatchObject({ code: 1, stdout: '' });
+  expect(interrupted.stderr).toMatch(
+    /^payhook: interrupted: .* stays in the account Demo; payhook demo begins/,
+  );
+  // of all endpoints only the one of the first demo is left to be sent to
+  expect(await count('webhook_endpoints', 'disabled_at is null')).toBe(1);
 
-    const second = await machine.run(['demo', '--json'], { env });
-    expect(second).toMatchObject({ code: 0, stderr: '' });
-    expect(second.json().account.name).toBe('Demo 2');
-    expect(contentOf(second)).toEqual(contentOf(first));
-    // what is left behind would be tried again for days
-    expect(
-      await count('queue q join webhook_endpoints e on e.id = q.endpoint_id', 'disabled_at is null'),
-    ).toBe(0);
-    expect(machine.leftovers()).toEqual([]);
-  },
-  LONG,
-);
+  const second = await machine.run(['demo', '--json'], { env });
+  expect(second).toMatchObject({ code: 0, stderr: '' });
+  expect(second.json().account.name).toBe('Demo 2');
+  expect(contentOf(second)).toEqual(contentOf(first));
+  // what is left behind would be tried again for days
+  expect(await count('queue q join webhook_endpoints e on e.id = q.endpoint_id', 'disabled_at is null')).toBe(
+    0,
+  );
+  expect(machine.leftovers()).toEqual([]);
+
+  const listed = (await machine.run(['accounts', 'list', '--json'], { env })).json().data;
+  expect(listed.map(({ name, is_demo }: Record<string, unknown>) => [name, is_demo])).toEqual([
+    ['Default', true],
+    ['Demo', true],
+    ['Demo 2', true],
+  ]);
+  const deleted = await machine.run(['accounts', 'delete', 'Demo 2', '--yes', '--name', 'Demo 2'], { env });
+  expect(deleted).toMatchObject({ code: 0, stderr: '' });
+  expect(await count('commissions c join accounts a on a.id = c.account_id', `a.name = 'Demo 2'`)).toBe(0);
+  expect(await total(opened, '/v2/affiliates/commissions')).toBeGreaterThan(4999);
+});
 
 async function everyListHasSomething(world: World): Promise<void> {
   const { api } = world;
@@ -141,6 +136,7 @@ async function everyListHasSomething(world: World): Promise<void> {
     'affiliate_inactive',
     'below_minimum',
     'negative_balance',
+    'not_ready',
     'on_hold',
   ]);
   expect(current.revision).toBeGreaterThan(1);
@@ -188,31 +184,27 @@ async function theEndpointsAreInEveryState(world: World): Promise<void> {
   ]);
 }
 
-test(
-  'on a fresh machine it needs no server, and every command it names works as it is typed',
-  async () => {
-    machine = startMachine();
-    const { code, stdout, stderr } = await machine.run(['demo', '--seed', '7']);
-    expect([code, stderr]).toEqual([
-      0,
-      `The first API key was made; it is in ${machine.dataDir}/first-api-key\n`,
-    ]);
-    expect(stdout).toMatch(/^Default is filled: 60 affiliates, 5\d\d\d commissions \(\d+ paid, /);
-    const commands = [...stdout.matchAll(/npx payhook (.+)$/gm)].map(([, command = '']) => command);
-    expect(commands.length).toBeGreaterThan(8);
-    const server = await startServer(machine);
-    for (const command of commands.filter((each) => each !== 'listen')) {
-      // what cannot be undone is asked for on a terminal
-      const answered = command.replace('--all-paid', '--all-paid --yes');
-      const typed = `npx() { shift; '${process.execPath}' '${ROOT}dist/cli/main.js' "$@"; }; npx payhook ${answered}`;
-      const ran = await machine.startOther('sh', ['-c', typed], machine.folder).ended;
-      expect(ran, command).toMatchObject({ code: 0, stdout: expect.stringMatching(/./) });
-    }
-    server.child.kill('SIGTERM');
-    expect((await server.ended).code).toBe(0);
-  },
-  LONG,
-);
+test('on a fresh machine it needs no server, and every command it names works as it is typed', async () => {
+  machine = startMachine();
+  const { code, stdout, stderr } = await machine.run(['demo', '--seed', '7']);
+  expect([code, stderr]).toEqual([
+    0,
+    `The first API key was made; it is in ${machine.dataDir}/first-api-key\n`,
+  ]);
+  expect(stdout).toMatch(/^Default is filled: 60 affiliates, 5\d\d\d commissions \(\d+ paid, /);
+  const commands = [...stdout.matchAll(/npx payhook (.+)$/gm)].map(([, command = '']) => command);
+  expect(commands.length).toBeGreaterThan(8);
+  const server = await startServer(machine);
+  for (const command of commands.filter((each) => each !== 'listen')) {
+    // what cannot be undone is asked for on a terminal
+    const answered = command.replace('--all-paid', '--all-paid --yes');
+    const typed = `npx() { shift; '${process.execPath}' '${ROOT}dist/cli/main.js' "$@"; }; npx payhook ${answered}`;
+    const ran = await machine.startOther('sh', ['-c', typed], machine.folder).ended;
+    expect(ran, command).toMatchObject({ code: 0, stdout: expect.stringMatching(/./) });
+  }
+  server.child.kill('SIGTERM');
+  expect((await server.ended).code).toBe(0);
+});
 
 test('it is for the machine itself, and says so', async () => {
   machine = startMachine();

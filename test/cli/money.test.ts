@@ -152,7 +152,6 @@ test('an order is refunded in the currency of its commission; where there are tw
   const refund = (externalId: string, ...rest: string[]) =>
     ['refunds', 'create', '--order', 'o-1', '--external-id', externalId, '--yes', ...rest] as const;
   await refuse(2, 'commissions in JPY, USD', ...refund('r-1', '--amount', '5'));
-  await refuse(1, 'there is no commission of product pot in order o-1', ...refund('r-1', '--product', 'pot'));
   const byProduct = refund('r-1', '--product', 'mug', '--amount', '100');
   for (let time = 0; time < 2; time += 1) {
     expect(await ask(...byProduct)).toMatchObject({
@@ -166,6 +165,28 @@ test('an order is refunded in the currency of its commission; where there are tw
   ]);
   // nothing is left of the order: the refund that took it finds its currency all the same
   expect(await ask(...byProduct)).toMatchObject({ refunds: [{ amount: 100, commission: { amount: 400 } }] });
+});
+
+test('lines of an order are refunded by name, waiting ones are shown, and a mistake is reversed', async () => {
+  const { id } = await makeAffiliate(api);
+  const sale = { order_id: 'o-1', amount: 1000, sale_amount: 10_000 };
+  await makeCommission(api, id, { ...sale, external_id: 'c-mug', order_line_id: 'mug' });
+  await makeCommission(api, id, { ...sale, external_id: 'c-pot', order_line_id: 'pot' });
+  const refund = (externalId: string, ...rest: string[]) =>
+    ['refunds', 'create', '--order', 'o-1', '--external-id', externalId, '--yes', ...rest] as const;
+  await refuse(1, 'order_line_id mug', ...refund('r-0', '--sale-amount', '5'));
+  await refuse(2, '--currency', ...refund('r-0', '--line', 'plate=5'));
+  await refuse(2, '--line', ...refund('r-0', '--line', 'mug', '--amount', '5'));
+  expect(lines(await say(...refund('r-1', '--line', 'mug=25.00', '--line', 'plate')))).toEqual([
+    '2.50 USD of c-mug: 7.50 USD is left',
+    'line plate, all: waits for its commission',
+  ]);
+  expect(await say('refunds', 'list', '--status', 'waiting')).toMatch(/ waiting +2\.50 USD +o-1 +r-1\n/);
+  expect(await say('refunds', 'show', 'r-1')).toContain('line mug, 25.00 USD of the sale: applied');
+  await refuse(1, 'no such refund', 'refunds', 'show', 'r-2');
+  expect(await say('refunds', 'reverse', 'r-1', '--yes')).toBe('r-1 is reversed.\n');
+  expect(await ask('commissions', 'show', 'c-mug')).toMatchObject({ amount: 1000, refunded_amount: 0 });
+  expect(await say(...refund('r-3', '--order', 'o-2'))).toBe('the order, all: waits for its commission\n');
 });
 
 test('voiding, holding and its end say what became of the commission', async () => {
@@ -238,6 +259,43 @@ test('money that came back is booked once, and the line of the payout shows it',
   expect(await say('payouts', 'show', '1')).toMatch(/ Ada .+ 10\.00 {2}USD +yes, came back$/m);
   expect(await say('payouts', 'affiliates', '1', '--unpaid')).toMatch(/ 10\.00 {2}USD +no, released$/m);
   expect((await ask('payouts', 'affiliates', '1', '--paid')).data).toHaveLength(1);
+});
+
+test('money comes back in parts of one currency, is listed, and a return made by mistake is undone', async () => {
+  const { id } = await makeAffiliate(api, { email: 'ada@example.com', name_first: 'Ada' });
+  for (const currency of ['usd', 'kwd']) await makeCommission(api, id, { currency, amount: 5000 });
+  await completePayout(api, await makePayout(api), [{ affiliate_id: id, is_paid: true }]);
+  const returned = (...part: string[]) => ['payouts', 'returned', '1', String(id), ...part, '--yes'];
+  const why = ['--reason', 'a fee'];
+  const list = ['payouts', 'returns', 'list', '1', 'ada@example.com'];
+  expect(await say(...list)).toBe('No returns found.\n');
+  expect(await say(...returned('--currency', 'USD', '--amount', '12.50', ...why))).toBe(
+    `12.50 USD came back from affiliate ${id} (Ada) and is owed again.\n`,
+  );
+  expect(await say(...returned('--currency', 'usd', ...why))).toContain('37.50 USD came back');
+  await refuse(2, 'name the --currency of the --amount: kwd or usd', ...returned('--amount', '1', ...why));
+  await refuse(
+    2,
+    '--amount must be an amount in KWD',
+    ...returned('--currency', 'kwd', '--amount', '1.2345', ...why),
+  );
+  await refuse(1, '(5.000 KWD)', ...returned('--currency', 'kwd', '--amount', '5.001', ...why));
+  expect(await say('payouts', 'show', '1')).toMatch(/ 50\.00 {2}USD +yes, came back$/m);
+
+  const [, first] = (await ask(...list, '--currency', 'usd')).data;
+  expect(first).toMatchObject({ object: 'payout_return', amount: 1250, undone_at: null });
+  expect(await say(...list)).toMatch(new RegExp(`^${first.id} .+ 12\\.50  USD +- +a fee$`, 'm'));
+  const undo = ['payouts', 'returns', 'undo', '1', 'ada@example.com'];
+  await refuse(2, 'add --yes', ...undo, first.id);
+  await refuse(1, 'no such return', ...undo, `ret_${'0'.repeat(32)}`, '--yes');
+  expect(await ask(...undo, first.id, '--yes')).toEqual({
+    id: first.id,
+    object: 'payout_return',
+    undone: true,
+  });
+  await refuse(1, 'was undone before', ...undo, first.id, '--yes');
+  expect(await say(...list)).not.toMatch(new RegExp(`^${first.id} .+ - +a fee$`, 'm'));
+  expect(await say('payouts', 'show', '1')).toMatch(/ 50\.00 {2}USD +yes, 37\.50 came back$/m);
 });
 
 test('who was left out of a payout is listed with the reason', async () => {
@@ -338,7 +396,7 @@ test('the report of a year is the file of the API, for its owner only, and overw
   await makeCommission(api, id);
   const { paid_at } = await completePayout(api, await makePayout(api));
   const year = paid_at.slice(0, 4);
-  const file = `paid-${year}.csv`;
+  const file = `exports/paid-${year}.csv`;
   const report = (await api.get(`${AFFILIATES}/reports/paid?year=${year}`)).text;
   expect(await ask('reports', 'paid', '--year', year)).toEqual({
     file,

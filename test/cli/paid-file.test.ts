@@ -66,7 +66,7 @@ describe('a list of who was paid is refused by line and column, and the payout s
       () => whole().replace(HEADER, ''),
       () =>
         `line 1: must name the columns, and "${ada},true,x-1" does not; ` +
-        'the columns are affiliate_id, is_paid, payment_reference; nothing was changed',
+        'the columns are affiliate_id, currency, is_paid, amount, payment_reference; nothing was changed',
     ],
     [
       'semicolons',

@@ -83,7 +83,7 @@ async function manyForWise(count: number): Promise<void> {
 test('each format is the file of the API, under the name the server gives it, for its owner only', async () => {
   await someone(WISE, { eur: 1250 });
   const { id, as_of } = await makePayout(api);
-  const start = `payout-1-r1-${as_of.slice(0, 10)}`;
+  const start = `exports/payout-1-r1-${as_of.slice(0, 10)}`;
   for (const [args, name, text] of [
     [[], `${start}.csv`, (await api.get(`${PAYOUTS}/current/download`)).text],
     [['--format', 'summary'], `${start}-summary.csv`, await apiFile('summary')],
@@ -93,6 +93,7 @@ test('each format is the file of the API, under the name the server gives it, fo
     expect(read(name)).toBe(text);
     expect(statSync(join(machine.folder, name)).mode & 0o777).toBe(0o600);
   }
+  expect(statSync(join(machine.folder, 'exports')).mode & 0o777).toBe(0o700);
   const wise = ['--format', 'wise', '--currency', 'EUR', '--source-currency', 'gbp', '-o', 'mine.csv'];
   expect(await ask('payouts', 'export', '1', ...wise)).toEqual({
     files: [{ file: 'mine.csv', bytes: expect.any(Number), part: null }],
@@ -137,7 +138,10 @@ test('those who are left out are counted, and so is every other currency', async
   await makePayout(api);
   const args = ['--format', 'paypal', '--currency', 'usd', '--allow-skipped'];
   const ran = await exportTo(...args);
-  expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^payout-1-r1-.+-paypal-usd\.csv\n$/) });
+  expect(ran).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^exports\/payout-1-r1-.+-paypal-usd\.csv\n$/),
+  });
   expect(ran.stderr).toContain('2 affiliates of this payout are NOT in the file');
   expect(ran.stderr).toContain('The payout is in JPY too');
   const report = await ask('payouts', 'export', '1', ...args, '--force');
@@ -164,7 +168,9 @@ test('a file of several parts is written whole: every part under its own name, e
   await manyForWise(1001);
   const { as_of } = await makePayout(api);
   const parts = [await apiFile('wise?part=1'), await apiFile('wise?part=2')];
-  const names = [1, 2].map((part) => `payout-1-r1-${as_of.slice(0, 10)}-wise-usd-part-${part}-of-2.csv`);
+  const names = [1, 2].map(
+    (part) => `exports/payout-1-r1-${as_of.slice(0, 10)}-wise-usd-part-${part}-of-2.csv`,
+  );
   expect(await exportTo('--format', 'wise')).toMatchObject({ code: 0, stdout: `${names.join('\n')}\n` });
   expect(names.map(read)).toEqual(parts);
 
@@ -246,20 +252,23 @@ test('the lists of two files complete the payout: who is in one of them is paid,
   await makePayout(api);
   for (const format of ['paypal', 'wise']) {
     const ran = await exportTo('--format', format, '--allow-skipped', '--paid-list', `${format}.list.csv`);
-    expect(ran.stdout).toMatch(new RegExp(`^payout-1-r1-.+-${format}-usd\\.csv\n${format}\\.list\\.csv\n$`));
+    expect(ran.stdout).toMatch(
+      new RegExp(`^exports/payout-1-r1-.+-${format}-usd\\.csv\n${format}\\.list\\.csv\n$`),
+    );
     const next = `payhook payouts complete 1 --from ${format}.list.csv --revision 1`;
     expect(ran.stderr).toContain(`${format}.list.csv: 1 paid, 2 not. Once the money has left: ${next}`);
     expect(statSync(join(machine.folder, `${format}.list.csv`)).mode & 0o777).toBe(0o600);
   }
   expect(read('paypal.list.csv')).toBe(
-    `affiliate_id,is_paid,payment_reference\r\n${ada},true,1-${ada}\r\n${bob},false,\r\n${eve},false,\r\n`,
+    'affiliate_id,currency,is_paid,amount,payment_reference\r\n' +
+      `${ada},usd,true,,1-${ada}\r\n${bob},usd,false,,\r\n${eve},usd,false,,\r\n`,
   );
   const complete = ['payouts', 'complete', '1', '--yes', '--from', 'paypal.list.csv'];
   await nothingChanges(world, () =>
     refuse(
       run([...complete, '--from', 'paypal.list.csv']),
       1,
-      `affiliate ${ada} is paid in another file too`,
+      `affiliate ${ada} in USD is paid in another file too`,
     ),
   );
   const { affiliates } = await ask(...complete, '--from', 'wise.list.csv');
@@ -277,20 +286,108 @@ test('the lists of two files complete the payout: who is in one of them is paid,
   );
 });
 
-test('an affiliate whom the file pays one of two currencies is in no list: all of it is refused', async () => {
+/** Two affiliates of an unpaid payout: one is owed dollars and euros by PayPal, the other dollars by Wise. */
+async function inTwoCurrencies(): Promise<[both: number, wise: number]> {
   const both = await someone(PAYPAL, { usd: 100, eur: 200 });
-  const other = await someone(PAYPAL, { usd: 100 });
-  const third = await someone({ payout_method: 'wise' }, { usd: 100, eur: 100 });
+  const wise = await someone(WISE, { usd: 300 });
   await makePayout(api);
-  const args = ['--format', 'paypal', '--currency', 'usd', '--allow-skipped', '--paid-list', 'paid.csv'];
-  await refuse(exportTo(...args), 1, `affiliate ${both} is owed EUR too`, '--filter currency=usd');
-  // whoever is in two currencies, but not in the file, was simply not paid
-  await api.patch(`${AFFILIATES}/${both}`, { payout_method: 'other' });
+  return [both, wise];
+}
+
+const settled = ({ affiliates }: Json) =>
+  affiliates.flatMap((line: Json) =>
+    line.totals.map((total: Json) => [
+      line.affiliate_id,
+      total.currency,
+      total.paid_amount,
+      total.payment_reference,
+    ]),
+  );
+
+test('the list of a file of one currency completes those lines, and lists of several files merge', async () => {
+  const [both, wise] = await inTwoCurrencies();
+  for (const currency of ['usd', 'eur']) {
+    const list = ['--allow-skipped', '--paid-list', `${currency}.csv`];
+    const ran = await exportTo('--format', 'paypal', '--currency', currency, ...list);
+    expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  }
+  expect(parseCsv(read('usd.csv')).slice(1)).toEqual([
+    [String(both), 'eur', 'false', '', ''],
+    [String(both), 'usd', 'true', '', `1-${both}`],
+    [String(wise), 'usd', 'false', '', ''],
+  ]);
+  const done = await ask('payouts', 'complete', '1', '--yes', '--from', 'usd.csv', '--from', 'eur.csv');
+  expect(settled(done)).toEqual([
+    [both, 'eur', 200, `1-${both}`],
+    [both, 'usd', 100, `1-${both}`],
+    [wise, 'usd', 0, null],
+  ]);
+});
+
+test('the payment files themselves complete the payout: what none of them pays is owed again', async () => {
+  const [both, wise] = await inTwoCurrencies();
+  for (const [format, file] of [['paypal', 'p.csv'] as const, ['wise', 'w.csv'] as const]) {
+    const ran = await exportTo('--format', format, '--currency', 'usd', '--allow-skipped', '-o', file);
+    expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  }
+  const complete = ['payouts', 'complete', '1', '--yes', '--from', 'p.csv', '--from'];
+  await nothingChanges(world, () =>
+    refuse(
+      run([...complete, 'p.csv']),
+      1,
+      `p.csv: line 1: affiliate ${both} in USD is paid in another file too`,
+    ),
+  );
+  const done = await ask(...complete, 'w.csv', '--revision', '1');
+  expect(settled(done)).toEqual([
+    [both, 'eur', 0, null],
+    [both, 'usd', 100, `1-${both}`],
+    [wise, 'usd', 300, `1-${wise}`],
+  ]);
+  await makePayout(api);
+  await nothingChanges(world, () =>
+    refuse(run(['payouts', 'complete', '2', '--yes', '--from', 'p.csv']), 1, 'which is not of this payout'),
+  );
+});
+
+test('a PayPal file of whole units completes the payout with the rest carried, as its list does', async () => {
+  const ada = await someone(PAYPAL, { huf: 120_050 });
+  await makePayout(api);
+  const args = ['--format', 'paypal', '--whole-units', '-o', 'huf.csv', '--paid-list', 'list.csv'];
+  await refuse(exportTo('--format', 'paypal'), 1, '--whole-units pays whole units');
   expect((await exportTo(...args)).code).toBe(0);
-  expect(parseCsv(read('paid.csv')).slice(1)).toEqual([
-    [String(both), 'false', ''],
-    [String(other), 'true', `1-${other}`],
-    [String(third), 'false', ''],
+  expect(parseCsv(read('list.csv'))[1]).toEqual([String(ada), 'huf', 'true', '1200.00', `1-${ada}`]);
+  const done = await ask('payouts', 'complete', '1', '--yes', '--from', 'huf.csv');
+  expect(done.totals[0]).toMatchObject({ paid_amount: 120_000, carried_amount: 50 });
+  await refuse(exportTo('--format', 'wise', '--whole-units'), 2, '--whole-units goes with --format paypal');
+});
+
+test('options name lines, and parts of them', async () => {
+  const [both, wise] = await inTwoCurrencies();
+  const complete = ['payouts', 'complete', '1', '--yes'];
+  await nothingChanges(world, async () => {
+    await refuse(
+      run([...complete, '--paid', `${both}:usd,${wise}`]),
+      1,
+      `nothing about affiliates ${both} in EUR`,
+    );
+    await refuse(run([...complete, '--paid', `${both},${both}:usd`]), 2, `affiliate ${both} is named twice`);
+    await refuse(
+      run([...complete, '--all-paid', '--unpaid', `${both}:usd=1`]),
+      2,
+      '--unpaid takes no amount',
+    );
+    await refuse(
+      run([...complete, '--all-paid', '--unpaid', `${wise}:eur`]),
+      1,
+      `${wise} in EUR is not in the payout`,
+    );
+  });
+  const paid = ['--paid', `${both}:usd=0.40,${wise}`, '--unpaid', `${both}:eur`];
+  expect(settled(await ask(...complete, ...paid))).toEqual([
+    [both, 'eur', 0, null],
+    [both, 'usd', 40, null],
+    [wise, 'usd', 300, null],
   ]);
 });
 

@@ -127,7 +127,9 @@ test('what was granted is listed, and revoked at once', async () => {
     revoked: true,
   });
   expect((await api()).status).toBe(401);
-  expect(await text('oauth-grants', 'show', id)).toMatch(/revoked\n[\s\S]*^By +merchant$/m);
+  expect(await text('oauth-grants', 'show', id)).toMatch(
+    /revoked\n[\s\S]*^Because +this account revoked it$/m,
+  );
   expect(await text('oauth-grants', 'list', '--status', 'active')).toBe('No grants found.\n');
 });
 

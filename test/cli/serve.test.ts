@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/patience.ts';
 import {
   isRunning,
   type Machine,
@@ -18,20 +20,23 @@ beforeAll(() => {
 });
 afterAll(() => machine.close());
 
-test('the first start prints address, key and a curl that works; SIGTERM stops all with exit code 0', async () => {
+test('the first start prints address, the file of the key and a curl that works; SIGTERM stops all with exit code 0', async () => {
   const server = await startServer(machine);
-  const [, key = ''] = await server.printed(/First API key +(ph_\w+)/);
   const keyFile = join(machine.dataDir, 'first-api-key');
-  expect(readFileSync(keyFile, 'utf8').trim()).toBe(key);
+  await server.printed(new RegExp(`First API key +in ${keyFile}\n`));
+  const key = readFileSync(keyFile, 'utf8').trim();
   const [, command = ''] = await server.printed(/^ {2}(curl .*)$/m);
   const pasted = machine.startOther('sh', ['-c', `${command} -s`], machine.folder);
   expect((await pasted.ended).json()).toMatchObject({ data: [], pagination: { total: 0 } });
 
   const postgres = postgresPid(machine.dataDir);
   server.child.kill('SIGTERM');
-  const { code, stderr } = await server.ended;
+  const { code, stdout, stderr } = await server.ended;
   expect(code).toBe(0);
   expect(isRunning(postgres)).toBe(false);
+  // A journal or a pipe keeps what it is given: neither the key nor the link to set up is given to one.
+  expect(stdout).not.toMatch(/ph_\w{20}|token=/);
+  expect(stdout).toContain('payhook users setup-link prints a link');
   for (const line of stderr.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
   expect(stderr).not.toContain(key);
 });
@@ -45,6 +50,24 @@ test('Ctrl-C, which reaches the whole process group, stops all with exit code 0;
   expect(isRunning(postgres)).toBe(false);
   expect(stdout).not.toMatch(/ph_\w{20}/);
 });
+
+test.skipIf(spawnSync('script', ['--version']).status !== 0)(
+  'on a terminal the first start shows the key and the link',
+  async () => {
+    const fresh = startMachine();
+    const serve = `'${process.execPath}' '${ROOT}dist/cli/main.js' serve`;
+    const server = fresh.startOther('script', ['-qec', serve, '/dev/null'], fresh.folder);
+    const [, key] = await server.printed(/First API key +(ph_\w+)/);
+    expect(readFileSync(join(fresh.dataDir, 'first-api-key'), 'utf8').trim()).toBe(key);
+    await server.printed(/^ {2}http\S+\/set-up\?token=\S+\r?$/m);
+    await server.printed(/Ctrl-C stops it/);
+    const postgres = postgresPid(fresh.dataDir);
+    server.child.kill('SIGTERM');
+    await server.ended;
+    await untilGone(postgres);
+    await fresh.close();
+  },
+);
 
 test('a second server on the same data, or on a port in use, is refused with one clear line', async () => {
   const server = await startServer(machine);
@@ -105,7 +128,7 @@ test('a request under way is answered before the server stops; a second signal e
 });
 
 async function refusesConnections(url: string): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + PATIENCE_MS;
   while (performance.now() < deadline) {
     const refused = await fetch(`${url}/healthz`, { headers: { connection: 'close' } }).then(
       () => false,
@@ -122,8 +145,7 @@ test('the server ends with 1 and says so when PostgreSQL ends by itself; with --
   expect(JSON.parse(document)).toEqual({
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     data_dir: machine.dataDir,
-    first_api_key: null,
-    set_up_url: null,
+    first_api_key_file: join(machine.dataDir, 'first-api-key'),
   });
   process.kill(postgresPid(machine.dataDir), 'SIGKILL');
   const { code, stderr } = await server.ended;
@@ -152,7 +174,7 @@ test('an interrupted command ends with 1 and leaves no temporary file and no Pos
 
 /** Returns when a command has its temporary folder: it is at work then. */
 async function untilLeft({ leftovers }: Machine): Promise<void> {
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + PATIENCE_MS;
   while (leftovers().length === 0) {
     if (performance.now() > deadline) throw new Error('the command does not begin');
     await new Promise((resolve) => setTimeout(resolve, 20));

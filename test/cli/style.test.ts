@@ -106,6 +106,7 @@ test('what cannot be undone is asked about', () => {
       'payouts delete',
       'payouts returned',
       'refunds create',
+      'refunds reverse',
       'users remove',
       'webhooks delete',
       'webhooks recover',

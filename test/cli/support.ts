@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
+import { plainEnvironment } from '../support/environment.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
+import type { World } from '../support/world.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CLI = join(ROOT, 'dist/cli/main.js');
-const DEADLINE_MS = 30_000;
 
 export interface Ran {
   readonly code: number | null;
@@ -29,6 +32,8 @@ export interface RunOptions {
 export interface Machine {
   readonly folder: string;
   readonly dataDir: string;
+  /** The program as words of a shell. */
+  readonly command: string;
   /** Runs a command in the folder to its end. */
   run(args: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Starts a command and returns at once. */
@@ -60,7 +65,13 @@ export function startMachine(): Machine {
   mkdirSync(temporary);
   const dataDir = join(folder, 'data folder');
   const running = new Set<Started>();
-  const environment = { ...plainEnvironment(), TMPDIR: temporary, DATA_DIR: dataDir, PORT: '0' };
+  const environment = {
+    ...plainEnvironment(),
+    TMPDIR: temporary,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    SHUTDOWN_DELAY_MS: '0',
+  };
   const track = (started: Started) => {
     running.add(started);
     void started.ended.finally(() => running.delete(started));
@@ -73,6 +84,7 @@ export function startMachine(): Machine {
   return {
     folder,
     dataDir,
+    command: `'${process.execPath}' '${CLI}'`,
     start,
     startOther: (file, args, cwd) => track(startProcess(file, args, { cwd, env: environment })),
     run: (args, options) => start(args, options).ended,
@@ -89,12 +101,6 @@ export function startMachine(): Machine {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** The environment without settings of ours. */
-function plainEnvironment(): Record<string, string> {
-  const { PATH = '', HOME = '' } = process.env;
-  return { PATH, HOME };
 }
 
 /** Starts a process in a process group of its own. */
@@ -118,7 +124,7 @@ function startProcess(
     child,
     ended,
     async printed(pattern) {
-      const deadline = AbortSignal.timeout(DEADLINE_MS);
+      const deadline = AbortSignal.timeout(PATIENCE_MS);
       for (;;) {
         const match = pattern.exec(stdout);
         if (match) return match;
@@ -158,7 +164,7 @@ export function isRunning(pid: number): boolean {
 
 /** Returns when a process is gone. */
 export async function untilGone(pid: number): Promise<void> {
-  const deadline = performance.now() + DEADLINE_MS;
+  const deadline = performance.now() + PATIENCE_MS;
   while (isRunning(pid)) {
     if (performance.now() > deadline) throw new Error(`process ${pid} is still there`);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -177,3 +183,14 @@ c2,a2,10.00,USD,2026-09-02
 c3,a3,500,JPY,2026-09-02
 c4,a1,5.5,EUR,2026-09-03
 `;
+
+/** The settings with which a command works on the database of a world. */
+export async function settingsOf(world: World): Promise<Record<string, string>> {
+  const { host, port, user, password, secretKey } = inject('postgres');
+  const [{ name } = { name: '' }] = await world.query<{ name: string }>('select current_database() as name');
+  const credentials = password ? `${user}:${encodeURIComponent(password)}` : user;
+  return {
+    DATABASE_URL: `postgres://${credentials}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
+    SECRET_KEY: secretKey,
+  };
+}

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -33,14 +33,20 @@ async function affiliateIds(): Promise<number[]> {
 
 // One story on one data folder: each test goes on where the one before ended.
 
-test('the first command on an empty folder makes the database and says where the first key is', async () => {
+test('init makes the database and says where the first key is; a dry run needs no server', async () => {
+  const made = await machine.run(['init']);
+  expect(made).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`in ${machine.dataDir}/first-api-key\n`),
+    stderr: '',
+  });
   const ran = await machine.run(['affiliates', 'import', 'affiliates.csv', '--dry-run']);
   expect(ran).toMatchObject({
     code: 0,
     stdout: '3 lines: 3 created, 0 updated, 0 unchanged, 0 bad\nDry run: nothing was written.\n',
-    stderr: `The first API key was made; it is in ${machine.dataDir}/first-api-key\n`,
+    stderr: '',
   });
-  expect(ran.stdout + ran.stderr).not.toContain(firstKey());
+  expect(made.stdout).not.toContain(firstKey());
   expect(statSync(join(machine.dataDir, 'first-api-key')).mode & 0o777).toBe(0o600);
 });
 
@@ -115,7 +121,7 @@ test('a payout is found by its number, its id and as current', async () => {
 test('the export is the file of the API, for its owner only, and overwrites nothing', async () => {
   const ran = await machine.run(['payouts', 'export', '1']);
   const name = ran.stdout.trim();
-  expect(name).toMatch(/^payout-1-r1-\d{4}-\d\d-\d\d\.csv$/);
+  expect(name).toMatch(/^exports\/payout-1-r1-\d{4}-\d\d-\d\d\.csv$/);
   const path = join(machine.folder, name);
   const api = await (await get('/v2/affiliates/payouts/current/download')).text();
   expect(readFileSync(path, 'utf8')).toBe(api);
@@ -233,20 +239,40 @@ test('with PAYHOOK_URL and a key the commands talk to that server', async () => 
   });
 });
 
-test('with several accounts one has to be chosen, and each sees only its own', async () => {
+test('with several accounts commands go on with the first until another is chosen, and each sees only its own', async () => {
   const made = await machine.run(['accounts', 'create', '--name', 'Northwind', '--json']);
   const { id } = made.json();
   const first = (await machine.run(['accounts', 'list', '--json'])).json().data[0].id;
   expect(id).toMatch(/^acc_/);
-  const unclear = await machine.run(['payouts', 'list']);
-  expect(unclear.code).toBe(2);
-  expect(unclear.stderr).toContain(`${id} (Northwind)`);
-  const ran = await machine.run(['payouts', 'list', '--account', 'Northwind', '--json']);
-  expect(ran.json().pagination.total).toBe(0);
-  const old = await machine.run(['payouts', 'list', '--account', first, '--json']);
-  expect(old.json().pagination.total).toBe(1);
+  const total = async (args: string[] = [], env = {}) =>
+    (await machine.run(['payouts', 'list', '--json', ...args], { env })).json().pagination.total;
+  expect(await total()).toBe(1);
+  expect((await machine.run(['accounts', 'use', 'Northwind'])).stdout).toBe(
+    `Northwind (${id}) is the current account now.\n`,
+  );
+  expect(await total()).toBe(0);
+  expect(await total([], { PAYHOOK_ACCOUNT: 'Default' })).toBe(1);
+  expect(await total(['--account', 'Northwind'], { PAYHOOK_ACCOUNT: 'Default' })).toBe(0);
+  const listed = await machine.run(['accounts', 'list']);
+  expect(listed.stdout).toMatch(new RegExp(`^${first} +Default *\n${id} +Northwind +yes *$`, 'm'));
   const unknown = await machine.run(['keys', 'list', '--account', 'Nobody']);
   expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('no account is called Nobody') });
+});
+
+test('where no account was chosen, or one that is gone, commands say which there are', async () => {
+  const choice = join(machine.dataDir, 'current-account');
+  expect(statSync(choice).mode & 0o777).toBe(0o600);
+  rmSync(choice);
+  const unclear = await machine.run(['payouts', 'list']);
+  expect(unclear).toMatchObject({ code: 2, stderr: expect.stringContaining('payhook accounts use') });
+  expect(unclear.stderr).toMatch(/acc_\w+ \(Default\), acc_\w+ \(Northwind\)/);
+  machine.write('data folder/current-account', 'acc_gone\n');
+  const gone = await machine.run(['payouts', 'list']);
+  expect(gone).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('acc_gone is not in this database'),
+  });
+  expect((await machine.run(['accounts', 'use', 'Default'])).code).toBe(0);
 });
 
 test('migrate and doctor find nothing to do on a healthy installation', async () => {

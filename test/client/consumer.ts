@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../cli/support.ts';
+import { plainEnvironment } from '../support/environment.ts';
 
 export interface Ran {
   readonly code: number | null;
@@ -44,7 +45,7 @@ export function makeConsumer(
   const start: Consumer['start'] = (program, args, env) =>
     spawn(process.execPath, [join('out', program.replace('.ts', '.js')), ...args], {
       cwd: folder,
-      env: { PATH: process.env.PATH, ...env },
+      env: { ...plainEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
   return {

@@ -3,7 +3,6 @@ import { until } from '../support/wire.ts';
 import type { Endpoint, Stage } from './support.ts';
 
 /** Machines are shared, and a recovery is long. */
-const PATIENCE_MS = 60_000;
 
 export const LONG_AGO = '2020-01-01T00:00:00.000Z';
 
@@ -40,24 +39,23 @@ export async function untilRecovery(
   stage: Stage,
   recovery: Recovery,
   what: object = { status: 'completed' },
-  deadlineMs = PATIENCE_MS,
 ): Promise<Recovery> {
   let seen: Recovery;
   const holds = async () => {
     seen = await read(stage, recovery);
     return Object.entries(what).every(([field, value]) => seen[field] === value);
   };
-  await until(`the recovery to say ${JSON.stringify(what)}`, holds, deadlineMs).catch((error: Error) => {
+  await until(`the recovery to say ${JSON.stringify(what)}`, holds).catch((error: Error) => {
     throw new Error(`${error.message}; it says ${JSON.stringify(seen)}`);
   });
   return seen;
 }
 
 /** Waits until nothing stands in the queue of an endpoint. */
-export async function untilIdle(stage: Stage, endpoint: Endpoint, deadlineMs = PATIENCE_MS): Promise<void> {
+export async function untilIdle(stage: Stage, endpoint: Endpoint): Promise<void> {
   const waiting = () =>
     stage.world.query('select 1 from queue where endpoint_id = $1 limit 1', [endpoint.uuid]);
-  await until('nothing waits', async () => (await waiting()).length === 0, deadlineMs);
+  await until('nothing waits', async () => (await waiting()).length === 0);
 }
 
 /** Publishes so many events at one moment and waits until all are delivered; returns their ids, the oldest first. */

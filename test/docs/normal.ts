@@ -28,8 +28,8 @@ export interface Clock {
   real(instant: string): string;
   /** The real day, `YYYY-MM-DD`, of one the story speaks of. */
   realDay(day: string): string;
-  /** The year it really is. */
-  readonly realYear: string;
+  /** Whether it really was this year when the story began, or is now. */
+  isRealYear(year: string): boolean;
   /** The instant of the story, in milliseconds, that a real one stands for. */
   told(ms: number): number;
   /** The day of the story that a real one stands for. */
@@ -56,8 +56,12 @@ export function storyClock(): Clock {
       spoken.add(ms % DAY_MS);
       return new Date(ms).toISOString();
     },
-    realYear: new Date(now).toISOString().slice(0, 4),
-    realDay: (day) => new Date(Date.parse(day) + shift).toISOString().slice(0, 10),
+    isRealYear: (year) => [now, Date.now()].some((ms) => year === new Date(ms).toISOString().slice(0, 4)),
+    realDay(day) {
+      // a day is answered as the instant it begins at
+      spoken.add(0);
+      return new Date(Date.parse(day) + shift).toISOString().slice(0, 10);
+    },
     told(ms) {
       if (spoken.has(ms % DAY_MS)) return ms - shift;
       const first = moments[0]?.from ?? ms;
@@ -129,7 +133,7 @@ export function normaliser(
       (real) => new Date(clock.told(Date.parse(real))).toISOString(),
     ],
     [/\b\d{4}-\d\d-\d\d\b(?!T)/g, (real) => clock.toldDay(real)],
-    [new RegExp(`(?<=^|paid-)${clock.realYear}(?=$|\\.csv)`, 'g'), () => YEAR],
+    [/(?<=^|paid-)20\d\d(?=$|\.csv|,)/gm, (real) => (clock.isRealYear(real) ? YEAR : real)],
   ];
   const text = (real: string): string => {
     let told = real;

@@ -27,8 +27,6 @@ export interface Recorder {
   at(instant: string): string;
   /** The real day of one the story speaks of. */
   day(day: string): string;
-  /** The year it really is, for reports of the story's. */
-  year(): string;
   /** Everything shown, by operation, with what differs from run to run replaced. */
   examples(): Record<string, Example>;
 }
@@ -57,7 +55,6 @@ export function recorderAt(
     chapter: clock.chapter,
     at: clock.real,
     day: clock.realDay,
-    year: () => clock.realYear,
     settled,
     async show(operation, call = {}) {
       if (taken.has(operation)) throw new Error(`${operation} was shown before`);

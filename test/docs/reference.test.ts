@@ -313,6 +313,6 @@ describe('the reference', () => {
     expect([status, headers.get('cache-control')]).toEqual([404, 'no-store']);
     for (const { title, slug } of SECTIONS) expect(text).toContain(`<a href="/docs/${slug}">${title}</a>`);
     const posted = await fetch(`${world.url}/docs/payouts`, { method: 'POST' });
-    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET']);
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
 });

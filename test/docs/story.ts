@@ -171,6 +171,11 @@ export async function paying({ show, refuse, chapter }: Recorder): Promise<Froze
   chapter('2026-09-15T08:30:00.000Z');
   const selection = { filters: { currency: 'usd' } };
   await show('previewPayout', { body: selection });
+  await show('previewPayoutAffiliates', {
+    body: selection,
+    query: { sort: '-commission_count', per_page: 1 },
+  });
+  await show('previewPayoutExclusions', { query: { reason: 'on_hold', per_page: 1 } });
   await refuse('getCurrentPayout', 'no_current_payout');
   await refuse('createPayout', 'unknown_filter', { body: { filters: { curency: 'usd' } } });
   const { id, affiliates } = await show('createPayout', {
@@ -256,7 +261,7 @@ async function recovering(
 
 /** What comes after: a payment bounces, an order is sent back, a payout is made too early. */
 export async function mending(
-  { show, refuse, chapter, year }: Recorder,
+  { show, refuse, chapter }: Recorder,
   { world }: Scene,
   { id, affiliates }: Frozen,
 ): Promise<void> {
@@ -265,11 +270,25 @@ export async function mending(
     path: { payout_id: id, affiliate_id: affiliates[1] ?? 0 },
     body: { reason: 'the PayPal account is closed', reference: 'bounce-771' },
   });
+  const line = { payout_id: id, affiliate_id: affiliates[0] ?? 0 };
+  await world.api.post(`/v2/affiliates/payouts/${id}/affiliates/${line.affiliate_id}/returned`, {
+    reason: 'booked for the wrong person',
+    amount: 1,
+  });
+  const back = await show('listPayoutReturns', { path: line });
+  await show('undoPayoutReturn', { path: { ...line, return_id: back.data[0].id } });
   await show('refundOrder', {
     headers: { 'Idempotency-Key': 'refund-88' },
     body: { order_id: 'order-1042', external_id: 'refund-88', reason: 'sent back within the guarantee' },
   });
-  await show('downloadPaidReport', { query: { year: year() } });
+  await show('getRefund', { path: { refund_id: 'refund-88' } });
+  await show('listRefunds', { query: { order_id: 'order-1042' } });
+  const typo = { order_id: 'order-1024', external_id: 'refund-89' };
+  const waiting = await world.api.post('/v2/affiliates/refunds', typo);
+  if (waiting.status !== 201) throw new Error(waiting.text);
+  await show('reverseRefund', { path: { refund_id: 'refund-89' } });
+  const { paid_at: paidAt } = (await world.api.get(`/v2/affiliates/payouts/${id}`)).body;
+  await show('downloadPaidReport', { query: { year: paidAt.slice(0, 4) } });
   await refuse('deletePayout', 'payout_is_paid', { path: { payout_id: id } });
   const early = (await world.api.post('/v2/affiliates/payouts')).body;
   const moved = await world.api.patch(`/v2/affiliates/${affiliates[1]}`, { paypal_email: 'cb@example.com' });

@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import pg from 'pg';
-import { afterEach, describe, expect, inject, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { LOOSE_ENDS } from '../support/imbalances.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
-import { type DataFolder, dataFolder, type SharedDatabase } from './support-server.ts';
+import { type DataFolder, dataFolder } from './support-server.ts';
+import { sharedDatabase } from './support-shared.ts';
 
 // leases of a second: what a killed worker had under way is due again soon
 const settings = {
@@ -32,7 +31,7 @@ function publishing() {
       const api = target;
       const answer = await api?.post('/v2/events', { type: 'order.created', data: {} }).catch(() => null);
       if (answer?.status === 201) accepted.add(answer.body.id);
-      else await until('a server is there', () => stopped || target !== api || target, 60_000);
+      else await until('a server is there', () => stopped || target !== api || target);
     }
   };
   const all = Promise.all(Array.from({ length: PUBLISHERS }, publish));
@@ -101,11 +100,11 @@ async function underLoad(folder: DataFolder): Promise<Load> {
     },
     async more(count) {
       const before = good;
-      await until(`${count} more deliveries`, () => good >= before + count, 30_000);
+      await until(`${count} more deliveries`, () => good >= before + count);
     },
     async expectAll() {
       const waiting = () => folder.query<{ count: string }>('select count(*) from queue');
-      await until('nothing waits', async () => (await waiting())[0]?.count === '0', 60_000);
+      await until('nothing waits', async () => (await waiting())[0]?.count === '0');
       const stored = await folder.query<{ id: string }>(`select public_id('evt', id) as id from events`);
       const ids = new Set(stored.map(({ id }) => id));
       const lost = [...publisher.accepted].filter(
@@ -125,32 +124,11 @@ async function underLoad(folder: DataFolder): Promise<Load> {
   };
 }
 
-/** A database on the PostgreSQL of the test run, for processes that share it. */
-async function sharedDatabase(): Promise<SharedDatabase> {
-  const { host, port, user, password, superuser, superuserPassword, ...postgres } = inject('postgres');
-  const name = `payhook_fault_${randomBytes(8).toString('hex')}`;
-  const as = (database: string) => ({
-    host,
-    port,
-    database,
-    user: superuser,
-    ...(superuserPassword ? { password: superuserPassword } : {}),
-  });
-  const asAdmin = async (statement: string) => {
-    const admin = new pg.Client(as('postgres'));
-    await admin.connect();
-    await admin.query(statement);
-    await admin.end();
-  };
-  await asAdmin(`create database ${name} template ${postgres.template} owner ${user}`);
-  cleanups.push(() => asAdmin(`drop database ${name} with (force)`));
-  const credentials = [user, ...(password ? [password] : [])].map(encodeURIComponent).join(':');
-  return {
-    url: `postgres://${credentials}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
-    secretKey: postgres.secretKey,
-    apiKey: postgres.firstKey,
-    superuser: as(name),
-  };
+/** A database that is dropped after the test. */
+async function shared() {
+  const database = await sharedDatabase();
+  cleanups.push(database.drop);
+  return database;
 }
 
 const between = (from: number, to: number) => Math.round(from + Math.random() * (to - from));
@@ -173,10 +151,10 @@ describe('kill -9 under load, in a loop, loses no accepted event', () => {
     const told = await load.expectAll();
     expect(load.accepted.size, told).toBeGreaterThan(ROUNDS * 5);
     expect((await server.signal('SIGTERM')).code, told).toBe(0);
-  }, 120_000);
+  });
 
   test('when it hits one of two workers', async () => {
-    const load = await underLoad(dataFolder({ settings, database: await sharedDatabase() }));
+    const load = await underLoad(dataFolder({ settings, database: await shared() }));
     const server = await load.folder.start({ DELIVERY_WORKER: 'off' });
     await load.listen(server.api);
     const workers = [await load.folder.startWorker(), await load.folder.startWorker()];
@@ -195,14 +173,14 @@ describe('kill -9 under load, in a loop, loses no accepted event', () => {
       exits.map(({ code }) => code),
       told,
     ).toEqual([0, 0, 0]);
-  }, 120_000);
+  });
 });
 
 describe('SIGTERM under load', () => {
   test('ends a server and a worker with 0 within 20 s, leaves no lease, and nothing is lost or sent twice', async () => {
     // no answer may be too late here: that would be a second attempt, and rightly so
     const patient = { ...settings, DELIVERY_TIMEOUT_MS: '10000' };
-    const load = await underLoad(dataFolder({ settings: patient, database: await sharedDatabase() }));
+    const load = await underLoad(dataFolder({ settings: patient, database: await shared() }));
     const first = await load.folder.start();
     await load.listen(first.api);
     const worker = await load.folder.startWorker();
@@ -219,5 +197,5 @@ describe('SIGTERM under load', () => {
     await load.stop();
     expect(await load.expectAll()).toMatch(/, 0 of them again$/);
     expect((await second.signal('SIGTERM')).code).toBe(0);
-  }, 90_000);
+  });
 });

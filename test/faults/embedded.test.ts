@@ -13,16 +13,17 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { locateNative } from '../../src/db/embedded/binaries.ts';
 import { EmbeddedDatabaseError } from '../../src/db/embedded/errors.ts';
-import { type Host, thisHost } from '../../src/db/embedded/host.ts';
+import { thisHost } from '../../src/db/embedded/host.ts';
 import { openEmbedded, openEmbeddedOn } from '../../src/db/embedded/open.ts';
 import {
   cleanUp,
   eventually,
   existingData,
   existingDataAt,
+  hostWith,
   postmasterPid,
   query,
   runs,
@@ -37,17 +38,6 @@ const isLinux = process.platform === 'linux';
 
 afterEach(({ task }) => takeBack(task.result?.state === 'pass'));
 afterAll(cleanUp);
-vi.setConfig({ testTimeout: 30_000 });
-
-/** A machine on which only these programs are found. */
-function hostWith(...programs: string[]): Host {
-  const folder = temporaryFolder(0o755);
-  for (const program of ['sh', ...programs]) {
-    const found = ['/usr/bin', '/bin'].map((place) => join(place, program)).find(existsSync);
-    if (found) symlinkSync(realpathSync(found), join(folder, program));
-  }
-  return { ...thisHost(), searchPath: folder };
-}
 
 /** A process of ours that only waits. */
 function idleProcess(): { pid: number; end: () => void } {

@@ -28,7 +28,7 @@ describe('kill -9', () => {
     affiliates = await makeAffiliates(server.api, 4);
     const file = salesFile(salesFor(affiliates, LINES, 'first'));
     expect((await server.api.upload(`${COMMISSIONS}/import`, file)).body.created).toBe(LINES);
-  }, 60_000);
+  });
   afterAll(() => folder?.remove());
 
   const stored = async (): Promise<Stored> => {

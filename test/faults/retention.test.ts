@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { uuidOf } from '../delivery/support.ts';
 import { settingsOf } from '../support/database-url.ts';
+import { plainEnvironment } from '../support/environment.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
@@ -49,7 +50,7 @@ async function startDropper(world: World): Promise<Dropper> {
   const child = spawn(process.execPath, ['--import', 'tsx', SCRIPT], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: {
-      PATH: process.env.PATH,
+      ...plainEnvironment(),
       HOME: tmpdir(),
       DATA_DIR: folder,
       ...(await settingsOf(world)),
@@ -62,13 +63,13 @@ async function startDropper(world: World): Promise<Dropper> {
   child.stdout.on('data', (bytes) => {
     said += bytes;
   });
-  await until('the process is ready', () => said.includes('ready'), 40_000);
+  await until('the process is ready', () => said.includes('ready'));
   return {
     begin: () => void child.stdin.write('begin\n'),
     async done() {
       // the one under way may have looked before
       const before = said.split('done').length;
-      await until('nothing is left to drop', () => said.split('done').length > before + 1, 40_000);
+      await until('nothing is left to drop', () => said.split('done').length > before + 1);
     },
     kill: () => kill(child),
   };
@@ -128,7 +129,7 @@ test('kill -9 of processes that drop old weeks, two at once, in a loop, leaves n
       for (const dropper of droppers) dropper.begin();
       // in the middle of a week, and then at any moment: the other one has taken over, or has not
       const halfDropped = async () => (await world.query('select 1 from dropped_weeks')).length > 0;
-      await until('a week is being dropped', halfDropped, 30_000);
+      await until('a week is being dropped', halfDropped);
       await delay(Math.random() * 30);
       await droppers[round % 2]?.kill();
       if (round % 3) await delay(Math.random() * 100);
@@ -161,4 +162,4 @@ test('kill -9 of processes that drop old weeks, two at once, in a loop, leaves n
     // counts the books, and the log
     await world.close();
   }
-}, 240_000);
+});

@@ -69,3 +69,44 @@ describe.concurrent('SIGTERM', () => {
       expect((await next.signal('SIGTERM')).code).toBe(0);
     }));
 });
+
+test('SIGTERM tells load balancers first: /readyz is 503, requests are still taken for a moment, then it ends', async () => {
+  const folder = dataFolder();
+  try {
+    const server = await folder.start({ SHUTDOWN_DELAY_MS: '4000' });
+    const exit = server.signal('SIGTERM');
+    await until('it says that it stops', async () => {
+      const answer = await fetch(`${server.url}/readyz`);
+      return answer.status === 503 && ((await answer.json()) as { reason: string }).reason === 'stopping';
+    });
+    expect(await listens(server.url)).toBe(true);
+    expect((await server.api.get(PAYOUTS)).status).toBe(200);
+    expect((await makeAffiliates(server.api, 1)).length).toBe(1);
+    const { code, ms } = await exit;
+    expect([code, ms >= 4000, ms < 24_000, runs(server.postmaster)]).toEqual([0, true, true, false]);
+    const next = await folder.start({ SHUTDOWN_DELAY_MS: '60000' });
+    // at Ctrl-C nobody waits
+    const { code: again, ms: quick } = await next.signal('SIGINT');
+    expect([again, quick < 20_000]).toEqual([0, true]);
+  } finally {
+    await folder.remove();
+  }
+}, 120_000);
+
+test('a server whose own PostgreSQL dies says so and ends within seconds, for its supervisor to start it again', async () => {
+  const folder = dataFolder();
+  try {
+    const server = await folder.start();
+    const began = performance.now();
+    process.kill(server.postmaster, 'SIGKILL');
+    const requests = [server.api.post(PAYOUTS).catch(() => null), server.api.get(PAYOUTS).catch(() => null)];
+    await until('the server has ended', () => !runs(server.pid));
+    expect(performance.now() - began).toBeLessThan(6000);
+    expect(server.log()).toContain('PostgreSQL ended by itself');
+    await Promise.all(requests);
+    const next = await folder.start();
+    expect((await next.api.get(PAYOUTS)).status).toBe(200);
+  } finally {
+    await folder.remove();
+  }
+}, 120_000);

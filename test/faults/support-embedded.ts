@@ -1,16 +1,27 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, type QueryResult } from 'pg';
-import type { Host } from '../../src/db/embedded/host.ts';
+import { type Host, thisHost } from '../../src/db/embedded/host.ts';
 import { type EmbeddedConnection, type EmbeddedOptions, openEmbedded } from '../../src/db/embedded/open.ts';
+import { plainEnvironment } from '../support/environment.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 const POLL_MS = 5;
-const PATIENCE_MS = 20_000;
 
 /** What embedded-child.ts says. */
 interface Said {
@@ -93,7 +104,7 @@ export function startChild(options: EmbeddedOptions & { host?: Partial<Host> }, 
     stdio: ['pipe', 'pipe', 'inherit'],
     // A process group of its own, as a terminal gives one to each job.
     detached: true,
-    env: { PATH: '/usr/bin:/bin', HOME: tmpdir(), TMPDIR: tmpdir() },
+    env: { ...plainEnvironment(), PATH: '/usr/bin:/bin', HOME: tmpdir(), TMPDIR: tmpdir() },
     ...(as === undefined ? {} : { uid: as, gid: as }),
   });
   children.push(child);
@@ -133,7 +144,7 @@ export async function query(connection: EmbeddedConnection, text: string): Promi
   }
 }
 
-/** Asks until the answer is truthy. `forgiving`: an error counts as not yet. Errors: after 20 s. */
+/** Asks until the answer is truthy. `forgiving`: an error counts as not yet. Errors: after a long while. */
 export async function eventually<T>(ask: () => T | Promise<T>, forgiving = true): Promise<NonNullable<T>> {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -160,4 +171,14 @@ export function runs(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** A machine on which only these programs are found. */
+export function hostWith(...programs: string[]): Host {
+  const folder = temporaryFolder(0o755);
+  for (const program of ['sh', ...programs]) {
+    const found = ['/usr/bin', '/bin'].map((place) => join(place, program)).find(existsSync);
+    if (found) symlinkSync(realpathSync(found), join(folder, program));
+  }
+  return { ...thisHost(), searchPath: folder };
 }

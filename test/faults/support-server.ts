@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { openEmbedded } from '../../src/db/embedded/open.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { plainEnvironment } from '../support/environment.ts';
 import { until } from '../support/wire.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -29,6 +30,9 @@ export interface ServerProcess {
 
 /** `payhook worker`, running as a process of its own. */
 export interface WorkerProcess {
+  readonly pid: number;
+  /** What it logged so far. */
+  log(): string;
   /** kill -9; resolves when it is gone. */
   kill(): Promise<void>;
   /** Sends a signal; resolves with the exit code and how long it took. */
@@ -48,6 +52,8 @@ export interface FolderOptions {
   /** Settings of all processes, by their names in the environment. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly database?: SharedDatabase;
+  /** How many files each process may have open (`ulimit -n`). */
+  readonly openFiles?: number;
 }
 
 type Settings = Readonly<Record<string, string>>;
@@ -93,7 +99,7 @@ export function listens(url: string): Promise<boolean> {
 }
 
 /** A data folder (DATA_DIR) of its own under the system's temporary one. */
-export function dataFolder({ settings = {}, database }: FolderOptions = {}): DataFolder {
+export function dataFolder({ settings = {}, database, openFiles }: FolderOptions = {}): DataFolder {
   const path = mkdtempSync(join(tmpdir(), 'payhook-server-'));
   const children: ChildProcess[] = [];
   const postmasters: number[] = [];
@@ -103,16 +109,18 @@ export function dataFolder({ settings = {}, database }: FolderOptions = {}): Dat
 
   /** Runs a command until it says this; the match is among what it returns. */
   async function run(command: string, ready: RegExp, more: Settings) {
-    const child = spawn(process.execPath, [PROGRAM, command], {
+    const limited = openFiles === undefined ? '' : `ulimit -n ${openFiles} && `;
+    const child = spawn('sh', ['-c', `${limited}exec "$@"`, 'sh', process.execPath, PROGRAM, command], {
       cwd: path,
       env: {
-        PATH: process.env.PATH,
+        ...plainEnvironment(),
         HOME: tmpdir(),
         TMPDIR: tmpdir(),
         DATA_DIR: join(path, 'data'),
         PORT: '0',
         SECRET_KEY: secretKey,
         LOG_LEVEL: 'info',
+        SHUTDOWN_DELAY_MS: '0',
         ...(database ? { DATABASE_URL: database.url } : {}),
         ...settings,
         ...more,
@@ -129,14 +137,10 @@ export function dataFolder({ settings = {}, database }: FolderOptions = {}): Dat
       logged += bytes;
     });
     const exited = once(child, 'close');
-    const match = await until(
-      `payhook ${command} is running`,
-      () => {
-        if (child.exitCode !== null) throw new Error(`it ended: ${said}${logged}`);
-        return ready.exec(said);
-      },
-      30_000,
-    );
+    const match = await until(`payhook ${command} is running`, () => {
+      if (child.exitCode !== null) throw new Error(`it ended: ${said}${logged}`);
+      return ready.exec(said);
+    });
     return {
       child,
       match,
@@ -174,7 +178,7 @@ export function dataFolder({ settings = {}, database }: FolderOptions = {}): Dat
         child.kill('SIGKILL');
         if (andPostgres && postmaster) process.kill(postmaster, 'SIGKILL');
         await exited;
-        await until('PostgreSQL is gone too', () => !postmaster || !runs(postmaster), 30_000);
+        await until('PostgreSQL is gone too', () => !postmaster || !runs(postmaster));
       },
     };
   }
@@ -191,8 +195,10 @@ export function dataFolder({ settings = {}, database }: FolderOptions = {}): Dat
     start,
     superuser,
     async startWorker(more = {}) {
-      const { child, exited, signal } = await run('worker', /is delivering/, more);
+      const { child, exited, log, signal } = await run('worker', /is delivering/, more);
       return {
+        pid: child.pid ?? 0,
+        log,
         signal,
         async kill() {
           child.kill('SIGKILL');
@@ -211,7 +217,7 @@ export function dataFolder({ settings = {}, database }: FolderOptions = {}): Dat
         child.kill('SIGKILL');
         await once(child, 'close');
       }
-      await until('PostgreSQL is gone', () => postmasters.every((pid) => !runs(pid)), 30_000);
+      await until('PostgreSQL is gone', () => postmasters.every((pid) => !runs(pid)));
       rmSync(path, { recursive: true, force: true });
     },
   };

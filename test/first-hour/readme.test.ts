@@ -36,12 +36,12 @@ describe.skipIf(!hasCurl)('the README in a fresh clone', () => {
     started = server.printed();
     const here = rest.map((block) => ({ ...block, commands: withPorts(block.commands, ports) }));
     typed = await typeBlocks(here, clone.folder, newcomer({}));
-  }, 600_000);
+  });
 
   afterAll(async () => {
     await server?.interrupt();
     clone?.remove();
-  }, 60_000);
+  });
 
   test('the two commands start it and it says what the README shows', () => {
     expectShown(started, start);

@@ -89,7 +89,7 @@ export function withPorts(text: string, ports: Ports): string {
 /** The environment of a newcomer's shell: none of our settings, nothing of the test runner. */
 export function newcomer(extra: Readonly<Record<string, string>>): Record<string, string> {
   const kept = Object.entries(process.env).filter(([name]) =>
-    /^(PATH|HOME|USER|LANG|npm_config_\w+)$/.test(name),
+    /^(PATH|HOME|USER|LANG|LD_PRELOAD|FAKETIME\w*|npm_config_\w+)$/.test(name),
   );
   // the packages were fetched a moment ago: npm may take them from its cache; its remarks are none of the page's
   return {

@@ -1,10 +1,12 @@
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALL_SCOPES, CONSEQUENCES, OPENING_SCOPES, type Scope } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes.ts';
+import { uuidOf } from '../../src/kernel/ids.ts';
 import { hashSecret } from '../../src/kernel/secrets.ts';
-import { forgetExpired } from '../../src/oauth/service.ts';
 import { apiOf } from '../support/api.ts';
+import { keepHouse } from '../support/chores.ts';
 import { startWorld, type World } from '../support/world.ts';
 import {
   authorizePath,
@@ -24,6 +26,9 @@ import {
 } from './support.ts';
 
 const PAYOUTS = '/v2/affiliates/payouts';
+
+const later = <Result>(ms: number, work: () => Promise<Result>): Promise<Result> =>
+  new Promise((resolve) => setTimeout(resolve, ms)).then(work);
 
 let world: World;
 let owner: Person;
@@ -182,6 +187,45 @@ describe('the merchant', () => {
     expect(page.headers.get('cache-control')).toBe('no-store');
   });
 
+  test('reads what it leads to, not the names of scopes', async () => {
+    const { text } = await browserOf(world, owner).open(authorizePath(confidential));
+    for (const scope of ['affiliates', 'webhooks', 'account'] as const) {
+      expect(text).toContain(`<span>${CONSEQUENCES[scope]?.may}<span class="hint">`);
+    }
+    expect(text).toContain('Make and complete payouts');
+  });
+
+  test('is not offered what opens nothing here, and the application is told what it got', async () => {
+    const every = await register(world.api, { scopes: [...ALL_SCOPES] });
+    const asked = await browserOf(world, owner).open(
+      authorizePath(every, { scope: 'orders affiliates users' }),
+    );
+    expect(asked.boxes).toEqual(['affiliates']);
+    const { location } = await browserOf(world, owner).send(asked, { granted: ['affiliates', 'orders'] });
+    const { body } = await exchange(world, every, location?.searchParams.get('code') ?? '');
+    expect(body.scope).toBe('affiliates');
+    const whole = await browserOf(world, owner).open(authorizePath(every));
+    expect([...whole.boxes].sort()).toEqual([...OPENING_SCOPES].sort());
+  });
+
+  test('is offered exactly the scopes that open something', () => {
+    const used = new Set(
+      ROUTES.map(({ access }) => access).filter((access) => ALL_SCOPES.has(access as Scope)),
+    );
+    expect([...OPENING_SCOPES].sort()).toEqual([...used].sort());
+  });
+
+  test('sees a name that was stored before such names were refused as it is', async () => {
+    const old = await register(world.api, { name: 'Till' });
+    await world.query('update oauth_applications set name = $1 where id = $2', [
+      'Till\u202Egnp.lave',
+      uuidOf('app', old.id) ?? '',
+    ]);
+    const { text } = await browserOf(world, owner).open(authorizePath(old));
+    expect(text).toContain('Till\uFFFDgnp.lave wants access');
+    expect(text).not.toContain('\u202E');
+  });
+
   test('grants a part of what is asked; the token reaches no more', async () => {
     const browser = browserOf(world, owner);
     const asked = await browser.open(authorizePath(confidential, { scope: 'affiliates webhooks' }));
@@ -245,6 +289,27 @@ describe('the merchant', () => {
       ['decision', 'allow'],
     ]);
     expect([page.status, page.location]).toEqual([403, null]);
+  });
+
+  test('whose owner becomes a member ends what they granted, for good, and says why', async () => {
+    const leaving = await signedIn(world);
+    const tokens = await tokensFor(world, leaving, mobile);
+    const code = await codeFor(world, leaving, confidential);
+    const change = (role: string) => world.api.patch(`/v2/users/${leaving.id}`, { role });
+    expect((await change('owner')).status).toBe(200);
+    expect(await statusOf(tokens.access_token)).toBe(200);
+    expect((await change('member')).status).toBe(200);
+    expect(await statusOf(tokens.access_token)).toBe(401);
+    const refreshed = await refresh(world, mobile, tokens.refresh_token);
+    expect([refreshed.status, refreshed.body.error]).toEqual([400, 'invalid_grant']);
+    expect((await exchange(world, confidential, code)).body.error).toBe('invalid_grant');
+    const [grant] = await grantsOf('&status=revoked');
+    expect(grant).toMatchObject({ user_id: leaving.id, revoked_because: 'user_not_owner' });
+    await change('owner');
+    expect(await statusOf(tokens.access_token)).toBe(401);
+    expect((await refresh(world, mobile, tokens.refresh_token)).status).toBe(400);
+    const anew = await tokensFor(world, leaving, mobile);
+    expect(await statusOf(anew.access_token)).toBe(200);
   });
 
   test('lists what was granted and used, and revokes it: at once on every server', async () => {
@@ -490,8 +555,16 @@ test('what expired is forgotten; what lives, and what proves a reuse, is not', a
        from oauth_grants limit 1 returning id)
      insert into oauth_codes (hash, grant_id, redirect_uri, expires_at) select 'x', id, 'x', now() from unused`,
   );
-  expect(await forgetExpired(world.platform.db)).toBe(3n);
-  expect(await forgetExpired(world.platform.db)).toBe(0n);
+  const stored = async () =>
+    (
+      await world.query<{ n: number }>(
+        `select ((select count(*) from oauth_tokens) + (select count(*) from oauth_grants)
+                 + (select count(*) from oauth_codes where hash = 'x'))::int as n`,
+      )
+    )[0]?.n ?? 0;
+  const before = await stored();
+  await keepHouse(world, 'tokens', 'unused grants');
+  expect(await stored()).toBe(before - 4);
   expect(await statusOf(body.access_token)).toBe(200);
   await world.query(`update oauth_tokens set used_at = used_at - interval '11 seconds'`);
   expect((await refresh(world, mobile, refresh_token)).status).toBe(400);
@@ -521,7 +594,7 @@ test('pages may be on another origin than the API: the issuer is the API', async
     const unknown = await browserOf(apart).open(url);
     expect(unknown.location?.origin).toBe(settings.AUTHORIZE_URL);
     expect(unknown.location?.searchParams.get('next')).toBe(url.pathname + url.search);
-    const browser = browserOf(apart, person);
+    const browser = browserOf(apart, person, '__Host-payhook_session');
     const { location } = await browser.send(await browser.open(url), {});
     expect(location?.searchParams.get('iss')).toBe(settings.BASE_URL);
     const tokens = await openid.authorizationCodeGrant(config, location as URL, { pkceCodeVerifier });
@@ -574,6 +647,51 @@ describe('at once, with 25 ms to the database', () => {
     for (const { body } of answers) expect(await reaches(body.access_token)).toBe(true);
   });
 
+  test('a refresh, and its owner who becomes a member: nothing works after both', async () => {
+    for (const gapMs of [0, 30, 60, 90]) {
+      const leaving = await signedIn(slow);
+      const tokens = await tokensFor(slow, leaving, device);
+      const [refreshed, changed] = await Promise.all([
+        refresh(slow, device, tokens.refresh_token),
+        later(gapMs, () => slow.api.patch(`/v2/users/${leaving.id}`, { role: 'member' })),
+      ]);
+      expect(changed.status).toBe(200);
+      if (refreshed.status === 200) {
+        expect(await reaches(refreshed.body.access_token)).toBe(false);
+        const next = await refresh(slow, device, refreshed.body.refresh_token);
+        expect([next.status, next.body.error]).toEqual([400, 'invalid_grant']);
+      } else expect(refreshed.body.error).toBe('invalid_grant');
+      await slow.api.patch(`/v2/users/${leaving.id}`, { role: 'owner' });
+      expect(await reaches(tokens.access_token)).toBe(false);
+    }
+  });
+
+  test.each(['becomes a member', 'is removed'])(
+    'a consent, and its owner who %s: no grant is left that works',
+    async (what) => {
+      for (const gapMs of [0, 30, 60, 90, 120]) {
+        const leaving = await signedIn(slow);
+        const page = await browserOf(slow, leaving).open(authorizePath(server));
+        const [answer, changed] = await Promise.all([
+          browserOf(slow, leaving).send(page, {}),
+          later(gapMs, () =>
+            what === 'is removed'
+              ? slow.api.delete(`/v2/users/${leaving.id}`)
+              : slow.api.patch(`/v2/users/${leaving.id}`, { role: 'member' }),
+          ),
+        ]);
+        expect(changed.status).toBeLessThan(300);
+        const live = await slow.query(
+          `select 1 from oauth_grants where revoked_at is null and 'usr_' || replace(user_id::text, '-', '') = $1`,
+          [leaving.id],
+        );
+        expect(live).toEqual([]);
+        const code = answer.location?.searchParams.get('code');
+        if (code) expect((await exchange(slow, server, code)).body.error).toBe('invalid_grant');
+      }
+    },
+  );
+
   test.each(['the merchant', 'the application'])(
     'a refresh and a revocation by %s: nothing works after both',
     async (who) => {
@@ -586,7 +704,7 @@ describe('at once, with 25 ms to the database', () => {
             : postForm(slow.url, '/oauth/revoke', { client_id: device.id, token: tokens.refresh_token });
         const [refreshed, revoked] = await Promise.all([
           refresh(slow, device, tokens.refresh_token),
-          new Promise((resolve) => setTimeout(resolve, gapMs)).then(revoke),
+          later(gapMs, revoke),
         ]);
         expect(revoked.status).toBeLessThan(300);
         if (refreshed.status === 200) expect(await reaches(refreshed.body.access_token)).toBe(false);

@@ -23,12 +23,14 @@ let owner: Person;
 let confidential: Registered;
 let mobile: Registered;
 let other: Registered;
+let idle: Registered;
 beforeAll(async () => {
   world = await startWorld();
   owner = await signedIn(world);
   confidential = await register(world.api, { scopes: ['affiliates', 'webhooks'] });
   mobile = await register(world.api, { kind: 'public' });
   other = await register(world.api, { name: 'Other' });
+  idle = await register(world.api, { name: 'Idle', scopes: ['orders', 'users', 'affiliates'] });
 });
 // it throws when an error was logged: nothing here was unforeseen
 afterAll(() => world.close());
@@ -130,6 +132,11 @@ describe('the authorization endpoint tells the application, with state and iss,'
       'only scopes it has not registered',
       'invalid_scope',
       () => authorizePath(confidential, { scope: 'users' }),
+    ],
+    [
+      'only scopes that open nothing here',
+      'invalid_scope',
+      () => authorizePath(idle, { scope: 'orders users' }),
     ],
     ['no PKCE of a public application', 'invalid_request', () => authorizePath(mobile)],
     [
@@ -250,9 +257,14 @@ describe('the token endpoint refuses', () => {
       invalid('invalid_grant'),
     ],
     [
-      'a code of 30 kB',
-      { grant_type: 'authorization_code', code: 'x'.repeat(30_000), redirect_uri: CALLBACK },
+      'a code of 15 kB',
+      { grant_type: 'authorization_code', code: 'x'.repeat(15_000), redirect_uri: CALLBACK },
       invalid('invalid_grant'),
+    ],
+    [
+      'a form of 17 kB',
+      { grant_type: 'authorization_code', code: 'x'.repeat(17_000), redirect_uri: CALLBACK },
+      invalid('invalid_request'),
     ],
     ['no refresh_token', { grant_type: 'refresh_token' }, invalid('invalid_request')],
     [

@@ -20,8 +20,9 @@ export async function signedIn(
   const csrf = randomBytes(32).toString('base64url');
   const [made] = await world.query<{ id: string }>(
     `with owner as (select account_id from api_keys where hash = $1),
-          u as (insert into users (account_id, email, name, role)
-                select account_id, $2, 'Ada Lovelace', $3 from owner returning account_id, id),
+          p as (insert into people (email) values ($2) returning id),
+          u as (insert into users (account_id, person_id, name, role, joined_at)
+                select account_id, p.id, 'Ada Lovelace', $3, now() from owner, p returning account_id, id),
           s as (insert into sessions (hash, csrf_token, account_id, user_id, expires_at)
                 select $4, $5, account_id, id, now() + interval '1 day' from u)
      select 'usr_' || replace(id::text, '-', '') as id from u`,
@@ -86,14 +87,14 @@ export const fetchAt =
   (url, init) =>
     fetch(atWorld(world, String(url)), init);
 
-/** A browser, with somebody's session or without one. */
-export function browserOf(world: World, person?: Person): Browser {
+/** A browser, with somebody's session or without one; the cookie has another name where the pages have https. */
+export function browserOf(world: World, person?: Person, cookie = 'payhook_session'): Browser {
   const ask = async (url: string | URL, init: RequestInit = {}) =>
     pageOf(
       await fetch(atWorld(world, url), {
         redirect: 'manual',
         ...init,
-        headers: { ...(person ? { cookie: `payhook_session=${person.cookie}` } : {}) },
+        headers: { ...(person ? { cookie: `${cookie}=${person.cookie}` } : {}) },
       }),
     );
   const post: Browser['post'] = (path, form) =>
@@ -236,7 +237,8 @@ export async function tokensFor(
     code_challenge_method: 'S256',
     ...params,
   });
-  const answer = await exchange(world, application, code, { code_verifier: verifier });
+  const { redirect_uri = CALLBACK } = params;
+  const answer = await exchange(world, application, code, { code_verifier: verifier, redirect_uri });
   if (answer.status !== 200) throw new Error(answer.text);
   return answer.body;
 }

@@ -31,7 +31,7 @@ test('the cookie is out of reach of scripts and other sites, and ends with the s
   );
 });
 
-test('the cookie is Secure where the public address is https', async () => {
+test('the cookie is Secure, and this host alone can set it, where the public address is https', async () => {
   const secure = await startWorld({ settings: { BASE_URL: 'https://pay.example.com' } });
   const made = await secure.api.post('/v2/users', { email: 'a@example.com', name: 'A', role: 'owner' });
   expect(made.body.invitation_url).toMatch(/^https:\/\/pay\.example\.com\/password\?token=phl_/);
@@ -41,7 +41,14 @@ test('the cookie is Secure where the public address is https', async () => {
     password: PASSWORD,
     again: PASSWORD,
   });
-  expect(answer.headers.get('set-cookie')).toMatch(/; Secure$/);
+  const set = answer.headers.get('set-cookie') ?? '';
+  expect(set).toMatch(/^__Host-payhook_session=phi_\w+; Path=\/; (?!.*Domain).*; Secure$/);
+  const account = (cookie: string) =>
+    fetch(`${secure.url}/v2/account`, { headers: { cookie } }).then(({ status }) => status);
+  const cookie = set.split(';')[0] ?? '';
+  expect(await account(cookie)).toBe(200);
+  // one that another host of the domain could have planted
+  expect(await account(cookie.replace('__Host-', ''))).toBe(401);
   await secure.close();
 });
 

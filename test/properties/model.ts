@@ -3,6 +3,8 @@
  * for speed. Every function takes a state and returns what the API must answer and the state after it.
  */
 
+import { complete, giveBack, undo } from './model-lines.ts';
+
 export interface Row {
   readonly name: string;
   readonly affiliate: number;
@@ -15,7 +17,7 @@ export interface Row {
   payout: number | null;
   voided: boolean;
   held: boolean;
-  /** Money that came back: exempt from the minimum. */
+  /** What came back of a line, or was not paid of it: exempt from the minimum, and not to be voided by itself. */
   readonly returned: boolean;
 }
 
@@ -25,7 +27,10 @@ export interface Line {
   amount: number;
   count: number;
   isPaid: boolean | null;
-  returned: boolean;
+  /** What a paid line did not pay. */
+  carried: number;
+  /** What came back and was not undone. */
+  returned: number;
 }
 
 export interface Exclusion {
@@ -44,10 +49,29 @@ export interface Payout {
   excluded: Exclusion[];
 }
 
+/** Money of a line that came back. */
+export interface Return {
+  readonly name: string;
+  readonly payout: number;
+  readonly affiliate: number;
+  readonly currency: string;
+  readonly amount: number;
+  undone: boolean;
+}
+
+/** What Complete says of a line, or without a currency of all lines of an affiliate. */
+export interface Entry {
+  readonly affiliate: number;
+  readonly currency: string | null;
+  readonly isPaid: boolean;
+  readonly amount: number | null;
+}
+
 export interface State {
-  affiliates: { active: boolean; minimum: number | null }[];
+  affiliates: { active: boolean; ready: boolean; minimum: number | null }[];
   rows: Row[];
   payouts: Payout[];
+  returns: Return[];
   nextNumber: number;
 }
 
@@ -67,13 +91,14 @@ export type Command =
   | {
       readonly do: 'complete';
       readonly payout: number;
-      readonly paid: readonly (readonly [number, boolean])[];
+      readonly entries: readonly Entry[];
     }
   | { readonly do: 'delete'; readonly payout: number }
   | {
       readonly do: 'change';
       readonly affiliate: number;
       readonly active?: boolean;
+      readonly ready?: boolean;
       readonly minimum?: number | null;
     }
   | { readonly do: 'refund'; readonly row: string; readonly name: string; readonly amount?: number }
@@ -85,7 +110,14 @@ export type Command =
       readonly amount: number;
       readonly currency: string;
     }
-  | { readonly do: 'return'; readonly payout: number; readonly affiliate: number };
+  | {
+      readonly do: 'return';
+      readonly payout: number;
+      readonly affiliate: number;
+      readonly currency: string | null;
+      readonly amount: number | null;
+    }
+  | { readonly do: 'undo'; readonly name: string };
 
 export interface Sale {
   readonly name: string;
@@ -103,9 +135,10 @@ export interface Expected {
 
 export function newState(affiliates: number): State {
   return {
-    affiliates: Array.from({ length: affiliates }, () => ({ active: true, minimum: null })),
+    affiliates: Array.from({ length: affiliates }, () => ({ active: true, ready: true, minimum: null })),
     rows: [],
     payouts: [],
+    returns: [],
     nextNumber: 1,
   };
 }
@@ -120,15 +153,11 @@ export function run(state: State, command: Command): Expected {
     case 'create':
       return create(state, command.filters);
     case 'complete':
-      return complete(state, command.payout, command.paid);
+      return complete(state, command.payout, command.entries);
     case 'delete':
       return remove(state, command.payout);
-    case 'change': {
-      const affiliate = state.affiliates[command.affiliate];
-      if (affiliate && command.active !== undefined) affiliate.active = command.active;
-      if (affiliate && command.minimum !== undefined) affiliate.minimum = command.minimum;
-      return { answer: '200' };
-    }
+    case 'change':
+      return changeAffiliate(state, command);
     case 'adjust': {
       const { affiliate, name, amount, currency } = command;
       return add(state, {
@@ -142,13 +171,29 @@ export function run(state: State, command: Command): Expected {
       });
     }
     case 'return':
-      return giveBack(state, command.payout, command.affiliate);
+      return giveBack(state, command);
+    case 'undo':
+      return undo(state, command.name);
     default:
       return changeRow(state, command);
   }
 }
 
-const blank = { refunded: 0, payout: null, voided: false, held: false, returned: false };
+function changeAffiliate(state: State, command: Command & { readonly do: 'change' }): Expected {
+  const affiliate = state.affiliates[command.affiliate];
+  if (!affiliate) return { answer: '404 resource_missing' };
+  const { active, ready, minimum } = command;
+  // shown in the unpaid payout: whether its files have the affiliate
+  const payout = current(state);
+  const isInside = payout?.lines.some((line) => line.affiliate === command.affiliate);
+  if (payout && isInside && ready !== undefined && ready !== affiliate.ready) payout.revision += 1;
+  if (active !== undefined) affiliate.active = active;
+  if (ready !== undefined) affiliate.ready = ready;
+  if (minimum !== undefined) affiliate.minimum = minimum;
+  return { answer: '200' };
+}
+
+export const blank = { refunded: 0, payout: null, voided: false, held: false, returned: false };
 
 function add(state: State, row: Row): Expected {
   const known = state.rows.find(({ name }) => name === row.name);
@@ -179,10 +224,18 @@ function takeIn(state: State, sales: readonly Sale[]): Expected {
 
 const current = (state: State) => state.payouts.find(({ status }) => status === 'unpaid');
 
-const groupKey = ({ affiliate, currency }: { affiliate: number; currency: string }) =>
+export const groupKey = ({ affiliate, currency }: { affiliate: number; currency: string }) =>
   `${affiliate} ${currency}`;
 
 const sum = (rows: readonly { amount: number }[]) => rows.reduce((total, { amount }) => total + amount, 0);
+
+/** Why a row does not count, whatever its group amounts to. */
+function setAside(state: State, row: Row): string {
+  const affiliate = state.affiliates[row.affiliate];
+  if (!affiliate?.active) return 'affiliate_inactive';
+  if (!affiliate.ready) return 'not_ready';
+  return row.held ? 'on_hold' : '';
+}
 
 /** The order of rules: filter, debts, net, total, minimum. */
 function plan(state: State, filters: Filters): { lines: Line[]; excluded: Exclusion[] } {
@@ -199,7 +252,7 @@ function plan(state: State, filters: Filters): { lines: Line[]; excluded: Exclus
   );
   const groups = new Map<string, Row[]>();
   for (const row of open) {
-    const aside = !state.affiliates[row.affiliate]?.active ? 'affiliate_inactive' : row.held ? 'on_hold' : '';
+    const aside = setAside(state, row);
     const key = `${groupKey(row)} ${aside}`;
     groups.set(key, [...(groups.get(key) ?? []), row]);
   }
@@ -228,13 +281,16 @@ function plan(state: State, filters: Filters): { lines: Line[]; excluded: Exclus
       amount,
       count: rows.length,
       isPaid: null,
-      returned: false,
+      carried: 0,
+      returned: 0,
     });
   }
   return { lines: sorted(lines), excluded: sorted(excluded) };
 
   function reasonOf(rows: readonly Row[], amount: number): string {
-    if (amount <= 0) return 'negative_balance';
+    if (amount < 0) return 'negative_balance';
+    // neither paid nor left out: a debt that is settled
+    if (amount === 0) return 'out of the total';
     if (totalAtLeast !== undefined && amount < totalAtLeast) return 'out of the total';
     const minimum = state.affiliates[rows[0]?.affiliate ?? 0]?.minimum ?? 0;
     const applies = rows[0]?.currency === 'usd' && !ignoreMinimum && !rows.some(({ returned }) => returned);
@@ -271,23 +327,8 @@ function create(state: State, filters: Filters): Expected {
   return { answer: '201', plan: structuredClone({ lines, excluded }) };
 }
 
-const find = (state: State, number: number) => state.payouts.find((payout) => payout.number === number);
-
-function complete(state: State, number: number, paid: readonly (readonly [number, boolean])[]): Expected {
-  const payout = find(state, number);
-  if (!payout) return { answer: '404 resource_missing' };
-  if (payout.status === 'paid') return { answer: '409 payout_is_paid' };
-  const inside = new Set(payout.lines.map(({ affiliate }) => affiliate));
-  if (paid.some(([affiliate]) => !inside.has(affiliate))) return { answer: '400 affiliate_not_in_payout' };
-  const decided = new Map(paid);
-  for (const line of payout.lines) line.isPaid = decided.get(line.affiliate) ?? false;
-  for (const row of state.rows) {
-    if (row.payout === number && !decided.get(row.affiliate)) row.payout = null;
-  }
-  payout.status = 'paid';
-  payout.revision += 1;
-  return { answer: '200' };
-}
+export const find = (state: State, number: number) =>
+  state.payouts.find((payout) => payout.number === number);
 
 function remove(state: State, number: number): Expected {
   const payout = find(state, number);
@@ -296,30 +337,6 @@ function remove(state: State, number: number): Expected {
   for (const row of state.rows) if (row.payout === number) row.payout = null;
   state.payouts = state.payouts.filter((each) => each !== payout);
   return { answer: '204' };
-}
-
-function giveBack(state: State, number: number, affiliate: number): Expected {
-  const payout = find(state, number);
-  const lines = payout?.lines.filter((line) => line.affiliate === affiliate) ?? [];
-  if (lines.length === 0) return { answer: '404 resource_missing' };
-  if (lines[0]?.isPaid !== true) return { answer: '409 line_not_paid' };
-  if (lines[0].returned) return { answer: '409 already_returned' };
-  for (const line of lines) {
-    line.returned = true;
-    const { currency, amount } = line;
-    const name = `returned:${number}:${affiliate}:${currency}`;
-    const row = {
-      ...blank,
-      name,
-      affiliate,
-      currency,
-      type: 'adjustment',
-      original: amount,
-      amount,
-    } as const;
-    state.rows.push({ ...row, returned: true });
-  }
-  return { answer: '200' };
 }
 
 function changeRow(
@@ -342,16 +359,31 @@ function changeRow(
   if (paid) return { answer: '409 commission_is_paid' };
   if (command.do === 'hold') {
     if (row.held) return { answer: '409 commission_is_held' };
+    noteHeld(state, row);
     leave(state, row, () => {
       row.held = true;
     });
   } else {
+    if (row.returned) return { answer: '409 commission_is_bound' };
     voidRow(state, row);
   }
   return { answer: '200' };
 }
 
-function voidRow(state: State, row: Row): void {
+/** A commission that is held inside a payout is shown as left out of it, with those that were. */
+function noteHeld(state: State, row: Row): void {
+  const payout = row.payout === null ? undefined : find(state, row.payout);
+  if (!payout) return;
+  const { affiliate, currency } = row;
+  const isSame = (each: Exclusion) => groupKey(each) === groupKey(row) && each.reason === 'on_hold';
+  const known = payout.excluded.find(isSame) ?? { amount: 0, count: 0 };
+  payout.excluded = sorted([
+    ...payout.excluded.filter((each) => !isSame(each)),
+    { affiliate, currency, reason: 'on_hold', amount: known.amount + row.amount, count: known.count + 1 },
+  ]);
+}
+
+export function voidRow(state: State, row: Row): void {
   leave(state, row, () => {
     row.voided = true;
     row.held = false;
@@ -409,7 +441,7 @@ function settle(state: State, number: number, group: { affiliate: number; curren
   }
   payout.lines = payout.lines.filter((each) => each !== line);
   for (const row of rows) row.payout = null;
-  if (rows.length > 0) {
+  if (amount < 0) {
     const { affiliate, currency } = group;
     const reason = 'negative_balance';
     payout.excluded = sorted([

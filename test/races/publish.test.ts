@@ -110,7 +110,7 @@ describe.each(ARENAS)('events published at once, $name', (arena) => {
         [{ body: event({ external_id: 'known', data: { a: 1 } }) }, 200, null],
         [{ body: event({ data: { used: 2 } }), key: 'used' }, 409, 'idempotency_key_reused'],
         [{ body: event({ data: { text: 'x'.repeat(262_000) } }), key: 'e' }, 400, 'payload_too_large'],
-        [{ body: '{"type":"order.created","data":{"a":"\\u0000","a":1}}', key: 'f' }, 400, 'invalid_body'],
+        [{ body: '{"type":"order.created","data":{"a":"\\u0000","a":1}}', key: 'f' }, 400, 'duplicate_key'],
       ];
       const fine = (index: number): Request => ({
         body: event({ data: { fine: index } }),

@@ -160,10 +160,10 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
   raw('drips the body of an error', 'body_too_slow', (socket) =>
     socket.write('HTTP/1.1 500 No\r\ntransfer-encoding: chunked\r\n\r\n', () => drip(socket, '1\r\nx\r\n')),
   ),
-  raw('has a body of 100 MB', null, (socket) =>
+  raw('has a body of 100 MB', 'response_error', (socket) =>
     pour(socket, blocks(`${HEAD}content-length: 104857600\r\n\r\n`, 1600)),
   ),
-  raw('has an endless body and no length', null, (socket) =>
+  raw('has an endless body and no length', 'response_error', (socket) =>
     pour(socket, blocks(`${HEAD}connection: close\r\n\r\n`, Number.POSITIVE_INFINITY)),
   ),
   raw('has an error page of 100 MB', 'response_error', (socket) =>

@@ -4,7 +4,7 @@
  */
 export const IMBALANCES = `
   with line as (
-    select t.account_id, t.payout_id, t.affiliate_id, t.currency, t.amount, t.commission_count, l.is_paid, p.status
+    select t.*, p.status
     from payout_line_totals t join payout_lines l using (account_id, payout_id, affiliate_id)
     join payouts p on p.account_id = t.account_id and p.id = t.payout_id),
   member as (
@@ -14,20 +14,25 @@ export const IMBALANCES = `
     select p.id as payout_id, t ->> 'currency' as currency, (t ->> 'amount')::numeric as amount,
            (t ->> 'commission_count')::int8 as commission_count, (t ->> 'affiliate_count')::int8 as affiliate_count,
            (t ->> 'paid_amount')::numeric as paid_amount, (t ->> 'paid_count')::int8 as paid_count,
+           (t ->> 'carried_amount')::numeric as carried_amount,
            (t ->> 'released_amount')::numeric as released_amount, (t ->> 'released_count')::int8 as released_count
     from payouts p, json_array_elements(p.totals) t),
   counted as (
     select payout_id, currency, sum(amount) as amount, sum(commission_count)::int8 as commission_count,
-           count(*) as affiliate_count, coalesce(sum(amount) filter (where is_paid), 0) as paid_amount,
+           count(*) as affiliate_count,
+           coalesce(sum(amount - carried_amount) filter (where is_paid), 0) as paid_amount,
+           sum(carried_amount) as carried_amount,
            coalesce(sum(commission_count) filter (where is_paid), 0)::int8 as paid_count,
            coalesce(sum(amount) filter (where not is_paid), 0) as released_amount,
            coalesce(sum(commission_count) filter (where not is_paid), 0)::int8 as released_count
     from line group by payout_id, currency),
   clawed as (
     select account_id, reverses_commission_id as id, sum(original_amount) as amount
-    from commissions where reverses_commission_id is not null group by 1, 2),
+    from commissions where reverses_commission_id is not null and voided_at is null group by 1, 2),
   refunded as (
-    select account_id, commission_id as id, sum(amount) as amount from refunds group by 1, 2)
+    select i.account_id, i.commission_id as id, sum(i.amount) as amount
+    from refund_items i join refunds r on r.account_id = i.account_id and r.id = i.refund_id
+    where r.status <> 'reversed' group by 1, 2)
   select 'a line is not the sum of its commissions' as what, to_json(line)::text as detail
   from line left join member m using (account_id, payout_id, affiliate_id, currency)
   where is_paid is distinct from false
@@ -52,18 +57,43 @@ export const IMBALANCES = `
   from told full join counted using (payout_id, currency)
   where told is distinct from null and counted is distinct from null
     and (told.amount, told.commission_count, told.affiliate_count, told.paid_amount, told.paid_count,
-         told.released_amount, told.released_count)
+         told.carried_amount, told.released_amount, told.released_count)
      is distinct from (counted.amount, counted.commission_count, counted.affiliate_count, counted.paid_amount,
-         counted.paid_count, counted.released_amount, counted.released_count)
+         counted.paid_count, counted.carried_amount, counted.released_amount, counted.released_count)
   union all
   select 'a payout does not count its lines', to_json(p)::text
   from payouts p
   where p.commission_count <> (select coalesce(sum(commission_count), 0) from line where line.payout_id = p.id)
      or p.affiliate_count <> (select count(*) from payout_lines l where l.account_id = p.account_id and l.payout_id = p.id)
   union all
-  select 'paid and released are not the whole', to_json(told)::text
+  select 'paid, carried and released are not the whole', to_json(told)::text
   from told join payouts p on p.id = told.payout_id
-  where p.status = 'paid' and told.amount <> told.paid_amount + told.released_amount
+  where p.status = 'paid' and told.amount <> told.paid_amount + told.carried_amount + told.released_amount
+  union all
+  select 'what was carried is not owed by its adjustment', to_json(line)::text
+  from line left join commissions c on c.account_id = line.account_id and c.id = line.carried_commission_id
+  where line.carried_amount <> coalesce(c.amount, 0)
+     or c.id is not null and (c.voided_at is not null or (c.affiliate_id, c.currency, c.type, c.returns_payout_id)
+          is distinct from (line.affiliate_id, line.currency, 'adjustment', line.payout_id))
+  union all
+  select 'what came back of a line is not the sum of its returns', to_json(line)::text
+  from line left join (
+    select account_id, payout_id, affiliate_id, currency, sum(amount) as amount from payout_returns
+    where undone_at is null group by 1, 2, 3, 4) r using (account_id, payout_id, affiliate_id, currency)
+  where line.returned_amount <> coalesce(r.amount, 0)
+  union all
+  select 'more came back than was paid', to_json(line)::text
+  from line where returned_amount > case when is_paid then amount - carried_amount else 0 end
+  union all
+  select 'what came back is not owed by its adjustment, or is owed after it was undone', to_json(r)::text
+  from payout_returns r left join commissions c on c.account_id = r.account_id and c.id = r.commission_id
+  where (c.amount, c.affiliate_id, c.currency, c.type, c.returns_payout_id, c.voided_at is not null)
+     is distinct from (r.amount, r.affiliate_id, r.currency, 'adjustment', r.payout_id, r.undone_at is not null)
+  union all
+  select 'an adjustment for a payout belongs to no line of it', c.id::text
+  from commissions c where returns_payout_id is not null
+    and not exists (select from payout_returns r where r.account_id = c.account_id and r.commission_id = c.id)
+    and not exists (select from line t where t.account_id = c.account_id and t.carried_commission_id = c.id)
   union all
   select 'a line is decided before its payout is paid, or not after', to_json(line)::text
   from line where (status = 'paid') <> (is_paid is not null)
@@ -85,7 +115,7 @@ export const IMBALANCES = `
   union all
   select 'a group is both paid and left out', to_json(x)::text
   from payout_exclusions x join line using (account_id, payout_id, affiliate_id, currency)
-  where x.reason in ('below_minimum', 'negative_balance', 'affiliate_inactive')
+  where x.reason in ('below_minimum', 'negative_balance', 'affiliate_inactive', 'not_ready')
   union all
   select 'clawbacks exceed the original', c.id::text
   from commissions c join clawed k on k.account_id = c.account_id and k.id = c.id
@@ -104,6 +134,35 @@ export const IMBALANCES = `
   select 'an amount is not what is left of the original', c.id::text
   from commissions c left join clawed k on k.account_id = c.account_id and k.id = c.id
   where c.voided_at is null and c.amount <> c.original_amount - c.refunded_amount - coalesce(k.amount, 0)
+  union all
+  select 'a clawback of a refund that was reversed is owed, or one of a live refund is not', k.id::text
+  from refund_items i join refunds r on r.account_id = i.account_id and r.id = i.refund_id
+  join commissions k on k.account_id = i.account_id and k.id = i.clawback_id
+  where (r.status = 'reversed') <> (k.voided_at is not null)
+  union all
+  select 'a clawback is not what its refund took', k.id::text
+  from refund_items i join commissions k on k.account_id = i.account_id and k.id = i.clawback_id
+  where k.original_amount <> -i.amount or k.reverses_commission_id <> i.commission_id
+  union all
+  select 'the status of a refund is not that of its lines', r.id::text
+  from refunds r
+  where r.status <> 'reversed' and (r.status = 'waiting') <> exists (
+    select from refund_lines l where l.account_id = r.account_id and l.refund_id = r.id and l.status <> 'applied')
+  union all
+  select 'a refund that was reversed still takes commissions', r.id::text
+  from refunds r join refund_lines l on l.account_id = r.account_id and l.refund_id = r.id
+  where r.status = 'reversed' and l.is_open
+  union all
+  select 'a refund and a commission of its order missed each other', concat(to_json(l), c.id)
+  from refund_lines l join commissions c on c.account_id = l.account_id and c.order_id = l.order_id
+  where l.is_open and c.type in ('sale', 'recurring', 'bonus') and c.voided_at is null
+    and c.refunded_amount < c.original_amount
+    and (l.product_id is null or l.product_id = c.product_id)
+    and (l.order_line_id is null or l.order_line_id = c.order_line_id)
+    and (l.commission_external_id is null or l.commission_external_id = c.external_id)
+    and not exists (
+      select from refund_items i
+      where i.account_id = l.account_id and i.refund_id = l.refund_id and i.commission_id = c.id)
   union all
   select 'a request with a key left no answer', key from idempotency_keys where status is null
 `;

@@ -8,6 +8,12 @@ export interface LatencyProxy {
   before: ((message: Buffer, connection: object) => Promise<void> | undefined) | undefined;
   /** While true, new connections are closed at once: PostgreSQL cannot be reached. */
   refusing: boolean;
+  /** New connections that were refused. */
+  refusals: number;
+  /** While true, nothing is passed on either way, and nothing is closed: as behind a firewall that drops all. */
+  silent: boolean;
+  /** From now on the connections that are open stay silent; new ones are not. */
+  silence(): void;
   /** While true, PostgreSQL is heard and its answers are dropped, until the next cut. */
   deaf: boolean;
   /** Cuts all connections now, as a failing network would. */
@@ -24,12 +30,16 @@ export async function latencyProxy(
   latencyMs: number,
 ): Promise<LatencyProxy> {
   const sockets = new Set<Socket>();
+  const silenced = new WeakSet<Socket>();
   const upstream = () =>
     target.host.startsWith('/')
       ? connect(`${target.host}/.s.PGSQL.${target.port}`)
       : connect(target.port, target.host);
   const server = createServer((client) => {
-    if (proxy.refusing) return void client.destroy();
+    if (proxy.refusing) {
+      proxy.refusals += 1;
+      return void client.destroy();
+    }
     const backend = upstream();
     let line = Promise.resolve();
     for (const [from, to] of [
@@ -43,7 +53,9 @@ export async function latencyProxy(
         to.destroy();
       });
     }
+    const isSilent = () => proxy.silent || silenced.has(client);
     client.on('data', (chunk) => {
+      if (isSilent()) return;
       const due = performance.now() + proxy.latencyMs;
       line = line.then(async () => {
         const rest = due - performance.now();
@@ -53,7 +65,7 @@ export async function latencyProxy(
       });
     });
     backend.on('data', (chunk) => {
-      if (proxy.deaf || client.write(chunk)) return;
+      if (proxy.deaf || isSilent() || client.write(chunk)) return;
       backend.pause();
       client.once('drain', () => backend.resume());
     });
@@ -69,6 +81,11 @@ export async function latencyProxy(
     before: undefined,
     refusing: false,
     deaf: false,
+    refusals: 0,
+    silent: false,
+    silence() {
+      for (const socket of sockets) silenced.add(socket);
+    },
     cut,
     async close() {
       cut();

@@ -46,14 +46,14 @@ async function openServer(folder: string) {
     // Nothing here outlives the run; the fault tests start servers of their own, with fsync.
     settings: { fsync: 'off', max_connections: '400' },
   });
-  const { host, port, user } = server.connection;
+  const { host, port, user, password } = server.connection;
   return {
     host,
     port,
     superuser: server.superuser.user,
-    superuserPassword: undefined,
+    superuserPassword: server.superuser.password,
     user,
-    password: undefined,
+    password,
     close: () => server.close(),
   };
 }

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Certificate } from './certificate.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 /** A request that came whole. */
 export interface Received {
@@ -29,8 +30,6 @@ export interface Receiver {
   /** Cuts all connections. */
   close(): Promise<void>;
 }
-
-const PATIENCE_MS = 30_000;
 
 /** Starts a receiver; with `tls` it speaks HTTPS with that certificate. */
 export async function startReceiver(options: { tls?: Certificate } = {}): Promise<Receiver> {

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { PATIENCE_MS } from './patience.ts';
 
 /** Asks until the answer is truthy. Errors: the last one, or that it took longer than the deadline. */
 export async function until<Result>(
   what: string,
   ask: () => Result | Promise<Result>,
-  deadlineMs = 15_000,
+  deadlineMs = PATIENCE_MS,
 ): Promise<NonNullable<Result>> {
   const end = performance.now() + deadlineMs;
   for (;;) {
@@ -62,7 +63,8 @@ export async function openWire(
     chunk: (text) => void socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`),
     received: () => received,
     async closed() {
-      if (!socket.closed) await once(socket, 'close');
+      // `once` of node:events would reject with the error that came before
+      if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
       return { received, broken: broken || !ended };
     },
     vanish: () => void socket.resetAndDestroy(),

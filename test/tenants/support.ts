@@ -59,16 +59,17 @@ type Described = Record<
       }[];
       requestBody?: { content: Record<string, { schema: Schema }> };
       security: Record<string, string[]>[];
+      'x-lowest-role'?: Access['role'];
     }
   >
 >;
 
-function accessOf(security: readonly Readonly<Record<string, string[]>>[]): Access {
+function accessOf({ security, 'x-lowest-role': role = null }: Described[string][string]): Access {
   const ways = Object.assign({}, ...security);
   return {
     key: security.some((way) => Object.keys(way).join() === 'apiKey'),
     scope: ways.oauth2?.[0] ?? null,
-    role: ways.session?.[0] ?? null,
+    role,
     csrf: ways.csrfToken !== undefined,
   };
 }
@@ -85,7 +86,8 @@ function neededQuery(parameters: Described[string][string]['parameters']): strin
 /** Every operation of the description, as a client reads it. */
 export const OPERATIONS: readonly Operation[] = Object.entries(inlinePaths() as Described).flatMap(
   ([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId, parameters, requestBody, security }]) => {
+    Object.entries(methods).map(([method, described]) => {
+      const { operationId, parameters, requestBody } = described;
       const named = (place: string) => parameters.filter((each) => each.in === place).map(({ name }) => name);
       const [mediaType, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
       return {
@@ -97,7 +99,7 @@ export const OPERATIONS: readonly Operation[] = Object.entries(inlinePaths() as 
         queryParameters: named('query'),
         body: content?.schema,
         mediaType,
-        access: accessOf(security),
+        access: accessOf(described),
       };
     }),
 );
@@ -116,6 +118,8 @@ export const REFERENCES = [
   'id', // of a webhook endpoint, as the interface calls it
   'event_id',
   'recovery_id',
+  'refund_id',
+  'return_id',
   'webhook_endpoint_id',
 ] as const;
 export type Reference = (typeof REFERENCES)[number];
@@ -129,6 +133,20 @@ export function sampleBody(schema: Schema, ids: Ids, also: ReadonlySet<string> =
   return sample(schema, '', ids, also);
 }
 
+/** Whether a property is one of these names, or has one of them within. */
+function leadsTo(
+  name: string,
+  { properties = {}, items, anyOf = [] }: Schema,
+  names: ReadonlySet<string>,
+): boolean {
+  if (names.has(name)) return true;
+  const inner = [
+    ...Object.entries(properties),
+    ...[...anyOf, ...(items ? [items] : [])].map((each) => ['', each] as const),
+  ];
+  return inner.some(([key, schema]) => leadsTo(key, schema as Schema, names));
+}
+
 const sizeOf = (schema: Schema) => Math.max(schema.minimum ?? 1, 1);
 
 function sample(schema: Schema, name: string, ids: Ids, also: ReadonlySet<string>): unknown {
@@ -138,7 +156,8 @@ function sample(schema: Schema, name: string, ids: Ids, also: ReadonlySet<string
   if ((REFERENCES as readonly string[]).includes(name)) return ids[name as Reference];
   if (schema.type === 'object') {
     const wanted = Object.entries(schema.properties ?? {}).filter(
-      ([key]) => schema.required?.includes(key) || also.has(key) || DEFAULTS[key] !== undefined,
+      ([key, property]) =>
+        schema.required?.includes(key) || DEFAULTS[key] !== undefined || leadsTo(key, property, also),
     );
     return Object.fromEntries(wanted.map(([key, property]) => [key, sample(property, key, ids, also)]));
   }
@@ -158,7 +177,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * Every stored row, apart from when keys, sessions and grants were last used, and how the log's counts are added up:
+ * Every stored row, apart from when keys, sessions and grants were last used, and how counts and clocks are kept:
  * that is noted beside the request.
  */
 export async function dump(
@@ -169,7 +188,7 @@ export async function dump(
   const tables = await world.query<{ name: string }>(
     `select relname as name from pg_class
      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
-       and relname not like 'delivery\\_count%' order by 1`,
+       and relname not like 'delivery\\_count%' and relname not in ('commission_arrivals', 'server_settings') order by 1`,
   );
   const parts: string[] = [];
   for (const { name } of tables.filter((table) => !without.includes(table.name))) {
@@ -195,13 +214,27 @@ export const nobodys: Ids = {
   id: `we_${'0192f8e5'.repeat(4)}`,
   event_id: `evt_${'0192f8e5'.repeat(4)}`,
   recovery_id: `rec_${'0192f8e5'.repeat(4)}`,
+  refund_id: `ref_${'0192f8e5'.repeat(4)}`,
+  return_id: `ret_${'0192f8e5'.repeat(4)}`,
   webhook_endpoint_id: `we_${'0192f8e5'.repeat(4)}`,
 };
+
+/** Pays an affiliate in a payout of its own, whose money comes back; the id of that return. */
+async function makeReturn(api: Api, affiliate_id: number, prefix: string): Promise<string> {
+  await takeIn(api, salesFor([affiliate_id], 1, `${prefix}-returned`));
+  const { body: payout } = await api.post('/v2/affiliates/payouts');
+  const path = `/v2/affiliates/payouts/${payout.id}`;
+  await api.put(path, { commissions: [{ affiliate_id, is_paid: true }] });
+  await api.post(`${path}/affiliates/${affiliate_id}/returned`, { reason: 'closed' });
+  const { body: list } = await api.get(`${path}/affiliates/${affiliate_id}/returned`);
+  return list.data[0].id;
+}
 
 /** Gives an account one of everything; its ids. The payout is unpaid, so it can be completed and deleted. */
 export async function furnish(world: World, api: Api, prefix: string): Promise<Ids> {
   const endpoint = await makeEndpoint(api, { headers: { 'x-shop': prefix } });
-  const [affiliate_id = 0] = await makeAffiliates(api, 2, prefix);
+  const [affiliate_id = 0, other = 0] = await makeAffiliates(api, 2, prefix);
+  const return_id = await makeReturn(api, other, prefix);
   const { body: program } = await api.post('/v2/affiliates/programs', { name: `Program of ${prefix}` });
   await takeIn(api, salesFor([affiliate_id], 4, prefix));
   await api.post('/v2/affiliates/commissions', {
@@ -222,6 +255,8 @@ export async function furnish(world: World, api: Api, prefix: string): Promise<I
   const { body: recovery } = await api.post(`/v2/webhook-endpoints/${endpoint}/recover`, {
     since: '2020-01-01',
   });
+  const refund = { external_id: `${prefix}-refund`, order_id: `late order of ${prefix}` };
+  const { body: waiting } = await api.post('/v2/affiliates/refunds', refund);
   return {
     user_id: user.id,
     session_id: sessions.data[0].id,
@@ -235,6 +270,8 @@ export async function furnish(world: World, api: Api, prefix: string): Promise<I
     id: endpoint,
     event_id: log.data[0].id,
     recovery_id: recovery.id,
+    refund_id: waiting.id,
+    return_id,
     webhook_endpoint_id: endpoint,
   };
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Refund } from '../../client/client.ts';
+import type { CommissionRefund } from '../../client/client.ts';
 import { type Cli, confirm, requireYes } from '../cli.ts';
 import { COMMISSION_HELP, findCommission } from '../commission-reference.ts';
 import { describeRefunds, money } from '../commission-view.ts';
@@ -15,7 +15,7 @@ import { withClient } from '../session.ts';
 import { printable } from '../table.ts';
 
 const HELP = `
-Without an amount the rest is refunded. What is unpaid is reduced, or voided when nothing is left; what was paid stays,
+Without an amount the rest is refunded. Refunds by --sale-amount are cumulative, and beyond the sale they take the rest. What is unpaid is reduced, or voided when nothing is left; what was paid stays,
 and a negative clawback goes into the next payout. The same --external-id again refunds nothing twice.
 
 Examples:
@@ -32,7 +32,7 @@ export function addCommissionRefund(commissions: Command, cli: Cli): void {
       .description('take commission back, in part or the rest')
       .argument('<commission>', COMMISSION_HELP),
   )
-    .option('--json', 'print the record (Refund)')
+    .option('--json', 'print the record (CommissionRefund)')
     .addHelpText('after', HELP)
     .action((reference: string, options: RefundOptions) => cli.run(() => refund(cli, reference, options)));
 }
@@ -44,19 +44,22 @@ async function refund(
 ): Promise<undefined> {
   checkRefund(options);
   requireYes(terminal, options.yes);
-  const made = await withClient({ terminal, account: account() }, async (client): Promise<Refund> => {
-    const commission = await findCommission(client, reference);
-    const { currency } = commission;
-    const amounts = refundAmounts(options, currency);
-    const what = `${printable(commission.external_id)} (affiliate ${commission.affiliate_id})`;
-    const all = `all that is left, ${money(commission, commission.original_amount - commission.refunded_amount)},`;
-    await confirm(terminal, refundQuestion({ currency, all, what }, amounts), options.yes);
-    const { externalId: external_id, reason } = options;
-    return client.commissions
-      .refund(commission.id, { external_id, reason, ...amounts })
-      .catch((error: unknown) => {
-        throw inDecimals(error, [commission]);
-      });
-  });
+  const made = await withClient(
+    { terminal, account: account() },
+    async (client): Promise<CommissionRefund> => {
+      const commission = await findCommission(client, reference);
+      const { currency } = commission;
+      const amounts = refundAmounts(options, currency);
+      const what = `${printable(commission.external_id)} (affiliate ${commission.affiliate_id})`;
+      const all = `all that is left, ${money(commission, commission.original_amount - commission.refunded_amount)},`;
+      await confirm(terminal, refundQuestion({ currency, all, what }, amounts), options.yes);
+      const { externalId: external_id, reason } = options;
+      return client.commissions
+        .refund(commission.id, { external_id, reason, ...amounts })
+        .catch((error: unknown) => {
+          throw inDecimals(error, [commission]);
+        });
+    },
+  );
   terminal.result(made, () => describeRefunds([made]));
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Platform } from '../../app.ts';
 import type { Client } from '../../client/client.ts';
 import type { Cli } from '../cli.ts';
+import { type Account, accountNamed, keepCurrent } from '../current-account.ts';
 import { correct, payOut, takeAffiliates, takeCommissions } from '../demo/books.ts';
 import { createDice } from '../demo/dice.ts';
 import { openHooks, publishOrders } from '../demo/hooks.ts';
@@ -13,7 +14,7 @@ import { CommandError } from '../errors.ts';
 import { untilStopped } from '../interrupt.ts';
 import { count } from '../money.ts';
 import { readInteger } from '../numbers.ts';
-import { type Account, chooseAccount, withAccount, withPlatform } from '../session.ts';
+import { withAccount, withPlatform } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 
 const COMMISSIONS = 5000;
@@ -25,6 +26,8 @@ can be run again and again. The same seed makes the same, as seen from today. It
 
 It works on the data of this machine, with a server running on it or not. The webhooks go to receivers inside this command;
 at its end one endpoint is left for payhook listen and the others are disabled, so that nothing goes on failing.
+
+payhook accounts delete removes such an account again, with everything in it, where there is another one.
 
 Examples:
   $ payhook demo
@@ -47,20 +50,26 @@ async function demo({ terminal, account }: Cli, options: { seed: string }): Prom
   const seed = readInteger('--seed', options.seed, { from: 0, to: 2 ** 32 - 1 });
   const stopped = untilStopped();
   const { work, addressOf } = await import('../../app.ts');
-  await withPlatform(terminal, async (platform) => {
-    if (stopped.aborted) throw interrupted('nothing was made');
-    const chosen = await choose({ platform, terminal }, account());
-    const worker = work(platform);
-    try {
-      const summary = await withAccount({ platform, terminal, account: chosen }, async (client) => {
-        await fill(client, { terminal, seed, stopped, name: chosen.name });
-        return summarize(client, seed, (performance.now() - begun) / 1000);
-      });
-      await tell(terminal, summary, platform, addressOf(platform.config));
-    } finally {
-      await worker.close();
-    }
-  });
+  await withPlatform(
+    terminal,
+    async (platform) => {
+      if (stopped.aborted) throw interrupted('nothing was made');
+      if (platform.firstKey) terminal.note(`The first API key was made; it is in ${platform.firstKey.path}`);
+      const chosen = await choose({ platform, terminal }, account());
+      await platform.accounts.markDemo(chosen.uuid);
+      const worker = work(platform);
+      try {
+        const summary = await withAccount({ platform, terminal, account: chosen }, async (client) => {
+          await fill(client, { terminal, seed, stopped, name: chosen.name });
+          return summarize(client, seed, (performance.now() - begun) / 1000);
+        });
+        await tell(terminal, summary, platform, addressOf(platform.config));
+      } finally {
+        await worker.close();
+      }
+    },
+    { makes: true },
+  );
 }
 
 interface Filling {
@@ -104,7 +113,7 @@ async function choose(
   const all = await accounts.list();
   const contentOf = (account: Account) => withAccount({ ...on, account }, content);
   if (wanted !== undefined) {
-    const account = chooseAccount(all, wanted);
+    const account = accountNamed(all, wanted);
     const found = await contentOf(account);
     if (found === null) return account;
     throw new CommandError(
@@ -117,11 +126,9 @@ async function choose(
   const names = new Set(all.map(({ name }) => name));
   let name = 'Demo';
   for (let number = 2; names.has(name); number += 1) name = `Demo ${number}`;
-  const { id: uuid } = await accounts.create(name);
-  return chooseAccount(
-    (await accounts.list()).filter((account) => account.uuid === uuid),
-    undefined,
-  );
+  const { id: uuid, json } = await accounts.create(name);
+  keepCurrent(on.platform.config.dataDir, all);
+  return { id: (JSON.parse(json) as { id: string }).id, uuid, name };
 }
 
 /** What an account has, in words; null = nothing that the demo could be mixed with. */

@@ -1,8 +1,9 @@
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import type { DatabaseFacts } from '../../app.ts';
-import { type Config, readConfig } from '../../kernel/config.ts';
+import type { Config } from '../../kernel/config.ts';
 import type { Cli } from '../cli.ts';
 import { tell } from '../errors.ts';
+import { readConfigHere } from '../session.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -25,7 +26,7 @@ const NEWEST_POSTGRES = 18;
 
 /** `payhook doctor`: looks at everything and changes nothing. Returns 1 when something is wrong. */
 export async function doctor({ terminal }: Cli): Promise<number> {
-  const checks = await examine();
+  const checks = await examine(terminal);
   const ok = checks.every(({ status }) => status !== 'failed');
   terminal.result({ ok, checks }, () => describe(checks, ok, terminal));
   return ok ? 0 : 1;
@@ -34,22 +35,25 @@ export async function doctor({ terminal }: Cli): Promise<number> {
 const check = (name: string, status: Status, detail: string): Check => ({ name, status, detail });
 const verdict = (holds: boolean, otherwise: Status = 'failed'): Status => (holds ? 'ok' : otherwise);
 
-async function examine(): Promise<Check[]> {
+async function examine(terminal: Terminal): Promise<Check[]> {
   let config: Config;
   try {
-    config = readConfig();
+    config = await readConfigHere(terminal);
   } catch (error) {
     return [check('settings', 'failed', tell(error).message)];
   }
   const app = await import('../../app.ts');
   const checks = [check('settings', 'ok', 'all are valid'), ...checkFolder(config)];
-  const fingerprint = app.secretKeyFingerprint(config);
+  const { exposedSecretKey } = await import('../../secret-key/held.ts');
+  const exposed = exposedSecretKey(config);
+  if (exposed !== null) checks.push(check('secret key file', 'warning', exposed));
   try {
     const facts = await app.inspectDatabase(config);
-    if (facts === null) checks.push(check('database', 'skipped', 'not there yet: the first start makes it'));
+    if (facts === null)
+      checks.push(check('database', 'skipped', 'not there yet: payhook init or the first start makes it'));
     else {
       checks.push(...checkDatabase(facts), ...checkLog(facts, config.delivery.retentionDays));
-      checks.push(checkSecretKey(fingerprint, facts.secretKeyFingerprint));
+      checks.push(await checkSecretKey(config, facts.secretKey));
     }
   } catch (error) {
     checks.push(check('database', 'failed', tell(error).message));
@@ -60,7 +64,13 @@ async function examine(): Promise<Check[]> {
 function checkFolder({ dataDir, databaseUrl }: Config): Check[] {
   const about = statSync(dataDir, { throwIfNoEntry: false });
   if (!about)
-    return [check('data folder', 'skipped', `${dataDir} is not there yet: the first start makes it`)];
+    return [
+      check(
+        'data folder',
+        'skipped',
+        `${dataDir} is not there yet: payhook init or the first start makes it`,
+      ),
+    ];
   if (!about.isDirectory()) return [check('data folder', 'failed', `${dataDir} is no folder`)];
   const mode = about.mode & 0o777;
   const isPrivate = (mode & 0o077) === 0;
@@ -121,15 +131,14 @@ function checkClock(aheadMs: number): Check {
   return check('clocks', verdict(Math.abs(aheadMs) <= CLOCK_MS, 'warning'), detail);
 }
 
-function checkSchema({ schemaVersion, newestSchemaVersion }: DatabaseFacts): Check {
+function checkSchema({ schemaVersion, newestSchemaVersion, foreignSchema }: DatabaseFacts): Check {
+  if (schemaVersion === 0) {
+    return check('schema', 'skipped', 'not there yet: payhook init or the first start makes it');
+  }
+  if (foreignSchema !== null) return check('schema', 'failed', foreignSchema);
   if (schemaVersion === newestSchemaVersion) return check('schema', 'ok', `version ${schemaVersion}`);
-  const isNewer = schemaVersion > newestSchemaVersion;
-  const remedy = isNewer ? 'run the newer program' : 'run payhook migrate';
-  return check(
-    'schema',
-    'failed',
-    `version ${schemaVersion}, this program has ${newestSchemaVersion}: ${remedy}`,
-  );
+  const detail = `version ${schemaVersion}, this program has ${newestSchemaVersion}: run payhook migrate`;
+  return check('schema', 'failed', detail);
 }
 
 function checkPartitions({ partitionsAhead }: DatabaseFacts): Check {
@@ -161,14 +170,15 @@ function checkLog(
   return [check('webhook log', verdict(!isOld, 'warning'), detail), ...checks];
 }
 
-function checkSecretKey(inForce: string | null, stored: string | null): Check {
+async function checkSecretKey(config: Config, state: DatabaseFacts['secretKey']): Promise<Check> {
+  const { refusalOfKeys, short, unfinished } = await import('../../secret-key/held.ts');
   const name = 'secret key';
-  if (stored === null) return check(name, 'skipped', 'the database knows none yet');
-  if (inForce === null) return check(name, 'failed', 'missing: secret-key is not in the data folder');
-  const shown = `fingerprint ${inForce.slice(0, 12)}`;
-  return inForce === stored
-    ? check(name, 'ok', shown)
-    : check(name, 'failed', `${shown}, but the database was set up with ${stored.slice(0, 12)}`);
+  if (!state?.current) return check(name, 'skipped', 'the database knows none yet');
+  const refusal = refusalOfKeys(config, state);
+  if (refusal !== null) return check(name, 'failed', refusal);
+  const toDo = unfinished(config, state);
+  const detail = `fingerprint ${short(state.current)}${toDo === null ? '' : `; ${toDo}`}`;
+  return check(name, verdict(toDo === null, 'warning'), detail);
 }
 
 function describe(checks: readonly Check[], ok: boolean, { paint }: Terminal): string {

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { CommandError, UsageError } from '../errors.ts';
+import { readJsonOption } from '../json-option.ts';
 import { withClient } from '../session.ts';
 import { addTail } from './events-tail.ts';
 import { addTypes } from './events-types.ts';
@@ -62,12 +63,7 @@ async function readData(data: string | undefined, path: string | undefined): Pro
   const option = path === undefined ? '--data' : path === '-' ? 'standard input' : path;
   const given = data === '-' || path === '-' ? await text(process.stdin) : (data ?? fileText(path) ?? '{}');
   const read = given.replace(/^\uFEFF/, '');
-  let value: unknown;
-  try {
-    value = JSON.parse(read);
-  } catch (error) {
-    throw new UsageError(`${option} is not JSON: ${(error as Error).message}`);
-  }
+  const { value } = readJsonOption(option, read);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return read;
   throw new UsageError(`${option} must be a JSON object, such as {"order_id":"order-1042"}`);
 }

@@ -35,7 +35,7 @@ Examples:
 
 const COMMISSIONS_HELP = `
 Columns: external_id; one of affiliate_id, affiliate_email, affiliate_external_id; amount as a decimal (31.90), or
-sale_amount with rate_bps; and any of currency, program_id, type, order_id, customer_email, product_id, product_name,
+sale_amount with rate_bps; and any of currency, program_id, type, order_id, order_line_id, customer_email, product_id, product_name,
 description, occurred_at. UTF-8, comma-separated, first line = columns.
 ${RULES}
 Examples:

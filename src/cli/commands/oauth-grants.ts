@@ -83,6 +83,15 @@ async function show({ terminal, account }: Cli, id: string): Promise<undefined> 
   terminal.result(grant, () => describe(grant, terminal));
 }
 
+const BECAUSE: Readonly<Record<NonNullable<OAuthGrant['revoked_because']>, string>> = {
+  merchant: 'this account revoked it',
+  application: 'the application gave it up',
+  reuse: 'a code or refresh token was used twice',
+  deleted: 'the application was deleted',
+  user_removed: 'the user who granted it was removed',
+  user_not_owner: 'the user who granted it is no owner any more',
+};
+
 function describe(grant: OAuthGrant, { paint }: Terminal): string {
   const status = grant.status === 'active' ? paint.good(grant.status) : paint.bad(grant.status);
   const facts = factLines([
@@ -91,7 +100,7 @@ function describe(grant: OAuthGrant, { paint }: Terminal): string {
     ['Scopes', grant.scopes.join(', ')],
     ['Last used', grant.last_used_at === null ? 'never' : exactTime(grant.last_used_at)],
     ['Revoked', grant.revoked_at && exactTime(grant.revoked_at)],
-    ['By', grant.revoked_because?.replaceAll('_', ' ') ?? null],
+    ['Because', grant.revoked_because && BECAUSE[grant.revoked_because]],
     ['Created', `${exactTime(grant.created_at)} (UTC)`],
   ]);
   return `${paint.strong(grant.id)}  ${status}\n${facts}`;

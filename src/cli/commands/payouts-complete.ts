@@ -5,7 +5,16 @@ import { type Cli, confirm, requireYes } from '../cli.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { count } from '../money.ts';
 import { readInteger } from '../numbers.ts';
-import { checkComplete, type ListedEntry, mergeLists, readIdList, readPaidFile } from '../paid-list.ts';
+import {
+  checkComplete,
+  type LineName,
+  type ListedEntry,
+  mergeLists,
+  ofLines,
+  readPaidFile,
+} from '../paid-list.ts';
+import { paymentFormat, readPaymentFile } from '../paid-list-file.ts';
+import { type Named, readNamed } from '../paid-options.ts';
 import { linesOf } from '../payout-lines.ts';
 import { findPayout, REFERENCE_HELP } from '../payout-reference.ts';
 import { summarizePayout } from '../payout-view.ts';
@@ -24,12 +33,17 @@ interface CompleteOptions {
 const HELP = `
 Every affiliate of the payout must be named, paid or not: what is not paid is released and owed again, what is paid
 never changes. Refused when the payout has changed since it was read; with --revision, since its file was made.
-The file of --from begins with the line affiliate_id,is_paid or affiliate_id,is_paid,payment_reference and has a line
-for every affiliate; is_paid is true or false. Of several files, who is paid in one is paid, and nobody may be in two.
+7:usd names only what affiliate 7 gets in USD, and 7:usd=20.00 that only that much of it was paid: the rest is owed again.
+
+--from takes a file that payouts export wrote for PayPal or Wise, as it was sent: it says who was paid and how much, and all
+other lines are not paid. Or a list that begins with the line affiliate_id,is_paid, if wanted with the columns currency, amount
+and payment_reference, and has a line for everybody; is_paid is true or false. Of several files, who is paid in one is paid, and
+no line may be paid in two.
 
 Examples:
   $ payhook payouts complete current --all-paid
   $ payhook payouts complete 1 --all-paid --unpaid 7       # everybody but affiliate 7
+  $ payhook payouts complete 1 --all-paid --unpaid 7:kwd   # everything but the dinars of affiliate 7
   $ payhook payouts complete 1 --paid 1,2,3 --unpaid 4,5
   $ payhook payouts complete 1 --from paypal.csv --from wise.csv
   $ payhook payouts complete 1 --from paid.csv --revision 3 --yes   # does not ask; needed in scripts
@@ -43,11 +57,11 @@ export function addComplete(payouts: Command, cli: Cli): void {
     .description('say who was paid: the payout becomes paid, for ever')
     .argument('<payout>', REFERENCE_HELP)
     .option('--all-paid', 'everybody was paid, but for those in --unpaid')
-    .option('--paid <ids>', 'these affiliates were paid')
+    .option('--paid <ids>', 'these affiliates were paid, such as 1,2 or 3:usd or 3:usd=20.00')
     .option('--unpaid <ids>', 'these affiliates were not')
     .option(
       '--from <file>',
-      'read who was paid from a CSV file; - is standard input; may be repeated',
+      'read who was paid from a CSV file, also a payment file; - is standard input; may be repeated',
       collect,
     )
     .option(
@@ -73,14 +87,17 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
   const payout = await withClient({ terminal, account: cli.account() }, async (client) => {
     const found = await findPayout(client, reference);
     checkRevision(found, revision);
-    const lines = await linesOf(client, found, terminal);
-    const affiliates = new Set(lines.map((line) => line.affiliate_id));
-    const entries = options.allPaid ? everybodyBut(listed, affiliates) : listed;
+    const lines = (await linesOf(client, found, terminal)).flatMap(({ affiliate_id, totals }) =>
+      totals.map(({ currency }) => ({ affiliate_id, currency })),
+    );
+    const { entries, isRestUnpaid } = listed(found.number, lines);
+    const all =
+      options.allPaid || isRestUnpaid ? withRest(entries, lines, options.allPaid === true) : entries;
     if (found.status === 'unpaid') {
-      checkComplete(entries, affiliates);
-      await confirm(terminal, question(found, entries), options.yes);
+      checkComplete(all, lines);
+      await confirm(terminal, question(found, all), options.yes);
     }
-    return settle(client, found, entries);
+    return settle(client, found, all);
   });
   terminal.result(payout, () => summarizePayout(payout, terminal));
 }
@@ -95,8 +112,18 @@ function checkRevision({ number, status, revision }: Payout, wanted: number | un
   );
 }
 
-/** What the options say by themselves, before anything is asked of the server. */
-async function readListed({ allPaid, paid, unpaid, from }: CompleteOptions): Promise<ListedEntry[]> {
+/** What was said of the lines of a payout: once its number and lines are known, an entry a line. */
+type Listed = (
+  number: number,
+  lines: readonly LineName[],
+) => {
+  readonly entries: readonly ListedEntry[];
+  /** Whether what is not in the entries was not paid, as a payment file says. */
+  readonly isRestUnpaid: boolean;
+};
+
+/** Reads what the options and files say, before anything is asked of the server. */
+async function readListed({ allPaid, paid, unpaid, from }: CompleteOptions): Promise<Listed> {
   const ways = [allPaid === true, paid !== undefined, from !== undefined].filter(Boolean).length;
   if (from !== undefined && (ways > 1 || unpaid !== undefined)) {
     throw new UsageError('--from says it all: it stands alone');
@@ -106,39 +133,69 @@ async function readListed({ allPaid, paid, unpaid, from }: CompleteOptions): Pro
     throw new UsageError('say who was paid: --all-paid, --paid with --unpaid, or --from');
   }
   if (from !== undefined) return readLists(from);
-  const entries = (option: string, ids: string | undefined, is_paid: boolean) =>
-    ids === undefined
-      ? []
-      : readIdList(option, ids).map((affiliate_id) => ({ affiliate_id, is_paid, where: option }));
+  const entries = (option: string, text: string | undefined, is_paid: boolean) =>
+    text === undefined ? [] : readNamed(option, text).map((named) => ({ ...named, is_paid, where: option }));
   const listed = [...entries('--paid', paid, true), ...entries('--unpaid', unpaid, false)];
-  const ids = listed.map(({ affiliate_id }) => affiliate_id);
-  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-  if (twice !== undefined) throw new UsageError(`affiliate ${twice} is named twice`);
-  return listed;
+  refuseTwice(listed);
+  return (_, lines) => ({ entries: ofLines(listed, lines), isRestUnpaid: false });
 }
 
-async function readLists(paths: readonly string[]): Promise<ListedEntry[]> {
-  const lists: ListedEntry[][] = [];
-  for (const path of paths) {
-    const list = readPaidFile(await buffer(openSource(path).open()));
-    lists.push(
-      paths.length === 1 ? list : list.map((entry) => ({ ...entry, where: `${path}: ${entry.where}` })),
+function refuseTwice(listed: readonly (Named & { is_paid: boolean })[]): void {
+  const part = listed.find(({ is_paid, amount }) => !is_paid && amount !== undefined);
+  if (part)
+    throw new UsageError(
+      `--unpaid takes no amount: affiliate ${part.affiliate_id} was paid a part, or nothing`,
     );
-  }
-  return mergeLists(lists);
+  listed.forEach(({ affiliate_id: id, currency }, index) => {
+    const other = listed
+      .slice(0, index)
+      .some(
+        (each) =>
+          each.affiliate_id === id &&
+          (each.currency === currency || each.currency === undefined || currency === undefined),
+      );
+    if (other) throw new UsageError(`affiliate ${id} is named twice`);
+  });
 }
 
-function everybodyBut(unpaid: readonly ListedEntry[], affiliates: ReadonlySet<number>): ListedEntry[] {
-  const named = new Set(unpaid.map(({ affiliate_id }) => affiliate_id));
-  const rest = [...affiliates].filter((id) => !named.has(id));
-  return [...unpaid, ...rest.map((affiliate_id) => ({ affiliate_id, is_paid: true, where: '--all-paid' }))];
+async function readLists(paths: readonly string[]): Promise<Listed> {
+  const files: { path: string; bytes: Buffer; list: readonly ListedEntry[] | null }[] = [];
+  for (const path of paths) {
+    const bytes = await buffer(openSource(path).open());
+    files.push({ path, bytes, list: paymentFormat(bytes) === null ? readPaidFile(bytes) : null });
+  }
+  return (number, lines) => {
+    const lists = files.map(({ path, bytes, list }) => {
+      const format = paymentFormat(bytes);
+      const entries = list ?? (format === null ? [] : readPaymentFile(format, number, bytes));
+      const named = ofLines(entries, lines);
+      return paths.length === 1
+        ? named
+        : named.map((entry) => ({ ...entry, where: `${path}: ${entry.where}` }));
+    });
+    return { entries: mergeLists(lists), isRestUnpaid: files.some(({ list }) => list === null) };
+  };
+}
+
+/** The entries, and one for each line that they do not name. */
+function withRest(
+  entries: readonly ListedEntry[],
+  lines: readonly LineName[],
+  is_paid: boolean,
+): ListedEntry[] {
+  const named = new Set(entries.map(({ affiliate_id, currency }) => `${affiliate_id} ${currency}`));
+  const rest = lines.filter(({ affiliate_id, currency }) => !named.has(`${affiliate_id} ${currency}`));
+  const where = is_paid ? '--all-paid' : 'no file';
+  return [...entries, ...rest.map((line) => ({ ...line, is_paid, where }))];
 }
 
 function question(payout: Payout, entries: readonly ListedEntry[]): string {
   const paid = entries.filter((entry) => entry.is_paid).length;
   const released = entries.length - paid;
+  // where everybody gets one currency, a payment is an affiliate
+  const noun = entries.length === payout.affiliate_count ? 'affiliate' : 'payment';
   return (
-    `Complete payout ${payout.number} (revision ${payout.revision}): ${count(paid, 'affiliate')} paid, ` +
+    `Complete payout ${payout.number} (revision ${payout.revision}): ${count(paid, noun)} paid, ` +
     `${released} not paid and owed again. What is paid never changes.`
   );
 }

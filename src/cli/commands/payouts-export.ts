@@ -24,6 +24,7 @@ interface ExportOptions extends OutputOptions {
   readonly currency?: string;
   readonly sourceCurrency?: string;
   readonly allowSkipped?: boolean;
+  readonly wholeUnits?: boolean;
   readonly paidList?: string;
 }
 
@@ -33,8 +34,8 @@ PayPal Payouts and Wise batch payments take: one currency a file). Of an unpaid 
 what was paid. Where the rows are more than one file may have there are several, all of one revision of the payout.
 
 Whom PayPal or Wise cannot pay is named and nothing is written, unless --allow-skipped leaves them out. --paid-list writes
-who is in the file, for payouts complete --from: true with the reference of the payment, all others false. It is refused
-when the file pays somebody one of several currencies, because an affiliate is completed in all of them.
+who is in the file, for payouts complete --from: true with the reference of the payment, all other lines false. PayPal takes no
+fractions of HUF, JPY and TWD: --whole-units pays the whole part, and completing from the file or the list carries the rest.
 
 Examples:
   $ payhook payouts export current
@@ -58,6 +59,7 @@ export function addExport(payouts: Command, cli: Cli): void {
     .option('--currency <currency>', 'paypal, wise: which one, where the payout has several')
     .option('--source-currency <currency>', 'wise: what the transfers are paid from; without it the currency')
     .option('--allow-skipped', 'paypal, wise: leave out whom the file cannot pay')
+    .option('--whole-units', 'paypal: pay the whole part where it takes no fractions of the currency')
     .option('--paid-list <file>', 'paypal, wise: write who is in the file, for payouts complete --from');
   withOutput(command, 'payout-<number>-r<revision>-<day>….csv')
     .option('--json', 'print {files, skipped_affiliates, payout_id, revision, format, paid_list}')
@@ -99,7 +101,7 @@ async function run(
 
 /** The choices as the API takes them. Throws UsageError for one that the format does not have. */
 function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
-  const { format, currency, sourceCurrency, allowSkipped, paidList: list } = options;
+  const { format, currency, sourceCurrency, allowSkipped, wholeUnits, paidList: list } = options;
   const refuse = (option: string, given: unknown, formats: readonly Format[]) => {
     if (given === undefined || formats.includes(format)) return;
     throw new UsageError(`${option} goes with --format ${formats.join(' or ')}`);
@@ -107,6 +109,7 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
   refuse('--currency', currency, ['paypal', 'wise']);
   refuse('--source-currency', sourceCurrency, ['wise']);
   refuse('--allow-skipped', allowSkipped, ['paypal', 'wise']);
+  refuse('--whole-units', wholeUnits, ['paypal']);
   refuse('--paid-list', list, ['paypal', 'wise']);
   // a list that is refused at the end would come after bytes that cannot be taken back
   if (list !== undefined && options.output === '-')
@@ -118,6 +121,7 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
     currency: code('--currency', currency),
     source_currency: code('--source-currency', sourceCurrency),
     allow_skipped: allowSkipped,
+    whole_units: wholeUnits ? 'down' : undefined,
   };
 }
 
@@ -143,7 +147,7 @@ function write(source: Source, options: ExportOptions, terminal: Terminal) {
       }),
     );
     const currency = query.currency ?? payout.totals[0]?.currency ?? '';
-    const list = paidList(lines, { number: payout.number, currency, skipped, payees: payees.ids });
+    const list = paidList(lines, { number: payout.number, currency, skipped, amounts: payees.amounts });
     await files.write(target, list.csv);
     return { files: written, skipped, list: { file: target, paid: list.paid, not_paid: list.notPaid } };
   });

@@ -6,6 +6,7 @@ import { describePage } from '../list-view.ts';
 import { amounts, count } from '../money.ts';
 import { findPayout, REFERENCE_HELP } from '../payout-reference.ts';
 import { describePayout, payoutTable, summarizePayout } from '../payout-view.ts';
+import { describePreview, firstOf } from '../preview-view.ts';
 import { type ListOptions, queryOf } from '../query.ts';
 import { withClient } from '../session.ts';
 import { addComplete } from './payouts-complete.ts';
@@ -26,7 +27,7 @@ interface SelectionOptions {
   readonly ignoreMinimum?: boolean;
 }
 
-/** `payhook payouts list|show|affiliates|excluded|preview|create|export|complete|returned|delete`. */
+/** `payhook payouts list|show|affiliates|excluded|preview|create|export|complete|returned|returns|delete`. */
 export function addPayouts(program: Command, cli: Cli): void {
   const payouts = program.command('payouts').description('payouts: who gets how much');
   addList(payouts, cli);
@@ -99,7 +100,8 @@ function addDelete(payouts: Command, cli: Cli): void {
 }
 
 function selectionOf({ filter, filters, search, ignoreMinimum }: SelectionOptions): PayoutSelection {
-  const read = readFilterOptions(filter ?? [], filters);
+  // what was typed: the server judges it
+  const read = readFilterOptions(filter ?? [], filters) as PayoutSelection['filters'];
   return { filters: read, search, ignore_minimum: ignoreMinimum };
 }
 
@@ -117,10 +119,13 @@ async function show({ terminal, account }: Cli, reference: string): Promise<unde
 
 async function preview({ terminal, account }: Cli, options: SelectionOptions): Promise<undefined> {
   const selection = selectionOf(options);
-  const made = await withClient({ terminal, account: account() }, (client) =>
-    client.payouts.preview(selection),
-  );
-  terminal.result(made, () => describePayout(made, terminal));
+  await withClient({ terminal, account: account() }, async (client) => {
+    const made = await client.payouts.preview(selection);
+    if (terminal.json) return terminal.result(made, () => '');
+    const lines = made.affiliates ?? (await firstOf(client.payouts.previewAffiliates(selection)));
+    const leftOut = await firstOf(client.payouts.previewExcluded(selection));
+    terminal.result(made, () => describePreview(made, { lines, leftOut }, terminal));
+  });
 }
 
 async function create({ terminal, account }: Cli, options: SelectionOptions): Promise<undefined> {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import {
   checkOutput,
+  inExports,
   type OutputOptions,
   pipeOut,
   showReceived,
@@ -49,7 +50,7 @@ async function paid({ terminal, account }: Cli, options: PaidOptions): Promise<u
     return showReceived(terminal, (receive) =>
       writeFiles(options, async (files) => {
         const { name, stream } = await client.reports.paid({ year });
-        const file = output ?? name ?? `paid-${year}.csv`;
+        const file = output ?? inExports(name ?? `paid-${year}.csv`);
         return { file, bytes: await files.write(file, receive(file, stream)) };
       }),
     );

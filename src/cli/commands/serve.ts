@@ -1,8 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Platform, RunningServer } from '../../app.ts';
 import { type Config, readConfig } from '../../kernel/config.ts';
 import { CommandError } from '../errors.ts';
+import { firstKeyFile, firstStart } from '../first-start.ts';
+import { readConfigHere } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
 
 /** Ends the process at once, with this code. */
 export type Exit = (code: number) => never;
@@ -10,6 +12,8 @@ export type Exit = (code: number) => never;
 // A supervisor kills after 20 to 30 s: by then requests are answered or cut, and PostgreSQL is told to stop.
 const CUT_AFTER_MS = 16_000;
 const GIVE_UP_AFTER_MS = 19_000;
+// Without PostgreSQL nothing that is under way can come to an end.
+const CRASHED_MS = 1000;
 
 /** What runs until it is stopped. */
 interface Running {
@@ -17,55 +21,79 @@ interface Running {
 }
 
 /** `payhook serve`: runs until a signal or until PostgreSQL ends by itself. Returns the exit code. */
-export function serveForever(exit: Exit, json = false): Promise<number> {
-  return runForever(exit, 'serve', async (platform, { serve, setUpUrl }) => {
-    const server = await listen(platform, serve);
-    const { setUpSecret, config } = platform;
-    const setUp = setUpSecret === undefined ? null : setUpUrl(config, server.address, setUpSecret);
-    const tell = json ? announcement : banner;
-    process.stdout.write(tell(platform, server.address, setUp));
-    return server;
-  });
-}
-
-/** `payhook worker`: delivers webhooks until a signal. Returns the exit code. */
-export function workForever(exit: Exit, json = false): Promise<number> {
-  return runForever(exit, 'command', async (platform, { work }) => {
-    const worker = work(platform);
-    const where = databaseOf(platform);
-    process.stdout.write(
-      json
-        ? `${JSON.stringify({ delivering: true, database: where })}\n`
-        : `Payhook is delivering webhooks from ${where}\n\nCtrl-C stops it.\n`,
-    );
-    return worker;
-  });
-}
-
-async function runForever(
-  exit: Exit,
-  purpose: 'serve' | 'command',
-  begin: (platform: Platform, app: typeof import('../../app.ts')) => Promise<Running>,
-): Promise<number> {
+export async function serveForever(exit: Exit, json = false): Promise<number> {
   const signalled = stopSignal(exit);
   const config = readConfig();
   const app = await import('../../app.ts');
   const log = app.createLog(config);
-  const opening = app.openPlatform(config, { purpose, log });
-  // While it starts there is nothing to drain; PostgreSQL stops with the process that launched it.
-  const opened = await Promise.race([opening, signalled]);
-  if ('signal' in opened) exit(0);
-  const platform = opened;
-  const running = await begin(platform, app);
-  const crashed = platform.embedded?.exited.then((how) => ({ how })) ?? new Promise<never>(() => undefined);
+  const platform = await opened(app.openPlatform(config, { purpose: 'serve', log }), signalled, exit);
+  const server = await listen(platform, app.serve);
+  process.stdout.write(
+    json ? announcement(platform, server.address) : await banner(platform, server.address),
+  );
+  const crashed = ended(platform);
   const end = await Promise.race([signalled, crashed]);
-  if ('how' in end) {
-    log.fatal(end.how, 'PostgreSQL ended by itself; its own log is postgres.log in the data folder');
-  } else {
-    log.info({ signal: end.signal }, 'stopping');
+  if ('signal' in end) {
+    const delayMs = shutdownDelay(end.signal, config);
+    log.info({ ...end, ...(delayMs > 0 ? { delay_ms: delayMs } : {}) }, 'stopping');
+    server.turnAway();
+    if (delayMs > 0) await Promise.race([delay(delayMs), crashed]);
+    await stop(platform, server, exit, 0);
+    return 0;
   }
-  await stop(platform, running, exit, 'how' in end ? 1 : 0);
-  return 'how' in end ? 1 : 0;
+  log.fatal(end, 'PostgreSQL ended by itself; its own log is postgres.log in the data folder');
+  setTimeout(() => exit(1), CRASHED_MS);
+  await stop(platform, server, exit, 1);
+  return 1;
+}
+
+/**
+ * Milliseconds in which requests are still taken: a load balancer needs a moment to see that the server stops. Only
+ * SIGTERM has any, which supervisors send; at a terminal nobody waits.
+ */
+function shutdownDelay(signal: string, { shutdownDelayMs }: Config): number {
+  return signal === 'SIGTERM' && !process.stdin.isTTY ? shutdownDelayMs : 0;
+}
+
+/**
+ * `payhook worker`: delivers webhooks until a signal. On the embedded PostgreSQL it works beside the server that owns it,
+ * and waits for the next one when that has stopped. Returns the exit code.
+ */
+export async function workForever(exit: Exit, terminal: Terminal): Promise<number> {
+  const signalled = stopSignal(exit);
+  const config = await readConfigHere(terminal);
+  const app = await import('../../app.ts');
+  const log = app.createLog(config);
+  for (;;) {
+    const opening = app.openPlatform(config, { purpose: 'worker', onlyExisting: true, log });
+    const platform = await opened(opening, signalled, exit);
+    const worker = app.work(platform);
+    const where = databaseOf(platform);
+    terminal.result(
+      { delivering: true, database: where },
+      () => `Payhook is delivering webhooks from ${where}\n\nCtrl-C stops it.\n`,
+    );
+    const end = await Promise.race([signalled, ended(platform)]);
+    log.info(end, 'signal' in end ? 'stopping' : 'the server has stopped; waiting for the next one');
+    await stop(platform, worker, exit, 0);
+    if ('signal' in end) return 0;
+  }
+}
+
+/** The platform once it is open. While it opens there is nothing to drain: a signal ends the process. */
+async function opened(
+  opening: Promise<Platform>,
+  signalled: Promise<{ signal: string }>,
+  exit: Exit,
+): Promise<Platform> {
+  const first = await Promise.race([opening, signalled]);
+  return 'signal' in first ? exit(0) : first;
+}
+
+/** Resolves when the embedded PostgreSQL has ended, or for a worker its server. */
+function ended({ embedded }: Platform): Promise<{ how: string }> {
+  if (embedded === undefined) return new Promise(() => undefined);
+  return embedded.exited.then(({ code, signal }) => ({ how: signal ?? `code ${code}` }));
 }
 
 /** Resolves at the first SIGINT or SIGTERM; the second ends the process at once. */
@@ -124,27 +152,24 @@ async function stop(platform: Platform, running: Running, exit: Exit, code: numb
   clearTimeout(giveUp);
 }
 
-function announcement({ config, firstKey }: Platform, url: string, setUp: string | null): string {
-  const first = { first_api_key: firstKey?.secret ?? null, set_up_url: setUp };
-  return `${JSON.stringify({ url, data_dir: config.dataDir, ...first })}\n`;
+function announcement(platform: Platform, url: string): string {
+  const { config } = platform;
+  return `${JSON.stringify({ url, data_dir: config.dataDir, first_api_key_file: firstKeyFile(platform) })}\n`;
 }
 
-function banner(platform: Platform, address: string, setUp: string | null): string {
-  const { config, firstKey, embedded } = platform;
-  const keyFile = firstKey?.path ?? join(config.dataDir, 'first-api-key');
-  const key = existsSync(keyFile) ? `$(cat ${shellQuote(keyFile)})` : '<API key>';
+async function banner(platform: Platform, address: string): Promise<string> {
+  const { config, embedded } = platform;
+  const first = await firstStart(platform, address, process.stdout.isTTY);
+  const keyFile = firstKeyFile(platform);
+  const key = keyFile === null ? '<API key>' : `$(cat ${shellQuote(keyFile)})`;
   const lines = [
     `Payhook is running at ${address}`,
     ...(config.baseUrl ? [`  Public address  ${config.baseUrl}`] : []),
     `  API reference   ${config.baseUrl ?? address}/docs`,
     `  Data folder     ${config.dataDir}`,
     `  Database        ${databaseOf(platform)}`,
-    ...(firstKey
-      ? [`  First API key   ${firstKey.secret}`, `                  also in ${firstKey.path}`]
-      : []),
-    ...(setUp === null
-      ? []
-      : ['', 'Make yourself the owner (this link works once, for 24 hours):', `  ${setUp}`]),
+    ...first.key.map((line, index) => `  ${index === 0 ? 'First API key' : ' '.repeat(13)}   ${line}`),
+    ...(first.owner.length > 0 ? ['', ...first.owner] : []),
     '',
     'Try it:',
     `  curl -H "Authorization: Bearer ${key}" ${address}/v2/affiliates/payouts`,

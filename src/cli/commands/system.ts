@@ -1,13 +1,15 @@
 import type { Command } from 'commander';
+import type { Platform } from '../../app.ts';
 import { explainConfig, readConfig } from '../../kernel/config.ts';
 import type { Cli } from '../cli.ts';
-import { withPlatform } from '../session.ts';
+import { firstKeyFile, firstStart } from '../first-start.ts';
+import { readConfigHere, withPlatform } from '../session.ts';
 import { table } from '../table.ts';
 import type { Exit } from './serve.ts';
 
 const SERVE_HELP = `
 Settings come from the environment: payhook config lists them. Without DATABASE_URL it starts the PostgreSQL that came
-with it, on the data folder. SIGINT and SIGTERM answer what is under way and stop all, PostgreSQL too; a second one
+with it, on the data folder, which it makes at the first start. SIGINT and SIGTERM answer what is under way and stop all, PostgreSQL too; a second one
 stops at once. The log goes to standard error, a JSON object a line.
 
 Examples:
@@ -17,26 +19,41 @@ Examples:
 
 const WORKER_HELP = `
 payhook serve delivers too, unless DELIVERY_WORKER=off. Any number of workers share the work of one database. SIGINT and
-SIGTERM wait for the attempts under way; a worker that dies loses nothing: what it held is sent again by another.
+SIGTERM wait for the attempts under way; a worker that dies loses nothing: what it held is sent again by another. On the
+embedded PostgreSQL a worker runs beside the server of the data folder, and waits while there is none.
 
 Examples:
   $ DATABASE_URL=postgres://… SECRET_KEY_FILE=/run/secrets/payhook payhook worker
 `;
 
-/** `payhook serve|worker|migrate|doctor|config`. */
+const INIT_HELP = `
+The first payhook serve does it too. With DATABASE_URL it sets up that database. What is there already is left alone, but for
+migrations. The first key is shown on a terminal only; it is in a file of the data folder.
+
+Example:
+  $ payhook init --data-dir /var/lib/payhook/data
+`;
+
+/** `payhook serve|worker|init|migrate|doctor|config`. */
 export function addSystem(program: Command, cli: Cli, exit: Exit): void {
   program
     .command('serve')
     .description('run the server until it is stopped')
-    .option('--json', 'print {url, data_dir, first_api_key, set_up_url} once it runs')
+    .option('--json', 'print {url, data_dir, first_api_key_file} once it runs')
     .addHelpText('after', SERVE_HELP)
     .action(() => cli.run(async () => (await import('./serve.ts')).serveForever(exit, cli.terminal.json)));
   program
     .command('worker')
     .description('deliver webhooks until it is stopped, without the HTTP server')
-    .option('--json', 'print {delivering, database} once it works')
+    .option('--json', 'print {delivering, database} whenever it begins')
     .addHelpText('after', WORKER_HELP)
-    .action(() => cli.run(async () => (await import('./serve.ts')).workForever(exit, cli.terminal.json)));
+    .action(() => cli.run(async () => (await import('./serve.ts')).workForever(exit, cli.terminal)));
+  program
+    .command('init')
+    .description('make the data folder, its database and the first API key, where they are missing')
+    .option('--json', 'print {data_dir, created, first_api_key_file}')
+    .addHelpText('after', INIT_HELP)
+    .action(() => cli.run(() => init(cli)));
   program
     .command('migrate')
     .description("bring the database to this program's schema; serve does it too")
@@ -57,7 +74,26 @@ export function addSystem(program: Command, cli: Cli, exit: Exit): void {
       'after',
       '\nEvery setting may also be given as NAME_FILE, a file that holds it. Secrets are never shown.\n',
     )
-    .action(() => cli.run(async () => showConfig(cli)));
+    .action(() => cli.run(() => showConfig(cli)));
+}
+
+async function init({ terminal }: Cli): Promise<undefined> {
+  const work = async (platform: Platform) => {
+    const { config, firstKey } = platform;
+    const created = firstKey !== undefined;
+    const { addressOf } = await import('../../app.ts');
+    const { key, owner } = await firstStart(platform, addressOf(config), process.stdout.isTTY);
+    const lines = [
+      `Payhook ${created ? 'is' : 'was already'} set up in ${config.dataDir}`,
+      ...key.map((line, index) => `${index === 0 ? 'First API key' : ' '.repeat(13)}   ${line}`),
+      ...owner,
+    ];
+    terminal.result(
+      { data_dir: config.dataDir, created, first_api_key_file: firstKeyFile(platform) },
+      () => `${lines.join('\n')}\n`,
+    );
+  };
+  await withPlatform(terminal, work, { makes: true });
 }
 
 async function migrate({ terminal }: Cli): Promise<undefined> {
@@ -68,7 +104,7 @@ async function migrate({ terminal }: Cli): Promise<undefined> {
   });
 }
 
-function showConfig({ terminal }: Cli): undefined {
+async function showConfig({ terminal }: Cli): Promise<undefined> {
   const settings = explainConfig();
   terminal.result(settings, () =>
     table(
@@ -77,5 +113,7 @@ function showConfig({ terminal }: Cli): undefined {
       terminal.paint.faint,
     ),
   );
-  readConfig(); // after the table, so that a mistake is seen beside the value it is about
+  // After the table, so that a mistake is seen beside the value it is about.
+  const { dataDir } = await readConfigHere(terminal);
+  if (!readConfig().dataDirGiven) terminal.note(`The data folder is ${dataDir}`);
 }

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
 import type { ListUsersQuery, User } from '../../client/client.ts';
 import { type Cli, confirm, requireYes } from '../cli.ts';
+import { accountFor } from '../current-account.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { describePage, withPages } from '../list-view.ts';
 import { type ListOptions, queryOf } from '../query.ts';
-import { chooseAccount, withClient, withPlatform } from '../session.ts';
+import { withClient, withPlatform } from '../session.ts';
 import { printable, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { shortTime } from '../time.ts';
@@ -28,7 +29,7 @@ export function addUsers(program: Command, cli: Cli): void {
     .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListUsersQuery>(options))));
   users
     .command('create')
-    .description('invite a user; prints a link where a password is chosen')
+    .description('invite a user; prints a link to join by')
     .requiredOption('--email <email>', 'the e-mail address to sign in with')
     .requiredOption('--name <name>', 'the name')
     .addOption(new Option('--role <role>', 'what the user may do').choices(ROLES).default('member'))
@@ -37,7 +38,8 @@ export function addUsers(program: Command, cli: Cli): void {
       'after',
       `
 Owners may do everything; members everything but API keys, users and applications; viewers may read. Nothing is mailed:
-hand over the link, which works once, for 7 days. BASE_URL (or AUTHORIZE_URL) is the address it begins with.
+hand over the link, which works once, for 7 days; an address that signs in to another account joins with the password it
+has. BASE_URL (or AUTHORIZE_URL) is the address it begins with.
 
 Example:
   $ payhook users create --email ada@example.com --name "Ada Lovelace" --role owner
@@ -51,13 +53,16 @@ Example:
     .option('--name <name>', 'the new name')
     .addOption(new Option('--role <role>', 'what the user may do from now on').choices(ROLES))
     .option('--json', 'print the record (User)')
-    .addHelpText('after', '\nExample:\n  $ payhook users change ada@example.com --role viewer\n')
+    .addHelpText(
+      'after',
+      '\nWhat an owner granted to applications ends when they are none any more.\n\nExample:\n  $ payhook users change ada@example.com --role viewer\n',
+    )
     .action((user: string, fields: { name?: string; role?: User['role'] }) =>
       cli.run(() => change(cli, user, fields)),
     );
   users
     .command('remove')
-    .description('remove a user: sessions and links end at once')
+    .description('remove a user: sessions, links and grants in this account end at once')
     .argument('<user>', USER_HELP)
     .option('-y, --yes', 'do not ask; needed where there is no terminal')
     .option('--json', 'print {id, object, removed}')
@@ -70,7 +75,7 @@ Example:
     .option('--json', 'print the link (PasswordReset)')
     .addHelpText(
       'after',
-      '\nThe link works once, for a day; the old password stays until it is used.\n\nExample:\n  $ payhook users reset-password ada@example.com\n',
+      '\nThe link works once, for a day; the old password stays until it is used. With an API key of another machine it is\nrefused for who is a member of another account too: the password opens both.\n\nExample:\n  $ payhook users reset-password ada@example.com\n',
     )
     .action((user: string) => cli.run(() => resetPassword(cli, user)));
   users
@@ -152,8 +157,8 @@ async function resetPassword({ terminal, account }: Cli, wanted: string): Promis
 }
 
 async function setUpLink({ terminal, account }: Cli): Promise<undefined> {
-  const link = await withPlatform(terminal, async ({ accounts }) => {
-    const { uuid } = chooseAccount(await accounts.list(), account());
+  const link = await withPlatform(terminal, async ({ accounts, config }) => {
+    const { uuid } = accountFor(await accounts.list(), account(), config.dataDir);
     return accounts.setUpLink(uuid);
   });
   if (link === null) {

@@ -113,7 +113,6 @@ interface PayoutStep {
 }
 
 const before = (daysAgo: number) => ({
-  is_ready_for_payout: true,
   occurred_at: { lt: new Date(midnight(daysAgo)).toISOString().slice(0, 10) },
 });
 
@@ -131,7 +130,7 @@ export async function payOut(demo: Demo, taken: Taken): Promise<void> {
   const { client, stages } = demo;
   await stages.each('payouts', payoutSteps(), (step) => payOnce(demo, step));
   await owe(demo, taken);
-  await client.payouts.create({ filters: { is_ready_for_payout: true } });
+  await client.payouts.create();
   await shrink(client);
 }
 

@@ -86,7 +86,11 @@ export function describe(
   const sections = [
     `${paint.strong(account.name)} is filled: ${summary.affiliates} affiliates, ${count(total, 'commission')} ` +
       `(${parts}). It took ${summary.seconds.toFixed(1)} s.\n` +
-      (flag === '' ? '' : `Tell every command which account is meant:${paint.strong(flag)}\n`),
+      (flag === ''
+        ? ''
+        : `Tell every command which account is meant:${paint.strong(flag)}\n` +
+          `Or make it the current one: ${paint.strong(`npx payhook accounts use${flag.replace(' --account', '')}`)}\n` +
+          `Delete it when you have seen enough: ${paint.strong(`npx payhook accounts delete${flag.replace(' --account', '')}`)}\n`),
     payoutTable(payouts, paint.faint),
     endpointTable(endpoints, paint.faint),
     `${paint.strong('Have a look')}\n` +

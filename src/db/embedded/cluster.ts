@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import {
   chownSync,
   closeSync,
@@ -17,7 +17,16 @@ import { type Binaries, POSTGRES_MAJOR } from './binaries.ts';
 import { SUPERUSER } from './connect.ts';
 import { EmbeddedDatabaseError } from './errors.ts';
 import type { Host } from './host.ts';
-import { commandFor, dataArgument, dataOwner, NOBODY, type RunAs } from './privileges.ts';
+import {
+  askForPassword,
+  asksForPassword,
+  forgetPassword,
+  handOver,
+  makePassword,
+  readPassword,
+} from './password.ts';
+import type { Place } from './place.ts';
+import { type Command, commandFor, dataArgument, dataOwner, NOBODY, type RunAs } from './privileges.ts';
 
 const INITDB_LIMIT_MS = 120_000;
 const UNFINISHED = 'postgres.new-';
@@ -62,19 +71,22 @@ export function adoptCluster(runtime: Runtime, pgdata: string): void {
 
 /**
  * Makes a new PostgreSQL data folder, complete or not at all: kill -9 or a power failure halfway leaves only a
- * temporary folder, which the next start removes. In: how to run; DATA_DIR; the data folder inside it.
- * Errors: EmbeddedDatabaseError with the output of initdb.
+ * temporary folder, which the next start removes. It asks for the password of DATA_DIR, which is made too. In: how to
+ * run; DATA_DIR; the data folder inside it. Errors: EmbeddedDatabaseError with the output of initdb.
  */
 export async function createCluster(runtime: Runtime, dataDir: string, pgdata: string): Promise<void> {
   removeUnfinished(dataDir);
   const temporary = mkdtempSync(join(dataDir, UNFINISHED));
   try {
-    if (runtime.runAs.mode === 'switched') chownSync(temporary, NOBODY, NOBODY);
-    await runInitdb(runtime, temporary);
+    const owner = otherOwner(runtime);
+    if (owner !== null) chownSync(temporary, owner, owner);
+    await runInitdb(runtime, temporary, makePassword(dataDir));
+    askForPassword(temporary, owner);
     moveIntoPlace(temporary, pgdata);
     syncFolder(dataDir);
   } catch (error) {
     removeUnfinished(dataDir);
+    forgetPassword(dataDir);
     throw error;
   }
 }
@@ -90,32 +102,101 @@ function removeUnfinished(dataDir: string): void {
   }
 }
 
-function runInitdb(runtime: Runtime, folder: string): Promise<void> {
+/** The user id that PostgreSQL's files are given; null where they are made by it already. */
+const otherOwner = ({ runAs }: Runtime) => (runAs.mode === 'switched' ? NOBODY : null);
+
+async function runInitdb(runtime: Runtime, folder: string, password: string): Promise<void> {
   const { host, runAs, binaries } = runtime;
-  const { file, args, options } = commandFor(runAs, host, binaries, folder, [
+  // Handed over as an open file: the user nobody cannot walk to one below the data folder.
+  const passwordFile = handOver(folder, password, otherOwner(runtime));
+  const command = commandFor(runAs, host, binaries, folder, [
     join(binaries.native, 'bin', 'initdb'),
-    ...['-D', dataArgument(runAs, folder), '-U', SUPERUSER, '-A', 'trust', '-E', 'UTF8'],
+    ...[
+      '-D',
+      dataArgument(runAs, folder),
+      '-U',
+      SUPERUSER,
+      '--pwfile=/dev/fd/3',
+      '-A',
+      'reject',
+      '-E',
+      'UTF8',
+    ],
     ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'],
   ]);
-  const { cwd, env, uid, gid } = options;
-  const limits = {
-    cwd,
-    env,
-    timeout: INITDB_LIMIT_MS,
-    ...(uid === undefined ? {} : { uid }),
-    ...(gid === undefined ? {} : { gid }),
-  };
-  return new Promise((resolve, reject) => {
-    execFile(file, args, limits, (error, stdout, stderr) => {
-      if (!error) return resolve();
-      const output = `${stdout}\n${stderr}`.trim().split('\n').slice(-8).join('\n');
-      reject(
-        new EmbeddedDatabaseError(
-          `The database could not be created in ${folder}:\n${output || error.message}`,
-        ),
-      );
+  try {
+    const failure = await failureOf(command, { file: passwordFile, timeout: INITDB_LIMIT_MS });
+    if (failure === null) return;
+    throw new EmbeddedDatabaseError(`The database could not be created in ${folder}:\n${failure}`);
+  } finally {
+    closeSync(passwordFile);
+  }
+}
+
+/** Runs a command. In: it; a file it gets as descriptor 3, and its standard input. Out: null when it ended well, else the end of what it said. */
+function failureOf(
+  { file, args, options }: Command,
+  given: { file?: number; input?: string; timeout?: number },
+): Promise<string | null> {
+  return new Promise((resolve) => {
+    const child = spawn(file, args, {
+      ...options,
+      ...(given.timeout === undefined ? {} : { timeout: given.timeout }),
+      stdio: ['pipe', 'pipe', 'pipe', given.file ?? 'ignore'],
     });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        said = (said + text).slice(-2000);
+      });
+    }
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) =>
+      resolve(
+        code === 0 ? null : said.trim().split('\n').slice(-8).join('\n') || `it ended with ${code ?? signal}`,
+      ),
+    );
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(given.input ?? '');
   });
+}
+
+/**
+ * Sees to it that PostgreSQL lets nobody in without the password of the data folder, also in data from before there was
+ * one. In: how to run; the places; the settings it is started with. Out: the password.
+ * Errors: EmbeddedDatabaseError with the output of PostgreSQL.
+ */
+export async function securePassword(
+  runtime: Runtime,
+  { dataDir, pgdata }: Pick<Place, 'dataDir' | 'pgdata'>,
+  settings: Readonly<Record<string, string>>,
+): Promise<string> {
+  const known = readPassword(dataDir);
+  if (known !== undefined && asksForPassword(pgdata)) return known;
+  const password = makePassword(dataDir);
+  await runAlone(runtime, pgdata, settings, `alter role ${SUPERUSER} password '${password}'\n`);
+  // Last, so that a start that dies before it begins anew.
+  askForPassword(pgdata, otherOwner(runtime));
+  return password;
+}
+
+/** Runs statements, a line each, on a PostgreSQL that listens nowhere and ends with them. */
+async function runAlone(
+  { host, runAs, binaries }: Runtime,
+  pgdata: string,
+  settings: Readonly<Record<string, string>>,
+  statements: string,
+): Promise<void> {
+  const all = Object.entries({ ...settings, exit_on_error: 'on' });
+  const command = commandFor(runAs, host, binaries, pgdata, [
+    join(binaries.native, 'bin', 'postgres'),
+    ...['--single', '-D', dataArgument(runAs, pgdata)],
+    ...all.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    'postgres',
+  ]);
+  const failure = await failureOf(command, { input: statements });
+  if (failure === null) return;
+  throw new EmbeddedDatabaseError(`The database in ${pgdata} could not be given a password: ${failure}`);
 }
 
 function moveIntoPlace(temporary: string, pgdata: string): void {

@@ -6,12 +6,14 @@ export interface EmbeddedConnection {
   host: string;
   port: number;
   user: string;
+  /** undefined only while a Payhook from before there were passwords runs it. */
+  password: string | undefined;
   database: string;
 }
 
 /** The role of the program: owner of its database and no superuser. */
-export const APP_ROLE = 'payhook';
-export const APP_DATABASE = 'payhook';
+const APP_ROLE = 'payhook';
+const APP_DATABASE = 'payhook';
 export const SUPERUSER = 'postgres';
 export const PORT = 5432;
 
@@ -19,11 +21,17 @@ const POLL_MS = 5;
 
 /** Not there yet: no socket, nobody behind it, still starting, still recovering, or just shutting down. */
 const NOT_READY = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03', '53300']);
-const MISSING_ROLE_OR_DATABASE = new Set(['28000', '3D000']);
+/** A role that does not exist is refused as one with another password. */
+const MISSING_ROLE_OR_DATABASE = new Set(['28000', '28P01', '3D000']);
 
-/** In: folder of the socket, role, database. Out: the connection. */
-export function connectionOf(socketDir: string, user: string, database: string): EmbeddedConnection {
-  return { host: socketDir, port: PORT, user, database };
+/** Where the program connects to: its own role and database. In: folder of the socket; the password. */
+export function appConnection(socketDir: string, password: string | undefined): EmbeddedConnection {
+  return { host: socketDir, port: PORT, user: APP_ROLE, password, database: APP_DATABASE };
+}
+
+/** The same as superuser. */
+export function superuserConnection(socketDir: string, password: string | undefined): EmbeddedConnection {
+  return { host: socketDir, port: PORT, user: SUPERUSER, password, database: 'postgres' };
 }
 
 /**
@@ -52,7 +60,8 @@ export async function untilReady(
 }
 
 /**
- * Makes the program's role and database where they are missing; harmless to repeat, also after a crash halfway.
+ * Makes the program's role and database where they are missing, and gives the role the superuser's password; harmless to
+ * repeat, also after a crash halfway.
  * In: a connection as superuser to the database `postgres`.
  */
 export async function createRoleAndDatabase(superuser: EmbeddedConnection): Promise<void> {
@@ -61,6 +70,7 @@ export async function createRoleAndDatabase(superuser: EmbeddedConnection): Prom
     if (roles.rowCount === 0) {
       await client.query(`create role ${APP_ROLE} login nosuperuser nocreatedb nocreaterole`);
     }
+    await client.query(`alter role ${APP_ROLE} password ${client.escapeLiteral(superuser.password ?? '')}`);
     const databases = await client.query('select 1 from pg_database where datname = $1', [APP_DATABASE]);
     if (databases.rowCount === 0) {
       await client.query(
@@ -73,7 +83,7 @@ export async function createRoleAndDatabase(superuser: EmbeddedConnection): Prom
 /** Whether anybody answers at a socket folder, PostgreSQL of another container included. */
 export async function somebodyAnswers(socketDir: string): Promise<boolean> {
   try {
-    await withClient(connectionOf(socketDir, SUPERUSER, 'postgres'), async () => undefined);
+    await withClient(superuserConnection(socketDir, undefined), async () => undefined);
     return true;
   } catch (error) {
     return !['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'EINVAL'].includes(errorCode(error));

@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os';
+import { readPreloads } from '../../kernel/config.ts';
 
 /** What the launcher needs to know about the machine; a test passes another one. */
 export interface Host {
@@ -8,18 +9,21 @@ export interface Host {
   readonly searchPath: string;
   /** A folder for what cannot lie in the data folder (long socket paths, copies for another user). */
   readonly tempDir: string;
+  /** Variables that have the loader preload something into PostgreSQL too. */
+  readonly preloads: Readonly<Record<string, string>>;
   /** The `native` folder of the PostgreSQL package; null = the one in node_modules. */
   readonly nativeDir: string | null;
 }
 
 export type Log = (level: 'info' | 'warn', message: string, details?: Record<string, unknown>) => void;
 
-/** The machine this process runs on. Out: a Host; reads no environment variable but TMPDIR (os.tmpdir). */
+/** The machine this process runs on. Out: a Host; reads no environment variable but TMPDIR (os.tmpdir) and what is preloaded. */
 export function thisHost(): Host {
   return {
     uid: process.geteuid?.() ?? null,
     searchPath: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     tempDir: tmpdir(),
+    preloads: readPreloads(),
     nativeDir: null,
   };
 }

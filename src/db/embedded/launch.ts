@@ -2,15 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Runtime } from './cluster.ts';
-import {
-  APP_DATABASE,
-  APP_ROLE,
-  connectionOf,
-  createRoleAndDatabase,
-  PORT,
-  SUPERUSER,
-  untilReady,
-} from './connect.ts';
+import { appConnection, createRoleAndDatabase, PORT, superuserConnection, untilReady } from './connect.ts';
 import { EmbeddedDatabaseError } from './errors.ts';
 import { type LogFile, openLogFile } from './logfile.ts';
 import { commandFor, dataArgument } from './privileges.ts';
@@ -39,6 +31,7 @@ export interface Launch {
   readonly logPath: string;
   /** Folder of the socket as clients see it. */
   readonly socketDir: string;
+  readonly password: string;
   readonly settings: Record<string, string>;
 }
 
@@ -100,9 +93,9 @@ function spawnPostgres(runtime: Runtime, launch: Launch, log: LogFile): ChildPro
 async function waitUntilUsable(launch: Launch, failure: () => Error | null): Promise<void> {
   const deadline = Date.now() + START_LIMIT_MS;
   const giveUp = () => failure() ?? (Date.now() > deadline ? new Error('it took too long') : null);
-  const connection = connectionOf(launch.socketDir, APP_ROLE, APP_DATABASE);
+  const connection = appConnection(launch.socketDir, launch.password);
   if ((await untilReady(connection, giveUp)) === 'ready') return;
-  await createRoleAndDatabase(connectionOf(launch.socketDir, SUPERUSER, 'postgres'));
+  await createRoleAndDatabase(superuserConnection(launch.socketDir, launch.password));
   if ((await untilReady(connection, giveUp)) === 'incomplete') throw new Error('its database is incomplete');
 }
 

@@ -1,19 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fillStage, linkLibraries, locateNative, makeStage } from './binaries.ts';
-import { adoptCluster, clusterExists, createCluster, type Runtime } from './cluster.ts';
-import {
-  APP_DATABASE,
-  APP_ROLE,
-  connectionOf,
-  type EmbeddedConnection,
-  PORT,
-  SUPERUSER,
-  untilReady,
-} from './connect.ts';
+import { adoptCluster, clusterExists, createCluster, type Runtime, securePassword } from './cluster.ts';
+import { appConnection, type EmbeddedConnection, PORT, superuserConnection, untilReady } from './connect.ts';
 import { EmbeddedDatabaseError } from './errors.ts';
 import { type Host, type Log, thisHost } from './host.ts';
-import { type Exit, launchPostgres, type Postmaster } from './launch.ts';
+import { type Exit, type Launch, launchPostgres, type Postmaster } from './launch.ts';
 import { clearLeftovers } from './leftovers.ts';
 import { withStartLock } from './lock.ts';
 import {
@@ -27,6 +19,7 @@ import {
   withdrawServer,
   writeOwner,
 } from './owner.ts';
+import { readPassword } from './password.ts';
 import {
   chooseSocketDir,
   noteOutside,
@@ -48,24 +41,33 @@ import { serverSettings } from './settings.ts';
  *    work, and PostgreSQL cannot outlive the process that launched it. Only then it stops PostgreSQL.
  * 4. A server refuses to start beside another server. While only commands own PostgreSQL it waits for them
  *    (takeoverTimeoutMs) and announces itself in run/next.json: new commands then wait for it instead of joining.
- * 5. A server that stops gives joined commands a few seconds and stops PostgreSQL: it has a deadline of its own.
+ * 5. A worker runs for long, so it never launches: it joins a server only, and waits while there is none. It leaves when
+ *    the owner is marked as stopping, or has died, and waits for the next one.
+ * 6. A server that stops gives joined commands a few seconds and stops PostgreSQL: it has a deadline of its own.
  */
 
 const TAKEOVER_MS = 30_000;
 const SERVER_CLOSE_MS = 5_000;
 const LOCK_MS = 30_000;
 const POLL_MS = 20;
+const WATCH_MS = 200;
 
 export type { EmbeddedConnection } from './connect.ts';
+
+/**
+ * What a process wants of the embedded PostgreSQL: `serve` owns it; a `command` joins a running one, or owns it for a
+ * while; a `worker` only ever joins that of a server, and waits for one.
+ */
+export type Purpose = 'serve' | 'command' | 'worker';
 
 export interface EmbeddedOptions {
   /** The data folder (DATA_DIR); made with mode 0700 if missing. */
   dataDir: string;
-  purpose: 'serve' | 'command';
+  purpose: Purpose;
   log?: Log;
   /** More settings of PostgreSQL, as for `-c`; they win over ours. */
   settings?: Record<string, string>;
-  /** How long, in ms, to wait for other processes that start, stop or use the database; 30,000. */
+  /** How long, in ms, to wait for other processes that start, stop or use the database; 30,000. A worker waits for ever. */
   takeoverTimeoutMs?: number;
 }
 
@@ -76,7 +78,10 @@ export interface EmbeddedDatabase {
   superuser: EmbeddedConnection;
   /** Whether this process launched PostgreSQL, and not another one it joined. */
   launched: boolean;
-  /** Resolves when a PostgreSQL we launched ends, by itself or stopped; never when it was joined. */
+  /**
+   * Resolves when a PostgreSQL we launched ends, by itself or stopped; for a worker when the
+   * server it joined stops or has died; never for a command that joined.
+   */
   exited: Promise<{ code: number | null; signal: string | null }>;
   /** Stops PostgreSQL if we launched it (see the rules above), else only leaves it. May be called again. */
   close(): Promise<void>;
@@ -85,7 +90,7 @@ export interface EmbeddedDatabase {
 interface Request {
   readonly host: Host;
   readonly place: Place;
-  readonly purpose: 'serve' | 'command';
+  readonly purpose: Purpose;
   readonly log: Log;
   readonly settings: Record<string, string>;
   readonly deadline: number;
@@ -94,7 +99,12 @@ interface Request {
 type Decision =
   | { readonly kind: 'wait'; readonly forPid: number }
   | { readonly kind: 'join'; readonly owner: Owner; readonly leave: () => void }
-  | { readonly kind: 'launched'; readonly postmaster: Postmaster; readonly socketDir: string };
+  | {
+      readonly kind: 'launched';
+      readonly postmaster: Postmaster;
+      readonly socketDir: string;
+      readonly password: string;
+    };
 
 /**
  * Opens the embedded PostgreSQL of a data folder: creates it on first use, launches it or joins a running one.
@@ -113,16 +123,22 @@ export async function openEmbeddedOn(host: Host, options: EmbeddedOptions): Prom
     purpose: options.purpose,
     log: options.log ?? (() => undefined),
     settings: options.settings ?? {},
-    deadline: Date.now() + (options.takeoverTimeoutMs ?? TAKEOVER_MS),
+    deadline:
+      options.purpose === 'worker'
+        ? Number.POSITIVE_INFINITY
+        : Date.now() + (options.takeoverTimeoutMs ?? TAKEOVER_MS),
   };
   const { runDir } = request.place;
   try {
     for (;;) {
+      if (request.purpose === 'worker') await untilServed(request);
       const decision = await withStartLock(runDir, request.deadline, () => decide(request));
       if (decision.kind === 'launched') return launchedDatabase(request, decision);
-      if (decision.kind === 'join' && (await untilJoined(request, decision))) return joinedDatabase(decision);
+      if (decision.kind === 'join' && (await untilJoined(request, decision))) {
+        return joinedDatabase(request, decision);
+      }
       if (Date.now() > request.deadline) throw stillInUse(request, decision);
-      await delay(POLL_MS);
+      await delay(request.purpose === 'worker' ? WATCH_MS : POLL_MS);
     }
   } catch (error) {
     throw error instanceof Error && 'syscall' in error ? unusableFolder(options.dataDir, error) : error;
@@ -140,9 +156,21 @@ async function decide(request: Request): Promise<Decision> {
     announceServer(place.runDir);
     return { kind: 'wait', forPid: owner.pid };
   }
+  if (purpose === 'worker' && !isServing(owner)) return { kind: 'wait', forPid: owner?.pid ?? 0 };
   const server = owner?.purpose === 'serve' ? null : waitingServer(place.runDir);
   if (server !== null) return { kind: 'wait', forPid: server };
   return owner ? { kind: 'join', owner, leave: registerUser(place.runDir) } : launch(request);
+}
+
+const isServing = (owner: Owner | null) => owner?.purpose === 'serve' && owner.stopping !== true;
+
+/** Without the lock: a worker may wait for days. */
+async function untilServed({ place, log }: Request): Promise<void> {
+  if (isServing(readOwner(place.runDir))) return;
+  log('info', 'waiting for the server of this data folder: payhook serve starts it', {
+    dataDir: place.dataDir,
+  });
+  while (!isServing(readOwner(place.runDir))) await delay(WATCH_MS);
 }
 
 async function launch(request: Request): Promise<Decision> {
@@ -157,20 +185,20 @@ async function launch(request: Request): Promise<Decision> {
     log('info', 'creating the database, once', { dataDir: place.dataDir });
     await createCluster(runtime, place.dataDir, place.pgdata);
   }
-  const postmaster = await launchAlone(request, runtime, socketDir);
-  writeOwner(place.runDir, { purpose: request.purpose, socketDir, port: PORT });
-  return { kind: 'launched', postmaster, socketDir };
+  const settings = { ...serverSettings(place.dataDir), ...request.settings };
+  const password = await securePassword(runtime, place, settings);
+  const postmaster = await launchAlone(request, runtime, { socketDir, password, settings });
+  const purpose = request.purpose === 'serve' ? 'serve' : 'command';
+  writeOwner(place.runDir, { purpose, socketDir, port: PORT });
+  return { kind: 'launched', postmaster, socketDir, password };
 }
 
-async function launchAlone(request: Request, runtime: Runtime, socketDir: string): Promise<Postmaster> {
-  const { place, log } = request;
-  const start = () =>
-    launchPostgres(runtime, {
-      pgdata: place.pgdata,
-      logPath: place.logPath,
-      socketDir,
-      settings: { ...serverSettings(place.dataDir), ...request.settings },
-    });
+async function launchAlone(
+  { place, log }: Request,
+  runtime: Runtime,
+  how: Pick<Launch, 'socketDir' | 'password' | 'settings'>,
+): Promise<Postmaster> {
+  const start = () => launchPostgres(runtime, { pgdata: place.pgdata, logPath: place.logPath, ...how });
   try {
     return await start();
   } catch (error) {
@@ -199,7 +227,8 @@ async function untilJoined(request: Request, joined: { owner: Owner; leave: () =
   const gone = new Error('the owner has gone');
   const giveUp = () => (readOwner(place.runDir) === null || Date.now() > deadline ? gone : null);
   try {
-    const state = await untilReady(connectionOf(joined.owner.socketDir, APP_ROLE, APP_DATABASE), giveUp);
+    const connection = appConnection(joined.owner.socketDir, readPassword(place.dataDir));
+    const state = await untilReady(connection, giveUp);
     if (state === 'ready') return true;
   } catch (error) {
     if (error !== gone) {
@@ -211,33 +240,50 @@ async function untilJoined(request: Request, joined: { owner: Owner; leave: () =
   return false;
 }
 
-function joinedDatabase(joined: { owner: Owner; leave: () => void }): EmbeddedDatabase {
+function joinedDatabase(
+  { place, purpose }: Request,
+  { owner, leave }: { owner: Owner; leave: () => void },
+): EmbeddedDatabase {
+  let watch: NodeJS.Timeout | undefined;
+  const exited = new Promise<Exit>((resolve) => {
+    if (purpose !== 'worker') return;
+    watch = setInterval(() => {
+      const now = readOwner(place.runDir);
+      if (!isServing(now) || now?.pid !== owner.pid) resolve({ code: null, signal: null });
+    }, WATCH_MS);
+  });
   return {
-    ...connections(joined.owner.socketDir),
+    ...connections(owner.socketDir, readPassword(place.dataDir)),
     launched: false,
-    exited: new Promise<Exit>(() => undefined),
-    close: async () => joined.leave(),
+    exited,
+    async close() {
+      clearInterval(watch);
+      leave();
+    },
   };
 }
 
 function launchedDatabase(
   request: Request,
-  { postmaster, socketDir }: { postmaster: Postmaster; socketDir: string },
+  launched: { postmaster: Postmaster; socketDir: string; password: string },
 ): EmbeddedDatabase {
+  const { postmaster, socketDir, password } = launched;
   let closing: Promise<void> | null = null;
   return {
-    ...connections(socketDir),
+    ...connections(socketDir, password),
     launched: true,
     exited: postmaster.exited,
     close() {
-      closing ??= closeLaunched(request, postmaster);
+      closing ??= closeLaunched(request, launched);
       return closing;
     },
   };
 }
 
-async function closeLaunched(request: Request, postmaster: Postmaster): Promise<void> {
-  const { place, purpose, log } = request;
+async function closeLaunched(
+  { place, purpose, log }: Request,
+  { postmaster, socketDir }: { postmaster: Postmaster; socketDir: string },
+): Promise<void> {
   const patience = purpose === 'serve' ? Date.now() + SERVER_CLOSE_MS : Number.POSITIVE_INFINITY;
   let told = false;
   const stopUnlessUsed = async () => {
@@ -253,6 +299,9 @@ async function closeLaunched(request: Request, postmaster: Postmaster): Promise<
     return true;
   };
   try {
+    if (purpose === 'serve') {
+      writeOwner(place.runDir, { purpose, socketDir, port: PORT, stopping: true });
+    }
     while (!(await withStartLock(place.runDir, Date.now() + LOCK_MS, stopUnlessUsed))) await delay(POLL_MS);
   } catch (error) {
     // The run folder is gone or full: what matters is that PostgreSQL stops.
@@ -261,10 +310,13 @@ async function closeLaunched(request: Request, postmaster: Postmaster): Promise<
   }
 }
 
-function connections(socketDir: string): { connection: EmbeddedConnection; superuser: EmbeddedConnection } {
+function connections(
+  socketDir: string,
+  password: string | undefined,
+): { connection: EmbeddedConnection; superuser: EmbeddedConnection } {
   return {
-    connection: connectionOf(socketDir, APP_ROLE, APP_DATABASE),
-    superuser: connectionOf(socketDir, SUPERUSER, 'postgres'),
+    connection: appConnection(socketDir, password),
+    superuser: superuserConnection(socketDir, password),
   };
 }
 

@@ -7,6 +7,8 @@ export interface Owner extends ProcessIdentity {
   readonly purpose: 'serve' | 'command';
   readonly socketDir: string;
   readonly port: number;
+  /** A server that stops: workers leave it. */
+  readonly stopping?: true;
 }
 
 /** In: the run folder. Out: the living owner; null if there is none or it died without taking the file away. */
@@ -16,7 +18,10 @@ export function readOwner(runDir: string): Owner | null {
 }
 
 /** Makes this process the owner; readers see the old file or the whole new one. */
-export function writeOwner(runDir: string, owner: Pick<Owner, 'purpose' | 'socketDir' | 'port'>): void {
+export function writeOwner(
+  runDir: string,
+  owner: Pick<Owner, 'purpose' | 'socketDir' | 'port' | 'stopping'>,
+): void {
   writeJson(join(runDir, 'owner.json'), { ...ownIdentity(), ...owner });
 }
 

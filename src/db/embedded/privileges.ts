@@ -100,11 +100,12 @@ export function commandFor(
     args,
     options: {
       cwd,
-      // Nothing of the caller's environment: LC_*, PG* and TZ would change what initdb makes.
+      // Nothing else of the caller's environment: LC_*, PG* and TZ would change what initdb makes.
       env: {
         PATH: host.searchPath,
         TZ: 'UTC',
         LC_ALL: 'C',
+        ...host.preloads,
         ...(binaries ? libraryEnvironment(binaries) : {}),
       },
       ...(runAs.mode === 'switched' ? { uid: NOBODY, gid: NOBODY } : {}),

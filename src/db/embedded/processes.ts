@@ -66,12 +66,22 @@ export function postmasterState(pid: number, pgdata: string): 'gone' | 'postgres
 export function postgresProcessesIn(pgdata: string): number[] {
   if (!linux) return [];
   const folder = realpathSync(pgdata);
+  return postgresProcesses().filter((pid) => workingDir(pid) === folder);
+}
+
+/** The folders in which living postgres processes work that we may look into (Linux; elsewhere always none). */
+export function postgresFolders(): Set<string> {
+  const folders = linux ? postgresProcesses().map(workingDir) : [];
+  return new Set(folders.filter((folder) => folder !== null));
+}
+
+function postgresProcesses(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((pid) => {
       const stat = readStat(pid);
-      return stat !== null && stat.name === 'postgres' && !isDead(stat) && workingDir(pid) === folder;
+      return stat !== null && stat.name === 'postgres' && !isDead(stat);
     });
 }
 

@@ -3,18 +3,33 @@ import { fail } from '../../kernel/errors.ts';
 import { idOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
+import { nameFrom } from '../../kernel/names.ts';
 import { createKey } from '../api-keys/service.ts';
 import { assignmentsOf } from '../changes.ts';
-import { type AccountRow, allAccounts, insertAccount, readAccount, updateAccount } from './store.ts';
+import { allAccounts, insertAccount, readAccount, updateAccount } from './store.ts';
 
-/** Makes an account (tenant) with its payout books. Returns its UUID and record. */
+/** Makes an account (tenant) with its payout books. Returns its UUID and record. Throws `invalid_body`. */
 export function createAccount(tx: Tx, name: string): Promise<{ id: string; json: Json<unknown> }> {
-  return insertAccount(tx, name);
+  return insertAccount(tx, nameFrom(name));
+}
+
+/** An account as the operator sees it. */
+export interface ListedAccount {
+  readonly id: string;
+  readonly uuid: string;
+  readonly name: string;
+  /** It was filled by `payhook demo`. */
+  readonly isDemo: boolean;
 }
 
 /** All accounts of the platform, the oldest first. For the operator only: it crosses tenants. */
-export async function listAccounts(db: Reader): Promise<{ id: string; uuid: string; name: string }[]> {
-  return (await allAccounts(db)).map(({ id, name }: AccountRow) => ({ id: idOf('acc', id), uuid: id, name }));
+export async function listAccounts(db: Reader): Promise<ListedAccount[]> {
+  return (await allAccounts(db)).map(({ id, name, is_demo }) => ({
+    id: idOf('acc', id),
+    uuid: id,
+    name,
+    isDemo: is_demo,
+  }));
 }
 
 /** On an empty database: the first account and its first key. null when there are accounts already. */
@@ -39,11 +54,15 @@ export interface AccountChanges {
   readonly minimum_payout?: Readonly<Record<string, number>>;
 }
 
-/** Changes settings; a new hold concerns new commissions only. Throws `invalid_body` for an unknown currency. */
+/**
+ * Changes settings; a new hold concerns new commissions only. Throws `invalid_body` for an unknown currency or
+ * a name with characters that nobody sees.
+ */
 export async function changeAccount(tx: Tx, account: string, input: AccountChanges): Promise<Json<unknown>> {
   const changes = assignmentsOf(
     {
       ...input,
+      ...(input.name !== undefined ? { name: nameFrom(input.name) } : {}),
       ...(input.default_currency !== undefined
         ? { default_currency: knownCurrency('default_currency', input.default_currency) }
         : {}),

@@ -24,11 +24,18 @@ export async function readAccount(db: Reader, id: string): Promise<string | null
 export interface AccountRow {
   readonly id: string;
   readonly name: string;
+  /** It was filled by `payhook demo`. */
+  readonly is_demo: boolean;
 }
 
 /** All accounts, the oldest first. */
 export function allAccounts(db: Reader): Promise<AccountRow[]> {
-  return rows(db, sql`select id, name from accounts order by id`);
+  return rows(db, sql`select id, name, is_demo from accounts order by id`);
+}
+
+/** Notes that what an account (UUID) has was made up: it may be deleted. */
+export async function markDemo(tx: Tx, id: string): Promise<void> {
+  await rows(tx, sql`update accounts set is_demo = true where id = ${id}`);
 }
 
 export async function updateAccount(tx: Tx, id: string, assignments: Sql): Promise<string> {

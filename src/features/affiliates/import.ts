@@ -4,7 +4,7 @@ import { publishEach } from '../../delivery/queue.ts';
 import type { Upload } from '../../http/route.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
-import { BadLines, type CsvFormat, cell, refuseBadLines, stageCsv } from '../csv-import.ts';
+import { BadLines, CellError, type CsvFormat, cell, refuseBadLines, stageCsv } from '../csv-import.ts';
 import { lockBooks, reviseFor } from '../payouts/books.ts';
 import { DESTINATION_FIELDS, refuseDuplicates } from './service.ts';
 import { record } from './store.ts';
@@ -26,19 +26,35 @@ const FORMAT: CsvFormat = {
   columns: Object.keys(COLUMNS),
   required: ['email'],
   fixedWords: ['payout_method', 'is_ready_for_payout', 'status'],
-  staged: Object.entries(COLUMNS),
+  staged: [...Object.entries(COLUMNS), ['problems', 'json']],
   readLine: (cells) => [
     cell.text('external_id', cells.external_id, 255),
-    cell.email('email', cell.required('email', cells.email)),
-    cell.text('name_first', cells.name_first, 200),
-    cell.text('name_last', cells.name_last, 200),
-    cell.text('slug', cells.slug, 200),
-    cell.email('paypal_email', cells.paypal_email),
+    cell.composed('email', cell.required('email', cells.email), 320),
+    cell.composed('name_first', cells.name_first, 200),
+    cell.composed('name_last', cells.name_last, 200),
+    cell.composed('slug', cells.slug, 200),
+    cell.composed('paypal_email', cells.paypal_email, 320),
     cell.oneOf('payout_method', cells.payout_method, ['paypal', 'wise', 'other']),
     cell.boolean('is_ready_for_payout', cells.is_ready_for_payout) ?? true,
     cell.oneOf('status', cells.status, ['active', 'inactive']) ?? 'active',
+    problemsOf(cells),
   ],
 };
+
+/** JSON of column to message, of cells that are taken only where the affiliate has the same text already. */
+function problemsOf(cells: Readonly<Record<string, string | null>>): string | null {
+  const readers = { email: cell.email, paypal_email: cell.email, external_id: cell.identifier };
+  const problems: Record<string, string> = {};
+  for (const [column, read] of Object.entries(readers)) {
+    try {
+      read(column, cells[column]);
+    } catch (error) {
+      if (!(error instanceof CellError)) throw error;
+      problems[column] = error.message;
+    }
+  }
+  return Object.keys(problems).length === 0 ? null : JSON.stringify(problems);
+}
 
 /**
  * Creates and updates affiliates from a CSV file, set by set, in the request's transaction. Throws `invalid_file`,
@@ -54,6 +70,7 @@ export async function importAffiliates(
   const { header, lines } = await stageCsv(tx, upload, FORMAT, bad);
   await lockBooks(tx, account);
   await matchExisting(tx, account);
+  await refuseProblems(tx, account, bad);
   await refuseClashes(tx, account, bad);
   if (bad.count > 0 && !partial && !dryRun) refuseBadLines(bad, lines);
   // A dry run writes and takes it back, but for new rows: their ids would be used up.
@@ -87,6 +104,21 @@ async function matchExisting(tx: Tx, account: string): Promise<void> {
         where s.affiliate_id is null and a.account_id = ${account} and lower(a.email) = lower(s.email)
           and (s.external_id is null or a.external_id is null)`,
   );
+}
+
+/** Takes lines out whose texts would be refused, and are not those the affiliate has. */
+async function refuseProblems(tx: Tx, account: string, bad: BadLines): Promise<void> {
+  const found = await rows<{ line: number; message: string }>(
+    tx,
+    sql`with problems as (
+          select s.line, p.value as message, array_position(array['email', 'paypal_email', 'external_id'], p.key) as place
+          from staged s cross join json_each_text(s.problems) p
+          left join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id
+          where to_json(a) ->> p.key is distinct from to_json(s) ->> p.key),
+        gone as (delete from staged where line in (select line from problems))
+        select distinct on (line) line, message from problems order by line, place`,
+  );
+  for (const { line, message } of found) bad.add(line, message);
 }
 
 /** Takes lines out that repeat an earlier one or would take another affiliate's e-mail address. */

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { amount, currencyCode, minimums, nullable, strict, timestamp } from '../schemas.ts';
 
-export const payoutMethod = nullable(Type.Enum(['paypal', 'wise', 'other']));
-export const affiliateStatus = Type.Enum(['active', 'inactive']);
+export const payoutMethod = nullable(Type.Enum(['paypal', 'wise', 'other'], { title: 'PayoutMethod' }));
+export const affiliateStatus = Type.Enum(['active', 'inactive'], { title: 'AffiliateStatus' });
 
 const fields = {
   id: Type.Integer({ minimum: 1, description: 'affiliate_id in other records' }),

@@ -2,13 +2,17 @@ import sql, { join, type Sql } from 'sql-template-tag';
 
 /**
  * Whether an affiliate (alias `a`) matches a search: every word must be a part of one of first name, last name,
- * e-mail, slug or PayPal e-mail, in any case; `%` and `_` are themselves. null when there are no words.
+ * e-mail, slug or PayPal e-mail, in any case and whether accents are composed or not; `%` and `_` are themselves. null
+ * when there are no words.
  */
 export function searchCondition(search: string): Sql | null {
   const words = search.split(/\s+/).filter((word) => word !== '');
   if (words.length === 0) return null;
   const matches = words.map((word) => {
-    const pattern = `%${word.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`;
+    const pattern = `%${word
+      .normalize('NFC')
+      .toLowerCase()
+      .replaceAll(/[\\%_]/g, '\\$&')}%`;
     return sql`concat_ws(chr(10), lower(a.name_first), lower(a.name_last), lower(a.email), lower(a.slug),
       lower(a.paypal_email)) like ${pattern}`;
   });

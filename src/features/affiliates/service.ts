@@ -1,8 +1,10 @@
 import { type Tx, uniqueViolation } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
+import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
 import { knownMinimums } from '../accounts/service.ts';
 import { assignmentsOf } from '../changes.ts';
 import { lockBooks, reviseCurrentPayout } from '../payouts/books.ts';
@@ -52,8 +54,33 @@ export async function refuseDuplicates<Result>(work: Promise<Result>): Promise<R
   }
 }
 
-function normalised(input: AffiliateInput): AffiliateInput {
-  return input.minimum_payout ? { ...input, minimum_payout: knownMinimums(input.minimum_payout) } : input;
+const EMAILS = ['email', 'paypal_email'] as const;
+/** What is searched or compared is stored composed (NFC): two that look the same are the same. */
+const COMPOSED = [...EMAILS, 'name_first', 'name_last', 'slug'] as const;
+
+/**
+ * The input as it is stored. A text that is stored already, in the record `before`, stays as it is, even if it would be
+ * refused today. Throws `invalid_body`.
+ */
+function normalised(input: AffiliateInput, before: AffiliateInput = {}): AffiliateInput {
+  const given = (field: (typeof COMPOSED)[number] | 'external_id') => {
+    const text = input[field];
+    return typeof text === 'string' && text !== before[field] ? text : null;
+  };
+  for (const field of EMAILS) {
+    const email = given(field);
+    if (email !== null && !isEmail(email)) throw fail('invalid_body', `${field} must be ${EMAIL_RULE}`);
+  }
+  const externalId = given('external_id');
+  if (externalId !== null && !isIdentifier(externalId)) {
+    throw fail('invalid_body', `external_id ${IDENTIFIER_RULE}`);
+  }
+  const composed = COMPOSED.map((field) => [field, given(field)?.normalize('NFC') ?? input[field]] as const);
+  return {
+    ...input,
+    ...Object.fromEntries(composed.filter(([, text]) => text !== undefined)),
+    ...(input.minimum_payout ? { minimum_payout: knownMinimums(input.minimum_payout) } : {}),
+  };
 }
 
 /** Makes an affiliate. Throws `duplicate_email`, `duplicate_external_id`. */
@@ -77,14 +104,17 @@ export async function changeAffiliate(
   affiliateId: string,
   input: AffiliateInput,
 ): Promise<Json<unknown>> {
+  // what is wrong with the fields is said before whether there is such an affiliate
+  if (input.minimum_payout) knownMinimums(input.minimum_payout);
   const id = numberIdOf(affiliateId);
   if (id === null) throw missingAffiliate();
-  const changes = assignmentsOf(normalised(input), FIELDS);
   const redirects = DESTINATION_FIELDS.some((field) => input[field] !== undefined);
   if (redirects) await lockBooks(tx, account);
   const before = await readAffiliateRow(tx, account, id);
+  if (before === null) throw missingAffiliate();
+  const changes = assignmentsOf(normalised(input, JSON.parse(before) as AffiliateInput), FIELDS);
   const json = changes ? await refuseDuplicates(updateAffiliate(tx, account, id, changes)) : before;
-  if (json === null || before === null) throw missingAffiliate();
+  if (json === null) throw missingAffiliate();
   if (changes) await publish(tx, { account, type: 'affiliate.updated', data: json });
   if (redirects && differs(before, json)) await reviseCurrentPayout(tx, account, id);
   return json;

@@ -1,6 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, type Tx } from '../../db/connect.ts';
 import {
+  exactly,
   instants,
   type ListDefinition,
   type ListQuery,
@@ -26,13 +27,10 @@ export const affiliateList: ListDefinition = {
     email: {
       rule: 'an e-mail address',
       schema: { type: 'string' },
-      condition: (email) => sql`lower(a.email) = lower(${email})`,
+      condition: (email) =>
+        /^[^\s@]+@[^\s@]+$/.test(email) ? sql`lower(a.email) = lower(${email.normalize('NFC')})` : null,
     },
-    external_id: {
-      rule: 'a text',
-      schema: { type: 'string' },
-      condition: (externalId) => sql`a.external_id = ${externalId}`,
-    },
+    external_id: exactly('a.external_id'),
     search: {
       rule: 'at most 200 characters',
       schema: { type: 'string', maxLength: 200 },

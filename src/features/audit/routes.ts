@@ -7,10 +7,14 @@ const entry = strict(
   {
     id: Type.String({ examples: ['aud_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
     object: Type.Literal('audit_entry'),
-    actor: strict({ kind: Type.Enum(['key', 'user', 'application', 'operator']), id: Type.String() }),
+    actor: strict({
+      kind: Type.Enum(['key', 'user', 'application', 'operator'], { title: 'ActorKind' }),
+      id: Type.String(),
+    }),
     user_id: nullable(Type.String({ description: 'who signed in, or on whose grant the application acted' })),
     action: Type.String({
-      description: 'the operation, as this description names it',
+      description:
+        'the operation, as this description names it; rotateSecretKey and abandonSecretKey are commands on the machine',
       examples: ['completePayout'],
     }),
     target: nullable(Type.String({ description: 'the id of what it was done to' })),

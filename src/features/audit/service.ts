@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Tx } from '../../db/connect.ts';
 import type { Principal } from '../../http/route.ts';
 import { insertEntry } from './store.ts';
@@ -12,4 +13,17 @@ export interface Action {
 /** Writes into the audit log, in the transaction of the change. */
 export function note(tx: Tx, { account, kind, id, user }: Principal, action: Action): Promise<void> {
   return insertEntry(tx, { account, actorKind: kind, actorId: id, user, ...action });
+}
+
+/** The same for what the operator did to an account (UUID) with a command that is no request. */
+export function noteCommand(tx: Tx, account: string, what: Omit<Action, 'requestId'>): Promise<void> {
+  const requestId = `command-${randomUUID()}`;
+  return insertEntry(tx, {
+    account,
+    actorKind: 'operator',
+    actorId: 'operator',
+    user: undefined,
+    ...what,
+    requestId,
+  });
 }

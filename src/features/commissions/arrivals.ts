@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { type Database, rows } from '../../db/connect.ts';
+import { oneRow, type Tx } from '../../db/connect.ts';
 
 /**
  * The statement that notes how many rows the CTE `made` inserted: whatever inserts commissions has it beside. The
@@ -10,17 +10,22 @@ export function arrivals(account: string): Sql {
     select ${account}::uuid, count(*) from made having count(*) > 0`;
 }
 
-/** Folds the notes of each account into one; readers see the same sum before and after. */
-export async function foldArrivals(db: Database): Promise<void> {
-  await db.transaction((tx) =>
-    rows(
-      tx,
-      sql`with gone as (
-            delete from commission_arrivals where (account_id, id) in (
-              select account_id, id from commission_arrivals limit 100000 for update skip locked)
-            returning account_id, count)
+const FOLDED_AT_ONCE = 100_000;
+
+/** Folds the notes of each account into one, a slice of them; returns how many. Readers see the same sum before and after. */
+export async function foldArrivals(tx: Tx): Promise<number> {
+  const { folded } = await oneRow<{ folded: number }>(
+    tx,
+    sql`with gone as (
+          delete from commission_arrivals where (account_id, id) in (
+            select account_id, id from commission_arrivals
+            where account_id in (select account_id from commission_arrivals group by account_id having count(*) > 1)
+            limit ${FOLDED_AT_ONCE}::int for update skip locked)
+          returning account_id, count),
+        sums as (
           insert into commission_arrivals (account_id, count)
-          select account_id, sum(count) from gone group by account_id`,
-    ),
+          select account_id, sum(count) from gone group by account_id)
+        select count(*)::int as folded from gone`,
   );
+  return folded;
 }

@@ -14,6 +14,7 @@ import {
 import { formatInstant, parseInstantOrDay } from '../../kernel/time.ts';
 import { BadLines, CellError, type CsvFormat, cell, refuseBadLines, stageCsv } from '../csv-import.ts';
 import { refuseInexact } from '../totals.ts';
+import { externalIdRule } from './own-ids.ts';
 import { commissionOf, defaultCurrency } from './service.ts';
 import { contradictions, INPUT_COLUMNS, insertCommissions, sumsOf, unknownReferences } from './store.ts';
 
@@ -36,7 +37,7 @@ function format(fallbackCurrency: string): CsvFormat {
       ...columns.map((column) => [column, INPUT_COLUMNS[column] ?? ''] as const),
     ],
     readLine(cells) {
-      const externalId = cell.text('external_id', cell.required('external_id', cells.external_id), 255);
+      const externalId = externalIdCell(cells.external_id);
       const currency = currencyCell(cells.currency ?? null, fallbackCurrency);
       const saleAmount = moneyCell('sale_amount', cells.sale_amount, currency);
       const rate = rateCell(cells.rate_bps);
@@ -49,9 +50,10 @@ function format(fallbackCurrency: string): CsvFormat {
         amountCell(cells.amount, currency, saleAmount, rate),
         saleAmount,
         rate,
-        cell.text('order_id', cells.order_id, 255),
+        cell.identifier('order_id', cells.order_id),
+        cell.identifier('order_line_id', cells.order_line_id),
         cell.email('customer_email', cells.customer_email),
-        cell.text('product_id', cells.product_id, 255),
+        cell.identifier('product_id', cells.product_id),
         cell.text('product_name', cells.product_name, 500),
         cell.text('description', cells.description, 1000),
         timeCell(cells.occurred_at),
@@ -60,11 +62,19 @@ function format(fallbackCurrency: string): CsvFormat {
   };
 }
 
+function externalIdCell(value: string | null | undefined): string | null {
+  const externalId = cell.identifier('external_id', cell.required('external_id', value));
+  const reserved = externalIdRule(externalId ?? '');
+  if (reserved !== null) throw new CellError(reserved);
+  return externalId;
+}
+
 function affiliateCell(cells: Readonly<Record<string, string | null>>): string {
   for (const column of Object.keys(AFFILIATE_COLUMNS)) {
     if (cells[column] === undefined) continue;
     const value = cell.required(column, cells[column]);
-    return column === 'affiliate_id' ? (cell.id(column, value) ?? '') : value;
+    if (column === 'affiliate_id') return cell.id(column, value) ?? '';
+    return column === 'affiliate_email' ? value.normalize('NFC') : value;
   }
   return '';
 }
@@ -111,10 +121,11 @@ function amountCell(
   rate: number | null,
 ): bigint {
   const given = moneyCell('amount', value, currency);
+  if (given !== null && given < 1n)
+    throw new CellError(`amount must be above zero, not ${quote(value ?? '')}`);
   const computed = saleAmount !== null && rate !== null ? commissionOf(saleAmount, BigInt(rate)) : null;
   const amount = given ?? computed;
   if (amount === null) throw new CellError('amount is empty, and there is no sale_amount with a rate_bps');
-  if (amount < 1n) throw new CellError(`amount must be above zero, not ${quote(value ?? String(amount))}`);
   return amount;
 }
 
@@ -123,7 +134,7 @@ function timeCell(value: string | null | undefined): string | null {
   const at = parseInstantOrDay(value);
   if (at === null)
     throw new CellError(
-      `occurred_at must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z (RFC 3339), not ${quote(value)}`,
+      `occurred_at must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z (RFC 3339), from 1970 to 2999, not ${quote(value)}`,
     );
   return formatInstant(at.from);
 }
@@ -146,7 +157,7 @@ export async function importCommissions(
   await dropUnknown(tx, account, source, header, bad);
   stop();
   await rows(tx, sql`savepoint before_import`);
-  const created = await insertCommissions(tx, account, source);
+  const created = await insertCommissions(tx, account, source, header.has('order_id') ? 'many' : 'none');
   if (created < lines - bad.count) await dropContradictions(tx, account, source, bad);
   stop();
   const { json: totals, largest } = await sumsOf(tx, source);

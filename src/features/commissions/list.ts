@@ -21,7 +21,7 @@ export const record = sql`public_id('com', c.id) as id, 'affiliate_commission' a
   case when c.voided_at is not null then 'voided' when p.status = 'paid' then 'paid'
        when c.payout_id is null and c.available_at > now() then 'pending' else 'unpaid' end as status,
   coalesce(p.status = 'paid', false) as is_paid, c.amount, c.original_amount, c.refunded_amount, c.currency,
-  c.sale_amount, c.rate_bps, c.order_id, c.customer_email, c.product_id, c.product_name, c.description,
+  c.sale_amount, c.rate_bps, c.order_id, c.order_line_id, c.customer_email, c.product_id, c.product_name, c.description,
   iso(c.occurred_at) as occurred_at,
   case when isfinite(c.available_at) then iso(c.available_at) end as available_at, public_id('po', c.payout_id) as payout_id,
   iso(p.paid_at) as paid_at, iso(c.voided_at) as voided_at, c.void_reason,
@@ -59,6 +59,7 @@ export const commissionList: ListDefinition = {
     currency: currency('c.currency'),
     type: oneOf(TYPES, (type) => sql`c.type = ${type}`),
     order_id: exactly('c.order_id'),
+    order_line_id: exactly('c.order_line_id'),
     external_id: exactly('c.external_id'),
     ...idInstants('created_at', 'c.id'),
     ...instants('occurred_at', 'c.occurred_at'),

@@ -8,6 +8,7 @@ import {
   currencyCode,
   currencyInput,
   email,
+  identifier,
   listOf,
   metadata,
   nullable,
@@ -25,11 +26,14 @@ const BATCH_LIMIT = 16 << 20;
 
 const input = strict(
   {
-    external_id: { ...text(255), description: 'yours, unique for ever' },
+    external_id: { ...identifier, description: 'yours, unique for ever; must not begin with `payhook:`' },
     affiliate_id: { ...numberId, description: 'who earned it' },
     program_id: Type.Optional(nullable({ ...numberId, description: 'whose hold it gets' })),
     type: Type.Optional(
-      Type.Enum(['sale', 'recurring', 'bonus'], { description: 'a sale if nothing is said' }),
+      Type.Enum(['sale', 'recurring', 'bonus'], {
+        title: 'NewCommissionType',
+        description: 'a sale if nothing is said',
+      }),
     ),
     amount: Type.Optional(
       Type.Integer({
@@ -50,9 +54,15 @@ const input = strict(
         Type.Integer({ minimum: 0, maximum: 10_000, description: 'basis points of the sale: 2000 is 20 %' }),
       ),
     ),
-    order_id: Type.Optional(nullable({ ...text(255), description: 'refunds by order find it by this' })),
+    order_id: Type.Optional(nullable({ ...identifier, description: 'refunds by order find it by this' })),
+    order_line_id: Type.Optional(
+      nullable({
+        ...identifier,
+        description: 'the line of the order: commissions with the same one share a sale',
+      }),
+    ),
     customer_email: Type.Optional(nullable(email)),
-    product_id: Type.Optional(nullable(text(255))),
+    product_id: Type.Optional(nullable(identifier)),
     product_name: Type.Optional(nullable(text(500))),
     description: Type.Optional(nullable(text(1000))),
     occurred_at: Type.Optional(Type.String({ description: 'RFC 3339; default now' })),
@@ -62,7 +72,8 @@ const input = strict(
 );
 
 const inputErrors = ['invalid_amount', 'unknown_affiliate', 'unknown_program'] as const;
-const amountHelp = 'Without `amount` it is computed from `sale_amount` and `rate_bps`, rounded half up.';
+const amountHelp =
+  'Without `amount` it is computed from `sale_amount` and `rate_bps`, rounded half up: of a small sale it may be 0.';
 
 export const list = readRoute({
   operation: 'listCommissions',
@@ -135,7 +146,8 @@ export const importFile = writeRoute({
   summary: 'Import commissions from CSV',
   description:
     'Columns: external_id; one of affiliate_id, affiliate_email, affiliate_external_id; program_id, type, currency, ' +
-    'amount, sale_amount, rate_bps, order_id, customer_email, product_id, product_name, description, occurred_at. ' +
+    'amount, sale_amount, rate_bps, order_id, order_line_id, customer_email, product_id, product_name, description, ' +
+    'occurred_at. ' +
     'Amounts are decimal (`31.90`). Any size, one transaction: a bad line stops the import with nothing written, ' +
     'unless `partial`; `dry_run` reports every bad line and the sums and writes nothing.',
   query: strict({ dry_run: Type.Optional(Type.Boolean()), partial: Type.Optional(Type.Boolean()) }),
@@ -178,7 +190,7 @@ export const adjust = writeRoute({
   description:
     'A commission of type adjustment, exempt from the hold; a negative one is taken from the next payout.',
   body: strict({
-    external_id: text(255),
+    external_id: identifier,
     amount: amountInput,
     currency: Type.Optional(currencyInput),
     program_id: Type.Optional(nullable(numberId)),
@@ -211,7 +223,7 @@ export const voidOne = writeRoute({
   body: strict({ reason: Type.Optional(nullable(text(500))) }),
   bodyOptional: true,
   returns: { 200: commission },
-  errors: stateErrors,
+  errors: [...stateErrors, 'commission_is_bound'],
   handle: async ({ tx, account, params, body }) =>
     ok(await voidCommission(tx, account, params.commission_id, body.reason ?? null)),
 });

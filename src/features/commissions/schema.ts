@@ -6,13 +6,17 @@ export const commission = strict(
   {
     id: Type.String({ examples: ['com_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
     object: Type.Literal('affiliate_commission'),
-    external_id: Type.String({ description: 'yours, unique for ever' }),
+    external_id: Type.String({
+      description: 'yours, unique for ever; `payhook:…` is what Payhook made itself, such as a clawback',
+    }),
     affiliate_id: Type.Integer({ description: 'who earned it' }),
     program_id: nullable(Type.Integer()),
     type: Type.Enum(['sale', 'recurring', 'bonus', 'adjustment', 'clawback'], {
+      title: 'CommissionType',
       description: 'a clawback is negative: it takes back what was paid and then refunded',
     }),
     status: Type.Enum(['pending', 'unpaid', 'paid', 'voided'], {
+      title: 'CommissionStatus',
       description: 'pending = on hold: available_at lies in the future',
     }),
     is_paid: Type.Boolean({ description: 'the status is paid' }),
@@ -23,6 +27,11 @@ export const commission = strict(
     sale_amount: nullable({ ...amount, description: 'minor units of the sale' }),
     rate_bps: nullable(Type.Integer({ description: 'basis points' })),
     order_id: nullable(Type.String({ description: 'the order in the shop: refunds by order find it' })),
+    order_line_id: nullable(
+      Type.String({
+        description: 'the line of the order: commissions with the same one are shares of one sale',
+      }),
+    ),
     customer_email: nullable(Type.String()),
     product_id: nullable(Type.String()),
     product_name: nullable(Type.String()),

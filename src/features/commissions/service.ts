@@ -1,14 +1,17 @@
 import type { Reader, Tx } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
+import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
 import { numberIdOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { MAX_AMOUNT, multiplyRounded, normalizeCurrency } from '../../kernel/money.ts';
-import { formatInstant, parseInstant } from '../../kernel/time.ts';
+import { formatInstant, INSTANT_RULE, parseInstant } from '../../kernel/time.ts';
 import { getAccount } from '../accounts/service.ts';
 import { lockBooks } from '../payouts/books.ts';
 import { missingAffiliates } from '../references.ts';
+import { ordersOf } from '../refunds/locks.ts';
 import { readCommission } from './list.ts';
+import { externalIdRule } from './own-ids.ts';
 import {
   contradictions,
   insertAndName,
@@ -29,6 +32,7 @@ export interface CommissionInput {
   readonly sale_amount?: number | null;
   readonly rate_bps?: number | null;
   readonly order_id?: string | null;
+  readonly order_line_id?: string | null;
   readonly customer_email?: string | null;
   readonly product_id?: string | null;
   readonly product_name?: string | null;
@@ -64,6 +68,11 @@ export async function defaultCurrency(db: Reader, account: string): Promise<stri
 }
 
 function readInput(input: CommissionInput, line: number, fallback: string): Line | Refusal {
+  const reserved = externalIdRule(input.external_id);
+  if (reserved !== null) return { reason: 'invalid_body', message: reserved };
+  if (typeof input.customer_email === 'string' && !isEmail(input.customer_email)) {
+    return { reason: 'invalid_body', message: `customer_email must be ${EMAIL_RULE}` };
+  }
   const currency = normalizeCurrency(input.currency ?? fallback);
   if (currency === null) {
     return {
@@ -77,7 +86,7 @@ function readInput(input: CommissionInput, line: number, fallback: string): Line
   if (occurred === null && input.occurred_at !== undefined) {
     return {
       reason: 'invalid_body',
-      message: 'occurred_at must be an RFC 3339 instant such as 2026-09-15T08:30:00Z',
+      message: `occurred_at must be ${INSTANT_RULE}`,
     };
   }
   return {
@@ -93,11 +102,12 @@ function readInput(input: CommissionInput, line: number, fallback: string): Line
 function amountOf(input: CommissionInput): bigint | string {
   let amount: bigint;
   if (input.amount !== undefined) amount = BigInt(input.amount);
+  // a sale that is too small for one minor unit is taken: a shop's hook knows nothing of rounding
   else if (typeof input.sale_amount === 'number' && typeof input.rate_bps === 'number') {
     amount = commissionOf(BigInt(input.sale_amount), BigInt(input.rate_bps));
   } else return 'amount is required, or sale_amount with rate_bps';
-  if (amount < 1n || amount > MAX_AMOUNT)
-    return `amount must be from 1 to ${MAX_AMOUNT} minor units, it is ${amount}`;
+  if (amount < 0n || amount > MAX_AMOUNT)
+    return `amount must be from 0 to ${MAX_AMOUNT} minor units, it is ${amount}`;
   return amount;
 }
 
@@ -155,7 +165,7 @@ async function takeIn(
 ): Promise<{ json: Json<unknown>; isNew: boolean }> {
   const source = itemSource([line]);
   const [unknown] = await unknownReferences(tx, account, source);
-  const isNew = !unknown && (await insertCommissions(tx, account, source)) === 1;
+  const isNew = !unknown && (await insertCommissions(tx, account, source, ordersOf([line]))) === 1;
   if (!isNew && (await contradictions(tx, account, source)).length > 0) {
     throw fail('duplicate_external_id', contradiction(input.external_id));
   }
@@ -206,7 +216,7 @@ export async function createBatch(
   drop(unknown.map(({ line, what }) => ({ line, refusal: unknownReference(what, inputAt(line)) })));
   if (!partial) refuseItems(refusals, inputs.length);
 
-  const created = await insertAndName(tx, account, itemSource(good));
+  const created = await insertAndName(tx, account, itemSource(good), ordersOf(good));
   const other = await contradictions(tx, account, itemSource(good));
   drop(
     other.map((line) => ({

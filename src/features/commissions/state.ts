@@ -1,10 +1,11 @@
 import type { Tx } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
 import { fail } from '../../kernel/errors.ts';
-import { uuidOf } from '../../kernel/ids.ts';
+import { idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { lockBooks } from '../payouts/books.ts';
-import { settleGroup } from '../payouts/membership.ts';
+import { type Group, noteHeld, settleGroup } from '../payouts/membership.ts';
+import { returnOf } from '../returns/lookup.ts';
 import { getCommission } from './service.ts';
 import { type LockedCommission, lockCommission, markHeld, markUnheld, markVoided } from './store.ts';
 
@@ -29,6 +30,12 @@ export function refuseState(
   refused: readonly LockedCommission['type'][],
   { paidToo = false } = {},
 ): void {
+  if (refused.includes(commission.type) && commission.type === 'clawback') {
+    throw fail(
+      'wrong_commission_type',
+      'a clawback does not take this operation: reverse its refund, POST /v2/affiliates/refunds/{refund_id}/reverse',
+    );
+  }
   if (refused.includes(commission.type)) {
     throw fail(
       'wrong_commission_type',
@@ -37,6 +44,20 @@ export function refuseState(
   }
   if (commission.voided) throw fail('commission_is_voided', 'the commission is voided');
   if (commission.paid && !paidToo) throw fail('commission_is_paid', 'the commission is paid: use a refund');
+}
+
+/** Throws `commission_is_bound` for what a payout owes again: voided by itself, the payout would tell another story. */
+async function refuseBound(tx: Tx, account: string, commission: LockedCommission): Promise<void> {
+  if (commission.returns_payout_id === null) return;
+  const payout = idOf('po', commission.returns_payout_id);
+  const found = await returnOf(tx, account, commission.id);
+  throw fail(
+    'commission_is_bound',
+    found === null
+      ? `the commission is what payout ${payout} did not pay of a line: an adjustment corrects what is owed`
+      : `the commission is what came back of payout ${payout}: if it did not, undo that with DELETE ` +
+          `/v2/affiliates/payouts/${payout}/affiliates/${found.affiliate_id}/returned/${idOf('ret', found.id)}`,
+  );
 }
 
 /** Takes a commission out of being owed; in the unpaid payout as a full refund would. */
@@ -52,13 +73,19 @@ export async function voidLocked(
 
 /** Brings the unpaid payout that the commission was in up to date, if it was in one. */
 export async function settlePayoutOf(tx: Tx, account: string, commission: LockedCommission): Promise<void> {
+  const group = groupOf(account, commission);
+  if (group !== null) await settleGroup(tx, group);
+}
+
+/** The group of the unpaid payout that the commission was in, if it was in one. */
+function groupOf(account: string, commission: LockedCommission): Group | null {
   const { payout_id: payout, affiliate_id: affiliate, currency, paid } = commission;
-  if (payout !== null && !paid) await settleGroup(tx, { account, payout, affiliate, currency });
+  return payout === null || paid ? null : { account, payout, affiliate, currency };
 }
 
 /**
  * Voids a commission that is not paid; its external_id stays taken. Throws `resource_missing`,
- * `wrong_commission_type` (clawback), `commission_is_voided`, `commission_is_paid`.
+ * `wrong_commission_type` (clawback), `commission_is_voided`, `commission_is_paid`, `commission_is_bound`.
  */
 export async function voidCommission(
   tx: Tx,
@@ -68,6 +95,7 @@ export async function voidCommission(
 ): Promise<Json<unknown>> {
   const commission = await lock(tx, account, id);
   refuseState(commission, ['clawback']);
+  await refuseBound(tx, account, commission);
   await voidLocked(tx, account, commission, reason);
   const json = await getCommission(tx, account, id);
   await publish(tx, { account, type: 'commission.voided', data: json });
@@ -84,6 +112,8 @@ export async function holdCommission(tx: Tx, account: string, id: string): Promi
   refuseState(commission, commission.amount < 0n ? ['clawback', 'adjustment'] : ['clawback']);
   if (commission.held) throw fail('commission_is_held', 'the commission is held for review already');
   await markHeld(tx, account, commission.id);
+  const group = groupOf(account, commission);
+  if (group !== null) await noteHeld(tx, group, commission.amount);
   await settlePayoutOf(tx, account, commission);
   return changed(tx, account, id);
 }

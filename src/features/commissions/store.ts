@@ -1,5 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
+import type { Orders } from '../refunds/locks.ts';
+import { applyWaiting } from '../refunds/waiting.ts';
 import { arrivals } from './arrivals.ts';
 import { payoutJoin, record } from './list.ts';
 
@@ -13,6 +15,7 @@ export const INPUT_COLUMNS: Readonly<Record<string, string>> = {
   sale_amount: 'bigint',
   rate_bps: 'int',
   order_id: 'text',
+  order_line_id: 'text',
   customer_email: 'text',
   product_id: 'text',
   product_name: 'text',
@@ -49,10 +52,11 @@ export function unknownReferences(
  */
 const insertNew = (account: string, source: Sql, returning: Sql) => sql`
   insert into commissions (account_id, external_id, affiliate_id, program_id, type, currency, amount, original_amount,
-    sale_amount, rate_bps, order_id, customer_email, product_id, product_name, description, occurred_at, available_at,
-    metadata)
+    sale_amount, rate_bps, order_id, order_line_id, customer_email, product_id, product_name, description, occurred_at,
+    available_at, metadata)
   select ${account}, s.external_id, s.affiliate_id, s.program_id, s.type, s.currency, s.amount, s.amount,
-    s.sale_amount, s.rate_bps, s.order_id, s.customer_email, s.product_id, s.product_name, s.description, at.occurred,
+    s.sale_amount, s.rate_bps, s.order_id, s.order_line_id, s.customer_email, s.product_id, s.product_name,
+    s.description, at.occurred,
     at.occurred + make_interval(days =>
       case when s.type = 'adjustment' then 0 else coalesce(g.hold_days, a.hold_days) end), s.metadata
   from ${source}
@@ -63,32 +67,47 @@ const insertNew = (account: string, source: Sql, returning: Sql) => sql`
   on conflict (account_id, external_id) do nothing
   returning ${returning}`;
 
-/** Inserts what is not there yet (by external_id) and returns how many rows that were. */
-export async function insertCommissions(tx: Tx, account: string, source: Sql): Promise<number> {
+/**
+ * Inserts what is not there yet (by external_id) and returns how many rows that were. Refunds that came before them are
+ * applied.
+ */
+export async function insertCommissions(
+  tx: Tx,
+  account: string,
+  source: Sql,
+  orders: Orders,
+): Promise<number> {
   const { count } = await oneRow<{ count: number }>(
     tx,
     sql`with made as (${insertNew(account, source, sql`1`)}), arrived as (${arrivals(account)})
         select count(*)::int as count from made`,
   );
+  if (count > 0) await applyWaiting(tx, account, source, orders);
   return count;
 }
 
 /** The same, and returns the external_ids of the rows that were new. */
-export async function insertAndName(tx: Tx, account: string, source: Sql): Promise<Set<string>> {
+export async function insertAndName(
+  tx: Tx,
+  account: string,
+  source: Sql,
+  orders: Orders,
+): Promise<Set<string>> {
   const made = await rows<{ external_id: string }>(
     tx,
     sql`with made as (${insertNew(account, source, sql`external_id`)}), arrived as (${arrivals(account)})
         select external_id from made`,
   );
+  if (made.length > 0) await applyWaiting(tx, account, source, orders);
   return new Set(made.map((row) => row.external_id));
 }
 
 // Columns that never change after they came in are compared with what came first; a left-out time is any time.
 const sameInput = sql`(c.affiliate_id, c.type, c.currency, c.original_amount) = (s.affiliate_id, s.type, s.currency, s.amount)
-  and (c.program_id, c.sale_amount, c.rate_bps, c.order_id, c.customer_email, c.product_id, c.product_name,
-       c.description, c.metadata)
-    is not distinct from (s.program_id, s.sale_amount, s.rate_bps, s.order_id, s.customer_email, s.product_id,
-       s.product_name, s.description, s.metadata)
+  and (c.program_id, c.sale_amount, c.rate_bps, c.order_id, c.order_line_id, c.customer_email, c.product_id,
+       c.product_name, c.description, c.metadata)
+    is not distinct from (s.program_id, s.sale_amount, s.rate_bps, s.order_id, s.order_line_id, s.customer_email,
+       s.product_id, s.product_name, s.description, s.metadata)
   and (s.occurred_at is null or c.occurred_at = s.occurred_at)`;
 
 /** Lines whose external_id is stored with other content. */
@@ -138,6 +157,8 @@ export interface LockedCommission {
   /** The payout it is in. */
   readonly payout_id: string | null;
   readonly paid: boolean;
+  /** The payout whose money it owes again: what came back of a line, or was not paid of it. */
+  readonly returns_payout_id: string | null;
 }
 
 /** Locks a commission (UUID), or gives null when the account has none such. */
@@ -145,7 +166,7 @@ export function lockCommission(tx: Tx, account: string, id: string): Promise<Loc
   return maybeRow(
     tx,
     sql`select c.id, c.affiliate_id, c.program_id, c.type, c.currency, c.amount, c.original_amount, c.refunded_amount,
-          c.sale_amount, c.voided_at is not null as voided, c.held_available_at is not null as held, c.payout_id,
+          c.sale_amount, c.voided_at is not null as voided, c.held_available_at is not null as held, c.payout_id, c.returns_payout_id,
           coalesce(p.status = 'paid', false) as paid
         from commissions c left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
         where c.account_id = ${account} and c.id = ${id} for update of c`,

@@ -19,7 +19,9 @@ interface CatalogueEntry<Data extends TSchema = TSchema> {
 
 const imported = strict({
   object: Type.Literal('commission_import'),
-  source: Type.Enum(['batch', 'file']),
+  source: Type.Enum(['batch', 'file', 'payout'], {
+    description: 'payout: what a completed payout did not pay of its lines and owes again',
+  }),
   created: Type.Integer(),
   unchanged: Type.Optional(Type.Integer()),
   failed: Type.Optional(Type.Integer()),
@@ -68,13 +70,13 @@ export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {
     at: examples.commissionCreated.updated_at,
   }),
   'commission.updated': entry({
-    meaning: 'A commission was reduced by a refund, held or unheld.',
+    meaning: 'A commission was reduced by a refund, held or unheld, or such a refund was reversed.',
     data: commission,
     example: examples.commissionUpdated,
     at: examples.commissionUpdated.updated_at,
   }),
   'commission.voided': entry({
-    meaning: 'A commission is not owed any more.',
+    meaning: 'A commission is not owed any more, or a clawback is not.',
     data: commission,
     example: examples.commissionVoided,
     at: examples.commissionVoided.updated_at,
@@ -86,7 +88,8 @@ export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {
     at: examples.commissionClawedBack.updated_at,
   }),
   'commissions.imported': entry({
-    meaning: 'Commissions came in by a batch or a file: one event for all.',
+    meaning:
+      'Commissions came in by a batch or a file, or were carried over from a payout: one event for all.',
     data: imported,
     example: examples.commissionsImported,
     at: examples.IMPORTED_AT,

@@ -3,6 +3,7 @@ import type { Tx } from '../../db/connect.ts';
 import { MAX_PAYLOAD_BYTES, publishForeign } from '../../delivery/queue.ts';
 import { type Failure, fail } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/json.ts';
+import type { StrictJson } from '../../kernel/strict-json.ts';
 import { type Taken, takeExternalIds } from './store.ts';
 import { isEventType, ownPrefixOf } from './types.ts';
 
@@ -14,8 +15,8 @@ export interface Publication {
     readonly data: Readonly<Record<string, unknown>>;
     readonly external_id?: string;
   };
-  /** The request's text, whose `data` is passed on as it came. */
-  readonly rawBody: string;
+  /** The body as it was read: its `data` is passed on as it came. */
+  readonly json: StrictJson;
 }
 
 /** The event, as it is sent; the same again under the same `external_id` gives the one that was stored. */
@@ -32,7 +33,7 @@ export const SURELY_FITS_BYTES = MAX_PAYLOAD_BYTES - ENVELOPE_BYTES;
 /**
  * Publishes platforms' events, of whatever accounts; no two may have the account and the `external_id` in common. Tells
  * of each what was published, or why it is refused: `invalid_event_type`, `reserved_event_type`,
- * `duplicate_external_id`. Throws `payload_too_large`, and `invalid_body` where one by itself cannot be read.
+ * `duplicate_external_id`. Throws `payload_too_large`.
  */
 export async function publishPlatformEvents(
   tx: Tx,
@@ -62,7 +63,9 @@ async function takeIds(tx: Tx, publications: readonly Publication[]): Promise<Ma
   const named = publications.flatMap((publication) => {
     const { account, body } = publication;
     const { external_id: externalId } = body;
-    return externalId === undefined ? [] : [{ publication, account, externalId, hash: contentHash(body) }];
+    return externalId === undefined
+      ? []
+      : [{ publication, account, externalId, hash: contentHash(publication) }];
   });
   if (named.length === 0) return new Map();
   const taken = await takeExternalIds(tx, named);
@@ -70,8 +73,9 @@ async function takeIds(tx: Tx, publications: readonly Publication[]): Promise<Ma
 }
 
 /** What was published under the `external_id` before. */
-function again({ body }: Publication, { earlier }: Taken): Published | Failure {
-  if (earlier?.hash.equals(contentHash(body))) return { json: earlier.payload, isNew: false };
+function again(publication: Publication, { earlier }: Taken): Published | Failure {
+  const { body } = publication;
+  if (earlier?.hash.equals(contentHash(publication))) return { json: earlier.payload, isNew: false };
   return fail('duplicate_external_id', `external_id: ${body.external_id} was published with other content`);
 }
 
@@ -85,33 +89,23 @@ async function store(
     account: one.account,
     type: one.body.type,
     id: taken.get(one)?.id ?? null,
-    // a byte order mark is none of JSON's, though the body's reader lets one pass
-    body: one.rawBody.replace(/^\ufeff/, ''),
+    body: one.json.text,
   }));
-  try {
-    return await publishForeign(tx, events);
-  } catch (error) {
-    if (events.length === 1 && UNREADABLE.has((error as { code?: string }).code ?? '')) throw hiddenValue();
-    throw error;
-  }
+  return publishForeign(tx, events);
 }
 
-// PostgreSQL's codes for text that is no JSON to it, for \u0000 in it, and for nesting it cannot follow.
-const UNREADABLE: ReadonlySet<string> = new Set(['22P02', '22P05', '54001']);
+/** The same for the same content: the order of keys makes no difference, every digit of a number does. */
+function contentHash({ body: { type, data }, json }: Publication): Buffer {
+  return createHash('sha256')
+    .update(json.roundedNumbers.length > 0 ? json.canonical() : sortedJson([type, data]))
+    .digest();
+}
 
-// The check of the body sees the last of several values of one name; PostgreSQL reads the others too.
-const hiddenValue = () =>
-  fail(
-    'invalid_body',
-    'a name stands twice in an object, and the value in front has NUL characters, lone surrogates or too deep nesting',
-  );
-
-/** The same for the same content: the order of keys makes no difference, nor what JavaScript rounds away of numbers. */
-function contentHash({ type, data }: Publication['body']): Buffer {
-  const content = JSON.stringify([type, data], (_, value: unknown) =>
+/** What hashes of content without such numbers were always made of: those that are stored still compare. */
+function sortedJson(content: unknown): string {
+  return JSON.stringify(content, (_, value: unknown) =>
     value !== null && typeof value === 'object' && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,
   );
-  return createHash('sha256').update(content).digest();
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { MAX_PAYLOAD_BYTES } from '../../delivery/queue.ts';
 import { batchRoute, created, ok, page, readRoute } from '../../http/route.ts';
 import { Failure } from '../../kernel/errors.ts';
-import { listOf, strict, text, timestamp } from '../schemas.ts';
+import { identifier, listOf, strict, timestamp } from '../schemas.ts';
 import { publishPlatformEvents, SURELY_FITS_BYTES } from './publish.ts';
 import { eventTypeList, listEventTypes } from './service.ts';
 
@@ -51,13 +51,20 @@ export const publish = batchRoute({
     'It is delivered to the endpoints that subscribed to its type. The same again under the same `external_id` answers ' +
     '200 with the event that was stored. Types that begin with one of our own prefixes are refused.',
   bodyLimit: 2 * MAX_PAYLOAD_BYTES,
+  passesOn: 'data',
   body: strict({
     type: Type.String({ minLength: 1, maxLength: 100, examples: ['order.created'] }),
     data: Type.Record(Type.String(), Type.Unknown(), { description: 'passed on unchanged' }),
-    external_id: Type.Optional(text(255)),
+    external_id: Type.Optional(identifier),
   }),
   returns: { 200: event, 201: event },
-  errors: ['invalid_event_type', 'reserved_event_type', 'duplicate_external_id', 'payload_too_large'],
+  errors: [
+    'invalid_event_type',
+    'reserved_event_type',
+    'duplicate_external_id',
+    'payload_too_large',
+    'resource_missing',
+  ],
   unaudited: true,
   batch: {
     // who is refused for its size is found out with nobody else in the transaction

@@ -23,6 +23,38 @@ export function refusalOfRedirect(uri: string, kind: ApplicationKind): string | 
   return protocol.includes('.') ? null : 'have a scheme with a dot, as com.example.app:/callback, or https';
 }
 
+/** What decides which redirect URIs an application may use. */
+export interface Registration {
+  readonly kind: ApplicationKind;
+  readonly redirect_uris: readonly string[];
+}
+
+/**
+ * Whether an application may be answered at `uri`: one of its own, character by character (RFC 9700 section 4.1.3). Of a
+ * public application's on 127.0.0.1 or [::1] the port does not count, because a program on a device takes the one that is
+ * free (RFC 8252 section 7.3); `localhost` may be another machine's name and has no such freedom (section 8.3).
+ */
+export function mayRedirectTo({ kind, redirect_uris }: Registration, uri: string): boolean {
+  if (redirect_uris.includes(uri)) return true;
+  const asked = kind === 'public' ? withoutLoopbackPort(uri) : null;
+  return asked !== null && redirect_uris.some((own) => withoutLoopbackPort(own) === asked);
+}
+
+/** Whether the page at `uri` has this origin, as browsers write it; on the loopback with any port. */
+export function isPageOf(uri: string, origin: string): boolean {
+  const own = new URL(uri).origin;
+  const bare = withoutLoopbackPort(origin);
+  return own === origin || (bare !== null && withoutLoopbackPort(own) === bare);
+}
+
+const LOOPBACK_ADDRESS = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::([1-9]\d{0,4}))?(?=[/?]|$)/;
+
+/** The URI without its port when its host is a loopback address, else null. */
+function withoutLoopbackPort(uri: string): string | null {
+  const [whole = '', host, port = '80'] = LOOPBACK_ADDRESS.exec(uri) ?? [];
+  return host === undefined || Number(port) > 65_535 ? null : host + uri.slice(whole.length);
+}
+
 function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'))

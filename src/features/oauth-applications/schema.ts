@@ -3,9 +3,10 @@ import { ALL_SCOPES } from '../../http/route.ts';
 import { nullable, strict, timestamp } from '../schemas.ts';
 
 const kind = Type.Enum(['confidential', 'public'], {
+  title: 'ApplicationKind',
   description: 'confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE',
 });
-const scopes = Type.Array(Type.Enum([...ALL_SCOPES]), {
+const scopes = Type.Array(Type.Enum([...ALL_SCOPES], { title: 'Scope' }), {
   minItems: 1,
   maxItems: ALL_SCOPES.size,
   description: 'the most that merchants can grant it',

@@ -3,20 +3,23 @@ import type { Scope } from '../../http/route.ts';
 import { fail } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
+import { nameFrom } from '../../kernel/names.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
 import { endGrantsOfApplication } from '../oauth-grants/service.ts';
-import { type ApplicationKind, refusalOfRedirect } from './redirects.ts';
+import { type ApplicationKind, isPageOf, mayRedirectTo, refusalOfRedirect } from './redirects.ts';
 import {
   type Application,
   findById,
   insertApplication,
   lockApplication,
   markDeleted,
+  publicRedirects,
   readApplication,
   updateApplication,
 } from './store.ts';
 
 export type { Application } from './store.ts';
+export { isPageOf, mayRedirectTo };
 
 export interface ApplicationInput {
   readonly name: string;
@@ -41,7 +44,7 @@ export async function getApplication(db: Reader, account: string, id: string): P
 
 /**
  * Registers an application (RFC 6749 section 2). The secret of a confidential one is in the answer and nowhere else.
- * Throws `invalid_redirect_uri`.
+ * Throws `invalid_body` or `invalid_redirect_uri`.
  */
 export async function createApplication(
   tx: Tx,
@@ -57,7 +60,7 @@ export async function createApplication(
   return withSecret(json, secret);
 }
 
-/** Changes the fields that are named; what was granted before stays granted. Throws `resource_missing`, `invalid_redirect_uri`. */
+/** Changes the fields that are named; what was granted before stays granted. Throws `resource_missing`, `invalid_body`, `invalid_redirect_uri`. */
 export async function changeApplication(
   tx: Tx,
   account: string,
@@ -98,9 +101,17 @@ export async function findApplication(db: Reader, clientId: string): Promise<App
   return uuid === null ? null : findById(db, uuid);
 }
 
+/** Whether a public application of any account has a redirect URI with this origin (RFC 6454 section 6.1). */
+export async function isPublicOrigin(db: Reader, origin: string): Promise<boolean> {
+  if (!/^https?:\/\/[^/?#@\\]{1,300}$/.test(origin) || !URL.canParse(origin)) return false;
+  const { protocol, hostname } = new URL(origin);
+  const uris = await publicRedirects(db, `${protocol}//${hostname}`);
+  return uris.some((uri) => isPageOf(uri, origin));
+}
+
 function columnsOf(input: Partial<ApplicationInput>, kind: ApplicationKind): Record<string, unknown> {
   const columns: Record<string, unknown> = {};
-  if (input.name !== undefined) columns.name = input.name;
+  if (input.name !== undefined) columns.name = nameFrom(input.name);
   if (input.scopes !== undefined) columns.scopes = [...new Set(input.scopes)];
   if (input.redirect_uris !== undefined) {
     for (const [index, uri] of input.redirect_uris.entries()) {

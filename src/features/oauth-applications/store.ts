@@ -109,6 +109,16 @@ export interface Application {
   readonly secret_hash: Buffer | null;
 }
 
+/** The redirect URIs of public applications, of whatever account, that begin with this in lower case. */
+export async function publicRedirects(db: Reader, beginning: string): Promise<string[]> {
+  const found = await rows<{ uri: string }>(
+    db,
+    sql`select distinct uri from oauth_applications p, unnest(p.redirect_uris) uri
+        where p.kind = 'public' and p.deleted_at is null and starts_with(lower(uri), ${beginning})`,
+  );
+  return found.map(({ uri }) => uri);
+}
+
 /** A live application (UUID) of whatever account, or null. */
 export function findById(db: Reader, id: string): Promise<Application | null> {
   return maybeRow(

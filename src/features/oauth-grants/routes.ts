@@ -12,15 +12,16 @@ const grant = strict(
     application_name: Type.String(),
     user_id: Type.String({ description: 'who granted it' }),
     user_name: Type.String(),
-    scopes: Type.Array(Type.Enum([...ALL_SCOPES])),
-    status: Type.Enum(['active', 'revoked']),
+    scopes: Type.Array(Type.Enum([...ALL_SCOPES], { title: 'Scope' })),
+    status: Type.Enum(['active', 'revoked'], { title: 'GrantStatus' }),
     last_used_at: nullable(timestamp),
     revoked_at: nullable(timestamp),
     revoked_because: nullable(
-      Type.Enum(['merchant', 'application', 'reuse', 'deleted', 'user_removed'], {
+      Type.Enum(['merchant', 'application', 'reuse', 'deleted', 'user_removed', 'user_not_owner'], {
+        title: 'GrantEnd',
         description:
           'who ended it: this account, the application itself, a code or refresh token that was used twice, the ' +
-          'deletion of the application, or that the user left',
+          'deletion of the application, that the user left, or that the user is no owner any more',
       }),
     ),
     created_at: timestamp,

@@ -34,5 +34,10 @@ export function endGrantsOfApplication(tx: Tx, application: string): Promise<voi
 
 /** Ends what a user (UUID) granted, when they leave the account. */
 export function endGrantsOfUser(tx: Tx, account: string, user: string): Promise<void> {
-  return markRevokedByUser(tx, account, user);
+  return markRevokedByUser(tx, account, user, 'user_removed');
+}
+
+/** Ends what a user (UUID) granted as an owner, when they are none any more. */
+export function endGrantsOfFormerOwner(tx: Tx, account: string, user: string): Promise<void> {
+  return markRevokedByUser(tx, account, user, 'user_not_owner');
 }

@@ -6,7 +6,7 @@ import {
   type ListQuery,
   listPage,
   oneOf,
-  opaqueIdOrNone,
+  opaqueId,
   type Page,
 } from '../../http/lists.ts';
 
@@ -25,7 +25,7 @@ export const grantList: ListDefinition = {
     status: oneOf(['active', 'revoked'], (status) =>
       status === 'active' ? sql`g.revoked_at is null` : sql`g.revoked_at is not null`,
     ),
-    application_id: opaqueIdOrNone('app', 'g.application_id'),
+    application_id: opaqueId('app', 'g.application_id'),
     ...idInstants('created_at', 'g.id'),
   },
 };
@@ -53,7 +53,7 @@ export async function readGrant(db: Reader, account: string, id: string): Promis
   return row?.json ?? null;
 }
 
-type Because = 'merchant' | 'application' | 'reuse' | 'deleted' | 'user_removed';
+type Because = 'merchant' | 'application' | 'reuse' | 'deleted' | 'user_removed' | 'user_not_owner';
 
 /** Ends the live grant of an account; false when there is none, or it was ended before. */
 export async function markRevoked(tx: Tx, account: string, id: string, because: Because): Promise<boolean> {
@@ -71,8 +71,13 @@ export function markRevokedByApplication(tx: Tx, application: string): Promise<v
 }
 
 /** Ends all that a user granted. */
-export function markRevokedByUser(tx: Tx, account: string, user: string): Promise<void> {
-  return markAllRevoked(tx, sql`account_id = ${account} and user_id = ${user}`, 'user_removed');
+export function markRevokedByUser(
+  tx: Tx,
+  account: string,
+  user: string,
+  because: 'user_removed' | 'user_not_owner',
+): Promise<void> {
+  return markAllRevoked(tx, sql`account_id = ${account} and user_id = ${user}`, because);
 }
 
 async function markAllRevoked(tx: Tx, which: Sql, because: Because): Promise<void> {

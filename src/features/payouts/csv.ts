@@ -49,20 +49,32 @@ const COLUMNS: readonly Column[] = [
   ['currency', 'upper(c.currency)'],
   ['description', 'csv_text(c.description)'],
   ['paid_at', 'iso(p.paid_at)'],
+  ['order_line_id', 'csv_text(c.order_line_id)'],
 ];
+
+const CELLS = `c.account_id, c.payout_id, c.id, c.external_id, c.occurred_at, c.affiliate_id, c.program_id, c.order_id,
+  c.product_id, c.product_name, c.customer_email, c.sale_amount, c.currency, c.description, c.order_line_id`;
 
 /**
  * The COPY of a payout's commissions: of an unpaid payout all, of a paid one those that were paid, since the others
- * are released and in it no more.
+ * are released and in it no more. What a paid line did not pay is taken off by a row of its own, of the adjustment that
+ * owes it again: the sum of the file is what was paid.
  */
 export function commissionsCopy(account: string, payout: string): string {
+  const of = (alias: string) =>
+    `${alias}.account_id = ${literal(account)} and ${alias}.payout_id = ${literal(payout)}`;
   return `copy (
     select ${selectList(COLUMNS)}
-    from commissions c
+    from (
+      select ${CELLS}, c.type, c.amount from commissions c where ${of('c')}
+      union all
+      select ${CELLS.replace('c.payout_id', 't.payout_id')}, 'carried', -t.carried_amount
+      from payout_line_totals t
+      join commissions c on c.account_id = t.account_id and c.id = t.carried_commission_id
+      where ${of('t')} and t.carried_amount > 0) c
     join payouts p on p.account_id = c.account_id and p.id = c.payout_id
     join payout_lines l on l.account_id = c.account_id and l.payout_id = c.payout_id and l.affiliate_id = c.affiliate_id
     join affiliates a on a.account_id = c.account_id and a.id = c.affiliate_id
-    where c.account_id = ${literal(account)} and c.payout_id = ${literal(payout)}
-    order by c.affiliate_id, c.currency, c.occurred_at, c.id
+    order by c.affiliate_id, c.currency, c.type = 'carried', c.occurred_at, c.id
   ) to stdout with (format csv, header)`;
 }

@@ -1,7 +1,8 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
+import { Type } from 'typebox';
 import { fail } from '../../kernel/errors.ts';
-import { normalizeCurrency } from '../../kernel/money.ts';
-import { formatInstant, parseInstantOrDay } from '../../kernel/time.ts';
+import { MAX_JSON_INTEGER, normalizeCurrency } from '../../kernel/money.ts';
+import { formatInstant, INSTANT_OR_DAY, INSTANT_OR_DAY_RULE, parseInstantOrDay } from '../../kernel/time.ts';
 
 type Operator = 'eq' | 'ne' | 'in' | 'nin' | 'gt' | 'gte' | 'lt' | 'lte';
 type Value = string | number | boolean;
@@ -23,6 +24,8 @@ export interface PayoutFilters {
   readonly total: readonly Sql[];
   /** Inactive affiliates are only taken when the filters speak of the status. */
   readonly namesAffiliateStatus: boolean;
+  /** Affiliates who are switched off are only taken when the filters speak of the switch. */
+  readonly namesReadiness: boolean;
   readonly affiliateIds: readonly number[];
   readonly programIds: readonly number[];
 }
@@ -33,6 +36,8 @@ interface Field {
   readonly type: string;
   readonly operators: readonly Operator[];
   readonly rule: string;
+  /** The JSON schema of one value. */
+  readonly schema: Readonly<Record<string, unknown>>;
   /** The value as stored, or null when it breaks the rule. */
   read(value: unknown): Value | null;
 }
@@ -49,22 +54,30 @@ const readText = (value: unknown) =>
 const readWord = (words: readonly string[]) => (value: unknown) =>
   typeof value === 'string' && words.includes(value) ? value : null;
 
-function word(kind: Field['kind'], column: string, words: readonly string[]): Field {
+function word(kind: Field['kind'], column: string, words: readonly string[], title: string): Field {
   return {
     kind,
     column,
     type: 'text',
     operators: MEMBERSHIP,
     rule: `one of ${words.join(', ')}`,
+    schema: { ...Type.Enum([...words]), title },
     read: readWord(words),
   };
 }
 
-const id = { type: 'int8', operators: MEMBERSHIP, rule: 'a positive integer', read: readId } as const;
+const id = {
+  type: 'int8',
+  operators: MEMBERSHIP,
+  rule: `an integer from 1 to ${MAX_JSON_INTEGER}`,
+  schema: { type: 'integer', minimum: 1 },
+  read: readId,
+} as const;
 const text = {
   type: 'text',
   operators: MEMBERSHIP,
   rule: 'a text of 1 to 255 characters',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
   read: readText,
 } as const;
 
@@ -73,15 +86,21 @@ const FIELDS: Readonly<Record<string, Field>> = {
   program_id: { kind: 'commissionBound', column: 'c.program_id', ...id },
   product_id: { kind: 'commissionOther', column: 'c.product_id', ...text },
   order_id: { kind: 'commissionOther', column: 'c.order_id', ...text },
-  payout_method: word('affiliate', 'a.payout_method', ['paypal', 'wise', 'other']),
-  affiliate_status: word('affiliate', 'a.status', ['active', 'inactive']),
-  type: word('commissionOther', 'c.type', ['sale', 'recurring', 'bonus', 'adjustment', 'clawback']),
+  payout_method: word('affiliate', 'a.payout_method', ['paypal', 'wise', 'other'], 'PayoutMethod'),
+  affiliate_status: word('affiliate', 'a.status', ['active', 'inactive'], 'AffiliateStatus'),
+  type: word(
+    'commissionOther',
+    'c.type',
+    ['sale', 'recurring', 'bonus', 'adjustment', 'clawback'],
+    'CommissionType',
+  ),
   is_ready_for_payout: {
     kind: 'affiliate',
     column: 'a.is_ready_for_payout',
     type: 'boolean',
     operators: ['eq'],
     rule: 'true or false',
+    schema: { type: 'boolean' },
     read: (value) => (typeof value === 'boolean' ? value : null),
   },
   currency: {
@@ -90,6 +109,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
     type: 'text',
     operators: ['eq', 'in'],
     rule: 'an ISO 4217 currency code',
+    schema: { type: 'string', pattern: '^[A-Za-z]{3}$' },
     read: (value) => (typeof value === 'string' ? normalizeCurrency(value) : null),
   },
   total: {
@@ -98,6 +118,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
     type: 'numeric',
     operators: ['eq', ...ORDER],
     rule: 'an integer of minor units',
+    schema: { type: 'integer' },
     read: (value) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : null),
   },
   occurred_at: {
@@ -105,7 +126,8 @@ const FIELDS: Readonly<Record<string, Field>> = {
     column: 'c.occurred_at',
     type: 'timestamptz',
     operators: ORDER,
-    rule: 'an RFC 3339 instant or a day YYYY-MM-DD',
+    rule: INSTANT_OR_DAY_RULE,
+    schema: INSTANT_OR_DAY,
     read: (value) => (typeof value === 'string' && parseInstantOrDay(value) !== null ? value : null),
   },
 };
@@ -113,6 +135,27 @@ const FIELDS: Readonly<Record<string, Field>> = {
 /** The filter fields with their operators, for the description. */
 export const FILTER_FIELDS: readonly { name: string; operators: readonly string[]; rule: string }[] =
   Object.entries(FIELDS).map(([name, { operators, rule }]) => ({ name, operators, rule }));
+
+/** The JSON schema of `filters`, for the description: `readFilters` checks them in words of its own. */
+export const filtersSchema = {
+  title: 'PayoutFilters',
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    ...Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, conditionSchema(field)])),
+    status: { type: 'string', const: 'unpaid', description: 'says what a payout takes anyway' },
+  },
+};
+
+function conditionSchema({ operators, rule, schema }: Field) {
+  const list = { type: 'array', minItems: 1, maxItems: MAX_VALUES, items: schema };
+  const properties = Object.fromEntries(
+    operators.map((operator) => [operator, isList(operator) ? list : schema]),
+  );
+  const spelledOut = { type: 'object', additionalProperties: false, minProperties: 1, properties };
+  if (!operators.includes('eq')) return { description: rule, ...spelledOut };
+  return { description: rule, anyOf: [schema, ...(operators.includes('in') ? [list] : []), spelledOut] };
+}
 
 /**
  * Reads the `filters` of create and preview. null, `{}` and `[]` (PHP's empty object) are no filters. Throws
@@ -147,6 +190,7 @@ export function readFilters(input: unknown): PayoutFilters {
     commissionOther: conditionsOf(normal, 'commissionOther'),
     total: conditionsOf(normal, 'total'),
     namesAffiliateStatus: normal.affiliate_status !== undefined,
+    namesReadiness: normal.is_ready_for_payout !== undefined,
     affiliateIds: idsOf(normal.affiliate_id),
     programIds: idsOf(normal.program_id),
   };
@@ -194,7 +238,9 @@ function readOperators(name: string, field: Field, operators: Record<string, unk
   );
 }
 
-const isList = (operator: string) => operator === 'in' || operator === 'nin';
+function isList(operator: string): boolean {
+  return operator === 'in' || operator === 'nin';
+}
 
 function readList(path: string, field: Field, value: unknown): Value[] {
   if (!Array.isArray(value) || value.length === 0)

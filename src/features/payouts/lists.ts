@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import type { Reader } from '../../db/connect.ts';
 import {
   exactly,
@@ -11,6 +11,7 @@ import {
   oneOf,
   type Page,
 } from '../../http/lists.ts';
+import { EXCLUSION_REASONS } from './plan.ts';
 import { lineJoins, lineRecord, summary } from './records.ts';
 
 export const payoutList: ListDefinition = {
@@ -47,14 +48,24 @@ export function listPayouts(db: Reader, account: string, list: ListQuery): Promi
   });
 }
 
+const ofLine = `payout_line_totals t
+  where t.account_id = l.account_id and t.payout_id = l.payout_id and t.affiliate_id = l.affiliate_id`;
+const allPaid = `(select bool_and(t.is_paid) from ${ofLine})`;
+
 export const lineList: ListDefinition = {
   id: 'l.affiliate_id',
   defaultSort: 'id',
-  sort: { id: 'l.affiliate_id', affiliate_id: 'l.affiliate_id', is_paid: 'l.is_paid' },
+  sort: { id: 'l.affiliate_id', affiliate_id: 'l.affiliate_id', is_paid: allPaid },
   filters: {
     affiliate_id: numberId((id) => sql`l.affiliate_id = ${id}`),
-    is_paid: oneOf(['true', 'false'], (isPaid) => sql`l.is_paid = ${isPaid}::boolean`),
-    payment_reference: exactly('l.payment_reference'),
+    is_paid: oneOf(['true', 'false'], (isPaid) => sql`${raw(allPaid)} = ${isPaid}::boolean`),
+    payment_reference: {
+      ...exactly('t.payment_reference'),
+      condition: (reference) =>
+        reference === ''
+          ? null
+          : sql`exists (select from ${raw(ofLine)} and t.payment_reference = ${reference})`,
+    },
   },
 };
 
@@ -70,8 +81,6 @@ export function listLines(db: Reader, account: string, payout: string, list: Lis
   });
 }
 
-const REASONS = ['below_minimum', 'negative_balance', 'on_hold', 'affiliate_inactive'];
-
 const exclusionId = '(x.affiliate_id, x.currency, x.reason)';
 
 export const exclusionList: ListDefinition = {
@@ -79,7 +88,7 @@ export const exclusionList: ListDefinition = {
   defaultSort: 'id',
   sort: { id: exclusionId, affiliate_id: 'x.affiliate_id', amount: 'x.amount' },
   filters: {
-    reason: oneOf(REASONS, (reason) => sql`x.reason = ${reason}`),
+    reason: oneOf(EXCLUSION_REASONS, (reason) => sql`x.reason = ${reason}`),
     affiliate_id: numberId((id) => sql`x.affiliate_id = ${id}`),
   },
 };

@@ -69,12 +69,25 @@ async function removeGroup(tx: Tx, group: Group, amount: bigint, count: bigint):
             select from payout_line_totals t
             where t.account_id = l.account_id and t.payout_id = l.payout_id and t.affiliate_id = l.affiliate_id)`,
   );
-  if (count === 0n) return;
+  if (amount === 0n) return;
   await rows(
     tx,
     sql`insert into payout_exclusions (account_id, payout_id, affiliate_id, currency, reason, amount, commission_count)
         values (${account}, ${payout}, ${affiliate}, ${currency}, 'negative_balance', ${amount}, ${count})
         on conflict (account_id, payout_id, affiliate_id, currency, reason)
         do update set amount = excluded.amount, commission_count = excluded.commission_count`,
+  );
+}
+
+/** Notes that a commission of a group was taken out of the unpaid payout for review. `settleGroup` comes after. */
+export async function noteHeld(tx: Tx, group: Group, amount: bigint): Promise<void> {
+  const { account, payout, affiliate, currency } = group;
+  await rows(
+    tx,
+    sql`insert into payout_exclusions as x (account_id, payout_id, affiliate_id, currency, reason, amount,
+          commission_count)
+        values (${account}, ${payout}, ${affiliate}, ${currency}, 'on_hold', ${amount}, 1)
+        on conflict (account_id, payout_id, affiliate_id, currency, reason)
+        do update set amount = x.amount + excluded.amount, commission_count = x.commission_count + 1`,
   );
 }

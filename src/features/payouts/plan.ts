@@ -2,6 +2,15 @@ import sql, { type Sql } from 'sql-template-tag';
 import { searchCondition } from '../affiliates/search.ts';
 import { all, type PayoutFilters } from './filters.ts';
 
+/** Why an affiliate can be left out of a payout. */
+export const EXCLUSION_REASONS = [
+  'below_minimum',
+  'negative_balance',
+  'on_hold',
+  'affiliate_inactive',
+  'not_ready',
+] as const;
+
 export interface Selection {
   /** UUID of the account. */
   readonly account: string;
@@ -19,7 +28,7 @@ export const moment = sql`select date_trunc('milliseconds', clock_timestamp()) a
 const asOf = sql`(select at from moment)`;
 
 /** What a commission must be to count in its group: eligible in itself and matched, or a debt of who is matched. */
-function rowCondition({ account, filters }: Selection): Sql {
+export function rowCondition({ account, filters }: Selection): Sql {
   return sql`c.account_id = ${account} and c.payout_id is null and c.voided_at is null
     and ${all(filters.commissionBound)} and (c.amount < 0 or ${all(filters.commissionOther)})`;
 }
@@ -32,22 +41,24 @@ export function claimCondition(selection: Selection): Sql {
 /**
  * The query of groups, behind `moment`: one row per affiliate, currency and reason `(affiliate_id, currency, amount,
  * commission_count, reason)`; reason null = paid by this selection. The order of rules is the product's: filters,
- * debts, net, `total`, minimum (money that came back is exempt from it). Preview and create read the same query, so they cannot differ.
+ * debts, net (a debt that is settled to zero is neither paid nor left out), `total`, minimum (money that came back is exempt from it). Preview and create read the same query, so they cannot differ.
  */
 export function decidedGroups(selection: Selection): Sql {
   const { account, filters, search, ignoreMinimum } = selection;
   const affiliates = all([...filters.affiliate, ...[searchCondition(search) ?? []].flat()]);
   const inactive = filters.namesAffiliateStatus ? sql`false` : sql`a.status = 'inactive'`;
+  const notReady = filters.namesReadiness ? sql`false` : sql`not a.is_ready_for_payout`;
   return sql`
     select g.affiliate_id, g.currency, g.amount, g.commission_count,
            case when g.set_aside is not null then g.set_aside
-                when g.amount <= 0 then 'negative_balance'
+                when g.amount < 0 then 'negative_balance'
                 when not ${ignoreMinimum}::boolean and not g.returned and g.amount < coalesce(
                   (f.minimum_payout ->> g.currency)::int8, (o.minimum_payout ->> g.currency)::int8, 0)
                 then 'below_minimum' end as reason
     from (
       select c.affiliate_id, c.currency,
              case when ${inactive} then 'affiliate_inactive'
+                  when ${notReady} then 'not_ready'
                   when c.available_at > ${asOf} then 'on_hold' end as set_aside,
              sum(c.amount) as amount, count(*) as commission_count,
              bool_or(c.returns_payout_id is not null) as returned
@@ -57,5 +68,5 @@ export function decidedGroups(selection: Selection): Sql {
       having bool_or(${all(filters.commissionOther)})) g
     join affiliates f on f.account_id = ${account} and f.id = g.affiliate_id
     join accounts o on o.id = ${account}
-    where g.set_aside is not null or g.amount <= 0 or ${all(filters.total)}`;
+    where g.set_aside is not null or g.amount < 0 or g.amount > 0 and ${all(filters.total)}`;
 }

@@ -16,21 +16,37 @@ const MAX_LINES = 1000;
 /** A field of the affiliate `a` until the payout `p` is paid, then what was copied to the line `l`, for ever. */
 export const frozen = (name: string): string =>
   `case when p.status = 'paid' then l.${name} else a.${name} end`;
-const fullName = (alias: string): Sql =>
+/** The name of an affiliate or line, null when there is none. */
+export const fullName = (alias: string): Sql =>
   raw(`nullif(trim(concat_ws(' ', ${alias}.name_first, ${alias}.name_last)), '')`);
 
-/** The columns of a line, over `payouts p`, `payout_lines l` and `lineJoins`. */
+/** What was paid of a line in one currency, a row of `payout_line_totals`. */
+export const paidAmount = (alias: string): string =>
+  `case when ${alias}.is_paid then ${alias}.amount - ${alias}.carried_amount else 0 end`;
+
+/** The columns of a line that a payout would have, over a row of `amount`, `currency` and `commission_count`. */
+export const undecidedTotal = (
+  alias: string,
+): Sql => sql`${raw(`${alias}.currency, ${alias}.amount, ${alias}.commission_count`)},
+  null::boolean as is_paid, 0 as paid_amount, 0 as carried_amount, 0 as returned_amount, null as payment_reference`;
+
+/** The columns of an affiliate's lines, over `payouts p`, `payout_lines l` and `lineJoins`. */
 export const lineRecord = sql`l.affiliate_id,
   case when p.status = 'paid' then ${fullName('l')} else ${fullName('a')} end as name, ${raw(frozen('email'))} as email,
   ${raw(frozen('paypal_email'))} as paypal_email, ${raw(frozen('payout_method'))} as payout_method,
-  ${raw(frozen('is_ready_for_payout'))} as is_ready_for_payout, l.is_paid, t.commission_count, t.totals,
-  l.payment_reference, case when l.returned_at is null then 0 else t.single end as returned_amount`;
+  ${raw(frozen('is_ready_for_payout'))} as is_ready_for_payout, t.is_paid, t.commission_count, t.totals,
+  t.payment_reference, t.returned_amount`;
 
 export const lineJoins = sql`join affiliates a on a.account_id = l.account_id and a.id = l.affiliate_id
   cross join lateral (
-    select sum(s.commission_count)::int8 as commission_count, case when count(*) = 1 then sum(s.amount) end as single,
+    select sum(s.commission_count)::int8 as commission_count, bool_and(s.is_paid) as is_paid,
+           case when count(*) = count(s.payment_reference) and min(s.payment_reference) = max(s.payment_reference)
+             then min(s.payment_reference) end as payment_reference,
+           case when count(*) = 1 or sum(s.returned_amount) = 0 then sum(s.returned_amount) end as returned_amount,
            json_agg(s order by s.currency) as totals
-    from (select currency, amount, commission_count from payout_line_totals s
+    from (select currency, amount, commission_count, is_paid, ${raw(paidAmount('s'))} as paid_amount, carried_amount,
+                 returned_amount, payment_reference
+          from payout_line_totals s
           where s.account_id = l.account_id and s.payout_id = l.payout_id and s.affiliate_id = l.affiliate_id) s) t`;
 
 const lines = sql`case when p.affiliate_count <= ${MAX_LINES} then (

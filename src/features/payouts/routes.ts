@@ -2,24 +2,27 @@ import { type TSchema, Type } from 'typebox';
 import type { Reader } from '../../db/connect.ts';
 import type { ListDefinition, ListQuery, Page } from '../../http/lists.ts';
 import { created, noContent, ok, page, type Route, readRoute, writeRoute } from '../../http/route.ts';
+import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { commissionList, listPayoutCommissions } from '../commissions/list.ts';
 import { commission } from '../commissions/schema.ts';
 import { csvReply } from '../csv-export.ts';
-import { listOf, nullable, numberId, strict, text } from '../schemas.ts';
-import { FILTER_FIELDS } from './filters.ts';
+import { currencyInput, listOf, nullable, numberId, strict, text } from '../schemas.ts';
+import { completePayout } from './completion.ts';
+import { FILTER_FIELDS, filtersSchema } from './filters.ts';
 import { exclusionList, lineList, listExclusions, listLines, listPayouts, payoutList } from './lists.ts';
-import { completed, exclusion, line, payout, payoutSummary, preview } from './schema.ts';
+import type { Selection } from './plan.ts';
+import { previewExclusionList, previewExclusions, previewLineList, previewLines } from './preview.ts';
+import { completed, exclusion, line, payout, payoutSummary, preview, previewExclusion } from './schema.ts';
 import {
-  completePayout,
   createPayout,
   downloadPayout,
   etagOf,
   getPayout,
   type PayoutRecord,
   payoutHead,
+  previewPage,
   previewPayout,
   removePayout,
-  returnMoney,
 } from './service.ts';
 
 const LONG_LIST_LIMIT = 16 << 20;
@@ -35,6 +38,7 @@ const selection = strict(
           'Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators; ' +
           `all must hold.${filterHelp}`,
         examples: [null, { currency: 'usd', occurred_at: { lt: '2026-10-01' } }],
+        'x-shown': { anyOf: [filtersSchema, { type: 'null' }] },
       }),
     ),
     search: Type.Optional(
@@ -76,6 +80,7 @@ export const create = writeRoute({
   method: 'POST',
   path,
   access: 'affiliates',
+  sends: ['ETag'],
   summary: 'Create a payout',
   description:
     'Takes all unpaid commissions that match the filters and are off hold. An account has at most one unpaid payout.',
@@ -105,10 +110,57 @@ export const previewOne = writeRoute({
   handle: async ({ tx, account, body }) => ok(await previewPayout(tx, account, body)),
 });
 
+/** A list of what create would do now: the body of create, the query of a list. */
+function previewList(
+  part: string,
+  spec: {
+    operation: string;
+    summary: string;
+    list: ListDefinition;
+    item: TSchema;
+    read: (db: Reader, selection: Selection, list: ListQuery) => Promise<Page>;
+  },
+): Route {
+  return writeRoute({
+    operation: spec.operation,
+    method: 'POST',
+    path: `/v2/affiliates/payouts/preview/${part}`,
+    access: 'affiliates',
+    summary: spec.summary,
+    description: 'However many there are. Each page is decided anew, at its own moment.',
+    body: selection,
+    bodyOptional: true,
+    list: spec.list,
+    returns: { 200: listOf(spec.item) },
+    errors: filterErrors,
+    harmless: true,
+    unaudited: true,
+    handle: async ({ tx, account, body, list }) =>
+      page(await previewPage(tx, account, body, (db, chosen) => spec.read(db, chosen, list))),
+  });
+}
+
+export const previewAffiliates = previewList('affiliates', {
+  operation: 'previewPayoutAffiliates',
+  summary: 'List who a payout would pay',
+  list: previewLineList,
+  item: line,
+  read: previewLines,
+});
+
+export const previewExcluded = previewList('excluded', {
+  operation: 'previewPayoutExclusions',
+  summary: 'List who a payout would leave out',
+  list: previewExclusionList,
+  item: previewExclusion,
+  read: previewExclusions,
+});
+
 export const getCurrent = readRoute({
   operation: 'getCurrentPayout',
   path: '/v2/affiliates/payouts/current',
   access: 'affiliates',
+  sends: ['ETag'],
   summary: 'Get the current unpaid payout',
   returns: { 200: payout },
   errors: ['no_current_payout'],
@@ -119,6 +171,7 @@ export const get = readRoute({
   operation: 'getPayout',
   path: one,
   access: 'affiliates',
+  sends: ['ETag'],
   summary: 'Get a payout by id',
   description: '`current` in place of the id reads the unpaid payout, here and in the paths below.',
   returns: { 200: payout },
@@ -131,15 +184,29 @@ export const complete = writeRoute({
   method: 'PUT',
   path: one,
   access: 'affiliates',
+  sends: ['ETag'],
   summary: 'Complete a payout',
   description:
-    'Marks which affiliates were paid. Listed and true: paid, for ever. Listed and false, or not listed: their ' +
-    'commissions are released and owed again.',
+    'Marks who was paid. A line is one affiliate in one currency; an entry is about one line, or without `currency` ' +
+    'about all of the affiliate. Listed and true: paid, for ever, whole or up to `amount`, with the rest owed again. ' +
+    'Listed and false, or not listed: the commissions are released and owed again.',
   body: strict({
     commissions: Type.Array(
       strict({
         affiliate_id: { ...numberId, description: 'an affiliate of the payout' },
-        is_paid: Type.Boolean({ description: 'all the money of the line has left; false releases it' }),
+        is_paid: Type.Boolean({ description: 'the money has left; false releases what is owed' }),
+        currency: Type.Optional({
+          ...currencyInput,
+          description: 'ISO 4217, any case: the line this is about; without it all lines of the affiliate',
+        }),
+        amount: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: MAX_AMOUNT,
+            description:
+              'minor units of the currency beside it that left, at most what the line is worth: the rest is owed again',
+          }),
+        ),
         payment_reference: Type.Optional(
           nullable({ ...text(255), description: 'how you find the transfer, stored with the line' }),
         ),
@@ -159,6 +226,7 @@ export const complete = writeRoute({
     'invalid_if_match',
     'duplicate_entry',
     'affiliate_not_in_payout',
+    'invalid_amount',
     'affiliates_missing',
   ],
   handle: async ({ tx, account, principal, params, body, ifMatch }) =>
@@ -197,6 +265,7 @@ export const download = readRoute({
   operation: 'downloadPayout',
   path: `${one}/download`,
   access: 'affiliates',
+  sends: ['ETag'],
   summary: 'Download payout CSV',
   description: 'One row per commission: of an unpaid payout all, of a paid one those that were paid.',
   returns: { 200: 'text/csv' },
@@ -256,18 +325,4 @@ export const exclusions = listWithin('excluded', {
   list: exclusionList,
   item: exclusion,
   read: listExclusions,
-});
-
-export const returned = writeRoute({
-  operation: 'returnPayoutLine',
-  method: 'POST',
-  path: `${one}/affiliates/{affiliate_id}/returned`,
-  access: 'affiliates',
-  summary: 'Book money that came back',
-  description: 'Once for a paid line: the affiliate is owed the money again, whatever the minimum.',
-  body: strict({ reason: text(500), reference: Type.Optional(nullable(text(255))) }),
-  returns: { 200: line },
-  errors: ['resource_missing', 'current_is_read_only', 'line_not_paid', 'already_returned'],
-  handle: async ({ tx, account, params, body }) =>
-    ok(await returnMoney(tx, account, params.payout_id, params.affiliate_id, body)),
 });

@@ -1,10 +1,10 @@
 import { type Reader, type Snapshot, type Tx, uniqueViolation } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
+import type { Page } from '../../http/lists.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
-import { idOf, numberIdOf, uuidOf } from '../../kernel/ids.ts';
+import { idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { formatDecimal } from '../../kernel/money.ts';
-import { getCommission } from '../commissions/service.ts';
 import { type CsvFile, csvOut } from '../csv-export.ts';
 import { missingAffiliates, missingPrograms } from '../references.ts';
 import { refuseInexact } from '../totals.ts';
@@ -14,22 +14,15 @@ import { type PayoutFilters, readFilters } from './filters.ts';
 import type { Selection } from './plan.ts';
 import { payoutRecord, payoutSummary, type WhichPayout, whichPayout } from './records.ts';
 import {
-  bookReturn,
   claim,
-  compareEntries,
   currentPayout,
   deletePayout,
-  type Entries,
   exclusionCounts,
   insertPayout,
   type LockedPayout,
-  lockLine,
   lockPayout,
-  markPaid,
   previewRecord,
-  readLine,
   refreshTotals,
-  settleLines,
 } from './store.ts';
 
 export interface SelectionInput {
@@ -135,6 +128,21 @@ export async function previewPayout(
   return json;
 }
 
+/**
+ * A page of what create would do now: `read` says of what. Each page is decided anew, at its own moment. Throws as
+ * `previewPayout`.
+ */
+export async function previewPage(
+  db: Reader,
+  account: string,
+  input: SelectionInput,
+  read: (db: Reader, selection: Selection) => Promise<Page>,
+): Promise<Page> {
+  const shape = readSelection(input);
+  await checkReferences(db, account, shape.filters);
+  return read(db, { ...shape, account });
+}
+
 /** What an id in a path means. Throws `resource_missing` for an ill-formed one. */
 function which(id: string): WhichPayout {
   const condition = whichPayout(id);
@@ -166,7 +174,11 @@ export async function payoutHead(db: Reader, account: string, id: string): Promi
 }
 
 /** The payout to change, with the books and itself locked. Throws `current_is_read_only`, `resource_missing`. */
-async function lock(tx: Tx, account: string, id: string): Promise<LockedPayout & { id: string }> {
+export async function lockPayoutToChange(
+  tx: Tx,
+  account: string,
+  id: string,
+): Promise<LockedPayout & { id: string }> {
   if (id === 'current') throw fail('current_is_read_only', '`current` only reads: use the id of the payout');
   const uuid = uuidOf('po', id);
   if (uuid === null) throw missing(id);
@@ -177,7 +189,7 @@ async function lock(tx: Tx, account: string, id: string): Promise<LockedPayout &
 }
 
 /** The revisions an If-Match header accepts; null = any. Throws `invalid_if_match`. */
-function readIfMatch(header: string | undefined): readonly string[] | null {
+export function readIfMatch(header: string | undefined): readonly string[] | null {
   if (header === undefined || header.trim() === '*') return null;
   return header.split(',').map((part) => {
     const tag = /^(?:W\/)?"([^"]*)"$/.exec(part.trim())?.[1];
@@ -187,7 +199,7 @@ function readIfMatch(header: string | undefined): readonly string[] | null {
 }
 
 /** Throws `payout_changed` with the current revision and totals unless the revision is accepted. */
-function checkRevision(payout: LockedPayout, accepted: readonly string[] | null): void {
+export function checkRevision(payout: LockedPayout, accepted: readonly string[] | null): void {
   if (accepted === null || accepted.includes(String(payout.revision))) return;
   throw fail(
     'payout_changed',
@@ -212,86 +224,6 @@ export function etagOf(revision: number): string {
   return `"${revision}"`;
 }
 
-export interface CommissionEntry {
-  readonly affiliate_id: number;
-  readonly is_paid: boolean;
-  readonly payment_reference?: string | null;
-}
-
-/**
- * Completes a payout: listed and true is paid, everything else is released and owed again. Throws
- * `payout_is_paid`, `payout_changed`, `duplicate_entry`, `affiliate_not_in_payout`, `affiliates_missing`.
- */
-export async function completePayout(
-  tx: Tx,
-  account: string,
-  actor: string,
-  id: string,
-  input: { commissions: readonly CommissionEntry[]; requireAll: boolean; ifMatch: string | undefined },
-): Promise<PayoutRecord> {
-  const accepted = readIfMatch(input.ifMatch);
-  const payout = await lock(tx, account, id);
-  if (payout.status === 'paid') throw fail('payout_is_paid', 'the payout is paid already');
-  checkRevision(payout, accepted);
-  const entries: Entries = {
-    affiliateIds: input.commissions.map((entry) => entry.affiliate_id),
-    isPaid: input.commissions.map((entry) => entry.is_paid),
-    references: input.commissions.map((entry) => entry.payment_reference ?? null),
-  };
-  const unlisted = await checkEntries(tx, account, payout.id, entries, input.requireAll);
-  await settleLines(tx, account, payout.id, entries);
-  await markPaid(tx, account, payout.id, actor);
-  await refreshTotals(tx, account, payout.id);
-  await publish(tx, { account, type: 'payout.paid', data: await payoutSummary(tx, account, payout.id) });
-  const record = found(await payoutRecord(tx, account, which(idOf('po', payout.id))));
-  return { ...record, json: `${record.json.slice(0, -1)},"unlisted_affiliate_count":${unlisted}}` };
-}
-
-async function checkEntries(tx: Tx, account: string, payout: string, entries: Entries, requireAll: boolean) {
-  const seen = new Set<number>();
-  const twice = new Set<number>();
-  for (const affiliate of entries.affiliateIds) (seen.has(affiliate) ? twice : seen).add(affiliate);
-  if (twice.size > 0)
-    throw fail('duplicate_entry', `commissions: affiliates listed twice: ${nameSome([...twice])}`);
-  const { strangers, unlisted } = await compareEntries(tx, account, payout, entries);
-  if (strangers.count > 0n) {
-    const names = nameSome(strangers.first ?? [], Number(strangers.count));
-    throw fail('affiliate_not_in_payout', `commissions: not in this payout: affiliates ${names}`);
-  }
-  if (requireAll && unlisted.count > 0n) {
-    const names = nameSome(unlisted.first ?? [], Number(unlisted.count));
-    throw fail('affiliates_missing', `require_all: not listed in commissions: affiliates ${names}`);
-  }
-  return unlisted.count;
-}
-
-/**
- * Books money that came back: the affiliate is owed it again, whatever the minimum, and the line shows it. Throws
- * `resource_missing` (payout or line), `line_not_paid`, `already_returned`.
- */
-export async function returnMoney(
-  tx: Tx,
-  account: string,
-  id: string,
-  affiliateId: string,
-  input: { reason: string; reference?: string | null },
-): Promise<Json<unknown>> {
-  const payout = await lock(tx, account, id);
-  const affiliate = numberIdOf(affiliateId);
-  const line = affiliate === null ? null : await lockLine(tx, account, payout.id, affiliate);
-  if (line === null || affiliate === null)
-    throw fail('resource_missing', 'the affiliate has no line in this payout');
-  if (line.is_paid !== true) throw fail('line_not_paid', 'the affiliate was not paid in this payout');
-  if (line.returned) throw fail('already_returned', 'the money of this line was booked as returned before');
-  const commissions = await bookReturn(tx, account, payout.id, affiliate, input);
-  for (const { id: uuid } of commissions) {
-    const data = await getCommission(tx, account, idOf('com', uuid));
-    await publish(tx, { account, type: 'commission.created', data });
-  }
-  await publish(tx, { account, type: 'payout.updated', data: await payoutSummary(tx, account, payout.id) });
-  return readLine(tx, account, payout.id, affiliate);
-}
-
 /** Removes an unpaid payout and releases its commissions. Throws `payout_is_paid`, `payout_changed`. */
 export async function removePayout(
   tx: Tx,
@@ -300,7 +232,7 @@ export async function removePayout(
   ifMatch: string | undefined,
 ): Promise<void> {
   const accepted = readIfMatch(ifMatch);
-  const payout = await lock(tx, account, id);
+  const payout = await lockPayoutToChange(tx, account, id);
   if (payout.status === 'paid') throw fail('payout_is_paid', 'what is paid never changes: the payout stays');
   checkRevision(payout, accepted);
   const data = await payoutSummary(tx, account, payout.id);

@@ -6,7 +6,7 @@ import { STATUSES, webhookRecovery } from './schema.ts';
 import { cancelRecovery, createRecovery, getRecovery } from './service.ts';
 import { listRecoveries, recoveryList } from './store.ts';
 
-const status = Type.Enum([...STATUSES]);
+const status = Type.Enum([...STATUSES], { title: 'RecoveredStatus' });
 
 export const recover = writeRoute({
   operation: 'recoverWebhookEndpoint',

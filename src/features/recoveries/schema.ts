@@ -7,7 +7,7 @@ export const STATUSES = ['failed', 'pending', 'delivered'] as const;
 const filters = strict({
   since: timestamp,
   until: timestamp,
-  status: Type.Array(Type.Enum([...STATUSES])),
+  status: Type.Array(Type.Enum([...STATUSES], { title: 'RecoveredStatus' })),
   types: nullable(Type.Array(Type.String(), { description: 'null = all' })),
 });
 
@@ -18,6 +18,7 @@ export const webhookRecovery = strict(
     object: Type.Literal('webhook_recovery'),
     webhook_endpoint_id: Type.String(),
     status: Type.Enum(['pending', 'running', 'paused', 'completed', 'cancelled'], {
+      title: 'RecoveryStatus',
       description: 'paused: the endpoint is disabled; it goes on when the endpoint is enabled',
     }),
     filters,

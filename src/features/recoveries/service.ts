@@ -5,6 +5,7 @@ import { idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import {
   formatInstant,
+  INSTANT_OR_DAY_RULE,
   parseDay,
   parseInstant,
   parseInstantOrDay,
@@ -131,5 +132,5 @@ function endOf(until: string): number {
 }
 
 function refuseTime(field: string): never {
-  throw fail('invalid_body', `${field} must be an RFC 3339 instant or a day YYYY-MM-DD`);
+  throw fail('invalid_body', `${field} must be ${INSTANT_OR_DAY_RULE}`);
 }

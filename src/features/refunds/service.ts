@@ -1,39 +1,36 @@
-import { type Tx, uniqueViolation } from '../../db/connect.ts';
-import { publish } from '../../delivery/queue.ts';
+import type { Reader, Tx } from '../../db/connect.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import { multiplyRounded } from '../../kernel/money.ts';
-import { formatInstant, parseInstant } from '../../kernel/time.ts';
-import { getCommission } from '../commissions/service.ts';
-import { lockForChange, refuseState, settlePayoutOf, voidLocked } from '../commissions/state.ts';
-import type { LockedCommission } from '../commissions/store.ts';
+import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
+import { lockForChange, refuseState } from '../commissions/state.ts';
 import { lockBooks } from '../payouts/books.ts';
 import {
+  askedBy,
+  type Candidate,
+  concerns,
+  describeLines,
+  type RefundLine,
+  type Settled,
+  settleLine,
+} from './lines.ts';
+import { readCommissionRefund, readRefund } from './list.ts';
+import { lockOrder } from './locks.ts';
+import { type OrderRefundInput, type RefundInput, readLines, readRequest } from './request.ts';
+import { type Asked, shareOf } from './rule.ts';
+import {
   commissionsOfOrder,
-  insertClawback,
+  findRefund,
+  followLines,
+  insertLines,
   insertRefund,
-  noteRefunded,
+  ofOtherOrders,
   type RefundRequest,
-  reduceCommission,
   type StoredRefund,
-  storedRefunds,
+  storedRefund,
+  takenOf,
 } from './store.ts';
-
-export interface RefundInput {
-  readonly external_id: string;
-  /** Minor units of commission to take back. */
-  readonly amount?: number;
-  /** Minor units of the sale that were refunded; the commission follows pro rata. */
-  readonly sale_amount?: number;
-  readonly reason?: string | null;
-  readonly occurred_at?: string;
-}
-
-export interface OrderRefundInput extends RefundInput {
-  readonly order_id: string;
-  readonly product_id?: string | null;
-}
+import { take } from './take.ts';
 
 /** The answer: the refund's record, and whether this request made it. */
 export interface RefundAnswer {
@@ -55,207 +52,166 @@ export async function refundCommission(
   input: RefundInput,
 ): Promise<RefundAnswer> {
   const request = readRequest(input, { commission_id: id });
+  const asked = askedBy({
+    amount: input.amount === undefined ? null : BigInt(input.amount),
+    saleAmount: input.sale_amount === undefined ? null : BigInt(input.sale_amount),
+  });
   await lockBooks(tx, account);
   const commission = await lockForChange(tx, account, uuidOf('com', id));
-  const stored = await replayed(tx, account, input.external_id, request);
-  if (stored) return { json: await singleAnswer(tx, account, input.external_id, stored), isNew: false };
-  await apply(tx, account, commission, input, request);
-  const made = await storedRefunds(tx, account, input.external_id, request);
-  return { json: await singleAnswer(tx, account, input.external_id, made), isNew: true };
+  const known = await replayed(tx, account, input.external_id, request);
+  if (known) return { json: await readCommissionRefund(tx, account, known), isNew: false };
+  const isSpent = commission.voided && commission.refunded_amount === commission.original_amount;
+  refuseState(
+    { ...commission, voided: commission.voided && !(isSpent && asked.of === 'sale') },
+    NOT_REFUNDABLE,
+    {
+      paidToo: true,
+    },
+  );
+  await refuseTooMuch(tx, account, commission.id, asked);
+  const refund = await insertRefund(tx, account, {
+    ...{ externalId: input.external_id, request, orderId: null, productId: null },
+    ...aboutOf(input, request),
+  });
+  await take(tx, account, refund, commission.id, asked);
+  return { json: await readCommissionRefund(tx, account, refund.id), isNew: true };
+}
+
+/** An amount of commission is exact; without one something must be left. A part of a sale takes what is due. */
+async function refuseTooMuch(tx: Tx, account: string, uuid: string, asked: Asked): Promise<void> {
+  const commission = await lockForChange(tx, account, uuid);
+  if (asked.of === 'sale' && commission.sale_amount === null) {
+    throw fail('invalid_amount', 'sale_amount: the commission was stored without one; send amount instead');
+  }
+  const rest = commission.original_amount - commission.refunded_amount;
+  const { amount, capped } = shareOf(await takenOf(tx, account, commission), asked);
+  const isSpent = asked.of === 'rest' && amount === 0n && commission.original_amount > 0n;
+  if (isSpent || (asked.of === 'commission' && capped)) {
+    const wanted = asked.of === 'commission' ? asked.amount : amount;
+    throw fail(
+      'refund_exceeds_rest',
+      `the refund of ${wanted} is more than the ${rest} that is left of ${idOf('com', uuid)}`,
+    );
+  }
 }
 
 /**
- * Refunds the commissions of an order (or of one product in it), all or none. With an amount the commissions must
- * leave no doubt what it is of. Throws as `refundCommission`.
+ * Refunds an order: all of it or of a product in it, a part of its one sale, or the lines that are named; all or
+ * nothing. What has not come in yet is taken when it does. Throws `invalid_amount` where it could mean several sales,
+ * `invalid_body`, `duplicate_entry`, `duplicate_external_id`, `refund_exceeds_rest`.
  */
 export async function refundOrder(tx: Tx, account: string, input: OrderRefundInput): Promise<RefundAnswer> {
-  const productId = input.product_id ?? null;
-  const request = readRequest(input, { order_id: input.order_id, product_id: productId });
+  const { lines, request } = readLines(input);
   await lockBooks(tx, account);
-  const stored = await replayed(tx, account, input.external_id, request);
-  if (stored) return { json: await orderAnswer(tx, account, input, stored), isNew: false };
-  const ids = await commissionsOfOrder(tx, account, input.order_id, productId);
-  if (ids.length === 0) {
-    const product = productId === null ? '' : ` with product_id ${productId}`;
-    throw fail(
-      'resource_missing',
-      `order_id ${input.order_id}${product}: no commission that can be refunded`,
-    );
-  }
-  const commissions: LockedCommission[] = [];
-  for (const id of ids) commissions.push(await lockForChange(tx, account, id));
-  refuseDoubt(commissions, input);
-  for (const { id } of commissions) {
-    // read again: the refund before this one may have taken its whole group out of the payout
-    await apply(tx, account, await lockForChange(tx, account, id), input, request);
-  }
-  const made = await storedRefunds(tx, account, input.external_id, request);
-  return { json: await orderAnswer(tx, account, input, made), isNew: true };
-}
-
-function refuseDoubt(commissions: readonly LockedCommission[], input: OrderRefundInput): void {
-  if (commissions.length === 1) return;
-  const names = nameSome(commissions.map(({ id }) => idOf('com', id)));
-  const hint = `order_id ${input.order_id} has ${commissions.length} commissions (${names})`;
-  if (input.amount !== undefined) {
-    throw fail('invalid_amount', `amount: ${hint}: name a product_id, or refund each commission by its id`);
-  }
-  if (input.sale_amount !== undefined && new Set(commissions.map((each) => each.sale_amount)).size > 1) {
-    throw fail(
-      'invalid_amount',
-      `sale_amount: ${hint} of different sales: name a product_id, or refund each by its id`,
-    );
-  }
-}
-
-function readRequest(input: RefundInput, target: RefundRequest): RefundRequest {
-  if (input.amount !== undefined && input.sale_amount !== undefined) {
+  await lockOrder(tx, account, input.order_id);
+  const known = await replayed(tx, account, input.external_id, request);
+  if (known) return { json: await recordOf(tx, account, known), isNew: false };
+  const commissions = await commissionsOfOrder(tx, account, input.order_id);
+  refuseUnnameable(input, commissions);
+  const named = lines.flatMap(({ externalId }) => externalId ?? []);
+  const strangers = await ofOtherOrders(tx, account, input.order_id, named);
+  if (strangers.length > 0) {
     throw fail(
       'invalid_body',
-      'amount and sale_amount exclude each other: send one of them, or none for the rest',
+      `lines: external_id ${nameSome(strangers)}: not a sale of order ${input.order_id}`,
     );
   }
-  const occurred = input.occurred_at === undefined ? null : parseInstant(input.occurred_at);
-  if (occurred === null && input.occurred_at !== undefined) {
-    throw fail('invalid_body', 'occurred_at must be an RFC 3339 instant such as 2026-09-15T08:30:00Z');
-  }
-  return {
-    ...target,
-    amount: input.amount ?? null,
-    sale_amount: input.sale_amount ?? null,
-    reason: input.reason ?? null,
-    occurred_at: occurred === null ? null : formatInstant(occurred),
-  };
-}
-
-async function replayed(tx: Tx, account: string, externalId: string, request: RefundRequest) {
-  const stored = await storedRefunds(tx, account, externalId, request);
-  if (stored.length === 0) return null;
-  if (stored.every((refund) => refund.same)) return stored;
-  throw fail('duplicate_external_id', `external_id ${externalId} was used for another refund`);
-}
-
-function amountOf(commission: LockedCommission, input: RefundInput): bigint {
-  const rest = commission.original_amount - commission.refunded_amount;
-  let amount = rest;
-  if (input.amount !== undefined) amount = BigInt(input.amount);
-  else if (input.sale_amount !== undefined) amount = proRata(commission, BigInt(input.sale_amount));
-  if (rest === 0n || amount > rest) {
-    throw fail(
-      'refund_exceeds_rest',
-      `the refund of ${amount} is more than the ${rest} that is left of ${idOf('com', commission.id)}`,
-    );
-  }
-  return amount;
-}
-
-function proRata(commission: LockedCommission, refunded: bigint): bigint {
-  const sale = commission.sale_amount;
-  if (sale === null || sale === 0n) {
-    throw fail('invalid_amount', 'sale_amount: the commission was stored without one; send amount instead');
-  }
-  if (refunded > sale) {
-    throw fail('refund_exceeds_rest', `sale_amount ${refunded} is more than the sale of ${sale}`);
-  }
-  return multiplyRounded(commission.original_amount, refunded, sale);
-}
-
-async function apply(
-  tx: Tx,
-  account: string,
-  commission: LockedCommission,
-  input: RefundInput,
-  request: RefundRequest,
-): Promise<void> {
-  refuseState(commission, NOT_REFUNDABLE, { paidToo: true });
-  const amount = amountOf(commission, input);
-  const reason = input.reason ?? null;
-  const occurredAt = request.occurred_at === null ? null : String(request.occurred_at);
-  const clawback =
-    commission.paid && amount > 0n
-      ? await clawBack(tx, account, commission, { externalId: input.external_id, amount, reason, occurredAt })
-      : null;
-  if (!commission.paid && amount > 0n) await reduce(tx, account, commission, amount, reason);
-  await insertRefund(tx, account, {
-    externalId: input.external_id,
-    commission: commission.id,
-    request,
-    amount,
-    reason,
-    occurredAt,
-    clawback,
+  const settled = lines.map((line) => ({ line, settled: settleExactly(line, commissions, input) }));
+  refuseTwice(settled.map((each) => each.settled));
+  const refund = await insertRefund(tx, account, {
+    ...{ externalId: input.external_id, request, orderId: input.order_id },
+    productId: input.product_id ?? null,
+    ...aboutOf(input, request),
   });
-}
-
-async function reduce(
-  tx: Tx,
-  account: string,
-  commission: LockedCommission,
-  amount: bigint,
-  reason: string | null,
-) {
-  const id = idOf('com', commission.id);
-  if (amount === commission.amount) {
-    await noteRefunded(tx, account, commission.id, amount);
-    await voidLocked(tx, account, commission, reason ?? 'refunded');
-    await publish(tx, { account, type: 'commission.voided', data: await getCommission(tx, account, id) });
-    return;
+  await insertLines(tx, account, refund, settled);
+  for (const { line, settled: found } of settled) {
+    if (found.status !== 'applied') continue;
+    for (const { id } of found.take) await takeOfOrder(tx, account, refund, id, line);
   }
-  await reduceCommission(tx, account, commission.id, amount);
-  await settlePayoutOf(tx, account, commission);
-  await publish(tx, { account, type: 'commission.updated', data: await getCommission(tx, account, id) });
+  await followLines(tx, account, [refund.id]);
+  return { json: await recordOf(tx, account, refund.id), isNew: true };
 }
 
-async function clawBack(
-  tx: Tx,
-  account: string,
-  commission: LockedCommission,
-  refund: { externalId: string; amount: bigint; reason: string | null; occurredAt: string | null },
-): Promise<string> {
-  await noteRefunded(tx, account, commission.id, refund.amount);
-  try {
-    const externalId = `clawback:${refund.externalId}:${idOf('com', commission.id)}`;
-    const id = await insertClawback(tx, account, commission, { ...refund, externalId });
-    const data = await getCommission(tx, account, idOf('com', id));
-    await publish(tx, { account, type: 'commission.clawed_back', data });
-    return id;
-  } catch (error) {
-    if (uniqueViolation(error) === null) throw error;
-    throw fail(
-      'duplicate_external_id',
-      `external_id: a commission named like the clawback of ${refund.externalId} exists`,
-    );
-  }
+/** What is voided by hand is not owed, and what refunds have taken whole has no rest: neither stops the others. */
+async function takeOfOrder(tx: Tx, account: string, refund: StoredRefund, id: string, line: RefundLine) {
+  const asked = askedBy(line);
+  const commission = await lockForChange(tx, account, id);
+  const isSpent = commission.refunded_amount === commission.original_amount;
+  if (isSpent ? asked.of === 'rest' : commission.voided) return;
+  if (asked.of === 'commission') await refuseTooMuch(tx, account, id, asked);
+  await take(tx, account, refund, id, asked);
 }
 
-async function refundJson(tx: Tx, account: string, refund: StoredRefund): Promise<string> {
-  const commission = await getCommission(tx, account, idOf('com', refund.commission_id));
-  const clawback =
-    refund.clawback_id === null ? 'null' : await getCommission(tx, account, idOf('com', refund.clawback_id));
-  return `{"amount":${refund.amount},"commission":${commission},"clawback":${clawback}}`;
-}
-
-function head(externalId: string, refunds: readonly StoredRefund[]): string {
-  const [first] = refunds;
-  return (
-    `"object":"affiliate_refund","external_id":${JSON.stringify(externalId)},"reason":${JSON.stringify(first?.reason ?? null)},` +
-    `"occurred_at":${JSON.stringify(first?.occurred_at)},"created_at":${JSON.stringify(first?.created_at)}`
+function settleExactly(
+  line: RefundLine,
+  commissions: readonly Candidate[],
+  input: OrderRefundInput,
+): Settled<Candidate> {
+  const matched = commissions.filter((commission) => concerns(line, commission));
+  const settled = settleLine(line, matched);
+  if (settled.status !== 'in_doubt') return settled;
+  throw fail(
+    'invalid_amount',
+    `order_id ${input.order_id}: ${settled.why}: ${describeLines(matched)}: ` +
+      'name what was refunded with lines: [{"order_line_id" or "external_id", "sale_amount"}]',
   );
 }
 
-async function singleAnswer(tx: Tx, account: string, externalId: string, refunds: readonly StoredRefund[]) {
-  const [refund] = refunds;
-  if (!refund) throw new Error('a refund that was stored is not there');
-  return `{${head(externalId, refunds)},${(await refundJson(tx, account, refund)).slice(1)}`;
+/** No commission that comes in can have such ids; those that had them before are refunded by them. */
+function refuseUnnameable(input: OrderRefundInput, commissions: readonly Candidate[]): void {
+  const lines = (input.lines ?? []).map(
+    ({ order_line_id }, index) => [`lines[${index}].order_line_id`, order_line_id] as const,
+  );
+  const known = new Set(commissions.flatMap(({ order_line_id, product_id }) => [order_line_id, product_id]));
+  if (commissions.length > 0) known.add(input.order_id);
+  for (const [field, id] of [
+    ['order_id', input.order_id],
+    ['product_id', input.product_id],
+    ...lines,
+  ] as const) {
+    if (id && !known.has(id) && !isIdentifier(id)) throw fail('invalid_body', `${field} ${IDENTIFIER_RULE}`);
+  }
 }
 
-async function orderAnswer(
-  tx: Tx,
-  account: string,
-  input: OrderRefundInput,
-  refunds: readonly StoredRefund[],
-) {
-  const items: string[] = [];
-  for (const refund of refunds) items.push(await refundJson(tx, account, refund));
-  return `{${head(input.external_id, refunds)},"order_id":${JSON.stringify(input.order_id)},"refunds":[${items.join(',')}]}`;
+/** A commission must not be taken by two lines of one refund. */
+function refuseTwice(settled: readonly Settled<Candidate>[]): void {
+  const taken = settled.flatMap((each) => (each.status === 'applied' ? each.take : []));
+  const twice = taken.filter(({ id }, index) => taken.findIndex((other) => other.id === id) < index);
+  if (twice.length === 0) return;
+  const names = nameSome([...new Set(twice.map(({ external_id }) => external_id))]);
+  throw fail('duplicate_entry', `lines: two of them are of the same commission: ${names}`);
+}
+
+function aboutOf({ reason }: RefundInput, request: RefundRequest) {
+  const occurredAt = request.occurred_at === null ? null : String(request.occurred_at);
+  return { reason: reason ?? null, occurredAt };
+}
+
+/** The UUID of the refund that was stored for the same request. Throws `duplicate_external_id` for another one. */
+async function replayed(tx: Tx, account: string, externalId: string, request: RefundRequest) {
+  const stored = await storedRefund(tx, account, externalId, request);
+  if (stored === null) return null;
+  if (stored.same) return stored.id;
+  throw fail('duplicate_external_id', `external_id ${externalId} was used for another refund`);
+}
+
+async function recordOf(db: Reader, account: string, uuid: string): Promise<string> {
+  const json = await readRefund(db, account, uuid);
+  if (json === null) throw new Error('a refund that was stored is not there');
+  return json;
+}
+
+/** The refund that a path names by its id or external_id. Throws `resource_missing`. */
+export async function refundAt(db: Reader, account: string, reference: string): Promise<StoredRefund> {
+  // no external_id has a NUL, and PostgreSQL takes none
+  const refund = reference.includes('\0')
+    ? null
+    : await findRefund(db, account, { id: uuidOf('ref', reference), externalId: reference });
+  if (refund === null) throw fail('resource_missing', 'no such refund');
+  return refund;
+}
+
+/** One refund by its id or external_id. Throws `resource_missing`. */
+export async function getRefund(db: Reader, account: string, reference: string): Promise<Json<unknown>> {
+  return recordOf(db, account, (await refundAt(db, account, reference)).id);
 }

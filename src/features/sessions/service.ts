@@ -5,9 +5,12 @@ import { ALL_SCOPES, type Principal, type Role } from '../../http/route.ts';
 import { fail } from '../../kernel/errors.ts';
 import { idOf, uuidOf } from '../../kernel/ids.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
+import { note } from '../audit/service.ts';
 import {
-  deleteOldSessions,
   insertSession,
+  keepsPassword,
+  queueUpFor,
+  revokeOwnSessions,
   revokeSessions,
   type SessionRow,
   sessionByHash,
@@ -40,8 +43,9 @@ export async function findSession(db: Database, hash: Buffer): Promise<SignedIn 
   const found = await sessionByHash(db.reader, hash);
   if (found === null) return null;
   if (found.is_stale) touch(db, found.id);
-  const { id, account, user, role } = found;
-  return { principal: principalOf({ account, id: user, role, session: id }), csrfToken: found.csrf_token };
+  const { id, account, user, role, person } = found;
+  const principal = principalOf({ account, id: user, role, session: id });
+  return { principal, person, csrfToken: found.csrf_token };
 }
 
 /** Notes that a session was used: beside the request, never inside it. */
@@ -59,48 +63,105 @@ export interface Browser {
   readonly address: string;
 }
 
+/** A person as a user of an account; ids are UUIDs. */
+interface Member {
+  readonly account: string;
+  readonly id: string;
+  readonly person: string;
+}
+
 /**
  * Opens a session for a user who showed the password with this hash. The secret goes into the cookie and nowhere
  * else. null when the user was removed, or the password changed, in the meantime.
  */
 export async function openSession(
   tx: Tx,
-  user: { readonly account: string; readonly id: string; readonly passwordHash: string },
+  user: Member & { readonly passwordHash: string },
+  browser: Browser,
+): Promise<{ secret: string; id: string } | null> {
+  if (!(await keepsPassword(tx, user.person, user.passwordHash))) return null;
+  return newSession(tx, user, browser, null);
+}
+
+/**
+ * Opens a session in another account of a person who has one, in its place and for as long as it would have lasted.
+ * The forms of the old one are of no use in the new. Returns its secret. Throws `resource_missing` when the old one
+ * ended, or they are no member there.
+ */
+export async function moveSession(
+  tx: Tx,
+  from: Principal & { readonly session: string },
+  to: Member & { readonly role: Role },
+  browser: Browser & { readonly requestId: string },
+): Promise<string> {
+  await queueUpFor(tx, to.person);
+  await endSession(tx, from.account, idOf('ses', from.session));
+  const opened = await newSession(tx, to, browser, from.session);
+  if (opened === null) throw fail('resource_missing', 'no such account');
+  const { requestId } = browser;
+  // each account is told of its own part only
+  await note(tx, from, { action: 'signOut', target: idOf('ses', from.session), requestId });
+  const there = principalOf({ ...to, session: opened.id });
+  await note(tx, there, { action: 'signIn', target: idOf('ses', opened.id), requestId });
+  return opened.secret;
+}
+
+async function newSession(
+  tx: Tx,
+  { account, id: user, person }: Member,
   { userAgent, address }: Browser,
+  after: string | null,
 ): Promise<{ secret: string; id: string } | null> {
   const secret = newSecret('phi_');
   const id = await insertSession(tx, {
     hash: hashSecret(secret),
     csrfToken: randomBytes(32).toString('base64url'),
-    account: user.account,
-    user: user.id,
-    passwordHash: user.passwordHash,
+    account,
+    user,
+    person,
     userAgent: userAgent?.slice(0, LONGEST_AGENT) ?? null,
     address,
+    after,
   });
   return id === null ? null : { secret, id };
 }
 
-/** The sessions of a user (UUID) that have not ended, the last used first. */
-export function liveSessions(db: Reader, account: string, user: string): Promise<SessionRow[]> {
-  return sessionsOf(db, account, user);
+/** The sessions of a person (UUID) that have not ended, in whatever account, the last used first. */
+export function liveSessions(db: Reader, person: string): Promise<SessionRow[]> {
+  return sessionsOf(db, person);
 }
 
-/** Ends a session at once, everywhere; only if it is of `user` (UUID), when given. Throws `resource_missing`. */
-export async function endSession(tx: Tx, account: string, id: string, user?: string): Promise<void> {
+/** Ends a session of an account at once, everywhere. Throws `resource_missing`. */
+export async function endSession(tx: Tx, account: string, id: string): Promise<void> {
   const uuid = uuidOf('ses', id);
-  const which = user === undefined ? {} : { user };
-  if (uuid === null || (await revokeSessions(tx, account, { id: uuid, ...which })) === 0) {
+  if (uuid === null || (await revokeSessions(tx, account, { id: uuid })) === 0) {
     throw fail('resource_missing', 'no such live session');
   }
 }
 
-/** Ends all sessions of a user (UUID), or all but one (UUID); how many. */
-export function endSessionsOf(tx: Tx, account: string, user: string, except?: string): Promise<number> {
-  return revokeSessions(tx, account, { user, ...(except === undefined ? {} : { except }) });
+/** Ends all sessions of a user (UUID) in an account. */
+export async function endSessionsOf(tx: Tx, account: string, user: string): Promise<void> {
+  await revokeSessions(tx, account, { user });
 }
 
-/** Forgets sessions that ended a month ago, a bounded slice at a time. */
-export function forgetOldSessions(db: Database): Promise<void> {
-  return db.transaction(deleteOldSessions);
+/** Ends all sessions of a person (UUID), in whatever account, or all but one (UUID). */
+export async function endSessionsOfPerson(tx: Tx, person: string, except?: string): Promise<void> {
+  await revokeOwnSessions(tx, person, except === undefined ? {} : { except });
+}
+
+/** Ends one session (its public id) of a person (UUID), or all but one (UUID); each account is told of its own. */
+export async function endOwnSessions(
+  tx: Tx,
+  person: string,
+  which: { readonly id: string } | { readonly except: string },
+  requestId: string,
+): Promise<void> {
+  const id = 'id' in which ? uuidOf('ses', which.id) : undefined;
+  if (id === null) return;
+  await queueUpFor(tx, person);
+  const ended = await revokeOwnSessions(tx, person, id === undefined ? which : { id });
+  for (const { id: session, account, user, role } of ended) {
+    const target = idOf('ses', session);
+    await note(tx, principalOf({ account, id: user, role }), { action: 'endSession', target, requestId });
+  }
 }

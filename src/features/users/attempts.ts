@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../db/connect.ts';
-import { deleteFailures, deleteOldTraces, insertFailure, queueUp, secondsToWait } from './store.ts';
+import { subscriberOf } from '../../kernel/addresses.ts';
+import { deleteFailures, insertFailure, queueUp, secondsToWait } from './store.ts';
 
 // Failures within 15 minutes.
 const PER_EMAIL = 10;
@@ -26,7 +27,7 @@ export function beginAttempt(
   db: Database,
   { address, email }: Trier,
 ): Promise<Attempt | { seconds: number }> {
-  const addressSubject = `address ${address}`;
+  const addressSubject = `address ${subscriberOf(address)}`;
   const emailSubject = `email ${createHash('sha256').update(email).digest('hex')}`;
   return db.transaction(async (tx) => {
     // always in this order, so that two attempts cannot wait for each other
@@ -48,9 +49,4 @@ export function beginAttempt(
  */
 export function forgiveAttempt(db: Database, { id, emailSubject }: Attempt): Promise<void> {
   return db.transaction((tx) => deleteFailures(tx, id, emailSubject));
-}
-
-/** Forgets old attempts and links, a bounded slice at a time. */
-export function forgetOldAttempts(db: Database): Promise<void> {
-  return db.transaction(deleteOldTraces);
 }

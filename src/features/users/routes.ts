@@ -5,6 +5,7 @@ import { changeUser, getUser, inviteUser, removeUser, resetPassword } from './se
 import { listUsers, userList } from './store.ts';
 
 const role = Type.Enum(['owner', 'member', 'viewer'], {
+  title: 'Role',
   description: 'owner: everything; member: no API keys, users and applications; viewer: reads only',
 });
 const fields = {
@@ -14,7 +15,8 @@ const fields = {
   name: Type.String(),
   role,
   status: Type.Enum(['invited', 'active', 'removed'], {
-    description: 'invited: has not chosen a password yet',
+    title: 'UserStatus',
+    description: 'invited: has not accepted the invitation yet',
   }),
   removed_at: nullable(timestamp),
   created_at: timestamp,
@@ -43,7 +45,8 @@ export const create = writeRoute({
   access: 'full',
   summary: 'Invite a user',
   description:
-    'Nothing is mailed: hand over `invitation_url`, where the user chooses a password. It is good for 7 days.',
+    'Nothing is mailed: hand over `invitation_url`, good once and for 7 days. There the user joins: with the password ' +
+    'they have on this server from another account, or with a new one. The answer does not tell which.',
   body: strict({ email, name: text(200), role }),
   returns: { 201: strict({ ...fields, invitation_url: link }, { title: 'NewUser' }) },
   errors: ['duplicate_email'],
@@ -69,7 +72,9 @@ export const change = writeRoute({
   path: '/v2/users/{user_id}',
   access: 'full',
   summary: 'Change the name or the role of a user',
-  description: 'A new role holds from the next request on.',
+  description:
+    'A new role holds from the next request on. What an owner granted to applications ends when they become a member ' +
+    'or a viewer, and does not come back with the role.',
   body: strict({ name: Type.Optional(text(200)), role: Type.Optional(role) }),
   returns: { 200: user },
   errors: ['resource_missing', 'last_owner'],
@@ -82,7 +87,9 @@ export const remove = writeRoute({
   path: '/v2/users/{user_id}',
   access: 'full',
   summary: 'Remove a user',
-  description: 'Sessions and links end at once. What the user did stays explained by `getUser`.',
+  description:
+    'Sessions in this account, links and grants end at once; other accounts of the same person are as they were. What ' +
+    'the user did stays explained by `getUser`.',
   returns: { 204: null },
   errors: ['resource_missing', 'last_owner'],
   handle: async ({ tx, account, params }) => {
@@ -98,8 +105,9 @@ export const reset = writeRoute({
   access: 'full',
   summary: 'Make a link to choose a new password',
   description:
-    'Good once, for a day; for a user who was invited and never chose a password it is a new invitation, good for ' +
-    '7 days. The password in force stays until the link is used; then all sessions end.',
+    'Good once, for a day; for a user who has not accepted the invitation it is a new one, good for 7 days. The ' +
+    'password in force stays until the link is used; then all sessions end. Somebody who is a member of another ' +
+    'account too changes the password themselves, or by a link of the operator: it opens both accounts.',
   returns: {
     200: strict(
       {
@@ -111,8 +119,8 @@ export const reset = writeRoute({
       { title: 'PasswordReset' },
     ),
   },
-  errors: ['resource_missing'],
+  errors: ['resource_missing', 'member_elsewhere'],
   secretField: 'reset_url',
-  handle: async ({ tx, account, authorizeUrl, params }) =>
-    ok(await resetPassword(tx, { account, pages: authorizeUrl }, params.user_id)),
+  handle: async ({ tx, account, principal, authorizeUrl, params }) =>
+    ok(await resetPassword(tx, { account, principal, pages: authorizeUrl }, params.user_id)),
 });

@@ -1,4 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
+import { SLICE_ROWS } from '../../db/chores.ts';
+import { TOLERANCE } from '../../db/clock.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import {
   type Filter,
@@ -12,18 +14,19 @@ import {
 import type { Role } from '../../http/route.ts';
 import { normalEmail } from './email.ts';
 
-const record = sql`public_id('usr', u.id) as id, 'user' as object, u.email, u.name, u.role,
-  case when u.removed_at is not null then 'removed' when u.password_hash is null then 'invited' else 'active' end
+const record = sql`public_id('usr', u.id) as id, 'user' as object, p.email, u.name, u.role,
+  case when u.removed_at is not null then 'removed' when u.joined_at is null then 'invited' else 'active' end
     as status,
   iso(u.removed_at) as removed_at, iso(id_time(u.id)) as created_at,
   iso(greatest(u.updated_at, id_time(u.id))) as updated_at`;
 
+const withPerson = sql`join people p on p.id = u.person_id`;
 const asJson = (source: Sql) =>
-  sql`select row_to_json(r)::text as json from (select ${record} from ${source} u) r`;
+  sql`select row_to_json(r)::text as json from (select ${record} from ${source} u ${withPerson}) r`;
 
 const STATUSES: Readonly<Record<string, Sql>> = {
-  active: sql`u.removed_at is null and u.password_hash is not null`,
-  invited: sql`u.removed_at is null and u.password_hash is null`,
+  active: sql`u.removed_at is null and u.joined_at is not null`,
+  invited: sql`u.removed_at is null and u.joined_at is null`,
   removed: sql`u.removed_at is not null`,
 };
 
@@ -32,13 +35,18 @@ const byEmail: Filter = {
   schema: { type: 'string' },
   condition: (value) => {
     const email = normalEmail(value);
-    return email === null ? null : sql`u.email = ${email}`;
+    return email === null ? null : sql`u.person_id = (select id from people where email = ${email})`;
   },
 };
 
 export const userList: ListDefinition = {
   id: 'u.id',
-  sort: { id: 'u.id', created_at: 'u.id', name: 'u.name', email: 'u.email' },
+  sort: {
+    id: 'u.id',
+    created_at: 'u.id',
+    name: 'u.name',
+    email: '(select email from people where id = u.person_id)',
+  },
   filters: {
     status: oneOf(Object.keys(STATUSES), (status) => STATUSES[status] as Sql),
     role: oneOf(['owner', 'member', 'viewer'], (role) => sql`u.role = ${role}`),
@@ -57,6 +65,7 @@ export function listUsers(db: Reader, account: string, list: ListQuery): Promise
     alias: 'u',
     where: list.given.has('status') ? where : sql`${where} and u.removed_at is null`,
     record,
+    join: withPerson,
   });
 }
 
@@ -69,29 +78,31 @@ export async function readUser(db: Reader, account: string, id: string): Promise
 export interface UserRow {
   readonly id: string;
   readonly account: string;
+  /** UUID. */
+  readonly person: string;
   readonly email: string;
   readonly name: string;
   readonly role: Role;
-  readonly password_hash: string | null;
+  /** The invitation was accepted. */
+  readonly joined: boolean;
 }
 
-const userRow = sql`select id, account_id as account, email, name, role, password_hash from users`;
-
-/** The user with an e-mail address in its normal form. */
-export function userByEmail(db: Reader, email: string): Promise<UserRow | null> {
-  return maybeRow(db, sql`${userRow} where email = ${email} and removed_at is null`, 'user_by_email');
-}
+const userRow = sql`select u.id, u.account_id as account, u.person_id as person, p.email, u.name, u.role,
+  u.joined_at is not null as joined from users u ${withPerson}`;
 
 /** A user who was not removed. */
 export function userById(db: Reader, account: string, id: string): Promise<UserRow | null> {
-  return maybeRow(db, sql`${userRow} where account_id = ${account} and id = ${id} and removed_at is null`);
+  return maybeRow(
+    db,
+    sql`${userRow} where u.account_id = ${account} and u.id = ${id} and u.removed_at is null`,
+  );
 }
 
-/** As `userById`; the row stays locked until the transaction ends. */
+/** As `userById`; the row stays locked until the transaction ends. The person is locked before. */
 export function lockUser(tx: Tx, account: string, id: string): Promise<UserRow | null> {
   return maybeRow(
     tx,
-    sql`${userRow} where account_id = ${account} and id = ${id} and removed_at is null for update`,
+    sql`${userRow} where u.account_id = ${account} and u.id = ${id} and u.removed_at is null for update of u`,
   );
 }
 
@@ -99,24 +110,28 @@ export function lockUser(tx: Tx, account: string, id: string): Promise<UserRow |
 export function lockOwners(tx: Tx, account: string): Promise<UserRow[]> {
   return rows(
     tx,
-    sql`${userRow} where account_id = ${account} and role = 'owner' and removed_at is null order by id for update`,
+    sql`${userRow} where u.account_id = ${account} and u.role = 'owner' and u.removed_at is null
+        order by u.id for update of u`,
   );
 }
 
 export interface NewUser {
   readonly account: string;
-  readonly email: string;
+  /** UUID. */
+  readonly person: string;
   readonly name: string;
   readonly role: Role;
-  readonly passwordHash: string | null;
+  /** Without an invitation. */
+  readonly joined: boolean;
 }
 
 export async function insertUser(tx: Tx, user: NewUser): Promise<{ id: string; json: string }> {
   return oneRow(
     tx,
     sql`with u as (
-          insert into users (account_id, email, name, role, password_hash)
-          values (${user.account}, ${user.email}, ${user.name}, ${user.role}, ${user.passwordHash}) returning *)
+          insert into users (account_id, person_id, name, role, joined_at)
+          values (${user.account}, ${user.person}, ${user.name}, ${user.role},
+                  case when ${user.joined} then now_ms() end) returning *)
         select u.id, (${asJson(sql`u`)}) as json from u`,
   );
 }
@@ -133,28 +148,20 @@ export async function updateUser(
   return row?.json ?? null;
 }
 
-/** Removes a user; the row stays without its password. */
+/** Notes that an invitation was accepted. The user's row is locked already. */
+export async function markJoined(tx: Tx, account: string, id: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update users set joined_at = now_ms(), updated_at = now() where account_id = ${account} and id = ${id}`,
+  );
+}
+
+/** Removes a user; the row stays. */
 export async function markRemoved(tx: Tx, account: string, id: string): Promise<boolean> {
   const done = await rows(
     tx,
-    sql`update users set removed_at = now_ms(), password_hash = null, updated_at = now()
+    sql`update users set removed_at = now_ms(), updated_at = now()
         where account_id = ${account} and id = ${id} and removed_at is null returning 1`,
-  );
-  return done.length === 1;
-}
-
-/** Sets a password in place of the one it is compared with; false when that was changed, or the user removed. */
-export async function replacePassword(
-  tx: Tx,
-  user: { readonly account: string; readonly id: string },
-  hash: string,
-  before: string | null,
-): Promise<boolean> {
-  const done = await rows(
-    tx,
-    sql`update users set password_hash = ${hash}, updated_at = now()
-        where account_id = ${user.account} and id = ${user.id} and removed_at is null
-          and password_hash is not distinct from ${before} returning 1`,
   );
   return done.length === 1;
 }
@@ -181,6 +188,7 @@ export interface NewLink {
   readonly user: string | null;
   readonly purpose: LinkPurpose;
   readonly hours: number;
+  readonly byOperator: boolean;
 }
 export type LinkPurpose = 'setup' | 'invitation' | 'reset';
 
@@ -188,8 +196,8 @@ export type LinkPurpose = 'setup' | 'invitation' | 'reset';
 export async function insertLink(tx: Tx, link: NewLink): Promise<string> {
   const { expires_at } = await oneRow<{ expires_at: string }>(
     tx,
-    sql`insert into user_links (hash, account_id, user_id, purpose, expires_at)
-        values (${link.hash}, ${link.account}, ${link.user}, ${link.purpose},
+    sql`insert into user_links (hash, account_id, user_id, purpose, by_operator, expires_at)
+        values (${link.hash}, ${link.account}, ${link.user}, ${link.purpose}, ${link.byOperator},
                 now_ms() + make_interval(hours => ${link.hours}::int)) returning expires_at`,
   );
   return expires_at;
@@ -199,10 +207,11 @@ export interface LinkRow {
   readonly account: string;
   readonly user: string | null;
   readonly purpose: LinkPurpose;
+  readonly by_operator: boolean;
 }
 
 const isOpen = sql`used_at is null and expires_at > now()`;
-const linkRow = sql`account_id as account, user_id as user, purpose`;
+const linkRow = sql`account_id as account, user_id as user, purpose, by_operator`;
 
 /** The link with this hash that was not used and has not ended. */
 export function linkByHash(db: Reader, hash: Buffer): Promise<LinkRow | null> {
@@ -236,6 +245,7 @@ export async function endSetUpLinks(tx: Tx, account: string): Promise<void> {
 }
 
 const WINDOW = sql`interval '15 minutes'`;
+const LONGEST_LINK = sql`interval '7 days'`;
 
 /** Lets attempts about the same subject pass one after the other, until the transaction ends. */
 export async function queueUp(tx: Tx, subject: string): Promise<void> {
@@ -248,6 +258,7 @@ export async function secondsToWait(tx: Tx, subject: string, limit: number): Pro
     tx,
     sql`select greatest(1, ceil(extract(epoch from failed_at + ${WINDOW} - clock_timestamp())))::int as seconds
         from sign_in_failures where subject = ${subject} and failed_at > clock_timestamp() - ${WINDOW}
+          and failed_at < clock_timestamp() + ${TOLERANCE}
         order by failed_at desc limit 1 offset ${limit - 1}`,
   );
   return row?.seconds ?? null;
@@ -267,16 +278,37 @@ export async function deleteFailures(tx: Tx, id: string, subject: string): Promi
   await rows(tx, sql`delete from sign_in_failures where id = ${id} or subject = ${subject}`);
 }
 
-/** Forgets attempts that no limit looks at, and links that ended a while ago. */
-export async function deleteOldTraces(tx: Tx): Promise<void> {
-  await rows(
+/** Forgets attempts that no limit looks at, and those of a time that has not come: a slice; returns how many. */
+export async function deleteOldFailures(tx: Tx, at: string): Promise<number> {
+  const gone = await rows(
     tx,
     sql`delete from sign_in_failures where ctid = any(array(
-          select ctid from sign_in_failures where failed_at < now() - interval '1 hour' limit 10000))`,
+          select ctid from sign_in_failures
+          where failed_at < ${at}::timestamptz - interval '1 hour' or failed_at > now() + ${TOLERANCE}
+          limit ${SLICE_ROWS}::int))
+        returning 1`,
   );
-  await rows(
+  return gone.length;
+}
+
+/** Forgets links that ended a while before `at`, a slice of them; returns how many. */
+export async function deleteOldLinks(tx: Tx, at: string): Promise<number> {
+  const gone = await rows(
     tx,
     sql`delete from user_links where ctid = any(array(
-          select ctid from user_links where expires_at < now() - interval '30 days' limit 10000))`,
+          select ctid from user_links where expires_at < ${at}::timestamptz - interval '30 days'
+          limit ${SLICE_ROWS}::int))
+        returning 1`,
   );
+  return gone.length;
+}
+
+/** Ends links in time that a clock ahead of its time let live longer than any may; returns how many. */
+export async function mendLinks(tx: Tx): Promise<number> {
+  const mended = await rows(
+    tx,
+    sql`update user_links set expires_at = now() + ${LONGEST_LINK}
+        where used_at is null and expires_at > now() + ${LONGEST_LINK} + ${TOLERANCE} returning 1`,
+  );
+  return mended.length;
 }

@@ -44,7 +44,7 @@ const optional = {
     ),
   ),
   metadata: Type.Optional(metadata),
-  status: Type.Optional(Type.Enum(['enabled', 'disabled'])),
+  status: Type.Optional(Type.Enum(['enabled', 'disabled'], { title: 'EndpointStatus' })),
 };
 
 export const list = readRoute({
@@ -66,7 +66,7 @@ export const create = writeRoute({
   description: 'Events that happen from now on are sent there. The answer shows the secret that signs them.',
   body: strict({ url, ...optional }),
   returns: { 201: newWebhookEndpoint },
-  errors: ['invalid_url', 'invalid_event_type', 'invalid_header'],
+  errors: ['invalid_url', 'invalid_event_type', 'invalid_header', 'too_many_endpoints'],
   secretField: 'secret',
   handle: async ({ tx, body, ...caller }) => created(await createEndpoint(tx, caller, body)),
 });
@@ -86,13 +86,19 @@ export const change = writeRoute({
   method: 'PATCH',
   path: '/v2/webhook-endpoints/{id}',
   access: 'webhooks',
+  sends: ['Payhook-Dropped-Headers'],
   summary: 'Change, enable or disable a webhook endpoint',
   description:
-    'What happens while it is disabled is held. When it is enabled again, all that is held is sent, with a new schedule.',
+    'What happens while it is disabled is held. When it is enabled again, all that is held is sent, with a new schedule. ' +
+    'Header values stay with the origin they were given for: with a URL of another scheme, host or port they are dropped ' +
+    'unless the same request gives them again, and `Payhook-Dropped-Headers` names the ones that were.',
   body: strict({ url: Type.Optional(url), ...optional }),
   returns: { 200: webhookEndpoint },
   errors: ['resource_missing', 'invalid_url', 'invalid_event_type', 'invalid_header'],
-  handle: async ({ tx, body, params, ...caller }) => ok(await changeEndpoint(tx, caller, params.id, body)),
+  handle: async ({ tx, body, params, ...caller }) => {
+    const { json, dropped } = await changeEndpoint(tx, caller, params.id, body);
+    return ok(json, dropped.length > 0 ? { 'payhook-dropped-headers': dropped.join(', ') } : {});
+  },
 });
 
 export const remove = writeRoute({

@@ -7,13 +7,19 @@ const fields = {
   url: Type.String({ description: 'where events are sent to' }),
   description: nullable(Type.String({ description: 'a note of yours' })),
   event_types: nullable(Type.Array(Type.String(), { description: 'null = all' })),
-  status: Type.Enum(['enabled', 'disabled']),
+  status: Type.Enum(['enabled', 'disabled'], { title: 'EndpointStatus' }),
   disabled_reason: nullable(
     Type.Enum(['manual', 'failing', 'gone'], {
+      title: 'DisabledReason',
       description: 'manual: by hand; failing: every attempt failed for five days; gone: it answered 410',
     }),
   ),
   disabled_at: nullable(timestamp),
+  paused_until: nullable({
+    ...timestamp,
+    description:
+      'nothing is sent before: it asked to be left alone (Retry-After), or was busy (429, 502, 503, 504)',
+  }),
   rate_limit: nullable(Type.Integer({ description: 'attempts per second; null = no limit' })),
   headers: Type.Array(Type.String(), {
     description: 'names of your own headers; their values are never shown',

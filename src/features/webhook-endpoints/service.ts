@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Reader, Tx } from '../../db/connect.ts';
+import { sealingKey } from '../../db/secret-key.ts';
 import { endDeleted, publish } from '../../delivery/queue.ts';
 import { newSigningSecret, placeOf } from '../../delivery/secrets.ts';
 import type { Principal } from '../../http/route.ts';
@@ -8,6 +9,7 @@ import { fail } from '../../kernel/errors.ts';
 import { idOf, uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import type { Vault } from '../../kernel/vault.ts';
+import { note } from '../audit/service.ts';
 import { needsAffiliates, subscriptionProblem } from '../events/types.ts';
 import { changedHeaders, type OwnHeaders } from './headers.ts';
 import {
@@ -15,6 +17,7 @@ import {
   type EndpointRow,
   endpointRow,
   insertEndpoint,
+  lockAndCount,
   lockEndpoint,
   markDeleted,
   markDisabled,
@@ -42,6 +45,8 @@ export interface Caller {
   readonly principal: Principal;
   readonly vault: Vault;
   readonly addresses: AddressRules;
+  /** The audit log names it. */
+  readonly requestId: string;
 }
 
 /** The refusal of an id that is no webhook endpoint of the account. */
@@ -77,23 +82,39 @@ export async function createEndpoint(
   const endpoint = await newEndpointId(tx);
   const { vault, account, principal } = caller;
   checkSubscription(principal, input.event_types ?? null);
+  if ((await lockAndCount(tx, account)) >= MOST_ENDPOINTS) {
+    throw fail('too_many_endpoints', `the account has ${MOST_ENDPOINTS} webhook endpoints: delete one first`);
+  }
   const secret = newSigningSecret();
   await insertEndpoint(tx, account, endpoint, {
-    ...columnsOf(endpoint, input, caller, {}),
-    secret: vault.seal(secret, placeOf(endpoint, 'secret')),
+    ...(await columnsOf(tx, endpoint, input, { caller, headersBefore: {} })),
+    secret: vault.seal(secret, placeOf(endpoint, 'secret'), await sealingKey(tx)),
   });
   if (input.status === 'disabled') await markDisabled(tx, account, endpoint, 'manual');
   const json = await recordOf(tx, account, endpoint);
   return `${json.slice(0, -1)},"secret":"${secret}"}`;
 }
 
-/** Changes the fields that are named; enabling puts all that was held into work. Throws as `createEndpoint`. */
+/** Each event is matched with every endpoint of its account, in the transaction that publishes it. */
+const MOST_ENDPOINTS = 200;
+
+/** An endpoint after a change. */
+export interface ChangedEndpoint {
+  readonly json: Json<unknown>;
+  /** Names of the headers whose values did not go along to another origin. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Changes the fields that are named; enabling puts all that was held into work. Header values stay with the origin they
+ * were given for: whoever may change the URL could read them at another one. Throws as `createEndpoint`.
+ */
 export async function changeEndpoint(
   tx: Tx,
   caller: Caller,
   id: string,
   input: EndpointInput,
-): Promise<Json<unknown>> {
+): Promise<ChangedEndpoint> {
   const { account, principal, vault } = caller;
   const endpoint = endpointUuid(id);
   const before = await lockEndpoint(tx, account, endpoint);
@@ -107,13 +128,24 @@ export async function changeEndpoint(
   const { url, ...others } = input;
   // a program that sends the whole record back chooses no address
   const isSame = url === before.url && principal.kind !== 'operator';
-  const named = isSame ? others : input;
-  const columns = columnsOf(endpoint, named, caller, openHeaders(vault, endpoint, before));
+  const named: EndpointInput = isSame ? others : input;
+  const isMoved = named.url !== undefined && originOf(named.url) !== originOf(before.url);
+  const headersBefore = isMoved ? {} : openHeaders(vault, endpoint, before);
+  const wanted = isMoved ? { headers: {}, ...named } : named;
+  const columns = await columnsOf(tx, endpoint, wanted, { caller, headersBefore });
   if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);
+  const after = (columns.header_names as string[] | undefined) ?? before.header_names;
+  const dropped = isMoved ? before.header_names.filter((name) => !after.includes(name)) : [];
+  if (dropped.length > 0) {
+    const target = idOf('we', endpoint);
+    await note(tx, principal, { action: 'dropWebhookEndpointHeaders', target, requestId: caller.requestId });
+  }
   if (input.status === 'disabled') await disableEndpoint(tx, { account, endpoint, reason: 'manual' });
   if (input.status === 'enabled' && before.disabled_at !== null) await markEnabled(tx, account, endpoint);
-  return recordOf(tx, account, endpoint);
+  return { json: await recordOf(tx, account, endpoint), dropped };
 }
+
+const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : null);
 
 /** Disables an endpoint (UUID) and tells the account's other endpoints; false when it is disabled already. */
 export async function disableEndpoint(
@@ -166,7 +198,7 @@ export async function rotateSecret(
   checkSubscription(principal, row.event_types);
   const secret = newSigningSecret();
   const until = await replaceSecret(tx, account, endpoint, {
-    secret: vault.seal(secret, placeOf(endpoint, 'secret')),
+    secret: vault.seal(secret, placeOf(endpoint, 'secret'), await sealingKey(tx)),
     overlapSeconds,
   });
   return secretJson(secret, until);
@@ -223,12 +255,12 @@ function openHeaders(vault: Vault, endpoint: string, row: EndpointRow): OwnHeade
 }
 
 /** The columns of the fields that are named, checked. */
-function columnsOf(
+async function columnsOf(
+  tx: Tx,
   endpoint: string,
   input: EndpointInput,
-  caller: Caller,
-  headersBefore: OwnHeaders,
-): Columns {
+  { caller, headersBefore }: { caller: Caller; headersBefore: OwnHeaders },
+): Promise<Columns> {
   const { vault } = caller;
   const columns: Record<string, unknown> = {};
   if (input.url !== undefined) Object.assign(columns, urlColumns(input.url, caller));
@@ -238,7 +270,8 @@ function columnsOf(
   if (input.headers !== undefined) {
     const headers = changedHeaders(headersBefore, input.headers);
     columns.header_names = Object.keys(headers);
-    columns.header_values = vault.seal(toJson(Object.values(headers)), placeOf(endpoint, 'headers'));
+    const values = toJson(Object.values(headers));
+    columns.header_values = vault.seal(values, placeOf(endpoint, 'headers'), await sealingKey(tx));
   }
   if (input.description !== undefined) columns.description = input.description;
   if (input.rate_limit !== undefined) columns.rate_limit = input.rate_limit;

@@ -13,6 +13,8 @@ import {
 const record = sql`public_id('we', e.id) as id, 'webhook_endpoint' as object, e.url, e.description, e.event_types,
   case when e.disabled_at is null then 'enabled' else 'disabled' end as status, e.disabled_reason,
   iso(e.disabled_at) as disabled_at, e.rate_limit, e.header_names as headers, e.metadata,
+  -- a rate limit is less than a second ahead
+  case when e.disabled_at is null and s.may_start_at > now() + interval '1 second' then iso(s.may_start_at) end as paused_until,
   iso(s.failing_since) as first_failure_at, iso(s.last_success_at) as last_success_at,
   iso(id_time(e.id)) as created_at, iso(greatest(e.updated_at, id_time(e.id))) as updated_at`;
 const stateJoin = sql`join endpoint_state s on s.account_id = e.account_id and s.endpoint_id = e.id`;
@@ -77,6 +79,16 @@ export function endpointRow(db: Reader, account: string, id: string): Promise<En
 /** The same, locked until the transaction ends. */
 export function lockEndpoint(tx: Tx, account: string, id: string): Promise<EndpointRow | null> {
   return maybeRow(tx, sql`${rowOf(account, id)} for no key update`);
+}
+
+/** How many live endpoints an account has; nobody else can make one until the transaction ends. */
+export async function lockAndCount(tx: Tx, account: string): Promise<number> {
+  await rows(tx, sql`select 1 from accounts where id = ${account} for no key update`);
+  const { count } = await oneRow<{ count: number }>(
+    tx,
+    sql`select count(*)::int as count from webhook_endpoints where account_id = ${account} and deleted_at is null`,
+  );
+  return count;
 }
 
 export async function newEndpointId(tx: Tx): Promise<string> {

@@ -3,7 +3,6 @@ import type { Reader } from '../../db/connect.ts';
 import { countedPage, type Kind } from '../../delivery/counts.ts';
 import { isKept } from '../../delivery/queue.ts';
 import {
-  exactly,
   type Filter,
   idInstants,
   type ListDefinition,
@@ -17,12 +16,23 @@ import {
   spanOf,
 } from '../../http/lists.ts';
 import { uuidOf } from '../../kernel/ids.ts';
+import { subscriptionProblem } from '../events/types.ts';
 import { endpointJoin, record } from './store.ts';
+
+/** By what subscriptions may name: a type, or `payout.*` for all that begin so. */
+const byType: Filter = {
+  rule: 'an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes one that exists',
+  schema: { type: 'string', minLength: 1, maxLength: 100, examples: ['payout.paid', 'payout.*'] },
+  condition: (value) => {
+    if (subscriptionProblem(value) !== null) return null;
+    return value.endsWith('*') ? sql`starts_with(d.type, ${value.slice(0, -1)})` : sql`d.type = ${value}`;
+  },
+};
 
 const filters: Readonly<Record<string, Filter>> = {
   // a status is no condition on rows: each has a path of its own
   status: oneOf(['pending', 'delivered', 'failed', 'held'], () => sql`true`),
-  type: exactly('d.type'),
+  type: byType,
   ...idInstants('created_at', 'd.event_id'),
 };
 

@@ -10,6 +10,7 @@ const fields = {
   webhook_endpoint_id: Type.String({ description: 'where it is sent to' }),
   type: Type.String({ examples: ['payout.paid'] }),
   status: Type.Enum(['pending', 'delivered', 'failed', 'held'], {
+    title: 'DeliveryStatus',
     description: 'held: the endpoint is disabled; it goes on when the endpoint is enabled',
   }),
   attempt_count: Type.Integer({ description: 'attempts made so far' }),
@@ -31,8 +32,11 @@ const sent = Type.Record(Type.String(), Type.String());
 const attempt = strict(
   {
     number: Type.Integer({ description: 'from 1' }),
-    trigger: Type.Enum(['scheduled', 'manual', 'recovery'], { description: 'manual: a retry by hand' }),
-    status: Type.Enum(['succeeded', 'failed']),
+    trigger: Type.Enum(['scheduled', 'manual', 'recovery'], {
+      title: 'AttemptTrigger',
+      description: 'manual: a retry by hand',
+    }),
+    status: Type.Enum(['succeeded', 'failed'], { title: 'AttemptStatus' }),
     url: Type.String(),
     started_at: timestamp,
     duration_ms: Type.Integer(),

@@ -5,14 +5,18 @@ import { isKept } from '../../delivery/queue.ts';
 // An endpoint that is disabled holds what waits for it; a deleted one has ended it, though workers write that later.
 const isHeld = sql`(e.disabled_at is not null and e.deleted_at is null)`;
 const isOver = sql`(d.status = 'pending' and e.deleted_at is not null)`;
-export const endpointJoin = sql`join webhook_endpoints e on e.account_id = d.account_id and e.id = d.endpoint_id`;
+export const endpointJoin = sql`join webhook_endpoints e on e.account_id = d.account_id and e.id = d.endpoint_id
+  left join endpoint_state s on s.account_id = d.account_id and s.endpoint_id = d.endpoint_id`;
+// not before the endpoint may be sent to again
+const nextAttempt = sql`greatest(d.next_attempt_at, case when s.may_start_at > now() + interval '1 second' then s.may_start_at end)`;
 
 /** The columns of the record, over `deliveries d` join `webhook_endpoints e`. */
 export const record = sql`public_id('evt', d.event_id) as id, 'webhook_event' as object,
   public_id('we', d.endpoint_id) as webhook_endpoint_id, d.type,
   case when ${isOver} then 'failed' when d.status = 'pending' and ${isHeld} then 'held' else d.status end as status,
   d.attempt_count,
-  case when e.disabled_at is null and e.deleted_at is null then iso(d.next_attempt_at) end as next_attempt_at,
+  case when e.disabled_at is null and e.deleted_at is null and d.next_attempt_at is not null
+    then iso(${nextAttempt}) end as next_attempt_at,
   iso(d.last_attempt_at) as last_attempt_at, d.last_response_status,
   case when ${isOver} then 'endpoint_deleted' else d.last_error_code end as last_error_code,
   iso(d.delivered_at) as delivered_at, iso(id_time(d.event_id)) as created_at`;

@@ -1,4 +1,5 @@
 import { REASONS, type ReasonName } from '../../kernel/errors.ts';
+import { isKeyed } from '../../kernel/keyed-methods.ts';
 
 /** A JSON schema, as far as the reference reads it. */
 export interface Schema {
@@ -98,6 +99,7 @@ interface RawOperation {
   readonly summary: string;
   readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly 'x-lowest-role'?: string;
   readonly parameters: readonly Parameter[];
   readonly requestBody?: RawAnswer & { readonly required: boolean };
   readonly responses: Readonly<Record<string, RawAnswer>>;
@@ -109,10 +111,37 @@ export function readDescription(openapi: Readonly<Record<string, unknown>>): Des
     paths: Record<string, Record<string, RawOperation>>;
     components: { schemas: Record<string, Schema> };
   };
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  const operations = Object.entries(inlined(paths, components.schemas)).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, raw]) => readOperation(method.toUpperCase(), path, raw)),
   );
-  return { operations, schemas: components.schemas, everywhere: commonReasons(operations) };
+  const schemas = Object.entries(inlined(components.schemas, components.schemas)).filter(
+    ([name, schema]) => !isPlain(name, schema),
+  );
+  return { operations, schemas: Object.fromEntries(schemas), everywhere: commonReasons(operations) };
+}
+
+/** Bodies, pages and words are told where they are used, not as records of their own. */
+function isPlain(name: string, { enum: words, properties }: Schema): boolean {
+  return (
+    words !== undefined ||
+    name.endsWith('Body') ||
+    name.endsWith('Event') ||
+    properties?.pagination !== undefined
+  );
+}
+
+/** The value with what is no record in the place of its reference. */
+function inlined<Value>(value: Value, schemas: Readonly<Record<string, Schema>>): Value {
+  const walk = (inner: unknown): unknown => {
+    if (Array.isArray(inner)) return inner.map(walk);
+    if (typeof inner !== 'object' || inner === null) return inner;
+    const { $ref, ...beside } = inner as Schema;
+    const name = $ref?.split('/').at(-1) ?? '';
+    const named = schemas[name];
+    if (named && isPlain(name, named)) return walk({ ...named, ...beside });
+    return Object.fromEntries(Object.entries(inner).map(([key, each]) => [key, walk(each)]));
+  };
+  return walk(value) as Value;
 }
 
 function readOperation(method: string, path: string, raw: RawOperation): Operation {
@@ -132,7 +161,7 @@ function readOperation(method: string, path: string, raw: RawOperation): Operati
     path,
     summary: raw.summary,
     description: raw.description,
-    callers: callersOf(raw.security),
+    callers: callersOf(raw),
     parameters: raw.parameters,
     body: bodyOf(raw.requestBody),
     answers: [...good.filter(isShown), ...good.filter((answer) => !isShown(answer))],
@@ -161,12 +190,12 @@ function headersOf({ headers = {} }: RawAnswer): Record<string, string> {
   return Object.fromEntries(examples);
 }
 
-function callersOf(security: RawOperation['security']): Callers {
+function callersOf({ security, 'x-lowest-role': lowestRole }: RawOperation): Callers {
   const find = (scheme: string) => security.find((each) => scheme in each)?.[scheme];
   return {
     apiKey: find('apiKey') !== undefined,
     scope: find('oauth2')?.[0] ?? null,
-    role: find('session')?.[0] ?? null,
+    role: lowestRole ?? null,
   };
 }
 
@@ -175,7 +204,7 @@ function commonReasons(operations: readonly Operation[]): ReadonlySet<ReasonName
   const groups = [
     operations,
     operations.filter(({ method }) => method !== 'GET'),
-    operations.filter(({ method }) => method === 'POST' || method === 'PUT'),
+    operations.filter(({ method }) => isKeyed(method)),
   ];
   const given = (operation: Operation) => operation.refusals.flatMap(({ reasons }) => reasons);
   const common = groups.flatMap((group) => {

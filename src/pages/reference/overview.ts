@@ -95,7 +95,7 @@ export const PARTS: readonly Part[] = [
     title: 'Repeating a request',
     told: say(
       'Networks fail after the server has done its work. Send an `Idempotency-Key` (up to 255 characters, your choice) with ' +
-        'POST and PUT: the same key with the same request within 24 hours gets the stored answer, marked ' +
+        'POST, PUT and PATCH: the same key with the same request within 24 hours gets the stored answer, marked ' +
         '`Idempotent-Replayed: true`, and nothing happens twice. The same key with another request is a 409, ' +
         '`idempotency_key_reused`. Secrets are not in stored answers.\n\nWhat comes in also has an `external_id` of yours, ' +
         'unique for ever: the same again with the same content changes nothing, with other content it is a 409.',

@@ -60,8 +60,9 @@ export const GROUPS: readonly SectionGroup[] = [
         title: 'Refunds',
         tags: ['refunds'],
         lead:
-          'A shop knows orders and no commissions. This takes back what was earned by an order, whether it is paid yet or ' +
-          'not. One commission is refunded at `refundCommission`.',
+          'A shop knows orders and no commissions. This takes back what was earned by an order or a line of it, whether it is ' +
+          'paid yet or not; what has not come in yet is taken when it does. A refund that was a mistake is reversed while no ' +
+          'payout was paid less because of it. One commission is refunded at `refundCommission`.',
       },
     ],
   },

@@ -1,7 +1,7 @@
 import type { Column } from '../../csv-export.ts';
 
 /** What a request may choose of a file. */
-export type Choice = 'currency' | 'part' | 'allow_skipped' | 'source_currency';
+export type Choice = 'currency' | 'part' | 'allow_skipped' | 'source_currency' | 'whole_units';
 
 /** A format of payment files. Its expressions are SQL over a row `r` of `paymentRows`. */
 export interface PaymentFormat {
@@ -17,9 +17,14 @@ export interface PaymentFormat {
   readonly maxRows: number | null;
   /** Why a row cannot be in the file, as text; null where it can. */
   readonly refusal: string;
+  /** Currencies of which the provider takes no fractions. */
+  readonly wholeCurrencies: readonly string[];
   /** A file without rows is refused: whoever is to carry it out takes none. */
   readonly needsRows: boolean;
 }
+
+/** The refusal of who is not to be paid now, for the files that move money. */
+export const SWITCHED_OFF = `when r.is_switched_off then 'is_ready_for_payout is false'`;
 
 /** The amount with the digits of its currency. */
 export const DECIMAL = 'decimal_text(r.amount, r.currency)';

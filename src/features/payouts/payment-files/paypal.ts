@@ -1,4 +1,4 @@
-import { DECIMAL, formulaRefusal, isFormula, type PaymentFormat } from './format.ts';
+import { DECIMAL, formulaRefusal, isFormula, type PaymentFormat, SWITCHED_OFF } from './format.ts';
 
 // developer.paypal.com/docs/reports/reference/paypal-supported-currencies
 const CURRENCIES =
@@ -26,14 +26,18 @@ export const paypal: PaymentFormat = {
     ['note', `'Affiliate payout ' || r.payout_number`],
     ['wallet', `'PAYPAL'`],
   ],
-  choices: ['currency', 'part', 'allow_skipped'],
+  choices: ['currency', 'part', 'allow_skipped', 'whole_units'],
   maxRows: 5000,
   refusal: `case
+    ${SWITCHED_OFF}
     when not ${among(CURRENCIES)} then 'PayPal does not pay in ' || upper(r.currency)
     when r.payout_method <> 'paypal' then 'payout_method is ' || r.payout_method
     when r.paypal_email is null then 'no paypal_email'
     when ${isFormula('r.paypal_email')} then ${formulaRefusal('paypal_email')}
-    when ${among(WHOLE)} and ${DECIMAL}::numeric % 1 <> 0 then 'PayPal takes no fractions of ' || upper(r.currency)
+    when ${among(WHOLE)} and ${DECIMAL}::numeric % 1 <> 0
+      then 'PayPal takes no fractions of ' || upper(r.currency)
+    when r.amount = 0 then 'less than one ' || upper(r.currency)
   end`,
+  wholeCurrencies: WHOLE,
   needsRows: true,
 };

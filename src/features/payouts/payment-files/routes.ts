@@ -14,6 +14,13 @@ export const download = readRoute({
   operation: 'downloadPaymentFile',
   path: '/v2/affiliates/payouts/{payout_id}/payment-files/{format}',
   access: 'affiliates',
+  sends: ['ETag', 'Payhook-Skipped-Affiliates'],
+  inPath: {
+    format: {
+      description: 'what the file is for',
+      schema: { type: 'string', enum: FORMATS.map(({ name }) => name) },
+    },
+  },
   summary: 'Download a payment file',
   description:
     'One row per affiliate and currency: of an unpaid payout all, of a paid one those that were paid. The formats: ' +
@@ -30,6 +37,13 @@ export const download = readRoute({
       ...currencyInput,
       description: 'ISO 4217, any case: what the transfers are paid from; default the currency',
     }),
+    whole_units: Type.Optional(
+      Type.Enum(['down'], {
+        description:
+          'pays the whole part where the provider takes no fractions of the currency; completing with that amount ' +
+          'owes the rest again',
+      }),
+    ),
   }),
   returns: { 200: 'text/csv' },
   errors: [

@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
 import { type Reader, rows } from '../../../db/connect.ts';
+import { currencyDigits } from '../../../kernel/money.ts';
 import { literal, selectList } from '../../csv-export.ts';
 import { frozen } from '../records.ts';
 import type { PaymentFormat } from './format.ts';
@@ -11,6 +12,8 @@ export interface Payments {
   /** The UUID of the payout. */
   readonly payout: string;
   readonly format: PaymentFormat;
+  /** Pays whole units of currencies of which the provider takes no fractions. */
+  readonly wholeUnits: boolean;
 }
 
 const DESTINATION = ['name_first', 'name_last', 'email', 'paypal_email', 'payout_method'];
@@ -19,19 +22,29 @@ const DESTINATION = ['name_first', 'name_last', 'email', 'paypal_email', 'payout
  * The query of payments, a row per affiliate and currency: of an unpaid payout all its lines, of a paid one those that
  * were paid, as they were then. Text, as COPY needs it, for the statement that judges them too.
  */
-function paymentRows({ account, payout }: Payments, sourceCurrency = 'null'): string {
+function paymentRows({ account, payout, format, wholeUnits }: Payments, sourceCurrency = 'null'): string {
+  const due = 't.amount - t.carried_amount';
+  const amount = wholeUnits ? `${due} - ${fraction(due, format.wholeCurrencies)}` : due;
   return `
     select p.id as payout_id, p.number as payout_number, p.status as payout_status, p.paid_at,
-           concat_ws('-', p.number, l.affiliate_id) as reference, l.affiliate_id, l.payment_reference,
-           t.currency, t.amount, t.commission_count, coalesce(${sourceCurrency}, t.currency) as source_currency,
+           concat_ws('-', p.number, l.affiliate_id) as reference, l.affiliate_id, t.payment_reference,
+           t.currency, ${amount} as amount, t.commission_count, coalesce(${sourceCurrency}, t.currency) as source_currency,
+           p.status = 'unpaid' and not a.is_ready_for_payout
+             and not coalesce(p.filters ? 'is_ready_for_payout', false) as is_switched_off,
            d.*, nullif(trim(concat_ws(' ', d.name_first, d.name_last)), '') as name
     from payouts p
-    join payout_lines l on l.account_id = p.account_id and l.payout_id = p.id and l.is_paid is distinct from false
-    join payout_line_totals t
-      on t.account_id = l.account_id and t.payout_id = l.payout_id and t.affiliate_id = l.affiliate_id
+    join payout_lines l on l.account_id = p.account_id and l.payout_id = p.id
+    join payout_line_totals t on t.account_id = l.account_id and t.payout_id = l.payout_id
+      and t.affiliate_id = l.affiliate_id and t.is_paid is distinct from false
     join affiliates a on a.account_id = l.account_id and a.id = l.affiliate_id
     cross join lateral (select ${selectList(DESTINATION.map((name) => [name, frozen(name)]))}) d
     where p.account_id = ${literal(account)} and p.id = ${literal(payout)}`;
+}
+
+/** The part of an amount that is no whole unit of its currency, where the currency is one of these. */
+function fraction(amount: string, currencies: readonly string[]): string {
+  const units = currencies.map((code) => `when '${code}' then ${10 ** currencyDigits(code)}`);
+  return units.length === 0 ? '0' : `mod(${amount}, case t.currency ${units.join(' ')} else 1 end)`;
 }
 
 /** Affiliates who fare alike in a file: in it, or left out for one reason. */

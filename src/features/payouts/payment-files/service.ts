@@ -14,6 +14,7 @@ export interface PaymentFileInput {
   readonly part?: number;
   readonly allow_skipped?: boolean;
   readonly source_currency?: string;
+  readonly whole_units?: 'down';
 }
 
 /**
@@ -34,14 +35,15 @@ export async function downloadPaymentFile(
   const wanted = readCurrency('currency', input.currency);
   const sourceCurrency = readCurrency('source_currency', input.source_currency);
   const head = await payoutHead(db, account, id);
-  const payments = { account, payout: head.id, format };
+  const payments = { account, payout: head.id, format, wholeUnits: input.whole_units === 'down' };
   const groups = await paymentGroups(db, payments);
   const currency = format.choices.includes('currency') ? chooseCurrency(groups, wanted) : null;
   const chosen = groups.filter((group) => currency === null || group.currency === currency);
   const skipped = chosen.filter(({ refusal }) => refusal !== null);
+  const hint = wholeUnitsHint(format, skipped, input);
   const rows = countOf(chosen) - countOf(skipped);
-  if (rows === 0 && format.needsRows) throw emptyFile(format, skipped);
-  if (skipped.length > 0 && !input.allow_skipped) throw notInFile(format, skipped);
+  if (rows === 0 && format.needsRows) throw emptyFile(format, skipped, hint);
+  if (skipped.length > 0 && !input.allow_skipped) throw notInFile(format, skipped, hint);
   const parts = format.maxRows === null ? 1 : Math.ceil(rows / format.maxRows);
   const part = choosePart(format, { rows, parts }, input.part);
   const marks = [format.name, currency ?? [], part === null ? [] : `part-${part}-of-${parts}`].flat();
@@ -103,15 +105,27 @@ function reasonsOf(skipped: readonly PaymentGroup[]): string {
     .join('; ');
 }
 
-function emptyFile({ title }: PaymentFormat, skipped: readonly PaymentGroup[]) {
-  const why = skipped.length > 0 ? reasonsOf(skipped) : 'nobody was paid in this payout';
-  return fail('empty_payment_file', `the ${title} would have no rows: ${why}`);
+/** The choice that would pay some of those who are left out, for the end of a message. */
+function wholeUnitsHint(
+  { wholeCurrencies }: PaymentFormat,
+  skipped: readonly PaymentGroup[],
+  { whole_units }: PaymentFileInput,
+): string {
+  const helps = skipped.some(({ currency }) => wholeCurrencies.includes(currency));
+  return helps && whole_units === undefined
+    ? '; whole_units=down pays whole units and leaves the rest owed'
+    : '';
 }
 
-function notInFile({ title }: PaymentFormat, skipped: readonly PaymentGroup[]) {
+function emptyFile({ title }: PaymentFormat, skipped: readonly PaymentGroup[], hint: string) {
+  const why = skipped.length > 0 ? reasonsOf(skipped) : 'nobody was paid in this payout';
+  return fail('empty_payment_file', `the ${title} would have no rows: ${why}${hint}`);
+}
+
+function notInFile({ title }: PaymentFormat, skipped: readonly PaymentGroup[], hint: string) {
   return fail(
     'affiliates_not_in_file',
-    `not everyone can be in the ${title}: ${reasonsOf(skipped)}. allow_skipped=true makes the file without them`,
+    `not everyone can be in the ${title}: ${reasonsOf(skipped)}. allow_skipped=true makes the file without them${hint}`,
   );
 }
 

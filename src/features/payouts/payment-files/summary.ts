@@ -31,5 +31,6 @@ export const summary: PaymentFormat = {
   choices: [],
   maxRows: null,
   refusal: 'null::text',
+  wholeCurrencies: [],
   needsRows: false,
 };

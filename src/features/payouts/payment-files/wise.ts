@@ -1,4 +1,4 @@
-import { DECIMAL, formulaRefusal, isFormula, type PaymentFormat } from './format.ts';
+import { DECIMAL, formulaRefusal, isFormula, type PaymentFormat, SWITCHED_OFF } from './format.ts';
 
 /**
  * Wise batch payments, the template for recipients known by e-mail: its header as it is, one currency, 1,000 rows.
@@ -21,11 +21,13 @@ export const wise: PaymentFormat = {
   choices: ['currency', 'part', 'allow_skipped', 'source_currency'],
   maxRows: 1000,
   refusal: `case
+    ${SWITCHED_OFF}
     when r.payout_method is null then 'no payout_method'
     when r.payout_method <> 'wise' then 'payout_method is ' || r.payout_method
     when r.name is null then 'no name'
     when ${isFormula('r.name')} then ${formulaRefusal('the name')}
     when ${isFormula('r.email')} then ${formulaRefusal('email')}
   end`,
+  wholeCurrencies: [],
   needsRows: true,
 };

@@ -1,0 +1,32 @@
+import { readlinkSync } from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
+import { readOwner } from './owner.ts';
+import { postgresFolders } from './processes.ts';
+
+/**
+ * Data folders of the running servers that were started from `folder` or from a folder above it;
+ * of several only the nearest.
+ * In: an absolute folder. Linux only; elsewhere always none.
+ */
+export function serversStartedAbove(folder: string): string[] {
+  const found = new Map<string, string>();
+  for (const pgdata of postgresFolders()) {
+    if (basename(pgdata) !== 'postgres') continue;
+    const dataDir = dirname(pgdata);
+    const owner = readOwner(join(dataDir, 'run'));
+    const startedIn = owner?.purpose === 'serve' ? workingFolder(owner.pid) : null;
+    // A server started from / says nothing about where it belongs.
+    if (startedIn === null || startedIn === sep) continue;
+    if (folder === startedIn || folder.startsWith(startedIn + sep)) found.set(dataDir, startedIn);
+  }
+  const nearest = Math.max(0, ...[...found.values()].map((path) => path.length));
+  return [...found].filter(([, path]) => path.length === nearest).map(([dataDir]) => dataDir);
+}
+
+function workingFolder(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return null;
+  }
+}

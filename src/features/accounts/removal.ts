@@ -1,0 +1,113 @@
+import sql, { raw } from 'sql-template-tag';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+
+/** Deletions come one after the other, so that two of them cannot leave no account. */
+const LOCK = 7_246_813_915n;
+
+/** Tables with the account in each row, in an order in which nothing refers to what went. */
+const RECORDS = [
+  'oauth_grants',
+  'oauth_applications',
+  'sessions',
+  'user_links',
+  'api_keys',
+  'idempotency_keys',
+  'audit_log',
+  'payout_returns',
+  'refund_items',
+  'refund_lines',
+  'refunds',
+  'payout_exclusions',
+  'payout_line_totals',
+  'payout_lines',
+  'commissions',
+  'payouts',
+  'payout_books',
+  'commission_arrivals',
+  'affiliates',
+  'affiliate_programs',
+  'webhook_recoveries',
+] as const;
+
+/** The same for events. Work goes first, as a worker writes only what it still has; sums go after what is added to them. */
+const LOG = [
+  'queue',
+  'attempts',
+  'deliveries',
+  'events',
+  'event_keys',
+  'delivery_count_deltas',
+  'delivery_counts',
+  'endpoint_state',
+  'webhook_endpoints',
+] as const;
+
+/**
+ * Deletes an account (UUID) that the demo filled, with every row it has in any table, its part of the audit log too. Returns
+ * null, or why nothing was done: no demo filled it, it is the last one, or others use its applications.
+ */
+export async function removeAccount(tx: Tx, account: string): Promise<string | null> {
+  await rows(tx, sql`select pg_advisory_xact_lock(${LOCK})`);
+  // Nobody refers to the account from here on: its requests wait, and are refused then.
+  await rows(tx, sql`select from accounts where id = ${account} for update`);
+  const refusal = await whyKept(tx, account);
+  if (refusal !== null) return refusal;
+  await rows(tx, sql`select set_config('payhook.removed_account', ${account}, true)`);
+  for (const table of ['oauth_codes', 'oauth_tokens']) {
+    await rows(
+      tx,
+      sql`delete from ${raw(table)} t using oauth_grants g where g.id = t.grant_id and g.account_id = ${account}`,
+    );
+  }
+  await removeRows(tx, RECORDS, account);
+  await removePeople(tx, account);
+  // Events refer to no account: who publishes now is waited for, and who publishes later finds no account.
+  await rows(tx, sql`lock table only events in share row exclusive mode`);
+  await removeRows(tx, LOG, account);
+  await rows(tx, sql`delete from accounts where id = ${account}`);
+  return null;
+}
+
+async function whyKept(db: Reader, account: string): Promise<string | null> {
+  const found = await maybeRow<{ is_demo: boolean }>(
+    db,
+    sql`select is_demo from accounts where id = ${account}`,
+  );
+  if (found === null) return 'it is not there any more';
+  if (!found.is_demo) {
+    return (
+      'only an account that payhook demo filled can be deleted, because real books have to be kept. To close this one, ' +
+      'revoke its API keys (payhook keys revoke), remove its users (payhook users remove) and disable its webhook ' +
+      'endpoints (payhook webhooks disable)'
+    );
+  }
+  const { others, connected } = await oneRow<{ others: boolean; connected: boolean }>(
+    db,
+    sql`select exists (select from accounts where id <> ${account}) as others,
+               exists (select from oauth_grants g join oauth_applications a on a.id = g.application_id
+                       where a.account_id = ${account} and g.account_id <> ${account}) as connected`,
+  );
+  if (!others) return 'it is the last account: make another one first, with payhook accounts create';
+  return connected
+    ? 'other accounts granted access to one of its applications, and their records name it'
+    : null;
+}
+
+async function removeRows(tx: Tx, tables: readonly string[], account: string): Promise<void> {
+  for (const table of tables) {
+    await rows(tx, sql`delete from ${raw(table)} where account_id = ${account}`);
+  }
+}
+
+/** The users of the account, and the people who are users of no other one. */
+async function removePeople(tx: Tx, account: string): Promise<void> {
+  const gone = await rows<{ person_id: string }>(
+    tx,
+    sql`delete from users where account_id = ${account} returning person_id`,
+  );
+  await rows(
+    tx,
+    sql`delete from people p where p.id = any(${gone.map(({ person_id }) => person_id)}::uuid[])
+        and not exists (select from users u where u.person_id = p.id)`,
+  );
+}

@@ -1,0 +1,41 @@
+import sql from 'sql-template-tag';
+import { rows, type Tx } from '../../db/connect.ts';
+
+/*
+ * A refund by order and a commission of that order that come in at the same moment must see one another: each writes
+ * its own rows, then looks for the other's. Between the two it holds a lock: a refund that of its account and that of
+ * its order, alone; a single commission shares that of the order, many share that of the account. So commissions wait
+ * for no commission, a single one only for a refund of its own order, and what many hold is held only from the end of
+ * their insert on.
+ */
+
+/** The orders of commissions that came in: one, many, or none. */
+export type Orders = { readonly only: string } | 'many' | 'none';
+
+/** The orders that commissions are of. */
+export function ordersOf(items: readonly Readonly<Record<string, unknown>>[]): Orders {
+  const orders = new Set(items.flatMap(({ order_id }) => (typeof order_id === 'string' ? [order_id] : [])));
+  const [only] = orders;
+  if (only === undefined) return 'none';
+  return orders.size === 1 ? { only } : 'many';
+}
+
+const keyOfAccount = (account: string) => sql`hashtextextended(${`refunds ${account}`}, 0)`;
+const keyOfOrder = (account: string, order: string) =>
+  sql`hashtextextended(${`refunds ${account} ${order}`}, 0)`;
+
+/** Keeps commissions of the order from coming in unseen until the transaction ends. The books are locked before. */
+export async function lockOrder(tx: Tx, account: string, order: string): Promise<void> {
+  await rows(tx, sql`select pg_advisory_xact_lock(${keyOfAccount(account)})`);
+  await rows(tx, sql`select pg_advisory_xact_lock(${keyOfOrder(account, order)})`);
+}
+
+/** Keeps refunds of these orders from coming in unseen until the transaction ends. */
+export async function lockOutRefunds(
+  tx: Tx,
+  account: string,
+  orders: Exclude<Orders, 'none'>,
+): Promise<void> {
+  const key = orders === 'many' ? keyOfAccount(account) : keyOfOrder(account, orders.only);
+  await rows(tx, sql`select pg_advisory_xact_lock_shared(${key})`);
+}

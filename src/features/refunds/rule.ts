@@ -1,0 +1,68 @@
+import { multiplyRounded } from '../../kernel/money.ts';
+
+/** What was taken back of a commission so far, in minor units. */
+export interface Taken {
+  readonly original: bigint;
+  /** The sale it is a share of; null = not known. */
+  readonly sale: bigint | null;
+  /** Taken back in all. */
+  readonly refunded: bigint;
+  /** Refunded of the sale in all. */
+  readonly refundedSale: bigint;
+  /** What of `refunded` was asked for as commission, not as a part of the sale. */
+  readonly byAmount: bigint;
+}
+
+/** What a refund asks of a commission: minor units of it, minor units of its sale, or all that is left. */
+export type Asked =
+  | { readonly of: 'commission'; readonly amount: bigint }
+  | { readonly of: 'sale'; readonly amount: bigint }
+  | { readonly of: 'rest' };
+
+/** What a refund takes. */
+export interface Share {
+  readonly amount: bigint;
+  /** The part of the sale it stands for; null where it is asked for as commission. */
+  readonly sale: bigint | null;
+  /** It asked for more than was left. */
+  readonly capped: boolean;
+}
+
+const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
+
+/**
+ * What a refund takes. Refunds of a sale are cumulative: in all they have taken the original × what was refunded of
+ * the sale / the sale, rounded half away from zero, however many they are; what was asked for as commission comes on
+ * top. Never more than the original.
+ */
+export function shareOf(taken: Taken, asked: Asked): Share {
+  const rest = taken.original - taken.refunded;
+  if (asked.of === 'rest') {
+    const left = taken.sale === null ? null : taken.sale - taken.refundedSale;
+    return { amount: rest, sale: left !== null && left < 0n ? 0n : left, capped: false };
+  }
+  if (asked.of === 'commission') {
+    return { amount: smaller(asked.amount, rest), sale: null, capped: asked.amount > rest };
+  }
+  const sale = taken.sale ?? 0n;
+  const refunded = taken.refundedSale + asked.amount;
+  const proRata =
+    sale === 0n ? taken.original : multiplyRounded(taken.original, smaller(refunded, sale), sale);
+  const due = proRata + taken.byAmount;
+  const more = smaller(due, taken.original) - taken.refunded;
+  return {
+    amount: more > 0n ? more : 0n,
+    sale: asked.amount,
+    capped: refunded > sale || due > taken.original,
+  };
+}
+
+/** What was taken once the share is taken too. */
+export function after(taken: Taken, { amount, sale }: Share): Taken {
+  return {
+    ...taken,
+    refunded: taken.refunded + amount,
+    refundedSale: taken.refundedSale + (sale ?? 0n),
+    byAmount: taken.byAmount + (sale === null ? amount : 0n),
+  };
+}

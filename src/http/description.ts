@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { toJson } from '../kernel/json.ts';
+import { READING } from './methods.ts';
+import { describe } from './openapi.ts';
+import { ROUTES } from './routes.ts';
+
+/** Where the server and its pages are, as the world knows them. */
+interface Addresses {
+  readonly baseUrl: () => string;
+  readonly authorizeUrl: () => string;
+}
+
+const CACHING = 'public, max-age=0, must-revalidate';
+
+/** The description of `/v2` of a server at these addresses, its own name in it. */
+export function descriptionOf({ baseUrl, authorizeUrl }: Addresses): Readonly<Record<string, unknown>> {
+  return describe(ROUTES, { baseUrl: baseUrl(), authorizeUrl: authorizeUrl() });
+}
+
+/** Serves the description: made when it is first asked for, then the same bytes, or 304 for who has them. */
+export function addDescription(app: FastifyInstance, addresses: Addresses): void {
+  let printed: { readonly bytes: Buffer; readonly etag: string } | undefined;
+  app.route({
+    method: [...READING],
+    url: '/v2/openapi.json',
+    handler: (request, reply) => {
+      printed ??= print(descriptionOf(addresses));
+      const { bytes, etag } = printed;
+      reply.headers({ etag, 'cache-control': CACHING });
+      if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
+      return reply.type('application/json').send(bytes);
+    },
+  });
+}
+
+function print(description: object): { bytes: Buffer; etag: string } {
+  const bytes = Buffer.from(toJson(description));
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
+}
+
+/** Whether If-None-Match (RFC 9110 section 13.1.2) names the ETag. */
+function isKnown(header: string | undefined, etag: string): boolean {
+  const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags?.some((tag) => tag === etag || tag === '*') ?? false;
+}

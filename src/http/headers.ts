@@ -1,0 +1,39 @@
+type Json = Record<string, unknown>;
+
+const text = (description: string, more: Json = {}) => ({ description, schema: { type: 'string', ...more } });
+
+/** Every header of an answer that means something to a caller, by its name. */
+const HEADERS = {
+  'Payhook-Request-Id': text('names the request, for questions about it', { pattern: '^req_[0-9a-f]{24}$' }),
+  'Cache-Control': text('answers are not to be kept', { const: 'no-store' }),
+  ETag: text('the revision, for `If-Match`', { pattern: '^"[^"]+"$' }),
+  Link: text('RFC 8288: the pages `first`, `prev`, `next` and `last`, as far as there are such'),
+  Location: text('where the record is that the answer tells of', { format: 'uri-reference' }),
+  'Content-Disposition': text('the name of the file'),
+  'Idempotent-Replayed': text('`true` when this is the stored answer of an earlier request with this key', {
+    enum: ['true'],
+  }),
+  'Retry-After': {
+    description: 'seconds to wait before trying again',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'WWW-Authenticate': text('RFC 6750: what is missing'),
+  Allow: text('the methods of this address'),
+  'Payhook-Dropped-Headers': text('header values that were dropped, because the URL has another origin'),
+  'Payhook-Skipped-Affiliates': {
+    description: 'how many of the chosen currency the file leaves out',
+    schema: { type: 'integer', minimum: 0 },
+  },
+} as const;
+
+export type HeaderName = keyof typeof HEADERS;
+
+/** Headers of every answer. */
+export const ALWAYS: readonly HeaderName[] = ['Payhook-Request-Id', 'Cache-Control'];
+
+/** The headers as components of the description. */
+export const HEADER_COMPONENTS: Json = HEADERS;
+
+/** References to headers. In: their names. Out: the `headers` of a response. */
+export const headersOf = (names: readonly HeaderName[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

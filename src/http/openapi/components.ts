@@ -1,0 +1,64 @@
+import { isDeepStrictEqual } from 'node:util';
+
+type Json = Record<string, unknown>;
+
+/** A description whose schemas still stand where they are used. */
+export interface Whole extends Json {
+  readonly components: Json & { readonly schemas: Json };
+}
+
+/**
+ * Moves every schema with a title to the components, once, and leaves references where it stood. What a schema shows
+ * under `x-shown` stands in its place: the server checks such a value in words of its own. Throws when two different
+ * schemas have one title.
+ */
+export function withComponents(description: Whole): Json {
+  const found = new Map<string, unknown>();
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk);
+    if (typeof value !== 'object' || value === null) return value;
+    const { title, 'x-shown': shown, ...schema } = value as Json;
+    if (shown !== undefined) return withDescription(walk(shown) as Json, schema);
+    const walked = Object.fromEntries(Object.entries(schema).map(([key, inner]) => [key, walk(inner)]));
+    if (typeof title !== 'string' || !isNamed(schema))
+      return title === undefined ? walked : { title, ...walked };
+    return reference(title, walked);
+  };
+  /** An enum says at each place what it means there; an object says it once. */
+  const reference = (title: string, { description: about, ...enumeration }: Json): Json => {
+    const schema =
+      enumeration.enum === undefined
+        ? { ...(about ? { description: about } : {}), ...enumeration }
+        : enumeration;
+    const known = found.get(title);
+    if (known !== undefined && !isDeepStrictEqual(known, schema))
+      throw new Error(`two schemas are called ${title}`);
+    found.set(title, schema);
+    const $ref = `#/components/schemas/${title}`;
+    return enumeration.enum !== undefined && about !== undefined ? { $ref, description: about } : { $ref };
+  };
+  const { components, ...rest } = walk(description) as Whole;
+  const schemas = {
+    ...components.schemas,
+    ...Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+  return { ...rest, components: { ...components, schemas } };
+}
+
+/** The description with those headers of its components that something refers to. */
+export function withUsedHeaders(description: Json): Json {
+  const { components, ...rest } = description as Whole;
+  const text = JSON.stringify(rest);
+  const used = Object.entries(components.headers as Json).filter(([name]) =>
+    text.includes(`"#/components/headers/${name}"`),
+  );
+  return { ...rest, components: { ...components, headers: Object.fromEntries(used) } };
+}
+
+const isNamed = (schema: Json) => schema.type === 'object' || schema.enum !== undefined;
+
+const withDescription = (shown: Json, { description, examples }: Json): Json => ({
+  ...shown,
+  ...(description === undefined ? {} : { description }),
+  ...(examples === undefined ? {} : { examples }),
+});

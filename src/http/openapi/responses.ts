@@ -1,0 +1,110 @@
+import type { TSchema } from 'typebox';
+import { REASONS, type ReasonName } from '../../kernel/errors.ts';
+import { isKeyed } from '../../kernel/keyed-methods.ts';
+import { ALWAYS, type HeaderName, headersOf } from '../headers.ts';
+import type { Route } from '../route.ts';
+
+type Json = Record<string, unknown>;
+
+// What every operation can answer, whoever asks.
+const COMMON: readonly ReasonName[] = [
+  'missing_credentials',
+  'invalid_credentials',
+  'insufficient_scope',
+  'full_access_required',
+  'unknown_query_parameter',
+  'invalid_query',
+  'internal_error',
+  'database_unavailable',
+  'disk_full',
+];
+const COMMON_WRITE: readonly ReasonName[] = [
+  'role_too_low',
+  'cross_site_request',
+  'invalid_json',
+  'duplicate_key',
+  'invalid_body',
+  'unknown_field',
+  'unsupported_media_type',
+  'body_too_large',
+  'request_timeout',
+];
+
+/** What a refusal tells in a header, beside the reason. */
+const TOLD: { readonly [Reason in ReasonName]?: readonly HeaderName[] } = {
+  missing_credentials: ['WWW-Authenticate'],
+  invalid_credentials: ['WWW-Authenticate'],
+  insufficient_scope: ['WWW-Authenticate'],
+  current_payout_exists: ['Location'],
+  recovery_in_progress: ['Location'],
+  payout_changed: ['ETag'],
+  database_unavailable: ['Retry-After'],
+  disk_full: ['Retry-After'],
+  shutting_down: ['Retry-After'],
+  too_many_uploads: ['Retry-After'],
+};
+
+/** The answers of an operation by status, with their headers and what each reason means. */
+export function responsesOf(route: Route): Json {
+  return { ...Object.fromEntries(successesOf(route)), ...Object.fromEntries(refusalsOf(route)) };
+}
+
+function successesOf(route: Route): [string, Json][] {
+  const sent = [
+    ...ALWAYS,
+    ...(route.sends ?? []),
+    ...(route.list ? (['Link'] as const) : []),
+    ...(isKeyed(route.method) ? (['Idempotent-Replayed'] as const) : []),
+  ];
+  return Object.entries(route.returns).map(([status, schema]) => {
+    const names: HeaderName[] = schema === 'text/csv' ? [...sent, 'Content-Disposition'] : sent;
+    return [
+      status,
+      { description: DESCRIPTIONS[status] ?? 'Success', headers: headersOf(names), ...contentOf(schema) },
+    ];
+  });
+}
+
+function reasonsOf(route: Route): ReasonName[] {
+  const reasons = new Set<ReasonName>([
+    ...COMMON,
+    ...(route.kind === 'write' ? COMMON_WRITE : []),
+    ...(route.errors ?? []),
+  ]);
+  if (route.confidential) reasons.add('role_too_low');
+  if (route.kind === 'write' && route.upload) reasons.add('too_many_uploads');
+  if (isKeyed(route.method)) reasons.add('invalid_idempotency_key').add('idempotency_key_reused');
+  return [...reasons];
+}
+
+function refusalsOf(route: Route): [string, Json][] {
+  const byStatus = new Map<number, ReasonName[]>();
+  for (const reason of reasonsOf(route)) {
+    const { status } = REASONS[reason];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), reason]);
+  }
+  return [...byStatus]
+    .sort(([a], [b]) => a - b)
+    .map(([status, reasons]) => [
+      String(status),
+      {
+        description: reasons.map((reason) => `\`${reason}\`: ${REASONS[reason].meaning}`).join('\n\n'),
+        headers: {
+          'Payhook-Reason': {
+            description: 'the precise reason, a stable word',
+            schema: { type: 'string', enum: reasons },
+          },
+          ...headersOf([...new Set([...ALWAYS, ...reasons.flatMap((reason) => TOLD[reason] ?? [])])]),
+        },
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
+    ]);
+}
+
+const DESCRIPTIONS: Readonly<Record<string, string>> = { 200: 'OK', 201: 'Created', 204: 'Done, no content' };
+
+function contentOf(schema: TSchema | 'text/csv' | null | undefined): Json {
+  if (schema === null || schema === undefined) return {};
+  if (schema === 'text/csv') return { content: { 'text/csv': { schema: { type: 'string' } } } };
+  return { content: { 'application/json': { schema } } };
+}

@@ -1,0 +1,252 @@
+import { fail } from './errors.ts';
+import { canonicalNumber, roundedRule } from './written-number.ts';
+
+/** A place in a JSON value: keys of objects, positions in lists. */
+export type JsonPath = readonly (string | number)[];
+
+/** A number that JavaScript does not hold as it was written, and the rule for a whole number that it breaks. */
+export interface RoundedNumber {
+  readonly path: JsonPath;
+  readonly rule: string;
+}
+
+/** A JSON text that was read without a doubt about what it says. */
+export interface StrictJson {
+  readonly value: unknown;
+  /** As it came, without a byte order mark. */
+  readonly text: string;
+  readonly roundedNumbers: readonly RoundedNumber[];
+  /** The same text for the same value, whatever the order of keys, white space and spelling; numbers exact. */
+  canonical(): string;
+}
+
+/** Nesting that no reader of the value could follow without running out of stack is refused. */
+const MAX_DEPTH = 100;
+
+/**
+ * Reads JSON (RFC 8259) as the interoperable profile of RFC 7493 wants it: no key twice in an object. Throws
+ * `invalid_json`; `duplicate_key` naming the key; `invalid_body` for NUL characters and lone surrogates, which
+ * PostgreSQL and UTF-8 cannot hold, for the key `__proto__`, and for nesting more than 100 deep.
+ */
+export function readStrictJson(text: string): StrictJson {
+  const value = parse(text);
+  const { keys, depth, hasUnusualNumbers } = scan(text);
+  if (depth > MAX_DEPTH) throw fail('invalid_body', `the body is nested more than ${MAX_DEPTH} deep`);
+  // raw NUL is no JSON, and what was decoded has no lone surrogates: only escapes can bring them in
+  if (text.includes('\\u') || text.includes('__proto__')) checkTexts(value, []);
+  if (!hasUnusualNumbers && countKeys(value) === keys) {
+    return { value, text, roundedNumbers: [], canonical: () => canonicalOf(value) };
+  }
+  const roundedNumbers: RoundedNumber[] = [];
+  const exact = readExact(text, roundedNumbers);
+  return { value, text, roundedNumbers, canonical: () => canonicalOf(exact) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw fail('invalid_json', `the body is not valid JSON: ${(error as Error).message}`);
+  }
+}
+
+const LONGEST_NAME = 100;
+
+/** A place as messages spell it: `commissions[0].amount`; long keys are clipped. */
+export function nameOfPath(path: JsonPath): string {
+  if (path.length === 0) return 'the body';
+  return path.reduce<string>((name, part) => {
+    if (typeof part === 'number') return `${name}[${part}]`;
+    return name === '' ? clip(part) : `${name}.${clip(part)}`;
+  }, '');
+}
+
+/** A name from a request as messages show it: its first 100 characters. */
+export function clip(name: string): string {
+  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME).toWellFormed()}…` : name;
+}
+
+const [QUOTE, BACKSLASH, COLON, MINUS, DOT, ZERO, NINE] = [0x22, 0x5c, 0x3a, 0x2d, 0x2e, 0x30, 0x39];
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+/** So many digits of a decimal always come back from a double: more of them need a closer look. */
+const SAFE_DIGITS = 15;
+
+/** One pass over a valid text: how many keys are written in it, how deep it goes, and whether its numbers are plain. */
+function scan(text: string): { keys: number; depth: number; hasUnusualNumbers: boolean } {
+  let [keys, open, depth] = [0, 0, 0];
+  let hasUnusualNumbers = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (code === COLON) keys += 1;
+    else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      open += 1;
+      if (open > depth) depth = open;
+    } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) open -= 1;
+    else if (code === MINUS || (code >= ZERO && code <= NINE)) {
+      const end = endOfNumber(text, at);
+      hasUnusualNumbers ||= !isPlain(text, at, end);
+      at = end - 1;
+    }
+  }
+  return { keys, depth, hasUnusualNumbers };
+}
+
+/** Where the string that begins here has its closing quote. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(at)) {
+    at += code === BACKSLASH ? 2 : 1;
+  }
+  return at;
+}
+
+/** The place behind the number that begins here. */
+function endOfNumber(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && !isEndOfNumber(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+const isEndOfNumber = (code: number) =>
+  code <= 0x20 || code === 0x2c || code === CLOSE_LIST || code === CLOSE_OBJECT;
+
+/** Whether a number is held as it is written, as can be told by its length: no exponent, few digits, no -0. */
+function isPlain(text: string, start: number, end: number): boolean {
+  if (text.charCodeAt(start) === MINUS && text.charCodeAt(start + 1) === ZERO) return false;
+  if (end - start > SAFE_DIGITS) return false;
+  for (let at = start + 1; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > NINE || (code < ZERO && code !== DOT)) return false;
+  }
+  return true;
+}
+
+/** The keys that were kept: fewer than are written where one stands twice. */
+function countKeys(value: unknown): number {
+  if (value === null || typeof value !== 'object') return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object') count += countKeys(item);
+    return count;
+  }
+  for (const key of Object.keys(value)) {
+    const item = (value as Record<string, unknown>)[key];
+    count += typeof item === 'object' ? 1 + countKeys(item) : 1;
+  }
+  return count;
+}
+
+function checkTexts(value: unknown, path: JsonPath): void {
+  if (typeof value === 'string') checkText(value, path);
+  else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) checkTexts(item, [...path, index]);
+  } else if (value !== null && typeof value === 'object') {
+    for (const [key, item] of Object.entries(value)) {
+      checkText(key, path);
+      const place = [...path, key];
+      if (key === '__proto__') {
+        throw fail('invalid_body', `${nameOfPath(place)}: a key must not be called __proto__`);
+      }
+      checkTexts(item, place);
+    }
+  }
+}
+
+function checkText(text: string, path: JsonPath): void {
+  if (!text.includes('\0') && text.isWellFormed()) return;
+  throw fail('invalid_body', `${nameOfPath(path)} must be Unicode text without NUL characters`);
+}
+
+/** A number as it was written. */
+class WrittenNumber {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Exact = string | boolean | null | WrittenNumber | Exact[] | Map<string, Exact>;
+
+/** Reads a valid text once more, key by key and digit by digit. Throws `duplicate_key`. */
+function readExact(text: string, rounded: RoundedNumber[]): Exact {
+  let at = 0;
+
+  const skipTo = (isThere: (code: number) => boolean) => {
+    while (!isThere(text.charCodeAt(at))) at += 1;
+  };
+  const skipSpace = () => skipTo((code) => code > 0x20);
+
+  function readText(): string {
+    const end = endOfString(text, at) + 1;
+    const read = JSON.parse(text.slice(at, end)) as string;
+    at = end;
+    return read;
+  }
+
+  function readNumber(path: JsonPath): WrittenNumber {
+    const end = endOfNumber(text, at);
+    const written = text.slice(at, end);
+    at = end;
+    const rule = roundedRule(written);
+    if (rule !== null) rounded.push({ path, rule });
+    return new WrittenNumber(written);
+  }
+
+  /** Reads what stands between brackets, an item at a time. */
+  function readItems(close: number, readItem: (index: number) => void): void {
+    at += 1;
+    skipSpace();
+    for (let index = 0; text.charCodeAt(at) !== close; index += 1) {
+      readItem(index);
+      skipSpace();
+      if (text.charCodeAt(at) !== close) at += 1;
+      skipSpace();
+    }
+    at += 1;
+  }
+
+  function readObject(path: JsonPath): Map<string, Exact> {
+    const read = new Map<string, Exact>();
+    readItems(CLOSE_OBJECT, () => {
+      const key = readText();
+      const place = [...path, key];
+      if (read.has(key))
+        throw fail('duplicate_key', `${nameOfPath(place)}: the key stands twice in one object`);
+      skipTo((code) => code === COLON);
+      at += 1;
+      read.set(key, readValue(place));
+    });
+    return read;
+  }
+
+  function readList(path: JsonPath): Exact[] {
+    const read: Exact[] = [];
+    readItems(CLOSE_LIST, (index) => read.push(readValue([...path, index])));
+    return read;
+  }
+
+  function readValue(path: JsonPath): Exact {
+    skipSpace();
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return readText();
+    if (code === OPEN_OBJECT) return readObject(path);
+    if (code === OPEN_LIST) return readList(path);
+    if (code === MINUS || (code >= ZERO && code <= NINE)) return readNumber(path);
+    const word = text.startsWith('true', at) ? 'true' : text.startsWith('false', at) ? 'false' : 'null';
+    at += word.length;
+    return word === 'null' ? null : word === 'true';
+  }
+
+  return readValue([]);
+}
+
+function canonicalOf(value: unknown): string {
+  if (value instanceof WrittenNumber) return canonicalNumber(value.text);
+  if (typeof value === 'number') return canonicalNumber(String(value));
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalOf).join(',')}]`;
+  const entries: [string, unknown][] = value instanceof Map ? [...value] : Object.entries(value);
+  const sorted = entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([key, item]) => `${JSON.stringify(key)}:${canonicalOf(item)}`).join(',')}}`;
+}

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SecretKeyState } from '../db/secret-key.ts';
+import type { Config } from '../kernel/config.ts';
+import { fingerprintOf } from '../kernel/vault.ts';
+
+/*
+ * Which secret keys this process holds: SECRET_KEY and SECRET_KEY_PREVIOUS, or the files of the data folder. There
+ * `secret-key` is the key, and `secret-key.new` the one a rotation leads to, until it takes the place of the other.
+ */
+
+const KEY_BYTES = 32;
+
+const keyPath = ({ dataDir }: Config) => join(dataDir, 'secret-key');
+const newKeyPath = ({ dataDir }: Config) => join(dataDir, 'secret-key.new');
+
+/** Whether the key is a file of the data folder, and not the operator's to give. */
+export const isInFolder = ({ secretKey }: Config) => secretKey === undefined;
+
+/** The keys this process holds, the newest first. */
+export function heldKeys(config: Config): string[] {
+  // The new one first: between the two reads it may take the other's place, never the other way round.
+  const keys = isInFolder(config)
+    ? [readKey(newKeyPath(config)), readKey(keyPath(config))]
+    : [config.secretKey, config.secretKeyPrevious];
+  return [...new Set(keys.filter((key) => key !== undefined))];
+}
+
+export const heldFingerprints = (config: Config) => heldKeys(config).map(fingerprintOf);
+
+/** The key a rotation in this data folder leads to, if one was made. */
+export const newFolderKey = (config: Config) => readKey(newKeyPath(config));
+
+/** Makes the key of a data folder that has none; returns it. */
+export const makeFolderKey = (config: Config) => makeKey(config, keyPath(config));
+
+/** Makes the key that a rotation in this data folder leads to; returns it. */
+export const makeNewFolderKey = (config: Config) => makeKey(config, newKeyPath(config));
+
+/** Has the new key of the data folder take the place of the old one, when it is the one in force. True = it did. */
+export function adoptNewFolderKey(config: Config, current: string | null): boolean {
+  if (!isInFolder(config)) return false;
+  const key = newFolderKey(config);
+  if (key === undefined || fingerprintOf(key) !== current) return false;
+  replace(config, newKeyPath(config), keyPath(config));
+  return true;
+}
+
+/** Why a process with the keys it holds must not work on this database; null when it may. */
+export function refusalOfKeys(config: Config, { current, next, retired }: SecretKeyState): string | null {
+  if (current === null) return null;
+  const held = heldFingerprints(config);
+  const missing = [current, next].filter((each) => each !== null && !held.includes(each));
+  if (missing.length === 0) return null;
+  const lost = 'if the key is lost, see payhook secret-key abandon --help';
+  if (held.length === 0) {
+    return `the file ${keyPath(config)} is missing: put it back from your backup, or set SECRET_KEY to what it held; ${lost}`;
+  }
+  if (next !== null) {
+    const keys = `SECRET_KEY to the new key (fingerprint ${short(next)}) and SECRET_KEY_PREVIOUS to the old one (${short(current)})`;
+    return `the secret key is being rotated: set ${keys} until payhook secret-key rotate has ended; ${lost}`;
+  }
+  const isRetired = retired !== null && held.includes(retired);
+  const place = isInFolder(config) ? keyPath(config) : 'SECRET_KEY';
+  return isRetired
+    ? `${place} is the key from before it was changed: set the one with the fingerprint ${short(current)}; ${lost}`
+    : `${place} is not the one this database was set up with (fingerprint ${short(current)}): set the same key on every ` +
+        `server and command; ${lost}`;
+}
+
+/** What is still to be done about the key, for a log and for `doctor`; null = nothing. */
+export function unfinished(config: Config, { current, next }: SecretKeyState): string | null {
+  if (next !== null) return 'a rotation is not finished: run payhook secret-key rotate';
+  const left = isInFolder(config) ? newFolderKey(config) : undefined;
+  if (left !== undefined) {
+    return fingerprintOf(left) === current
+      ? 'the new key has not taken its place yet: run payhook secret-key rotate'
+      : 'secret-key.new was made, but the rotation did not begin: run payhook secret-key rotate, or delete the file';
+  }
+  if (
+    config.secretKeyPrevious !== undefined &&
+    config.secretKey &&
+    fingerprintOf(config.secretKey) === current
+  ) {
+    return 'SECRET_KEY_PREVIOUS is not needed any more';
+  }
+  return null;
+}
+
+// Anybody may read or write it, or the group may write it: a group that reads is how a service is given its key.
+const EXPOSED = 0o027;
+
+/** Who else may get at the file of the secret key, and the remedy; null when nobody may, or there is no file. */
+export function exposedSecretKey(config: Config): string | null {
+  if (config.secretKey !== undefined && config.secretKeyFile === undefined) return null;
+  const path = config.secretKeyFile ?? keyPath(config);
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & EXPOSED) === 0) return null;
+  return `${path} is open to other users (mode 0${(mode & 0o777).toString(8)}): chmod 600 ${path}`;
+}
+
+/** A fingerprint as people compare it. */
+export const short = (fingerprint: string) => fingerprint.slice(0, 12);
+
+function makeKey(config: Config, path: string): string {
+  const key = randomBytes(KEY_BYTES).toString('base64');
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, `${key}\n`, { mode: 0o600, flush: true });
+  replace(config, temporary, path);
+  return key;
+}
+
+/** Renames a file, and returns when a power cut cannot undo it. */
+function replace({ dataDir }: Config, from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    // another process has done it
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  const folder = openSync(dataDir, 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+function readKey(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim() || undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  return undefined;
+}

@@ -1,0 +1,215 @@
+import sql, { raw } from 'sql-template-tag';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { rows } from '../../src/db/connect.ts';
+import { removeAccount } from '../../src/features/accounts/removal.ts';
+import { dump } from '../api/fixtures.ts';
+import type { Api } from '../support/api.ts';
+import { makeAffiliates, makeEndpoint, makeGrant, salesFor, seedAttempts, takeIn } from '../support/seed.ts';
+import { until } from '../support/wire.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Machine, type Ran, settingsOf, startMachine } from './support.ts';
+
+let machine: Machine;
+let world: World;
+let env: Record<string, string>;
+beforeEach(async () => {
+  machine = startMachine();
+  world = await startWorld();
+  env = await settingsOf(world);
+});
+afterEach(async () => {
+  await machine.close();
+  await world.close(); // counts the books
+});
+
+const run = (...args: string[]): Promise<Ran> => machine.run(args, { env });
+const remove = (name: string) => run('accounts', 'delete', name, '--yes', '--name', name);
+const idOf = async (api: Api): Promise<string> => (await api.get('/v2/account')).body.id;
+const uuidOf = (id: string) => id.replace(/^acc_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+
+/** An account that the demo has filled, as far as the database knows. */
+async function demoAccount(name = 'Demo'): Promise<{ api: Api; uuid: string }> {
+  const api = await world.otherAccount(name);
+  const uuid = uuidOf(await idOf(api));
+  await world.platform.accounts.markDemo(uuid);
+  return { api, uuid };
+}
+
+async function done(answer: ReturnType<Api['get']>) {
+  const { status, text, body } = await answer;
+  expect(status, text).toBeLessThan(300);
+  return body;
+}
+
+/** Puts a row into every table that knows accounts. */
+async function fill(api: Api, name: string): Promise<void> {
+  const [ada, bob] = (await makeAffiliates(api, 2, name)) as [number, number];
+  await done(api.post('/v2/affiliates/programs', { name }, { 'Idempotency-Key': 'once' }));
+  await takeIn(api, salesFor([ada, bob], 6, name));
+  const [held] = (await done(api.get('/v2/affiliates/commissions?sort=id'))).data;
+  await done(api.post(`/v2/affiliates/commissions/${held.id}/hold`));
+  const payout = await done(api.post('/v2/affiliates/payouts'));
+  const paid = [ada, bob].map((affiliate_id) => ({ affiliate_id, is_paid: true }));
+  await done(api.put(`/v2/affiliates/payouts/${payout.id}`, { commissions: paid }));
+  await done(
+    api.post(`/v2/affiliates/payouts/${payout.id}/affiliates/${bob}/returned`, {
+      reason: 'closed',
+      amount: 1,
+    }),
+  );
+  const members = (await done(api.get(`/v2/affiliates/payouts/${payout.id}/commissions`))).data;
+  await done(api.post(`/v2/affiliates/commissions/${members[0].id}/refund`, { external_id: `${name}-paid` }));
+  await done(api.post('/v2/affiliates/refunds', { external_id: `${name}-early`, order_id: 'not yet' }));
+  const endpoint = await makeEndpoint(api);
+  await done(api.post('/v2/events', { type: 'order.created', data: {}, external_id: 'first' }));
+  const [event] = (await done(api.get(`/v2/webhook-endpoints/${endpoint}/events`))).data;
+  await seedAttempts(world, event, [{ status: 500 }, { status: null }]);
+  await done(api.post(`/v2/webhook-endpoints/${endpoint}/recover`, { since: '2026-01-01T00:00:00Z' }));
+  await done(api.post('/v2/events', { type: 'order.created', data: {} }));
+  await done(api.post('/v2/users', { email: `both-${name}@example.com`, name: 'Both', role: 'member' }));
+  await done(api.post('/v2/users', { email: 'both@example.com', name: 'Both', role: 'member' }));
+  await makeGrant(world, api);
+}
+
+/** How many rows of an account each table with accounts has. */
+async function countsOf(uuid: string): Promise<Record<string, number>> {
+  const tables = await world.query<{ name: string }>(
+    `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+       and a.attname = 'account_id' and not a.attisdropped order by 1`,
+  );
+  const counts: Record<string, number> = {};
+  for (const { name } of tables) {
+    const [row] = await world.query<{ count: string }>(
+      `select count(*) from ${name} where account_id = '${uuid}'`,
+    );
+    counts[name] = Number(row?.count);
+  }
+  return counts;
+}
+
+test('a demo account goes with every row of every table; nothing of others changes', async () => {
+  const { api, uuid } = await demoAccount();
+  await fill(world.api, 'real');
+  await fill(api, 'demo');
+  const counts = await countsOf(uuid);
+  const { delivery_counts: folded = 0, delivery_count_deltas: noted = 0, ...tables } = counts;
+  expect(folded + noted).toBeGreaterThan(0);
+  expect(Object.entries(tables).filter(([, count]) => count === 0)).toEqual([]);
+  expect(Object.keys(tables).length).toBeGreaterThan(28);
+  const grants = await world.query<{ id: string }>(
+    `select id from oauth_grants where account_id = '${uuid}'`,
+  );
+  const people = await world.query<{ id: string }>(
+    `select person_id as id from users u where account_id = '${uuid}'
+       and not exists (select from users o where o.person_id = u.person_id and o.account_id <> u.account_id)`,
+  );
+  expect([grants.length, people.length]).toEqual([1, 2]);
+  const gone = [uuid, ...[...grants, ...people].map(({ id }) => id)];
+  const before = await dump(world);
+
+  const ran = await remove('Demo');
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  expect(ran.stdout).toMatch(/^Demo \(acc_\w{32}\) was deleted\.\n$/);
+  expect(Object.entries(await countsOf(uuid)).filter(([, count]) => count > 0)).toEqual([]);
+  expect(await dump(world)).toEqual(before.filter((row) => !gone.some((id) => row.includes(id))));
+  expect(
+    Object.values(await countsOf(uuidOf(await idOf(world.api)))).filter((n) => n > 0).length,
+  ).toBeGreaterThan(29);
+  expect((await api.get('/v2/account')).status).toBe(401);
+});
+
+test('it wants the name once more, and keeps what is no demo, the last account, and what others use', async () => {
+  const { api } = await demoAccount();
+  await world.otherAccount('Northwind');
+  const kept = async (ran: Ran, code: number, said: string) => {
+    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(said) });
+    expect((await run('accounts', 'list', '--json')).json().data).toHaveLength(3);
+  };
+  await kept(await run('accounts', 'delete', 'Demo'), 2, 'add --yes and --name');
+  await kept(await run('accounts', 'delete', 'Demo', '--yes'), 2, 'add --yes and --name');
+  await kept(await run('accounts', 'delete', 'Demo', '--yes', '--name', 'demo'), 1, 'the name is Demo');
+  await kept(await remove('Nobody'), 1, 'no account is called Nobody');
+  await kept(await remove('Northwind'), 1, 'only an account that payhook demo filled can be deleted');
+  expect(await run('accounts', 'use', 'Demo')).toMatchObject({ code: 0 });
+  await kept(await remove('Demo'), 1, 'is the current account: choose another first');
+  expect(await run('accounts', 'use', 'Northwind')).toMatchObject({ code: 0 });
+
+  const { application_id } = await makeGrant(world, api);
+  await world.query(
+    `update oauth_grants set account_id = u.account_id, user_id = u.id from users u
+     where u.account_id <> oauth_grants.account_id and u.id = $1`,
+    [await userOf(world.api)],
+  );
+  expect(application_id).toMatch(/^app_/);
+  await kept(await remove('Demo'), 1, 'other accounts granted access');
+});
+
+async function userOf(api: Api): Promise<string> {
+  const { id } = await done(
+    api.post('/v2/users', { email: 'owner@example.com', name: 'Owner', role: 'owner' }),
+  );
+  const [user] = await world.query<{ id: string }>(`select id from users where public_id('usr', id) = $1`, [
+    id,
+  ]);
+  return user?.id ?? '';
+}
+
+test('where one account is left it is the current one, which cannot be deleted', async () => {
+  const { uuid } = await demoAccount();
+  await world.platform.accounts.markDemo(uuidOf(await idOf(world.api)));
+  expect(await run('accounts', 'use', 'Demo')).toMatchObject({ code: 0 });
+  const ran = await remove('Demo');
+  expect(ran).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/\nDefault \(acc_\w+\) is the current account now\.\n$/),
+  });
+  expect(Object.values(await countsOf(uuid)).filter((count) => count > 0)).toEqual([]);
+  expect((await run('payouts', 'list', '--json')).code).toBe(0);
+  expect(await remove('Default')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the last account'),
+  });
+});
+
+test('an event that is published while the account is deleted is refused, and leaves nothing', async () => {
+  const { api, uuid } = await demoAccount();
+  await makeEndpoint(api);
+  const published = await world.platform.db.transaction(async (tx) => {
+    expect(await removeAccount(tx, uuid)).toBeNull();
+    const answer = api.post('/v2/events', { type: 'order.created', data: {} });
+    await until('it waits', async () => {
+      const waiting = await world.query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return waiting.length > 0;
+    });
+    return { answer };
+  });
+  expect(await published.answer).toMatchObject({ status: 404, reason: 'resource_missing' });
+  expect(Object.values(await countsOf(uuid)).filter((count) => count > 0)).toEqual([]);
+});
+
+test('the audit log gives up nothing but that of the demo account that is being deleted', async () => {
+  const { api, uuid } = await demoAccount();
+  for (const each of [api, world.api]) await done(each.post('/v2/affiliates/programs', { name: 'Program' }));
+  const real = uuidOf(await idOf(world.api));
+  const entries = await countOfEntries();
+  const attempts = [
+    [real, 'delete from audit_log'],
+    [real, `delete from audit_log where account_id = '${real}'`],
+    [uuid, 'delete from audit_log'],
+    [uuid, `update audit_log set target = null where account_id = '${uuid}'`],
+    [uuid, 'truncate audit_log'],
+  ] as const;
+  for (const [named, statement] of attempts) {
+    const tried = world.platform.db.transaction(async (tx) => {
+      await rows(tx, sql`select set_config('payhook.removed_account', ${named}, true)`);
+      await rows(tx, sql`${raw(statement)}`);
+    });
+    await expect(tried, statement).rejects.toThrow('append-only');
+  }
+  expect(await countOfEntries()).toBe(entries);
+});
+
+const countOfEntries = async () => (await world.query('select 1 from audit_log')).length;

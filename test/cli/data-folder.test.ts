@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { programHere } from './here.ts';
+import { type Machine, startMachine, startServer } from './support.ts';
+
+let machine: Machine;
+beforeEach(() => {
+  machine = startMachine();
+});
+afterEach(() => machine.close());
+
+/** Nobody named a data folder: commands look in the working folder. */
+const HERE = { env: { DATA_DIR: '' } };
+
+/** What may be run without data, or makes them. */
+const NEEDS_NONE = /^(serve|init|demo|doctor|config|completion|listen|help|events types)\b/;
+
+/** Every command with arguments that are in order, as far as it can be told. */
+function commandLines(command: Command, path: readonly string[] = []): string[][] {
+  const below = command.commands.flatMap((child) => commandLines(child, [...path, child.name()]));
+  if (below.length > 0) return below;
+  const values = command.registeredArguments
+    .filter(({ required }) => required)
+    .map((argument) => VALUES[argument.name()] ?? 'x');
+  const options = command.options.flatMap((option) => {
+    if (option.long === '--yes') return ['--yes'];
+    return option.mandatory
+      ? [option.long ?? '', option.argChoices?.[0] ?? VALUES[option.long ?? ''] ?? 'x']
+      : [];
+  });
+  return [[...path, ...values, ...options]];
+}
+
+const VALUES: Readonly<Record<string, string>> = {
+  file: 'file.csv',
+  affiliate: '1',
+  program: '1',
+  '--year': '2026',
+  '--amount': '1.00',
+};
+
+describe('where there are no data', () => {
+  const lines = commandLines(programHere()).filter((line) => !NEEDS_NONE.test(line.join(' ')));
+
+  test('the table has all the commands', () => {
+    expect(lines.length).toBeGreaterThan(60);
+  });
+
+  test('no command makes any, and none succeeds', async () => {
+    machine.write(
+      'file.csv',
+      'external_id,affiliate_external_id,amount,currency,email\nc1,a1,1.00,USD,a@example.com\n',
+    );
+    const rest = lines.values();
+    const unclear: string[] = [];
+    let clear = 0;
+    const lane = async () => {
+      for (const line of rest) {
+        const { code, stdout, stderr } = await machine.run(line, HERE);
+        expect({ line, code, stdout }).toEqual({
+          line,
+          code: expect.toSatisfy((n) => n === 1 || n === 2),
+          stdout: '',
+        });
+        expect(machine.files(), line.join(' ')).toEqual(['file.csv']);
+        const told = stderr.includes(
+          `there is no Payhook data in ${join(machine.folder, 'data')}: name the folder`,
+        );
+        if (told && code === 1) clear += 1;
+        else unclear.push(`${line.join(' ')}: ${stderr}`);
+      }
+    };
+    await Promise.all([lane(), lane(), lane()]);
+    // The others are refused for their arguments, which say nothing here.
+    expect(unclear.filter((each) => !/payhook: .*(--|must|say|give|choose|needed)/.test(each))).toEqual([]);
+    expect(clear).toBeGreaterThan(lines.length * 0.8);
+  });
+
+  test.each([
+    [['doctor'], 'is not there yet'],
+    [['config'], 'DATA_DIR'],
+  ])('%j has a look, says where, and makes nothing', async (args, said) => {
+    const ran = await machine.run(args, HERE);
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining(said) });
+    expect(ran.stdout + ran.stderr).toContain(join(machine.folder, 'data'));
+    expect(machine.files()).toEqual([]);
+  });
+
+  test('also a database of one’s own that is empty is only looked at', async () => {
+    const { env: own, drop } = await emptyOwnDatabase();
+    const env = { ...HERE.env, ...own };
+    try {
+      for (const args of [['accounts', 'list'], ['migrate'], ['worker'], ['payouts', 'list']]) {
+        const ran = await machine.run(args, { env });
+        expect(ran).toMatchObject({
+          code: 1,
+          stdout: '',
+          stderr: expect.stringContaining('the database has no Payhook in it'),
+        });
+      }
+      const { checks } = (await machine.run(['doctor', '--json'], { env })).json();
+      // The PostgreSQL of the tests runs without fsync, and doctor says so.
+      const failed = checks.filter((each: { status: string }) => each.status === 'failed');
+      expect(failed.filter((each: { name: string }) => each.name !== 'fsync')).toEqual([]);
+      expect(machine.files()).toEqual([]);
+      expect(await machine.run(['init'], { env })).toMatchObject({ code: 0 });
+      expect((await machine.run(['accounts', 'list'], { env })).stdout).toContain('Default');
+    } finally {
+      await drop();
+    }
+  });
+});
+
+test('init makes data once, and tells no secret to what is no terminal', async () => {
+  const made = await machine.run(['init'], HERE);
+  const key = readFileSync(join(machine.folder, 'data/first-api-key'), 'utf8').trim();
+  expect(made).toMatchObject({ code: 0, stderr: '' });
+  expect(made.stdout).toContain(`First API key   in ${join(machine.folder, 'data/first-api-key')}\n`);
+  expect(made.stdout).not.toMatch(/ph_\w{20}|token=/);
+  const again = await machine.run(['init', '--json'], HERE);
+  expect(again.json()).toEqual({
+    data_dir: join(machine.folder, 'data'),
+    created: false,
+    first_api_key_file: join(machine.folder, 'data/first-api-key'),
+  });
+  expect(readFileSync(join(machine.folder, 'data/first-api-key'), 'utf8').trim()).toBe(key);
+});
+
+test('the folder is the one of --data-dir, of --env-file, or of the server that was started here', async () => {
+  const elsewhere = join(machine.folder, 'elsewhere');
+  const server = await startServer(machine, { env: { DATA_DIR: elsewhere } });
+  const here = await machine.run(['accounts', 'list'], HERE);
+  expect(here).toMatchObject({ code: 0, stdout: expect.stringContaining('Default') });
+  expect(here.stderr).toBe(`Working on ${elsewhere}, the data folder of the server that runs here\n`);
+  mkdirSync(join(machine.folder, 'below'));
+  const below = machine.startOther(
+    'sh',
+    ['-c', `DATA_DIR= ${machine.command} accounts list`],
+    join(machine.folder, 'below'),
+  );
+  expect(await below.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Default') });
+  expect((await machine.run(['migrate'], HERE)).code).toBe(0);
+  expect(machine.files()).toEqual(['below', 'elsewhere']);
+
+  const named = await machine.run(['accounts', 'list', '--data-dir', 'nowhere'], HERE);
+  expect(named).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`no Payhook data in ${join(machine.folder, 'nowhere')}:`),
+  });
+  server.child.kill('SIGTERM');
+  await server.ended;
+  expect((await machine.run(['accounts', 'list'], HERE)).code).toBe(1);
+
+  machine.write('payhook.env', `# a comment\nDATA_DIR="${elsewhere}"\nLOG_LEVEL=warn\n`);
+  const listed = await machine.run(['--env-file', 'payhook.env', 'accounts', 'list'], HERE);
+  expect(listed).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Default') });
+  const config = await machine.run(['--env-file', 'payhook.env', 'config', '--json'], {
+    env: { ...HERE.env, LOG_LEVEL: 'error' },
+  });
+  expect(config.json()).toContainEqual(
+    expect.objectContaining({
+      name: 'DATA_DIR',
+      value: elsewhere,
+      source: expect.stringMatching(/^(payhook\.env|environment)$/),
+    }),
+  );
+  expect(config.json()).toContainEqual(
+    expect.objectContaining({ name: 'LOG_LEVEL', value: 'error', source: 'environment' }),
+  );
+  // Node 20 reads the option itself, to the same effect but for its exit code.
+  const missing = await machine.run(['--env-file', 'none.env', 'accounts', 'list'], HERE);
+  expect(missing).toMatchObject({ stdout: '', stderr: expect.stringContaining('none.env') });
+  expect([2, 9]).toContain(missing.code);
+  expect(statSync(elsewhere).mode & 0o777).toBe(0o700);
+});
+
+/** An empty database of its own on the PostgreSQL of the run, as settings. */
+async function emptyOwnDatabase() {
+  const { host, port, superuser, superuserPassword, user, password, secretKey } = inject('postgres');
+  const name = `payhook_init_${randomBytes(8).toString('hex')}`;
+  const admin = new pg.Client({
+    host,
+    port,
+    user: superuser,
+    password: superuserPassword,
+    database: 'postgres',
+  });
+  await admin.connect();
+  await admin.query(`create database ${name} owner ${user} template template0 encoding 'UTF8'`);
+  const credentials = [user, ...(password ? [password] : [])].map(encodeURIComponent).join(':');
+  return {
+    env: {
+      DATABASE_URL: `postgres://${credentials}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
+      SECRET_KEY: secretKey,
+    },
+    async drop() {
+      await admin.query(`drop database ${name} with (force)`);
+      await admin.end();
+    },
+  };
+}

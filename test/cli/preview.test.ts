@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { bookDebt, COMMISSIONS, makeAffiliate, makeCommission, PAYOUTS } from '../api/fixtures.ts';
+import type { Api } from '../support/api.ts';
+import { salesFor, takeIn } from '../support/seed.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { runHere } from './here.ts';
+
+let world: World;
+let api: Api;
+const before = { ...process.env };
+beforeAll(async () => {
+  world = await startWorld();
+});
+beforeEach(async () => {
+  api = await world.otherAccount();
+  Object.assign(process.env, { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key });
+});
+afterAll(async () => {
+  process.env = before;
+  await world.close();
+});
+
+async function say(...args: string[]): Promise<string> {
+  const ran = await runHere(args);
+  expect(ran.error).toBeNull();
+  return ran.stdout;
+}
+
+test('payouts preview says who gets what, who is left out and why, and what would let them in', async () => {
+  await api.patch('/v2/account', { minimum_payout: { usd: 500 } });
+  const paid = await makeAffiliate(api, { name_first: 'Grace', name_last: 'Hopper' });
+  await makeCommission(api, paid.id, { amount: 1234 });
+  const low = await makeAffiliate(api, { name_first: 'Lo' });
+  await makeCommission(api, low.id, { amount: 499 });
+  const off = await makeAffiliate(api, { name_first: 'Off', is_ready_for_payout: false });
+  await makeCommission(api, off.id);
+  const quiet = await makeAffiliate(api, { name_first: 'Quiet', status: 'inactive' });
+  await makeCommission(api, quiet.id);
+  const debtor = await makeAffiliate(api, { name_first: 'Deb' });
+  await bookDebt(world, debtor.id, -70);
+  const held = await makeAffiliate(api, { name_first: 'Held' });
+  const { id } = await makeCommission(api, held.id);
+  await api.post(`${COMMISSIONS}/${id}/hold`);
+  await api.patch('/v2/account', { hold_days: 10 });
+  const waiting = await makeAffiliate(api, { name_first: 'Wait' });
+  await makeCommission(api, waiting.id, { occurred_at: '2998-12-22T10:15:00Z' });
+
+  const text = await say('payouts', 'preview');
+  expect(text).toMatch(/Grace Hopper .* 12\.34 {2}USD/);
+  expect(text).toMatch(/Lo .* 4\.99 {2}USD .*below minimum .*at 5\.00 USD, or with --ignore-minimum/);
+  expect(text).toMatch(/Off .*not ready .*switched on: payhook affiliates change --ready/);
+  expect(text).toMatch(/Quiet .*affiliate inactive .*--filter affiliate_status=inactive/);
+  expect(text).toMatch(/Deb .*-0\.70 .*negative balance .*more is earned than is owed back/);
+  expect(text).toMatch(/Held .*on hold .*the review ends: payhook commissions unhold/);
+  expect(text).toMatch(/Wait .*on hold .*off hold, the first on 2999-01-01 10:15 \(UTC\)/);
+  const filtered = await say('payouts', 'preview', '--filter', `affiliate_id=${paid.id}`);
+  expect(filtered).not.toContain('LEFT OUT');
+  expect((await runHere(['payouts', 'preview', '--json'])).json()).toEqual({
+    ...(await api.post(`${PAYOUTS}/preview`)).body,
+    as_of: expect.any(String),
+  });
+});
+
+test('above 1,000 affiliates the first 1,000 are named, and how many more there are', async () => {
+  const { id } = await makeAffiliate(api, { name_first: 'Many 0' });
+  const made = await world.query<{ id: string }>(
+    `insert into affiliates (account_id, email, name_first)
+     select account_id, 'many-' || n || '@example.com', 'Many ' || n
+     from affiliates, generate_series(1, 1003) n where id = $1 returning id`,
+    [id],
+  );
+  await takeIn(api, salesFor([id, ...made.map((row) => Number(row.id))], 1004));
+  const text = await say('payouts', 'preview');
+  expect(text.match(/Many \d+/g)).toHaveLength(1000);
+  expect(text).toContain('and 4 affiliates more: --filter and --search narrow them down');
+});

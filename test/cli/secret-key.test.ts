@@ -1,0 +1,381 @@
+import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { openEmbedded } from '../../src/db/embedded/open.ts';
+import { fingerprintOf, sealPrefix, vaultOf } from '../../src/kernel/vault.ts';
+import { type Api, apiOf } from '../support/api.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { until } from '../support/wire.ts';
+import { type Machine, type Started, startMachine, startServer } from './support.ts';
+
+const NEW = 'the new secret key, long enough for the rule';
+const MORE = 190; // endpoints, so that a rotation takes several slices
+
+const cleanups: (() => Promise<unknown>)[] = [];
+let machine: Machine;
+beforeEach(() => {
+  machine = startMachine();
+  cleanups.push(() => machine.close());
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Where a test works: settings of the processes, the key of the API, and a superuser's connection. */
+interface Place {
+  readonly env: Readonly<Record<string, string>>;
+  apiKey(): string;
+  superuser(): Promise<pg.Client>;
+}
+
+const DELIVERY = { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_SCHEDULE: '0s 1s 1s 1s 1s 1s 1s 1s' };
+
+function embeddedPlace(): Place {
+  return {
+    env: DELIVERY,
+    apiKey: () => readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim(),
+    async superuser() {
+      const database = await openEmbedded({ dataDir: machine.dataDir, purpose: 'command' });
+      await database.close(); // leaves it: the server launched it
+      return connected({ ...database.superuser, database: database.connection.database });
+    },
+  };
+}
+
+/** A database on the PostgreSQL of the run. */
+async function ownPlace(): Promise<Place & { readonly key: string }> {
+  const { host, port, user, password, superuser, superuserPassword, ...postgres } = inject('postgres');
+  const name = `payhook_key_${randomBytes(8).toString('hex')}`;
+  const asAdmin = async (statement: string) => {
+    const admin = await connected({
+      host,
+      port,
+      user: superuser,
+      password: superuserPassword,
+      database: 'postgres',
+    });
+    await admin.query(statement);
+  };
+  await asAdmin(`create database ${name} template ${postgres.template} owner ${user}`);
+  const credentials = [user, ...(password ? [password] : [])].map(encodeURIComponent).join(':');
+  return {
+    env: {
+      ...DELIVERY,
+      DATABASE_URL: `postgres://${credentials}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
+    },
+    key: postgres.secretKey,
+    apiKey: () => postgres.firstKey,
+    superuser: () => connected({ host, port, user: superuser, password: superuserPassword, database: name }),
+  };
+}
+
+async function connected(config: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client(config);
+  client.on('error', () => undefined);
+  await client.connect();
+  cleanups.push(() => client.end().catch(() => undefined));
+  return client;
+}
+
+interface Endpoint {
+  readonly id: string;
+  readonly secret: string;
+  readonly receiver: Receiver;
+}
+
+/** An endpoint with a header of its own and a receiver. */
+async function makeEndpoint(api: Api): Promise<Endpoint> {
+  const receiver = await startReceiver();
+  cleanups.push(() => receiver.close());
+  const made = await api.post('/v2/webhook-endpoints', {
+    url: receiver.url,
+    event_types: ['order.*'],
+    headers: { 'x-token': 'the value of a header' },
+  });
+  expect(made.status, made.text).toBe(201);
+  return { id: made.body.id, secret: made.body.secret, receiver };
+}
+
+/** Publishes an event, and checks with the published package that it comes, signed with the secret. */
+async function expectSigned(api: Api, { receiver, secret }: Pick<Endpoint, 'receiver' | 'secret'>) {
+  const event = await api.post('/v2/events', { type: 'order.created', data: {} });
+  expect(event.status, event.text).toBe(201);
+  const all = await receiver.until((come) =>
+    come.some(({ headers }) => headers['webhook-id'] === event.body.id),
+  );
+  const come = all.find(({ headers }) => headers['webhook-id'] === event.body.id);
+  const headers = come?.headers as Record<string, string>;
+  new Webhook(secret).verify(come?.body ?? '', headers);
+  return headers;
+}
+
+/** More endpoints that get nothing, sealed as an older version did, which named no key. */
+async function makeOldOnes(superuser: pg.Client, secretKey: string): Promise<void> {
+  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'payhook vault 1', 32));
+  const seal = (text: string, place: string) => {
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place));
+    const body = Buffer.concat([cipher.update(text), cipher.final()]);
+    return Buffer.concat([Buffer.of(1), nonce, cipher.getAuthTag(), body]);
+  };
+  const { rows } = await superuser.query('select new_id() as id from generate_series(1, $1)', [MORE]);
+  for (const { id } of rows) {
+    await superuser.query(
+      `with made as (
+         insert into webhook_endpoints (account_id, id, url, event_types, secret)
+         select id, $1, 'https://example.com/', '{none.such}', $2 from accounts returning account_id, id)
+       insert into endpoint_state (account_id, endpoint_id) select account_id, id from made`,
+      [id, seal(`whsec_${id}`, `webhook endpoint ${id} secret`)],
+    );
+  }
+}
+
+/** Looks through every table: nothing is sealed under the old key, and the new one alone opens all there is. */
+async function expectOnly(superuser: pg.Client, newKey: string, oldKey: string): Promise<void> {
+  const { rows: columns } = await superuser.query(
+    `select table_name, column_name from information_schema.columns
+     where table_schema = 'public' and data_type in ('bytea', 'text', 'json', 'jsonb')`,
+  );
+  const old = sealPrefix(fingerprintOf(oldKey)).toString('hex');
+  let looked = 0;
+  for (const { table_name, column_name } of columns) {
+    // bytea as text is hexadecimal
+    const { rows } = await superuser.query(
+      `select count(*)::int as looked, count(*) filter (where position($1 in "${column_name}"::text) > 0)::int as found
+       from "${table_name}" where "${column_name}" is not null`,
+      [old],
+    );
+    expect(rows[0].found, `${table_name}.${column_name}`).toBe(0);
+    looked += rows[0].looked;
+  }
+  expect(looked).toBeGreaterThan(10);
+  const vault = vaultOf(() => [newKey]);
+  const { rows } = await superuser.query('select * from webhook_endpoints where deleted_at is null');
+  for (const { id, secret, previous_secret, header_values } of rows) {
+    const open = (sealed: Buffer, what: string) => vault.open(sealed, `webhook endpoint ${id} ${what}`);
+    expect(open(secret, 'secret')).toMatch(/^whsec_/);
+    if (previous_secret) expect(open(previous_secret, 'secret')).toMatch(/^whsec_/);
+    if (header_values) expect(JSON.parse(open(header_values, 'headers'))).toEqual(expect.any(Array));
+  }
+}
+
+async function countUnder(superuser: pg.Client, key: string): Promise<number> {
+  const { rows } = await superuser.query(
+    'select count(*)::int from webhook_endpoints where substring(secret for 9) = $1',
+    [sealPrefix(fingerprintOf(key))],
+  );
+  return rows[0].count;
+}
+
+/** Kills a rotation in its middle: a lock holds up one of its slices. */
+async function killInTheMiddle(place: Place, start: () => Started, newKey: () => string) {
+  const superuser = await place.superuser();
+  // what pg_stat_activity shows does not change within a transaction
+  const watcher = await place.superuser();
+  await superuser.query('begin');
+  await superuser.query(
+    // not `offset … for update`, which locks what it skips too
+    `select from webhook_endpoints
+     where id = (select id from webhook_endpoints order by account_id, id offset 150 limit 1) for update`,
+  );
+  const running = start();
+  await until(
+    'the rotation has begun',
+    async () => {
+      const { rows } = await watcher.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      );
+      return rows.length > 0;
+    },
+    60_000,
+  );
+  running.child.kill('SIGKILL');
+  await running.ended;
+  await superuser.query('commit');
+  const done = await countUnder(superuser, newKey());
+  expect(done).toBeGreaterThan(0);
+  expect(done).toBeLessThan(MORE);
+}
+
+const stop = async ({ child, ended }: Started) => {
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(0);
+};
+
+test('the key of a data folder is rotated while its server and a worker run, across a kill -9', async () => {
+  const place = embeddedPlace();
+  const { env } = place;
+  const server = await startServer(machine, { env: { ...env, DELIVERY_WORKER: 'off' } });
+  const worker = machine.start(['worker'], { env });
+  await worker.printed(/is delivering/);
+  const keyFile = join(machine.dataDir, 'secret-key');
+  const read = (path: string) => readFileSync(path, 'utf8').trim();
+  const oldKey = read(keyFile);
+  const api = apiOf(server.url, place.apiKey());
+  const superuser = await place.superuser();
+  const endpoint = await makeEndpoint(api);
+  await makeOldOnes(superuser, oldKey);
+  await expectSigned(api, endpoint);
+  // two secrets sign for a while: both change over
+  const before = endpoint.secret;
+  const { secret } = (await api.post(`/v2/webhook-endpoints/${endpoint.id}/rotate-secret`, {})).body;
+
+  const rotate = () => machine.start(['secret-key', 'rotate'], { env });
+  await killInTheMiddle(place, rotate, () => read(`${keyFile}.new`));
+  expect(read(keyFile)).toBe(oldKey);
+  const newKey = read(`${keyFile}.new`);
+  // in the middle: what is there is signed as before, what is made is sealed under the new key
+  await expectSigned(api, { ...endpoint, secret });
+  await expectSigned(api, { ...endpoint, secret: before });
+  const meanwhile = await makeEndpoint(api);
+  await expectSigned(api, meanwhile);
+  expect((await machine.run(['doctor'], { env })).stdout).toContain('run payhook secret-key rotate');
+
+  const done = await machine.run(['secret-key', 'rotate', '--json'], { env });
+  expect(done, done.stderr).toMatchObject({ code: 0 });
+  expect(done.json()).toMatchObject({ fingerprint: fingerprintOf(newKey), changed: true });
+  expect(read(keyFile)).toBe(newKey);
+  expect(existsSync(`${keyFile}.new`)).toBe(false);
+  await expectOnly(superuser, newKey, oldKey);
+  expect((await expectSigned(api, { ...endpoint, secret }))['x-token']).toBe('the value of a header');
+  await expectSigned(api, { ...endpoint, secret: before });
+  await expectSigned(api, await makeEndpoint(api));
+  const audit = await api.get('/v2/audit-log?action=rotateSecretKey');
+  expect(audit.body.data).toMatchObject([
+    { actor: { kind: 'operator' }, target: fingerprintOf(newKey).slice(0, 12) },
+  ]);
+  await stop(worker);
+  await stop(server);
+
+  // the old key: refused in clear words, whether in the file or the setting
+  writeFileSync(keyFile, `${oldKey}\n`);
+  const refused = await machine.run(['serve'], { env });
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /secret-key is the key from before it was changed: set the one with the fingerprint/,
+    ),
+  });
+  writeFileSync(keyFile, `${newKey}\n`);
+  const again = await startServer(machine, { env });
+  expect(
+    (await apiOf(again.url, place.apiKey()).get(`/v2/webhook-endpoints/${endpoint.id}/secret`)).body.secret,
+  ).toBe(secret);
+  await stop(again);
+}, 180_000);
+
+test('with a database of one’s own the operator gives both keys, one process after the other', async () => {
+  const place = await ownPlace();
+  const old = { ...place.env, SECRET_KEY: place.key };
+  const keyFile = machine.write('old.key', `${place.key}\n`);
+  const both = { ...place.env, SECRET_KEY: NEW, SECRET_KEY_PREVIOUS_FILE: keyFile };
+  const superuser = await place.superuser();
+  const server = await startServer(machine, { env: old });
+  const other = await startServer(machine, { env: { ...both, DELIVERY_WORKER: 'off' } });
+  const api = apiOf(server.url, place.apiKey());
+  const otherApi = apiOf(other.url, place.apiKey());
+  // a process with both keys seals what one with the old key only can open
+  const endpoint = await makeEndpoint(otherApi);
+  await makeOldOnes(superuser, place.key);
+  await expectSigned(api, endpoint);
+
+  // nobody is left behind: the server with the old key only keeps the rotation from beginning
+  const early = await machine.run(['secret-key', 'rotate'], { env: both });
+  expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining('do not have the new key') });
+  expect(await countUnder(superuser, NEW)).toBe(0);
+  const alone = await machine.run(['secret-key', 'rotate'], { env: old });
+  expect(alone).toMatchObject({ code: 1, stderr: expect.stringContaining('SECRET_KEY is the key in force') });
+  await stop(server);
+  const restarted = await startServer(machine, { env: both });
+  const restartedApi = apiOf(restarted.url, place.apiKey());
+
+  const rotate = () => machine.start(['secret-key', 'rotate'], { env: both });
+  await killInTheMiddle(place, rotate, () => NEW);
+  await expectSigned(otherApi, endpoint);
+  await expectSigned(restartedApi, await makeEndpoint(otherApi));
+  for (const env of [old, { ...place.env, SECRET_KEY: NEW }]) {
+    const refused = await machine.run(['serve'], { env });
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the secret key is being rotated: set'),
+    });
+  }
+  const done = await machine.run(['secret-key', 'rotate'], { env: both });
+  expect(done, done.stderr).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('The secret key was changed'),
+  });
+  await expectOnly(superuser, NEW, place.key);
+  await expectSigned(restartedApi, endpoint);
+  await expectSigned(otherApi, await makeEndpoint(restartedApi));
+  expect((await machine.run(['secret-key', 'rotate'], { env: both })).stdout).toContain(
+    'had been changed already',
+  );
+
+  const late = await machine.run(['serve'], { env: old });
+  expect(late).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('SECRET_KEY is the key from before it was changed'),
+  });
+  await stop(other);
+  await stop(restarted);
+  const last = await startServer(machine, { env: { ...place.env, SECRET_KEY: NEW } });
+  await expectSigned(apiOf(last.url, place.apiKey()), endpoint);
+  await stop(last);
+}, 180_000);
+
+test.each(['embedded', 'own'])(
+  'a lost key is given up (%s): who is concerned is listed, the rest goes on',
+  async (kind) => {
+    const own = kind === 'own' ? await ownPlace() : null;
+    const place = own ?? embeddedPlace();
+    const env = own ? { ...own.env, SECRET_KEY: own.key } : place.env;
+    const server = await startServer(machine, { env });
+    const api = apiOf(server.url, place.apiKey());
+    const endpoint = await makeEndpoint(api);
+    await expectSigned(api, endpoint);
+    const oldKey = own ? own.key : readFileSync(join(machine.dataDir, 'secret-key'), 'utf8').trim();
+    const needless = await machine.run(['secret-key', 'abandon', '--yes'], { env });
+    expect(needless).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the secret key is not lost'),
+    });
+    await stop(server);
+
+    const without = own ? { ...own.env, SECRET_KEY: NEW } : place.env;
+    if (!own) rmSync(join(machine.dataDir, 'secret-key'));
+    const refused = await machine.run(['serve'], { env: without });
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('payhook secret-key abandon') });
+    const unasked = await machine.run(['secret-key', 'abandon'], { env: without });
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+    const done = await machine.run(['secret-key', 'abandon', '--yes', '--json'], { env: without });
+    expect(done, done.stderr).toMatchObject({ code: 0 });
+    expect(done.json().endpoints).toEqual([
+      {
+        account_id: expect.stringMatching(/^acc_/),
+        id: endpoint.id,
+        url: endpoint.receiver.url,
+        new_secret: true,
+        dropped_headers: ['x-token'],
+      },
+    ]);
+
+    const again = await startServer(machine, { env: without });
+    const after = apiOf(again.url, place.apiKey());
+    const { secret } = (await after.get(`/v2/webhook-endpoints/${endpoint.id}/secret`)).body;
+    expect(secret).not.toBe(endpoint.secret);
+    const headers = await expectSigned(after, { ...endpoint, secret });
+    expect(headers).not.toHaveProperty('x-token');
+    expect((await after.get(`/v2/webhook-endpoints/${endpoint.id}`)).body.headers).toEqual([]);
+    const audit = await after.get('/v2/audit-log?action=abandonSecretKey');
+    expect(audit.body.data).toMatchObject([{ actor: { kind: 'operator' }, target: endpoint.id }]);
+    const newKey = own ? NEW : readFileSync(join(machine.dataDir, 'secret-key'), 'utf8').trim();
+    expect(done.json().fingerprint).toBe(fingerprintOf(newKey));
+    await expectOnly(await place.superuser(), newKey, oldKey);
+    await stop(again);
+  },
+  180_000,
+);

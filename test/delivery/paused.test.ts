@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { onStage } from './support.ts';
+
+const HOUR_MS = 3_600_000;
+
+test('an endpoint that was asked to wait says until when, and none of its events says an earlier next attempt', () =>
+  onStage({ settings: { DELIVERY_SCHEDULE: '0s 1s' } }, async (stage) => {
+    const receiver = await stage.receiver();
+    receiver.respond((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
+    const endpoint = await stage.endpoint(receiver);
+    const pausedUntil = async () => (await stage.api.get(endpoint.path)).body.paused_until;
+    expect(await pausedUntil()).toBeNull();
+
+    const before = Date.now();
+    const events = [await stage.publish()];
+    await stage.untilLog(endpoint, events[0] ?? '', { attempt_count: 1 });
+    const after = Date.now();
+    // by the schedule it would be due at once
+    events.push(await stage.publish());
+    const until = await pausedUntil();
+    expect(Date.parse(until)).toBeGreaterThanOrEqual(before + HOUR_MS - 1000);
+    expect(Date.parse(until)).toBeLessThanOrEqual(after + HOUR_MS + 1000);
+    const { body: list } = await stage.api.get(`${endpoint.path}/events`);
+    const told = [...list.data, ...(await Promise.all(events.map((event) => stage.log(endpoint, event))))];
+    expect(told).toHaveLength(4);
+    for (const { next_attempt_at } of told) {
+      expect(Date.parse(next_attempt_at)).toBeGreaterThanOrEqual(Date.parse(until));
+      expect(Date.parse(next_attempt_at)).toBeLessThan(Date.parse(until) + 10_000);
+    }
+    expect(receiver.received).toHaveLength(1);
+
+    // what is disabled waits for nothing but to be enabled
+    await stage.change(endpoint, { status: 'disabled' });
+    expect(await pausedUntil()).toBeNull();
+    await stage.change(endpoint, { status: 'enabled' });
+
+    receiver.respond(200);
+    expect(await stage.retry(endpoint, events[0] ?? '')).toBe(200);
+    for (const event of events) await stage.untilLog(endpoint, event, { status: 'delivered' });
+    expect(await pausedUntil()).toBeNull();
+  }));

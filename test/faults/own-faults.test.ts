@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import { describe, expect, test } from 'vitest';
+import { createSender } from '../../src/delivery/send.ts';
+import { addressRules } from '../../src/kernel/addresses.ts';
+
+const TIMEOUT_MS = 1000;
+
+const senderOf = (more: object = {}) =>
+  createSender({
+    addresses: addressRules(['127.0.0.0/8']),
+    timeoutMs: TIMEOUT_MS,
+    connectionsPerOrigin: 8,
+    ...more,
+  });
+
+test.each([
+  ['000 X', 'response_error'],
+  ['099 X', 'response_error'],
+  ['101 Switching Protocols', 'response_error'],
+  ['103 Early Hints', 'timeout'],
+  ['304 Not Modified', 'redirect'],
+  ['304 Not Modified\r\ncontent-length: 5', 'redirect'],
+  ['999 X\r\ncontent-length: 0', 'response_error'],
+])('an answer %j is %s, as the documentation says', async (line, expected) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.write(`HTTP/1.1 ${line}\r\nx-some: header\r\n\r\n`));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const sender = senderOf();
+  const outcome = await sender.send({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '{}' });
+  expect([outcome.errorCode, outcome.lack]).toEqual([expected, null]);
+  expect(outcome.errorMessage).not.toContain('ERR_');
+  await sender.close();
+  server.close();
+});
+
+test('a loop that stands still longer than the time limit invents no time-out', async () => {
+  // a thread of its own, which answers meanwhile
+  const receiver = new Worker(
+    `const { parentPort } = require('node:worker_threads');
+     const server = require('node:http').createServer((request, response) => request.resume().on('end', () => response.end('ok')));
+     server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
+    { eval: true },
+  );
+  const [port] = (await once(receiver, 'message')) as [number];
+  const sender = senderOf();
+  const url = `http://127.0.0.1:${port}/`;
+  expect((await sender.send({ url, headers: {}, body: '{}' })).errorCode).toBeNull();
+  const answers = Array.from({ length: 4 }, () => sender.send({ url, headers: {}, body: '{}' }));
+  await new Promise((resolve) => setImmediate(resolve));
+  const until = performance.now() + 2 * TIMEOUT_MS;
+  while (performance.now() < until);
+  // what came in time counts; what could not even be dialled is our own fault
+  const told = (await Promise.all(answers)).map(({ errorCode }) => errorCode);
+  expect(told[0]).toBeNull();
+  for (const code of told) expect([null, 'lost']).toContain(code);
+  await sender.close();
+  await receiver.terminate();
+});
+
+describe('what this machine lacks', () => {
+  test.each(['EMFILE', 'ENFILE', 'ENOMEM'])('%s is told as its own fault', async (code) => {
+    const sender = senderOf({
+      resolve: (_name: string, done: (error: Error, found: []) => void) =>
+        done(Object.assign(new Error(code), { code }), []),
+    });
+    const outcome = await sender.send({ url: 'http://shop.example.com/', headers: {}, body: '{}' });
+    expect(outcome).toMatchObject({ errorCode: 'lost', lack: code, responseStatus: null });
+    await sender.close();
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { onStage } from '../delivery/support.ts';
+import type { Answer } from '../support/api.ts';
+import { until } from '../support/wire.ts';
+
+const PATIENCE_MS = 40_000;
+
+/** An answer of the contract: what was asked for, or that the database is away and when to come again. */
+function expectClear(answer: Answer, good: number): void {
+  if (answer.status === good) return;
+  expect([answer.status, answer.reason], answer.text).toEqual([500, 'database_unavailable']);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+}
+
+describe.concurrent('connections to PostgreSQL that go silent', () => {
+  test('are given up and replaced: requests are answered, deliveries go on, nothing is lost', () =>
+    onStage({ databaseLatencyMs: 0, poolSize: 3 }, async ({ api, world, ...stage }) => {
+      world.expectErrors();
+      const receiver = await stage.receiver();
+      await stage.endpoint(receiver);
+      const taken = [await stage.publish(), await stage.publish()];
+      await receiver.until(2);
+
+      world.latency?.silence();
+      const began = performance.now();
+      const answers = await Promise.all([
+        api.post('/v2/events', { type: 'order.created', data: {} }),
+        api.get('/v2/affiliates'),
+        api.post('/v2/affiliates/payouts', {}),
+      ]);
+      expect(performance.now() - began).toBeLessThan(PATIENCE_MS);
+      for (const [index, good] of [201, 200, 409].entries()) expectClear(answers[index] as Answer, good);
+      await until(
+        'an event to be taken again',
+        async () => {
+          const { status, body } = await api.post('/v2/events', { type: 'order.created', data: {} });
+          if (status === 201) taken.push(body.id);
+          return status === 201;
+        },
+        PATIENCE_MS,
+      );
+      await receiver.until((all) => {
+        const came = new Set(all.map(({ headers }) => headers['webhook-id']));
+        return taken.every((id) => came.has(id));
+      });
+      // what they held in PostgreSQL is let go: no transaction is left open there
+      await until('no transaction to be left open', async () => {
+        const [row] = await world.query<{ n: number }>(
+          `select count(*)::int as n from pg_stat_activity
+           where datname = current_database() and state like 'idle in transaction%'
+             and state_change < clock_timestamp() - interval '2 seconds'`,
+        );
+        return row?.n === 0;
+      });
+      expect((await fetch(`${world.url}/readyz`)).status).toBe(200);
+    }));
+
+  test('all of them, new ones too: /readyz says so in seconds, and all goes on when they speak again', () =>
+    onStage({ databaseLatencyMs: 0, poolSize: 3 }, async ({ api, world, ...stage }) => {
+      world.expectErrors();
+      const receiver = await stage.receiver();
+      await stage.endpoint(receiver);
+      await stage.publish();
+      await receiver.until(1);
+      const { latency } = world;
+      if (!latency) throw new Error('no proxy');
+
+      latency.silent = true;
+      const began = performance.now();
+      const answers = [
+        api.post('/v2/events', { type: 'order.created', data: {} }),
+        api.get('/v2/affiliates'),
+      ];
+      const ready = await fetch(`${world.url}/readyz`);
+      expect(performance.now() - began).toBeLessThan(10_000);
+      expect(ready.status).toBe(503);
+      expect(await ready.json()).toEqual({
+        status: 'unavailable',
+        reason: 'database',
+        message: 'PostgreSQL does not answer within 5 s',
+      });
+      for (const answer of await Promise.all(answers)) expectClear(answer, 0);
+      expect(performance.now() - began).toBeLessThan(PATIENCE_MS);
+
+      latency.silent = false;
+      latency.silence();
+      await until(
+        'the server to be ready',
+        async () => (await fetch(`${world.url}/readyz`)).status === 200,
+        PATIENCE_MS,
+      );
+      const event = await stage.publish();
+      await receiver.until((all) => all.some(({ headers }) => headers['webhook-id'] === event));
+    }));
+});
+
+test('work that is due and that nobody takes is told by /readyz', () =>
+  onStage({ delivers: false }, async ({ api, world, ...stage }) => {
+    const receiver = await stage.receiver();
+    await stage.endpoint(receiver);
+    await stage.publish();
+    const ready = async () => {
+      const answer = await fetch(`${world.url}/readyz`);
+      return [answer.status, ((await answer.json()) as { reason?: string }).reason];
+    };
+    expect(await ready()).toEqual([200, undefined]);
+    await world.query(`update queue set due_at = due_at - interval '40 seconds'`);
+    await world.query(`update webhook_endpoints set updated_at = updated_at - interval '40 seconds'`);
+    await until('it says that nobody delivers', async () => (await ready())[1] === 'delivery');
+    const worker = await world.startWorker();
+    await receiver.until(1);
+    await until('it is ready', async () => (await ready())[0] === 200);
+    await worker.close();
+  }));
+
+test('a database that takes no writes is told by /readyz', () =>
+  onStage({ delivers: false }, async ({ world }) => {
+    world.expectErrors();
+    await world.query(`alter table server_settings rename to server_settings_away`);
+    await world.query(`create view server_settings as select * from server_settings_away where false union all
+      select * from server_settings_away`);
+    const answer = await fetch(`${world.url}/readyz`);
+    expect([answer.status, ((await answer.json()) as { reason: string }).reason]).toEqual([503, 'writing']);
+    await world.query('drop view server_settings');
+    await world.query('alter table server_settings_away rename to server_settings');
+    await until('it is ready', async () => (await fetch(`${world.url}/readyz`)).status === 200);
+  }));

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+import type { SharedDatabase } from './support-server.ts';
+
+/**
+ * Makes a database on the PostgreSQL of the test run, for processes that share it; `port` is that of a proxy on this
+ * machine through which they reach it.
+ */
+export async function sharedDatabase(port?: number): Promise<SharedDatabase & { drop(): Promise<void> }> {
+  const { user, password, superuser, superuserPassword, ...postgres } = inject('postgres');
+  const name = `payhook_fault_${randomBytes(8).toString('hex')}`;
+  const as = (database: string) => ({
+    host: postgres.host,
+    port: postgres.port,
+    database,
+    user: superuser,
+    ...(superuserPassword ? { password: superuserPassword } : {}),
+  });
+  const asAdmin = async (statement: string) => {
+    const admin = new pg.Client(as('postgres'));
+    await admin.connect();
+    await admin.query(statement);
+    await admin.end();
+  };
+  await asAdmin(`create database ${name} template ${postgres.template} owner ${user}`);
+  const credentials = [user, ...(password ? [password] : [])].map(encodeURIComponent).join(':');
+  const host = port === undefined ? postgres.host : '127.0.0.1';
+  return {
+    url: `postgres://${credentials}@localhost:${port ?? postgres.port}/${name}?host=${encodeURIComponent(host)}`,
+    secretKey: postgres.secretKey,
+    apiKey: postgres.firstKey,
+    superuser: as(name),
+    drop: () => asAdmin(`drop database ${name} with (force)`),
+  };
+}

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { openPlatform, type Platform } from '../../src/app.ts';
+import { readConfig } from '../../src/kernel/config.ts';
+
+/** A database of its own that nothing was done to yet. */
+export interface EmptyDatabase {
+  /** Starts the program on it, with a data folder of this name. */
+  start(name: string, secretKey?: string): Promise<Platform>;
+  /** Rows of a statement as superuser. */
+  query<Row>(text: string): Promise<Row[]>;
+  /** Stops what was started and drops the database. */
+  drop(): Promise<void>;
+}
+
+/** Makes one on the PostgreSQL of the run. */
+export async function emptyDatabase(): Promise<EmptyDatabase> {
+  const postgres = inject('postgres');
+  const database = `payhook_start_${randomBytes(8).toString('hex')}`;
+  const folder = mkdtempSync(join(tmpdir(), 'payhook-start-'));
+  const opened: Platform[] = [];
+  const asSuperuser = async <Row>(name: string, text: string) => {
+    const { host, port, superuser, superuserPassword } = postgres;
+    const client = new pg.Client({
+      host,
+      port,
+      user: superuser,
+      database: name,
+      ...(superuserPassword ? { password: superuserPassword } : {}),
+    });
+    await client.connect();
+    try {
+      return (await client.query(text)).rows as Row[];
+    } finally {
+      await client.end();
+    }
+  };
+  await asSuperuser(
+    'postgres',
+    `create database ${database} owner ${postgres.user} template template0 encoding 'UTF8'`,
+  );
+  return {
+    query: (text) => asSuperuser(database, text),
+    async start(name, secretKey = postgres.secretKey) {
+      const config = readConfig({ DATA_DIR: join(folder, name), SECRET_KEY: secretKey, LOG_LEVEL: 'silent' });
+      const platform = await openPlatform(config, { purpose: 'command', target: { ...postgres, database } });
+      opened.push(platform);
+      return platform;
+    },
+    async drop() {
+      for (const platform of opened) await platform.close();
+      await asSuperuser('postgres', `drop database ${database} with (force)`);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

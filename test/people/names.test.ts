@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWorld, type World } from '../support/world.ts';
+import { browserAt, makeUser, PASSWORD, tokenIn } from './support.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+const TURNED = 'Ada\u202EecalevoL';
+const REFUSAL = 'name must not hold invisible characters or ones that change the direction of text (U+202E)';
+
+test.each([
+  ['POST', '/v2/users', { email: 'ada@example.com', role: 'member' }],
+  [
+    'POST',
+    '/v2/oauth-applications',
+    { kind: 'public', redirect_uris: ['https://app.example/callback'], scopes: ['affiliates'] },
+  ],
+  ['PATCH', '/v2/account', {}],
+] as const)('%s %s refuses a name that turns the line around', async (method, path, body) => {
+  const send = method === 'POST' ? world.api.post : world.api.patch;
+  const answer = await send(path, { ...body, name: TURNED });
+  expect([answer.status, answer.reason, answer.body.error.message]).toEqual([400, 'invalid_body', REFUSAL]);
+});
+
+test('so does the change of a user, of an application, and the set-up page', async () => {
+  const api = await world.otherAccount('Turned');
+  const account = (await world.platform.accounts.list()).find(({ name }) => name === 'Turned');
+  const token = tokenIn((await world.platform.accounts.setUpLink(account?.uuid ?? '')) ?? '');
+  const fields = { token, name: TURNED, email: 't@example.com', password: PASSWORD, again: PASSWORD };
+  const refused = await browserAt(world.url).submit('/set-up', fields);
+  expect(refused.status).toBe(400);
+  expect(refused.text).toContain('U+202E');
+  const { id } = await makeUser(api, 'owner');
+  expect((await api.patch(`/v2/users/${id}`, { name: TURNED })).body.error.message).toBe(REFUSAL);
+  await expect(world.platform.accounts.create(TURNED)).rejects.toThrow(REFUSAL);
+});
+
+test('names of before are shown with the character in sight', async () => {
+  const { id, browser } = await makeUser(world.api, 'owner');
+  await world.query(`update users set name = $1 where 'usr_' || replace(id::text, '-', '') = $2`, [
+    TURNED,
+    id,
+  ]);
+  await world.query('update accounts set name = $1', ['Shop\u2067pohS']);
+  const { text } = await browser.get('/account');
+  expect(text).toContain('Ada\uFFFDecalevoL');
+  expect(text).toContain('Shop\uFFFDpohS');
+  expect(text).not.toMatch(/[\u202E\u2067]/);
+});

@@ -1,0 +1,10 @@
+import { choresOf } from '../../src/chores.ts';
+import type { World } from './world.ts';
+
+/** Runs chores of a database by their names, once and one after the other, as any process does now and then; without names all. */
+export async function keepHouse({ platform }: Pick<World, 'platform'>, ...names: string[]): Promise<void> {
+  const chores = choresOf(platform);
+  const unknown = names.filter((name) => !chores.some((chore) => chore.name === name));
+  if (unknown.length > 0) throw new Error(`no such chore: ${unknown}`);
+  for (const chore of chores) if (names.length === 0 || names.includes(chore.name)) await chore.run();
+}
