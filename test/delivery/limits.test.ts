@@ -119,10 +119,15 @@ describe.concurrent('isolation', () => {
   test('more endpoints that have work and must wait than one claim looks at keep none from being served', () =>
     onStage({ delivers: false }, async (stage) => {
       const receiver = await stage.receiver();
-      for (let first = 0; first < 510; first += 10) {
-        await Promise.all(
-          Array.from({ length: 10 }, (_, index) => stage.endpoint(`${receiver.url}/${first + index}`)),
-        );
+      // more than one account may have
+      for (const name of ['first', 'second', 'third']) {
+        const account = await stage.world.otherAccount(name);
+        for (let first = 0; first < 170; first += 10) {
+          const numbers = Array.from({ length: 10 }, (_, index) => first + index);
+          await Promise.all(
+            numbers.map((number) => stage.endpoint(`${receiver.url}/${name}/${number}`, {}, account)),
+          );
+        }
       }
       await stage.world.query(`update endpoint_state set may_start_at = now() + interval '1 day'`);
       await stage.endpoint(`${receiver.url}/last`);

@@ -40,12 +40,13 @@ export interface Stage {
   readonly world: World;
   readonly api: Api;
   receiver(): Promise<Receiver>;
-  endpoint(receiver: Receiver | string, fields?: object): Promise<Endpoint>;
+  /** Makes an endpoint, in the account of the stage or in that of another client. */
+  endpoint(receiver: Receiver | string, fields?: object, of?: Api): Promise<Endpoint>;
   change(endpoint: Endpoint, fields: object): Promise<void>;
   /** Publishes an event of the platform's own, `order.created` if nothing else is said; returns its id. */
   publish(type?: string): Promise<string>;
   publishMany(count: number, type?: string): Promise<string[]>;
-  /** Publishes so many in one transaction: a backlog is there at one moment. */
+  /** Publishes so many in each account, in one transaction: a backlog is there at one moment. */
   backlog(count: number, type?: string): Promise<void>;
   log(endpoint: Endpoint, event: string): Promise<Log>;
   /** Waits until the log of an event says this; returns it. */
@@ -91,9 +92,9 @@ function stageOf(world: World, receivers: Receiver[]): Stage {
       receivers.push(receiver);
       return receiver;
     },
-    async endpoint(receiver, fields = {}) {
+    async endpoint(receiver, fields = {}, of = api) {
       const url = typeof receiver === 'string' ? receiver : receiver.url;
-      const { status, text, body } = await api.post(ENDPOINTS, { url, event_types: ['order.*'], ...fields });
+      const { status, text, body } = await of.post(ENDPOINTS, { url, event_types: ['order.*'], ...fields });
       expect(status, text).toBe(201);
       return { id: body.id, uuid: uuidOf(body.id), secret: body.secret, path: `${ENDPOINTS}/${body.id}` };
     },
@@ -108,14 +109,12 @@ function stageOf(world: World, receivers: Receiver[]): Stage {
     },
     publishMany: (count, type) => Promise.all(Array.from({ length: count }, () => stage.publish(type))),
     async backlog(count, type = 'order.created') {
-      const [account] = await world.platform.accounts.list();
-      await world.platform.db.transaction((tx) =>
-        publishEach(tx, {
-          account: account?.uuid ?? '',
-          type: type as EventType,
-          records: sql`select '{"number":1}' as data from generate_series(1, ${count}::int)`,
-        }),
-      );
+      const accounts = await world.platform.accounts.list();
+      const records = sql`select '{"number":1}' as data from generate_series(1, ${count}::int)`;
+      await world.platform.db.transaction(async (tx) => {
+        for (const { uuid } of accounts)
+          await publishEach(tx, { account: uuid, type: type as EventType, records });
+      });
     },
     async log(endpoint, event) {
       const { status, text, body } = await api.get(`${endpoint.path}/events/${event}`);

@@ -51,7 +51,7 @@ describe.skipIf(!areThere)(
     test('has nothing that Redocly finds', { timeout: PATIENCE_MS }, async () => {
       const linted = await outcome(tool('redocly'), ['lint', '--config', 'redocly.yaml', DESCRIPTION]);
       expect(linted).toMatchObject({ isGood: true, said: expect.stringContaining('is valid') });
-      expect(linted.said).not.toContain('warning');
+      expect(linted.said).not.toMatch(/\d+ warning/);
     });
 
     test('has nothing that Spectral finds', { timeout: PATIENCE_MS }, async () => {

@@ -163,6 +163,10 @@ export const IMBALANCES = `
     and not exists (
       select from refund_items i
       where i.account_id = l.account_id and i.refund_id = l.refund_id and i.commission_id = c.id)
+    -- what a refund found spent is owed again once the refund before it is reversed
+    and not exists (
+      select from refund_items i join refunds r on r.account_id = i.account_id and r.id = i.refund_id
+      where i.account_id = c.account_id and i.commission_id = c.id and r.status = 'reversed')
   union all
   select 'a request with a key left no answer', key from idempotency_keys where status is null
 `;
