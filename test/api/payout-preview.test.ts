@@ -104,7 +104,7 @@ describe('the lists of a preview', () => {
     await world.query(
       `insert into affiliates (account_id, email, name_first)
        select account_id, 'many-' || n || '@example.com', 'Many ' || n
-       from affiliates, generate_series(1, 1050) n where id = $1`,
+       from affiliates, generate_series(1, 1700) n where id = $1`,
       [first],
     );
     const ids = (await allOf(api, `${AFFILIATES}?sort=id`)).map(({ id }) => id);

@@ -9,12 +9,14 @@ import { ROOT } from './support.ts';
 
 const program = programHere();
 
+const leavesOf = (group: Command, words: readonly string[]): [name: string, command: Command][] =>
+  group.commands.flatMap((command) => {
+    const name = [...words, command.name()];
+    return command.commands.length === 0 ? [[name.join(' '), command]] : leavesOf(command, name);
+  });
+
 /** Every command that does something, by the words after `payhook`. */
-const COMMANDS: readonly (readonly [name: string, command: Command])[] = program.commands.flatMap((group) =>
-  group.commands.length === 0
-    ? [[group.name(), group] as const]
-    : group.commands.map((command) => [`${group.name()} ${command.name()}`, command] as const),
-);
+const COMMANDS: readonly (readonly [name: string, command: Command])[] = leavesOf(program, []);
 
 const optionOf = (command: Command, long: string): Option | undefined =>
   command.options.find((option) => option.long === long);
@@ -95,6 +97,7 @@ test('what cannot be undone is asked about', () => {
   const asked = COMMANDS.filter(([, command]) => optionOf(command, '--yes')).map(([name]) => name);
   expect(asked.sort()).toEqual(
     [
+      'accounts delete',
       'affiliates adjust',
       'commissions refund',
       'commissions void',
@@ -105,8 +108,10 @@ test('what cannot be undone is asked about', () => {
       'payouts complete',
       'payouts delete',
       'payouts returned',
+      'payouts returns undo',
       'refunds create',
       'refunds reverse',
+      'secret-key abandon',
       'users remove',
       'webhooks delete',
       'webhooks recover',

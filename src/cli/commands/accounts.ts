@@ -58,7 +58,7 @@ export function addAccounts(program: Command, cli: Cli): void {
     .command('delete')
     .description('delete an account that payhook demo filled, with everything in it')
     .argument('<account>', 'the id (acc_…) or the name of the account')
-    .option('-y, --yes', 'do not ask; needed with --name where there is no terminal')
+    .option('-y, --yes', 'with --name, do not ask; needed where there is no terminal')
     .option('--name <name>', 'the name of the account once more, instead of typing it')
     .option('--json', 'print {id, object, deleted, current_account}')
     .addHelpText('after', DELETE_HELP)

@@ -42,7 +42,7 @@ export function addSecretKey(program: Command, cli: Cli): void {
   secretKey
     .command('abandon')
     .description('give up a lost secret key: new signing secrets, header values are dropped')
-    .option('--yes', 'do not ask')
+    .option('-y, --yes', 'do not ask; needed where there is no terminal')
     .option(
       '--json',
       'print {fingerprint, endpoints}; each {account_id, id, url, new_secret, dropped_headers}',
