@@ -98,7 +98,8 @@ describe('a field of the wrong type is refused by its name', () => {
 
   test.each(CASES)('$title', async ({ operation, place }) => {
     const types = typesOf(place.schema);
-    if (types === null) return; // filters: any JSON, with rules of their own
+    // filters have rules and reasons of their own: payout-filters.test.ts
+    if (types === null || place.name === 'filters') return;
     const path = fill(operation.path, ids);
     for (const [type, values] of Object.entries(WRONG)) {
       if (types.has(type as Type)) continue;

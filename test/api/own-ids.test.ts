@@ -96,7 +96,7 @@ describe('the names of what Payhook makes itself', () => {
   });
 
   test('are free for others that only look like them', async () => {
-    for (const external_id of ['payhook', 'payhook-1', 'Payhook:1', ' payhook:1'].map((id) => `${id}`)) {
+    for (const external_id of ['payhook', 'payhook-1', 'Payhook:1']) {
       expect((await makeCommission(api, who, { external_id })).external_id).toBe(external_id);
     }
   });
