@@ -249,6 +249,26 @@ describe('a refund before its commission', () => {
     expect((await api.get(`${REFUNDS}?status=waiting`)).body.data).toEqual([]);
   });
 
+  test('takes a commission once where one line names it and another its sale: as the one that names it says', async () => {
+    const named = unique('late');
+    const { id } = await made({
+      lines: [
+        { order_line_id: 'mug', sale_amount: 1000 },
+        { external_id: named, sale_amount: 5000 },
+      ],
+    });
+    const mug = { order_id: 'o', order_line_id: 'mug', sale_amount: 10_000 };
+    expect(await single({ ...mug, external_id: named })).toMatchObject({ amount: 500 });
+    expect((await api.get(`${REFUNDS}/${id}`)).body).toMatchObject({
+      lines: [{ status: 'waiting' }, { status: 'applied' }],
+    });
+    expect(await single(mug)).toMatchObject({ amount: 900 });
+    expect((await api.get(`${REFUNDS}/${id}`)).body).toMatchObject({
+      status: 'applied',
+      refunds: [{ amount: 500 }, { amount: 100 }],
+    });
+  });
+
   test('of the whole order takes lines that come later, of a part of its one sale only later shares', async () => {
     await single({ order_id: 'o' });
     await made({});

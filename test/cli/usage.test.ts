@@ -21,7 +21,7 @@ test.each([
   [['payouts', 'complete', '1', '--yes', '--paid', '1,x'], '--paid must be affiliate ids'],
   [['payouts', 'complete', '1', '--yes', '--paid', '1', '--unpaid', '1'], 'affiliate 1 is named twice'],
   [['payouts', 'complete', '1', '--all-paid'], 'add --yes'],
-  [['accounts', 'create', '--name', ' '], '--name must have 1 to 200 characters'],
+  [['accounts', 'create', '--name', ' '], '--name must not be empty'],
 ])('%j is a usage error: exit code 2, a message, and no data folder is made', async (args, message) => {
   const ran = await machine.run(args);
   expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
@@ -96,11 +96,9 @@ test('a database that cannot be reached is one clear message, without its passwo
     DATABASE_URL: 'postgres://payhook:hunter2@127.0.0.1:1/payhook',
     SECRET_KEY: 'a secret key that is long enough for the rule',
   };
-  const commands = [['payouts', 'list'], ['serve']];
-  for (const ran of await Promise.all(commands.map((args) => machine.run(args, { env })))) {
-    expect(ran).toMatchObject({ code: 1, stdout: '' });
-    expect(ran.stderr).toMatch(/^payhook: the database cannot be reached: .*ECONNREFUSED.*\n$/);
-  }
+  const ran = await machine.run(['payouts', 'list'], { env });
+  expect(ran).toMatchObject({ code: 1, stdout: '' });
+  expect(ran.stderr).toMatch(/^payhook: the database cannot be reached: .*ECONNREFUSED.*\n$/);
   const doctor = await machine.run(['doctor'], { env });
   expect(doctor.code).toBe(1);
   expect(doctor.stdout).toMatch(/^✓ {2}settings/m);

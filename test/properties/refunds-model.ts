@@ -80,7 +80,8 @@ export type Command =
   | { readonly do: 'end hold'; readonly row: string }
   | { readonly do: 'minimum'; readonly minimum: number }
   | { readonly do: 'create' }
-  | { readonly do: 'complete' | 'delete'; readonly payout: number };
+  | { readonly do: 'complete'; readonly payout: number; readonly affiliates: readonly number[] }
+  | { readonly do: 'delete'; readonly payout: number };
 
 export const newState = (): State => ({ rows: [], refunds: [], payouts: [], minimum: 0, nextNumber: 1 });
 
@@ -101,8 +102,9 @@ export function run(state: State, command: Command): string {
     case 'create':
       return create(state);
     case 'complete':
+      return complete(state, command.payout, command.affiliates);
     case 'delete':
-      return finish(state, command.payout, command.do === 'complete');
+      return deletePayout(state, command.payout);
     default:
       return changeRow(state, command.row, command.do);
   }
@@ -117,8 +119,15 @@ function takeIn(state: State, sales: readonly Sale[]): string {
     .map((sale): Row => ({ ...sale, ...fresh, owed: sale.amount, took: [] }));
   state.rows.push(...born);
   for (const refund of state.refunds.filter(({ reversed }) => !reversed)) {
-    for (const line of refund.lines.filter(({ isOpen }) => isOpen)) {
-      const matched = born.filter((row) => row.order === refund.order && concerns(line, row));
+    const open = refund.lines.filter(({ isOpen }) => isOpen);
+    const named = new Set(open.map(({ commission }) => commission));
+    for (const line of open) {
+      const matched = born.filter(
+        (row) =>
+          row.order === refund.order &&
+          concerns(line, row) &&
+          (line.commission !== null || !named.has(row.name)),
+      );
       if (matched.length > 0) settle(state, refund.name, line, matched);
     }
   }
@@ -359,14 +368,25 @@ function create(state: State): string {
   return '201';
 }
 
-function finish(state: State, number: number, paid: boolean): string {
+/** The affiliates who have a line in a payout. */
+export const affiliatesIn = (state: State, number: number): number[] => [
+  ...new Set(state.rows.filter(({ payout }) => payout === number).map(({ affiliate }) => affiliate)),
+];
+
+function complete(state: State, number: number, affiliates: readonly number[]): string {
   const payout = state.payouts.find((each) => each.number === number);
   if (!payout) return '404 resource_missing';
   if (payout.paid) return '409 payout_is_paid';
-  if (paid) {
-    payout.paid = true;
-    return '200';
-  }
+  const inside = affiliatesIn(state, number);
+  if (affiliates.some((affiliate) => !inside.includes(affiliate))) return '400 affiliate_not_in_payout';
+  payout.paid = true;
+  return '200';
+}
+
+function deletePayout(state: State, number: number): string {
+  const payout = state.payouts.find((each) => each.number === number);
+  if (!payout) return '404 resource_missing';
+  if (payout.paid) return '409 payout_is_paid';
   for (const row of state.rows) if (row.payout === number) row.payout = null;
   state.payouts = state.payouts.filter((each) => each !== payout);
   return '204';

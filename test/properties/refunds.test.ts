@@ -4,7 +4,15 @@ import type { Answer, Api } from '../support/api.ts';
 import { IMBALANCES, UNTOLD } from '../support/imbalances.ts';
 import { makeAffiliates } from '../support/seed.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { type Command, type Line, newState, run, type Sale, type State } from './refunds-model.ts';
+import {
+  affiliatesIn,
+  type Command,
+  type Line,
+  newState,
+  run,
+  type Sale,
+  type State,
+} from './refunds-model.ts';
 
 const COMMISSIONS = '/v2/affiliates/commissions';
 const REFUNDS = '/v2/affiliates/refunds';
@@ -118,7 +126,11 @@ function resolve(state: State, asked: Wish, name: string): Command | null {
     case 'complete':
     case 'delete': {
       const payout = oneOf(state.payouts.filter(({ paid }) => !paid).concat(state.payouts), asked.pick);
-      return payout ? { do: asked.do, payout: payout.number } : null;
+      if (!payout) return null;
+      const { number } = payout;
+      return asked.do === 'delete'
+        ? { do: 'delete', payout: number }
+        : { do: 'complete', payout: number, affiliates: affiliatesIn(state, number) };
     }
     case 'void':
     case 'hold':
@@ -194,12 +206,8 @@ async function send(stage: Stage, command: Command, seen: Observed): Promise<str
     case 'delete':
       return answerOf(await api.delete(`${PAYOUTS}/${seen.payouts[command.payout]}`));
     case 'complete': {
-      const commissions = stage.ids.map((affiliate_id) => ({ affiliate_id, is_paid: true }));
-      const path = `${PAYOUTS}/${seen.payouts[command.payout]}`;
-      const lines = (await api.get(path)).body.affiliates ?? [];
-      const inside = new Set(lines.map((line: { affiliate_id: number }) => line.affiliate_id));
-      const entries = commissions.filter(({ affiliate_id }) => inside.has(affiliate_id));
-      return answerOf(await api.put(path, { commissions: entries }));
+      const entries = command.affiliates.map((index) => ({ affiliate_id: stage.ids[index], is_paid: true }));
+      return answerOf(await api.put(`${PAYOUTS}/${seen.payouts[command.payout]}`, { commissions: entries }));
     }
     case 'end hold':
       // what would take days: the sale happened earlier

@@ -33,7 +33,7 @@ export async function applyWaiting(tx: Tx, account: string, source: Sql, orders:
   if (orders === 'none') return;
   await lockOutRefunds(tx, account, orders);
   const byLine = new Map<string, Map<string, Meeting>>();
-  for (const meeting of await meetingsOf(tx, account, source)) {
+  for (const meeting of oneLineEach(await meetingsOf(tx, account, source))) {
     const key = `${meeting.refund_id} ${meeting.position}`;
     // a commission that the input has twice is one
     byLine.set(key, (byLine.get(key) ?? new Map()).set(meeting.id, meeting));
@@ -42,6 +42,14 @@ export async function applyWaiting(tx: Tx, account: string, source: Sql, orders:
   const outcome: Outcome = { commissions: new Map(), items: [], lines: [] };
   for (const meetings of byLine.values()) settle([...meetings.values()], outcome);
   await write(tx, account, outcome);
+}
+
+/** A refund takes a commission once: where one of its lines names the commission, that one does. */
+function oneLineEach(meetings: readonly Meeting[]): Meeting[] {
+  const isNaming = ({ line_external_id }: Meeting) => line_external_id !== null;
+  const pair = ({ refund_id, id }: Meeting) => `${refund_id} ${id}`;
+  const named = new Set(meetings.filter(isNaming).map(pair));
+  return meetings.filter((meeting) => isNaming(meeting) || !named.has(pair(meeting)));
 }
 
 /** In the order of refunds. A line that another transaction changes meanwhile is waited for and read again. */
