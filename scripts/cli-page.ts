@@ -1,5 +1,6 @@
 // The page of all commands, docs/cli.md, from the table of commands itself.
 import type { Argument, Command, Option } from 'commander';
+import { takes } from '../src/cli/option-rules.ts';
 import { buildProgram } from '../src/cli/program.ts';
 import { createTerminal } from '../src/cli/terminal.ts';
 
@@ -30,7 +31,7 @@ payhook payouts show current
 ## Style
 Results go to standard output, everything else to standard error. Times are UTC, \`2026-09-15 08:30\`; money is decimal, with its
 currency. What cannot be undone is asked about first; \`-y\` says yes, and without a terminal it is needed. Colours, progress
-and questions are for terminals only.
+and questions are for terminals only. An option that would have no effect is refused, and so is one that is given twice.
 
 | exit code | |
 | --- | --- |
@@ -90,26 +91,36 @@ done
 `;
 
 /** docs/cli.md. */
-export function cliPage(): string {
-  const program = buildProgram(createTerminal(false), nothingRuns, () => undefined);
+export async function cliPage(): Promise<string> {
+  const program = await buildProgram({
+    terminal: createTerminal(false),
+    exit: nothingRuns,
+    finish: () => undefined,
+  });
   const groups = program.commands.map((command) => {
-    const all = command.commands.length === 0 ? [command] : command.commands;
-    return { name: command.name(), about: command.description(), all };
+    return { name: command.name(), about: command.description(), all: leavesOf(command) };
   });
   const index = groups.map(({ name, about, all }) => {
-    const links = all.map((command) => `[${command.name()}](#${anchorOf(command)})`);
+    const links = all.map(
+      (command) => `[${nameOf(command).split(' ').slice(2).join(' ')}](#${anchorOf(command)})`,
+    );
     return `| \`${name}\` | ${all[0]?.name() === name ? `[${about}](#payhook-${name})` : `${inTable(about)}: ${links.join(', ')}`} |`;
   });
   const sections = groups.flatMap(({ all }) => all.map(sectionOf));
   return `${HEAD}
 ## All commands
-\`--account <account>\` and \`--help\` are options of each.
+\`--account <account>\` and \`--help\` are options of each, but where it says otherwise.
 
 | command | |
 | --- | --- |
 ${index.join('\n')}
 
 ${sections.join('\n')}`;
+}
+
+/** The commands at or below one that do something. */
+function leavesOf(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }
 
 function nothingRuns(): never {
@@ -136,7 +147,7 @@ function sectionOf(command: Command): string {
   const table = rows.length === 0 ? '' : `\n| | |\n| --- | --- |\n${rows.join('\n')}\n`;
   const { prose, examples } = addedHelp(command);
   return `### ${nameOf(command)}
-${sentence(command.description())}
+${sentence(command.description())}${takes(command, '--account') ? '' : ' Takes no `--account`.'}
 
 \`\`\`
 ${nameOf(command)} ${command.usage()}

@@ -165,7 +165,7 @@ again under the same \`external_id\` is not sent twice: the answer is the one st
 ${[...groups].map(([data, group]) => eventGroup(data, group)).join('\n')}`;
 }
 
-const FILES: Readonly<Record<string, () => string>> = {
+const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/openapi.json': () => `${JSON.stringify(describe(ROUTES), null, 2)}\n`,
   'docs/errors.md': errorsPage,
   'docs/configuration.md': configurationPage,
@@ -177,7 +177,7 @@ const FILES: Readonly<Record<string, () => string>> = {
 const check = process.argv.includes('--check');
 for (const [name, make] of Object.entries(FILES)) {
   const path = new URL(`../${name}`, import.meta.url);
-  const text = make();
+  const text = await make();
   if (!check) {
     writeFileSync(path, text);
   } else if (text !== readFileSync(path, { encoding: 'utf8', flag: 'a+' })) {

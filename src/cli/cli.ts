@@ -36,6 +36,10 @@ export async function confirmName(
       'this cannot be undone, and there is no terminal to ask on: add --yes and --name with its name',
     );
   }
+  // either alone would be asked for all the same
+  if (!isRepeated && (yes === true || repeated !== undefined)) {
+    throw new UsageError('--yes and --name go together: with both nothing is asked');
+  }
   const given = isRepeated ? repeated : await ask(`${question}\nType its name to go on: `);
   if (given.trim() !== name) throw new CommandError(`nothing was done: the name is ${name}`);
 }

@@ -33,6 +33,7 @@ export function checkOutput({ output, force }: OutputOptions, { json }: Terminal
   if (output === undefined) return;
   if (output !== '-') refuseExisting(output, force);
   else if (json) throw new UsageError('--json and --output - both want standard output');
+  else if (force) throw new UsageError('--force has no effect with --output -: no file is written');
 }
 
 /** Writes a file to standard output. */

@@ -35,13 +35,18 @@ async function runCommand(): Promise<number> {
   const { createTerminal } = await import('./terminal.ts');
   const { buildProgram } = await import('./program.ts');
   let exitCode = 0;
-  const program = buildProgram(createTerminal(json), exit, (code) => {
-    exitCode = code;
-  });
-  // these have their own way to stop
-  const stopsItself = new Set(['serve', 'worker', 'listen', 'tail', 'demo']);
-  program.hook('preAction', (_, command) => void (stopsItself.has(command.name()) || exitOnSignals()));
   try {
+    const program = await buildProgram({
+      terminal: createTerminal(json),
+      exit,
+      finish: (code) => {
+        exitCode = code;
+      },
+      args,
+    });
+    // these have their own way to stop
+    const stopsItself = new Set(['serve', 'worker', 'listen', 'tail', 'demo']);
+    program.hook('preAction', (_, command) => void (stopsItself.has(command.name()) || exitOnSignals()));
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {

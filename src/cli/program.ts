@@ -1,29 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Command, type Option } from 'commander';
-import { addSettings } from '../kernel/config.ts';
 import type { Cli } from './cli.ts';
-import { addAccount } from './commands/account.ts';
-import { addAccounts } from './commands/accounts.ts';
-import { addAffiliates } from './commands/affiliates.ts';
-import { addAuditLog } from './commands/audit-log.ts';
-import { addCommissions } from './commands/commissions.ts';
-import { addCompletion } from './commands/completion.ts';
-import { addDemo } from './commands/demo.ts';
-import { addEvents } from './commands/events.ts';
-import { addKeys } from './commands/keys.ts';
-import { addListen } from './commands/listen.ts';
-import { addOAuthApplications } from './commands/oauth-applications.ts';
-import { addOAuthGrants } from './commands/oauth-grants.ts';
-import { addPayouts } from './commands/payouts.ts';
-import { addPrograms } from './commands/programs.ts';
-import { addRefunds } from './commands/refunds.ts';
-import { addReports } from './commands/reports.ts';
-import { addSecretKey } from './commands/secret-key.ts';
+import { groupsFor } from './command-groups.ts';
 import type { Exit } from './commands/serve.ts';
-import { addSessions } from './commands/sessions.ts';
-import { addSystem } from './commands/system.ts';
-import { addUsers } from './commands/users.ts';
-import { addWebhooks } from './commands/webhooks.ts';
+import { UsageError } from './errors.ts';
+import { isGiven, refuseMeaningless, takes } from './option-rules.ts';
 import type { Terminal } from './terminal.ts';
 
 const HELP = `
@@ -46,15 +27,45 @@ Examples:
   $ payhook webhooks list https://shop.example.com/payhook --status failed
 `;
 
-/** The table of commands. `finish` is told the exit code of the one that ran. */
-export function buildProgram(terminal: Terminal, exit: Exit, finish: (code: number) => void): Command {
-  const program = new Command('payhook');
+/** What a program is made of. */
+export interface ProgramOptions {
+  readonly terminal: Terminal;
+  readonly exit: Exit;
+  /** Told the exit code of the command that ran. */
+  readonly finish: (code: number) => void;
+  /** The command line that will be parsed: only the commands it needs are read. Without it, all of them. */
+  readonly args?: readonly string[];
+}
+
+/** The program with its commands. Throws as `parse` does for a command line that is wrong before its command, or asks for the version. */
+export async function buildProgram({ terminal, exit, finish, args = [] }: ProgramOptions): Promise<Command> {
+  const program = emptyProgram();
   const cli: Cli = {
     terminal,
     account: () => program.opts<{ account?: string }>().account,
     run: async (work) => finish((await work()) ?? 0),
   };
-  program
+  const [first] = program.parseOptions([...args]).operands;
+  const groups = await Promise.all(groupsFor(first).map(({ load }) => load()));
+  for (const add of groups) add(program, cli, exit);
+  refuseMeaningless(program);
+  program.hook('preAction', (_, command) => readSettings(program, command));
+  return program;
+}
+
+/** Adds what the options say to the settings. Throws ConfigError, and UsageError for a data folder that nothing is read of. */
+async function readSettings(program: Command, command: Command): Promise<void> {
+  const { addSettings, readRemote } = await import('../kernel/config.ts');
+  addSettings(program.opts<{ dataDir?: string; envFile?: string }>());
+  // what takes an account works on it wherever it is; the rest is about this machine
+  if (!isGiven(command, '--data-dir') || !takes(command, '--account') || readRemote() === null) return;
+  throw new UsageError('--data-dir has no effect with PAYHOOK_URL: the data are those of that server');
+}
+
+/** The program without its commands. */
+function emptyProgram(): Command {
+  const program = new Command('payhook');
+  return program
     .description(
       'Self-hosted affiliate payouts and webhooks: who is paid how much, never twice; and every event delivered.',
     )
@@ -63,41 +74,18 @@ export function buildProgram(terminal: Terminal, exit: Exit, finish: (code: numb
     .option('--account <account>', 'the account, by id (acc_…) or name; needed when there are several')
     .option('--data-dir <folder>', 'the data folder, instead of DATA_DIR')
     .option('--env-file <file>', 'settings, a line NAME=value each; the environment counts more')
-    .hook('preAction', () => addSettings(program.opts<{ dataDir?: string; envFile?: string }>()))
     .helpCommand(true)
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: globalOptions })
     .configureOutput({ outputError: () => undefined }) // main tells errors
     .exitOverride()
     .addHelpText('after', HELP);
-  addSystem(program, cli, exit);
-  addSecretKey(program, cli);
-  addAccounts(program, cli);
-  addKeys(program, cli);
-  addUsers(program, cli);
-  addSessions(program, cli);
-  addOAuthApplications(program, cli);
-  addOAuthGrants(program, cli);
-  addAuditLog(program, cli);
-  addAccount(program, cli);
-  addAffiliates(program, cli);
-  addPrograms(program, cli);
-  addCommissions(program, cli);
-  addRefunds(program, cli);
-  addPayouts(program, cli);
-  addReports(program, cli);
-  addEvents(program, cli);
-  addWebhooks(program, cli);
-  addListen(program, cli);
-  addDemo(program, cli);
-  addCompletion(program, cli);
-  return program;
 }
 
 /** The options of the program that a command does not tell of itself: what --json prints is said there. */
 function globalOptions(command: Command): Option[] {
   const own = new Set(command.options.map(({ long }) => long));
   const ofProgram = command.parent === null ? [] : rootOf(command).options;
-  return ofProgram.filter(({ long }) => !own.has(long) && long !== '--version');
+  return ofProgram.filter(({ long }) => !own.has(long) && long !== '--version' && takes(command, long ?? ''));
 }
 
 /** The program a command belongs to. */

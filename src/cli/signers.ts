@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { hasData, settingsHere } from '../data-folder.ts';
 import { readConfig } from '../kernel/config.ts';
 import type { Cli } from './cli.ts';
 import { CommandError, tell } from './errors.ts';
@@ -70,7 +69,7 @@ export function accountSigners(cli: Cli): Signers {
 }
 
 async function readSigners({ terminal, account }: Cli): Promise<Signer[]> {
-  requireData(account());
+  await requireData(account());
   return withClient({ terminal, account: account() }, async (client) => {
     const signers: Signer[] = [];
     for await (const { id } of client.webhookEndpoints.list({ sort: '-id' })) {
@@ -83,8 +82,9 @@ async function readSigners({ terminal, account }: Cli): Promise<Signer[]> {
 }
 
 /** Asking makes no database where none is: whoever listens without a server only wants to listen. */
-function requireData(account: string | undefined): void {
+async function requireData(account: string | undefined): Promise<void> {
   if (readRemoteFor(account) !== null) return;
+  const { hasData, settingsHere } = await import('../data-folder.ts');
   const { config } = settingsHere(readConfig());
   if (hasData(config)) return;
   throw new CommandError(

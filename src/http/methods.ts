@@ -77,11 +77,13 @@ export function pathOf({ url }: FastifyRequest): string {
 
 /**
  * Answers before anything is read what has two hosts, no route at all, or no route of this method, and OPTIONS.
- * `refusePage` answers a wrong method at a page for people; it is null where there is none.
+ * `refusePage` answers a wrong method at a page for people, `missingPage` a browser where no route is; both are null where
+ * the answer is that of the API.
  */
 export function refuseUnrouted(
   app: FastifyInstance,
   refusePage: (path: string, message: string) => ((reply: FastifyReply) => FastifyReply) | null,
+  missingPage: (request: FastifyRequest) => ((reply: FastifyReply) => Promise<FastifyReply>) | null,
 ): void {
   const methods = methodsOf(app);
   app.addHook('onRequest', async (request, reply) => {
@@ -90,6 +92,8 @@ export function refuseUnrouted(
     const path = pathOf(request);
     if (!request.is404 && !methods.belongsToAnother(request.routeOptions.url, path)) return;
     const allow = methods.at(path);
+    const page = allow === null ? missingPage(request) : null;
+    if (page) return page(reply);
     if (allow === null) throw fail('unknown_route', `there is no operation ${request.method} ${clip(path)}`);
     if (request.method === 'OPTIONS') return reply.code(204).header('allow', allow).send();
     const message = `${request.method} is not possible here; possible: ${allow}`;

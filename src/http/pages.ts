@@ -5,9 +5,10 @@ import { hashSecret, isSecret } from '../kernel/secrets.ts';
 import { OAUTH_ROUTES } from '../oauth/routes.ts';
 import { errorPage } from '../pages/html.ts';
 import { PAGE_ROUTES } from '../pages/routes.ts';
+import { nothingHere, showStart } from '../pages/start.ts';
 import { sessionCookie } from './cookies.ts';
 import { descriptionOf } from './description.ts';
-import { READING } from './methods.ts';
+import { pathOf, READING } from './methods.ts';
 import { json, type PageInput, type PageReply, type PageRoute, type SignedIn } from './page.ts';
 import { toFailure } from './respond.ts';
 import type { ServerOptions } from './server.ts';
@@ -40,8 +41,35 @@ export function refusePage(path: string, message: string): ((reply: FastifyReply
   const answer =
     known.errors === 'oauth'
       ? json(405, { error: 'invalid_request', error_description: message })
-      : errorPage(405, message);
+      : errorPage(405, `${message}. Open the page again, and use the links and buttons on it`);
   return (reply) => sendPage(reply, answer);
+}
+
+/**
+ * What a browser is shown where no route is: the start page at `/`, elsewhere that nothing is there. null for programs,
+ * which ask for no HTML, and in the API, whose errors are JSON for everybody.
+ */
+export function missingPage(
+  request: FastifyRequest,
+  options: ServerOptions,
+): ((reply: FastifyReply) => Promise<FastifyReply>) | null {
+  const path = pathOf(request);
+  const isReading = READING.some((method) => method === request.method);
+  if (!isReading || /^\/v2(\/|$)/i.test(path) || !wantsHtml(request.headers.accept)) return null;
+  return async (reply) => {
+    if (path !== '/') return sendPage(reply, nothingHere());
+    try {
+      return sendPage(reply, await showStart(await inputOf(request, options)));
+    } catch (error) {
+      const { status, message } = toFailure(error as Error, request);
+      return sendPage(reply, errorPage(status, message));
+    }
+  };
+}
+
+/** Browsers name HTML when they open an address; programs name JSON, anything, or nothing. */
+function wantsHtml(accept = ''): boolean {
+  return /(^|,)\s*text\/html\s*(,|;|$)/i.test(accept);
 }
 
 function addPage(app: FastifyInstance, route: PageRoute, options: ServerOptions): void {

@@ -24,7 +24,7 @@ import { addDescription } from './description.ts';
 import { checkKey, requestDigest } from './idempotency.ts';
 import { type ListQuery, parseList } from './lists.ts';
 import { READING, refuseUnrouted } from './methods.ts';
-import { addPages, refusePage } from './pages.ts';
+import { addPages, missingPage, refusePage } from './pages.ts';
 import { envelope, sendFailure, sendReply, toFailure } from './respond.ts';
 import type { Principal, Route, Upload } from './route.ts';
 import { ROUTES } from './routes.ts';
@@ -86,7 +86,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   logRequests(app);
   limitConnections(app, options.limits);
   allowPublicApplications(app, options.db.reader);
-  refuseUnrouted(app, refusePage);
+  refuseUnrouted(app, refusePage, (request) => missingPage(request, options));
   closeWhenStopping(app);
   app.setErrorHandler((error: Error, request, reply) => sendFailure(reply, toFailure(error, request)));
   // the hook of refuseUnrouted has answered before

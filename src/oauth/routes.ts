@@ -99,7 +99,10 @@ function tellCaller({ error, message, status, headers }: OAuthError): PageReply 
 /** Tells the application, at an address that is known to be its own, or else the person (RFC 6749 section 4.1.2.1). */
 function tellApplication(exchange: Exchange, { error, message }: OAuthError): PageReply {
   if (exchange.facts.redirectUri === undefined) {
-    return errorPage(400, `the application that sent you here made a mistake: ${message}`);
+    return errorPage(
+      400,
+      `The application that sent you here made a mistake: ${message}. Nothing was granted. Tell those who make it.`,
+    );
   }
   return backToApplication(exchange, { error, error_description: message });
 }

@@ -29,6 +29,8 @@ export interface Exchange {
 /** Notes what it found in `facts`, answers the request itself, or throws an OAuthError. */
 export type Step = (exchange: Exchange) => PageReply | undefined | Promise<PageReply | undefined>;
 
+const TO_ACCOUNT = { href: '/account', label: 'Go to your account' };
+
 /** What an earlier step noted. */
 export function fact<Name extends keyof Facts>({ facts }: Exchange, name: Name): Facts[Name] {
   const value = facts[name];
@@ -81,7 +83,11 @@ export const eachOnce: Step = ({ params }) => {
 /** The application exists. Nothing is ever sent to an address before this and the next step. */
 export const knownApplication: Step = async ({ input, params, facts }) => {
   const application = await findApplication(input.db.reader, needed(params, 'client_id'));
-  if (application === null) return errorPage(400, 'the application that sent you here is not known');
+  if (application === null)
+    return errorPage(
+      400,
+      'The application that sent you here is not known on this server, so nothing was granted. Tell those who make it.',
+    );
   facts.application = application;
   return undefined;
 };
@@ -90,7 +96,10 @@ export const knownApplication: Step = async ({ input, params, facts }) => {
 export const registeredRedirect: Step = (exchange) => {
   const uri = needed(exchange.params, 'redirect_uri');
   if (!mayRedirectTo(fact(exchange, 'application'), uri)) {
-    return errorPage(400, 'the application that sent you here named an address that it has not registered');
+    return errorPage(
+      400,
+      'The application that sent you here named an address that it has not registered, so nothing was granted. Tell those who make it.',
+    );
   }
   exchange.facts.redirectUri = uri;
   return undefined;
@@ -130,14 +139,19 @@ export const isOurForm: Step = (exchange) => {
   if (given.length === 1 && sameSecret(given[0] ?? '', csrfToken)) return undefined;
   return errorPage(
     403,
-    'this form was not sent from our own page, or has grown too old: go back and try again',
+    'This form was not sent from our own page, or has grown too old, so nothing was granted. Begin again in the application.',
+    TO_ACCOUNT,
   );
 };
 
 /** The user is an owner: whoever grants access could make an API key too. */
 export const isOwner: Step = (exchange) => {
   if (fact(exchange, 'signedIn').principal.role === 'owner') return undefined;
-  return errorPage(403, 'only an owner of the account can give applications access: ask one to do this');
+  return errorPage(
+    403,
+    'Only an owner of the account can give applications access. Ask one to do this, or switch to an account of yours.',
+    { href: '/account/switch', label: 'Choose another account' },
+  );
 };
 
 /** The authorization code is asked for, in the query of the redirect URI: nothing else is to be had. */

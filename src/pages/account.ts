@@ -7,7 +7,7 @@ import type { Principal } from '../http/route.ts';
 import { idOf } from '../kernel/ids.ts';
 import { accountsCard } from './accounts.ts';
 import { browserName } from './browsers.ts';
-import { HOME, hasToken, refuseForNow, refuseUnsigned, sessionHeader, show } from './guard.ts';
+import { HOME, hasToken, refuseForNow, refuseUnsigned, sessionEnded, sessionHeader, show } from './guard.ts';
 import {
   actions,
   button,
@@ -54,7 +54,7 @@ export async function showAccount(input: PageInput): Promise<PageReply> {
 /** POST /account/password */
 export async function submitNewPassword(input: PageInput): Promise<PageReply> {
   const { db, signedIn, form: sent } = input;
-  if (!signedIn) return redirect(TO_SIGN_IN);
+  if (!signedIn) return sessionEnded(HOME);
   if (!hasToken(input)) return refuseUnsigned();
   const who = identityOf(signedIn);
   const { email } = await meOf(input, signedIn);
@@ -74,7 +74,7 @@ export async function submitNewPassword(input: PageInput): Promise<PageReply> {
 /** POST /account/sessions/end: one session of the person, or all the others, in whatever account. */
 export async function endSessions(input: PageInput): Promise<PageReply> {
   const { db, signedIn, form: sent, requestId } = input;
-  if (!signedIn) return redirect(TO_SIGN_IN);
+  if (!signedIn) return sessionEnded(HOME);
   if (!hasToken(input)) return refuseUnsigned();
   const { person, session } = identityOf(signedIn);
   const wanted = sent.get('session') ?? '';

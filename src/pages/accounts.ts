@@ -2,7 +2,7 @@ import { accountsOf, switchAccount } from '../features/users/credentials.ts';
 import { type PageInput, type PageReply, redirect, type SignedIn } from '../http/page.ts';
 import { Failure } from '../kernel/errors.ts';
 import { idOf } from '../kernel/ids.ts';
-import { hasToken, localPath, refuseUnsigned, sessionHeader, show, visitOf } from './guard.ts';
+import { hasToken, localPath, refuseUnsigned, sessionEnded, sessionHeader, show, visitOf } from './guard.ts';
 import { button, card, errorPage, escapeHtml, form, hidden, layout } from './html.ts';
 import { targetsAfter } from './targets.ts';
 
@@ -25,17 +25,21 @@ export async function showAccounts(input: PageInput): Promise<PageReply> {
  */
 export async function submitAccount(input: PageInput): Promise<PageReply> {
   const { db, form: sent, signedIn } = input;
-  if (!signedIn) return redirect('/sign-in');
+  if (!signedIn) return sessionEnded(localPath(sent.get('next')));
   if (!hasToken(input)) return refuseUnsigned();
   try {
     const secret = await switchAccount(db, signedIn, sent.get('account') ?? '', visitOf(input));
     return redirect(localPath(sent.get('next')), sessionHeader(secret, input));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return errorPage(404, 'you are not a member of this account, or not any more', {
-      href: '/account',
-      label: 'Go to your account',
-    });
+    return errorPage(
+      404,
+      'you are not a member of this account, or not any more: an owner of it can invite you',
+      {
+        href: '/account',
+        label: 'Go to your account',
+      },
+    );
   }
 }
 

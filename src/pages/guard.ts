@@ -1,7 +1,7 @@
 import { SESSION_SECONDS } from '../features/sessions/service.ts';
 import type { Visit } from '../features/users/credentials.ts';
 import { sessionCookieName } from '../http/cookies.ts';
-import { html, type PageInput, type PageReply } from '../http/page.ts';
+import { html, type PageInput, type PageReply, redirect } from '../http/page.ts';
 import { idOf } from '../kernel/ids.ts';
 import { sameSecret } from '../kernel/secrets.ts';
 import { errorPage } from './html.ts';
@@ -47,6 +47,11 @@ export function refuseForeign(): PageReply {
     href: '/sign-in',
     label: 'Go to sign-in',
   });
+}
+
+/** The answer to a form of somebody whose session has ended; `next` is where they go on once they have signed in. */
+export function sessionEnded(next: string): PageReply {
+  return redirect(`/sign-in?${new URLSearchParams({ next, ended: '' })}`);
 }
 
 /** Whether the form carries the token of the session it came with. */

@@ -59,7 +59,7 @@ export function layout({ title, body, aside = '', wide = false }: Layout): strin
     title,
     style: STYLE,
     ...(wide ? { bodyClass: 'wide' } : {}),
-    body: `<header><span class="brand">${LOGO}Payhook</span>${aside}</header><main>${body}</main>`,
+    body: `<header><a class="brand" href="/">${LOGO}Payhook</a>${aside}</header><main>${body}</main>`,
   });
 }
 
@@ -113,17 +113,24 @@ function sentence(text: string): string {
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** A page that says what is wrong, in one sentence of plain text, and where to go on. */
-export function errorPage(
-  status: number,
-  message: string,
-  next?: { href: string; label: string },
-): PageReply {
+/** A link that looks like a button. `href` is a path of ours. */
+export function linkButton(href: string, label: string, kind: 'primary' | 'plain' = 'plain'): string {
+  return `<a class="button ${kind}" href="${escapeValue(href)}">${escapeHtml(label)}</a>`;
+}
+
+/** Where somebody goes on who cannot go on here. */
+interface Next {
+  readonly href: string;
+  readonly label: string;
+}
+
+const TO_START: Next = { href: '/', label: 'Go to the start page' };
+
+/** A page that says what is wrong and what to do about it, in plain text, with a link to go on by. */
+export function errorPage(status: number, message: string, next: Next = TO_START): PageReply {
   const title = HEADINGS[status] ?? (status < 500 ? 'That did not work' : 'Something went wrong');
-  const link = next
-    ? `<div class="actions"><a class="button plain" href="${escapeValue(next.href)}">${escapeHtml(next.label)}</a></div>`
-    : '';
-  return html(status, layout({ title, body: card({ title, lead: sentence(message), body: link }) }));
+  const body = card({ title, lead: sentence(message), body: actions([linkButton(next.href, next.label)]) });
+  return html(status, layout({ title, body }));
 }
 
 /** A mistake in a form: what is wrong, in plain text, and the name of the field it is about. */

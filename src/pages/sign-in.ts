@@ -35,7 +35,7 @@ export async function showSignIn(input: PageInput): Promise<PageReply> {
   const next = localPath(input.query.get('next'));
   if (input.signedIn) return redirect(next);
   if (!(await isAnybodyThere(input.db.reader))) return show(200, nobodyYet());
-  return showForm(input, 200, { next, done: input.query.has('done') });
+  return showForm(input, 200, { next, remark: remarkOn(input.query) });
 }
 
 /** POST /sign-in */
@@ -73,18 +73,27 @@ export async function signOut(input: PageInput): Promise<PageReply> {
   return redirect('/sign-in?done', sessionHeader(null, input));
 }
 
+/** The remark that an address asks for. */
+function remarkOn(query: URLSearchParams): string | undefined {
+  if (query.has('done')) return 'You are signed out.';
+  return query.has('ended')
+    ? 'Your session has ended, and nothing was changed. Sign in to go on.'
+    : undefined;
+}
+
 interface Shown {
   readonly next: string;
   readonly email?: string;
   readonly problems?: readonly Problem[];
-  readonly done?: boolean;
+  /** What was done before, in plain text. */
+  readonly remark?: string | undefined;
 }
 
 async function showForm({ db }: PageInput, status: number, shown: Shown): Promise<PageReply> {
   return { ...show(status, document(shown)), formTargets: await targetsAfter(db.reader, shown.next) };
 }
 
-function document({ next, email = '', problems = [], done = false }: Shown): string {
+function document({ next, email = '', problems = [], remark }: Shown): string {
   const inside = [
     hidden('next', next),
     field(
@@ -114,7 +123,7 @@ function document({ next, email = '', problems = [], done = false }: Shown): str
   const body = card({
     title: 'Sign in',
     body:
-      (done ? goodNotice('You are signed out.') : '') +
+      (remark === undefined ? '' : goodNotice(remark)) +
       errorSummary(problems) +
       form('/sign-in', inside.join('')),
   });
@@ -123,9 +132,12 @@ function document({ next, email = '', problems = [], done = false }: Shown): str
   return layout({ title: 'Sign in', body: body + help });
 }
 
+/** How the first person gets in. */
+export const SET_UP_HINT =
+  '<p>Open the set-up link that the server printed when it first started. To get a new one, run this on the ' +
+  'machine of the server:</p><p><code>payhook users setup-link</code></p>';
+
 function nobodyYet(): string {
-  const body =
-    '<p>Open the set-up link that the server printed when it first started. To get a new one, run this on the ' +
-    'machine of the server:</p><p><code>payhook users setup-link</code></p>';
-  return layout({ title: 'Set up Payhook', body: card({ title: 'Nobody can sign in yet', body }) });
+  const body = card({ title: 'Nobody can sign in yet', body: SET_UP_HINT });
+  return layout({ title: 'Set up Payhook', body });
 }

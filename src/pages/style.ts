@@ -21,7 +21,7 @@ header,main{width:100%;max-width:27.5rem;margin:0 auto;padding:0 1rem}
 .wide header,.wide main{max-width:44rem}
 header{display:flex;align-items:center;justify-content:space-between;gap:1rem;padding-top:1.75rem;padding-bottom:1.25rem}
 main{flex:1;padding-bottom:3rem}
-.brand{display:inline-flex;align-items:center;gap:.6rem;font-weight:650;font-size:1.0625rem;letter-spacing:-.01em;color:var(--ink)}
+.brand{display:inline-flex;align-items:center;gap:.6rem;font-weight:650;font-size:1.0625rem;letter-spacing:-.01em;color:var(--ink);text-decoration:none}
 .brand svg{width:1.75rem;height:1.75rem;display:block}
 .mark{fill:var(--accent)}.stroke{fill:none;stroke:var(--on-accent);stroke-width:2.25;stroke-linecap:round;stroke-linejoin:round}
 .card{background:var(--card);border:1px solid var(--line);border-radius:14px;box-shadow:var(--shadow);padding:1.5rem 1.25rem}

@@ -9,7 +9,7 @@ import { commandTree } from '../../src/cli/completion/tree.ts';
 import { zshScript } from '../../src/cli/completion/zsh.ts';
 import { programHere } from './here.ts';
 
-const tree = commandTree(programHere());
+const tree = commandTree(await programHere());
 
 let folder: string;
 beforeAll(() => {

@@ -17,7 +17,8 @@ const never = (): never => {
 };
 
 /** The table of commands, for looking at it. */
-export const programHere = () => buildProgram(createTerminal(false), never, () => undefined);
+export const programHere = () =>
+  buildProgram({ terminal: createTerminal(false), exit: never, finish: () => undefined });
 
 /**
  * Runs a command inside this process, as `main` does, with nobody to ask. It finds its server by PAYHOOK_URL and
@@ -35,12 +36,14 @@ export async function runHere(args: readonly string[]): Promise<RanHere> {
     },
     note: () => undefined,
   };
-  const program = buildProgram(terminal, never, (given) => {
+  const finish = (given: number) => {
     code = given;
-  });
-  const error = await program.parseAsync([...args], { from: 'user' }).then(
-    () => null,
-    (thrown: unknown) => tell(thrown),
-  );
+  };
+  const error = await buildProgram({ terminal, exit: never, finish, args })
+    .then((program) => program.parseAsync([...args], { from: 'user' }))
+    .then(
+      () => null,
+      (thrown: unknown) => tell(thrown),
+    );
   return { code: error?.exitCode ?? code, stdout, error, json: () => JSON.parse(stdout) };
 }

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { WriteStream } from 'node:tty';
 import type { Command, Option } from 'commander';
 import { afterEach, describe, expect, test } from 'vitest';
+import { takes } from '../../src/cli/option-rules.ts';
 import { createTerminal } from '../../src/cli/terminal.ts';
 import { programHere, runHere } from './here.ts';
 import { ROOT } from './support.ts';
 
-const program = programHere();
+const program = await programHere();
 
 const leavesOf = (group: Command, words: readonly string[]): [name: string, command: Command][] =>
   group.commands.flatMap((command) => {
@@ -86,7 +87,7 @@ describe.each(COMMANDS)('%s', (name, command) => {
     const yes = optionOf(command, '--yes');
     if (yes === undefined) return;
     expect(yes.short).toBe('-y');
-    expect(yes.description).toMatch(/do not ask; needed where there is no terminal$/);
+    expect(yes.description).toMatch(/do not ask; needed (with --name )?where there is no terminal$/);
   });
 });
 
@@ -121,9 +122,9 @@ test('what cannot be undone is asked about', () => {
 });
 
 test('the help of a command tells --json once, and the other options of the program too', () => {
-  for (const [, command] of COMMANDS) {
+  for (const [name, command] of COMMANDS) {
     expect(helpOf(command).match(/^ +--json /gm)).toHaveLength(1);
-    expect(helpOf(command)).toContain('--account <account>');
+    expect(helpOf(command).includes('--account <account>'), name).toBe(takes(command, '--account'));
   }
 });
 

@@ -3,6 +3,7 @@ import { nameProblem } from '../../kernel/names.ts';
 import { type Cli, confirmName } from '../cli.ts';
 import { type Account, accountNamed, currentAccount, keepCurrent, useAccount } from '../current-account.ts';
 import { CommandError, UsageError } from '../errors.ts';
+import { takesNo } from '../option-rules.ts';
 import { withPlatform } from '../session.ts';
 import { printable, table } from '../table.ts';
 
@@ -31,7 +32,9 @@ interface Confirmation {
 
 /** `payhook accounts create|list|use|delete`: across tenants, so only at the machine. */
 export function addAccounts(program: Command, cli: Cli): void {
-  const accounts = program.command('accounts').description('accounts (merchants) on this installation');
+  const accounts = takesNo(program.command('accounts'), '--account').description(
+    'accounts (merchants) on this installation',
+  );
   accounts
     .command('create')
     .description('make an account; it has nothing in common with the others')

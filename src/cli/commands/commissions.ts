@@ -1,34 +1,30 @@
 import type { Command } from 'commander';
 import type { Client, Commission, ListCommissionsQuery } from '../../client/client.ts';
-import { AFFILIATE_HELP, findAffiliate } from '../affiliate-reference.ts';
 import { type Cli, confirm, requireYes } from '../cli.ts';
+import {
+  type CommissionFilters,
+  readCommissionFilters,
+  withCommissionFilters,
+} from '../commission-filters.ts';
 import { COMMISSION_HELP, findCommission } from '../commission-reference.ts';
 import { commissionTable, describeCommission, money } from '../commission-view.ts';
-import { describePage, withPages } from '../list-view.ts';
+import { describePage } from '../list-view.ts';
 import { findPayout } from '../payout-reference.ts';
-import { findProgram } from '../program-reference.ts';
-import { type ListOptions, queryOf } from '../query.ts';
 import { withClient } from '../session.ts';
 import { printable } from '../table.ts';
+import { addCommissionCreate } from './commissions-create.ts';
 import { addCommissionRefund } from './commissions-refund.ts';
 import { addCommissionImport } from './imports.ts';
 
-interface CommissionFilters extends ListOptions {
-  readonly affiliate?: string;
-  readonly program?: string;
+interface ListFilters extends CommissionFilters {
   readonly payout?: string;
-  readonly currency?: string;
-  readonly type?: string;
-  readonly order?: string;
-  readonly externalId?: string;
-  readonly since?: string;
-  readonly before?: string;
 }
 
-/** `payhook commissions import|list|show|refund|void|hold|unhold`. */
+/** `payhook commissions import|create|list|show|refund|void|hold|unhold`. */
 export function addCommissions(program: Command, cli: Cli): void {
   const commissions = program.command('commissions').description('commissions: what is owed');
   addCommissionImport(commissions, cli);
+  addCommissionCreate(commissions, cli);
   addList(commissions, cli);
   commissions
     .command('show')
@@ -47,16 +43,8 @@ function addList(commissions: Command, cli: Cli): void {
     .command('list')
     .description('list commissions, the newest first')
     .option('--status <status>', 'pending, unpaid, paid or voided')
-    .option('--affiliate <affiliate>', AFFILIATE_HELP)
-    .option('--program <program>', 'its id, or its name')
-    .option('--payout <payout>', 'its id (po_…), its number or current; none for those in no payout')
-    .option('--currency <currency>', 'such as eur')
-    .option('--type <type>', 'sale, recurring, bonus, adjustment or clawback')
-    .option('--order <order>', 'the id of the order in the shop')
-    .option('--external-id <id>', 'the id you gave it')
-    .option('--since <when>', 'that occurred then or later: a day such as 2026-09-01, or an instant')
-    .option('--before <when>', 'that occurred earlier');
-  withPages(list, { nouns: 'commissions', sort: 'id, created_at, occurred_at' })
+    .option('--payout <payout>', 'its id (po_…), its number or current; none for those in no payout');
+  withCommissionFilters(list)
     .option('--json', 'print the page (a list of Commission)')
     .addHelpText(
       'after',
@@ -67,7 +55,7 @@ Examples:
   $ payhook commissions list --since 2026-09-01 --before 2026-10-01 --json | jq '.pagination.total'
 `,
     )
-    .action((options: CommissionFilters) => cli.run(() => listCommissions(cli, options)));
+    .action((options: ListFilters) => cli.run(() => listCommissions(cli, options)));
 }
 
 function addVoid(commissions: Command, cli: Cli): void {
@@ -100,7 +88,7 @@ function addHolds(commissions: Command, cli: Cli): void {
   }
 }
 
-async function listCommissions({ terminal, account }: Cli, options: CommissionFilters): Promise<undefined> {
+async function listCommissions({ terminal, account }: Cli, options: ListFilters): Promise<undefined> {
   const page = await withClient({ terminal, account: account() }, async (client) =>
     client.commissions.list(await readQuery(client, options)),
   );
@@ -109,17 +97,10 @@ async function listCommissions({ terminal, account }: Cli, options: CommissionFi
   );
 }
 
-async function readQuery(client: Client, options: CommissionFilters): Promise<ListCommissionsQuery> {
-  const { affiliate, program, payout, order, externalId, since, before, ...rest } = options;
+async function readQuery(client: Client, { payout, ...filters }: ListFilters): Promise<ListCommissionsQuery> {
   return {
-    ...queryOf<ListCommissionsQuery>(rest),
-    affiliate_id: affiliate === undefined ? undefined : await findAffiliate(client, affiliate),
-    program_id: program === undefined ? undefined : await findProgram(client, program),
+    ...(await readCommissionFilters(client, filters)),
     payout_id: payout === undefined ? undefined : await payoutId(client, payout),
-    order_id: order,
-    external_id: externalId,
-    'occurred_at[gte]': since,
-    'occurred_at[lt]': before,
   };
 }
 

@@ -4,6 +4,7 @@ import { bashScript } from '../completion/bash.ts';
 import { fishScript } from '../completion/fish.ts';
 import { commandTree } from '../completion/tree.ts';
 import { zshScript } from '../completion/zsh.ts';
+import { takesNo } from '../option-rules.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 type Shell = keyof typeof SCRIPTS;
@@ -29,8 +30,7 @@ Who types npx payhook makes a function of that name first; the script completes 
 
 /** `payhook completion bash|zsh|fish`. */
 export function addCompletion(program: Command, cli: Cli): void {
-  program
-    .command('completion')
+  takesNo(program.command('completion'), '--account', '--data-dir', '--env-file')
     .description('print a script that completes commands in a shell')
     .addArgument(new Argument('<shell>', 'which one').choices(Object.keys(SCRIPTS)))
     .option('--json', 'print {shell, script}')

@@ -6,6 +6,7 @@ import { aborted, untilStopped } from '../interrupt.ts';
 import { judge, type Verdict } from '../judge.ts';
 import { count } from '../money.ts';
 import { readInteger } from '../numbers.ts';
+import { noEffect } from '../option-rules.ts';
 import { type Incoming, openReceiver, type Reply } from '../receiver.ts';
 import { readRemoteFor } from '../session.ts';
 import { accountSigners, givenSigners } from '../signers.ts';
@@ -46,7 +47,7 @@ Examples:
 /** `payhook listen`. */
 export function addListen(program: Command, cli: Cli): void {
   const collect = (value: string, before: readonly string[] = []) => [...before, value];
-  program
+  const command = program
     .command('listen')
     .description('receive webhooks on this machine, verify and print them, until it is stopped')
     .option('--port <port>', 'port on 127.0.0.1; 0 = any free one', '9000')
@@ -61,6 +62,10 @@ export function addListen(program: Command, cli: Cli): void {
     )
     .addHelpText('after', HELP)
     .action((options: ListenOptions) => cli.run(() => listen(cli, options)));
+  noEffect(command, { option: '--payload', beside: '--json', because: 'the payload is always whole there' });
+  for (const option of ['--account', '--data-dir']) {
+    noEffect(command, { option, beside: '--secret', because: 'nobody is asked for secrets' });
+  }
 }
 
 async function listen(cli: Cli, options: ListenOptions): Promise<undefined> {

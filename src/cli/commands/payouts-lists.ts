@@ -7,6 +7,12 @@ import type {
 } from '../../client/client.ts';
 import { AFFILIATE_HELP, findAffiliate } from '../affiliate-reference.ts';
 import type { Cli } from '../cli.ts';
+import {
+  type CommissionFilters,
+  readCommissionFilters,
+  withCommissionFilters,
+} from '../commission-filters.ts';
+import { commissionTable } from '../commission-view.ts';
 import { UsageError } from '../errors.ts';
 import { describePage, withPages } from '../list-view.ts';
 import { findPayout, REFERENCE_HELP } from '../payout-reference.ts';
@@ -26,7 +32,7 @@ interface ExclusionFilters extends ListOptions {
   readonly reason?: string;
 }
 
-/** `payhook payouts affiliates|excluded`: what is in a payout, a page at a time. */
+/** `payhook payouts affiliates|commissions|excluded`: what is in a payout, a page at a time. */
 export function addPayoutLists(payouts: Command, cli: Cli): void {
   const lines = payouts
     .command('affiliates')
@@ -43,6 +49,20 @@ export function addPayoutLists(payouts: Command, cli: Cli): void {
       '\nExamples:\n  $ payhook payouts affiliates current --page 2\n  $ payhook payouts affiliates 1 --unpaid\n',
     )
     .action((reference: string, options: LineFilters) => cli.run(() => listLines(cli, reference, options)));
+  withCommissionFilters(
+    payouts
+      .command('commissions')
+      .description('list the commissions of a payout, the newest first')
+      .argument('<payout>', REFERENCE_HELP),
+  )
+    .option('--json', 'print the page (a list of Commission)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ payhook payouts commissions current\n  $ payhook payouts commissions 1 --affiliate ada@example.com --json\n',
+    )
+    .action((reference: string, options: CommissionFilters) =>
+      cli.run(() => listCommissions(cli, reference, options)),
+    );
   const excluded = payouts
     .command('excluded')
     .description('list who was left out of a payout, and why')
@@ -73,6 +93,20 @@ async function listLines(cli: Cli, reference: string, options: LineFilters): Pro
   );
   const { terminal } = cli;
   terminal.result(page, () => describePage(page, 'affiliate', (data) => lineTable(data, terminal), terminal));
+}
+
+async function listCommissions(
+  { terminal, account }: Cli,
+  reference: string,
+  options: CommissionFilters,
+): Promise<undefined> {
+  const page = await withClient({ terminal, account: account() }, async (client) => {
+    const { id } = await findPayout(client, reference);
+    return client.payouts.commissions(id, await readCommissionFilters(client, options));
+  });
+  terminal.result(page, () =>
+    describePage(page, 'commission', (data) => commissionTable(data, terminal), terminal),
+  );
 }
 
 async function listExcluded(cli: Cli, reference: string, options: ExclusionFilters): Promise<undefined> {

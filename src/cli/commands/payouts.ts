@@ -27,7 +27,7 @@ interface SelectionOptions {
   readonly ignoreMinimum?: boolean;
 }
 
-/** `payhook payouts list|show|affiliates|excluded|preview|create|export|complete|returned|returns|delete`. */
+/** `payhook payouts list|show|affiliates|commissions|excluded|preview|create|export|complete|returned|returns|delete`. */
 export function addPayouts(program: Command, cli: Cli): void {
   const payouts = program.command('payouts').description('payouts: who gets how much');
   addList(payouts, cli);

@@ -2,22 +2,23 @@ import type { Command } from 'commander';
 import type { ListProgramsQuery, Program } from '../../client/client.ts';
 import type { Cli } from '../cli.ts';
 import { UsageError } from '../errors.ts';
+import { factLines } from '../facts.ts';
 import { describePage, withPages } from '../list-view.ts';
 import { count } from '../money.ts';
 import { readHoldDays } from '../numbers.ts';
 import { findProgram, PROGRAM_HELP } from '../program-reference.ts';
 import { type ListOptions, queryOf } from '../query.ts';
 import { withClient } from '../session.ts';
-import { table } from '../table.ts';
+import { printable, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { shortTime } from '../time.ts';
+import { exactTime, shortTime } from '../time.ts';
 
 interface ProgramFields {
   readonly name?: string;
   readonly holdDays?: string;
 }
 
-/** `payhook programs list|create|change`. */
+/** `payhook programs list|show|create|change`. */
 export function addPrograms(program: Command, cli: Cli): void {
   const programs = program.command('programs').description('programs: holds of their own');
   withPages(programs.command('list').description('list the programs, the newest first'), {
@@ -26,6 +27,13 @@ export function addPrograms(program: Command, cli: Cli): void {
   })
     .option('--json', 'print the page (a list of Program)')
     .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListProgramsQuery>(options))));
+  programs
+    .command('show')
+    .description('show a program')
+    .argument('<program>', PROGRAM_HELP)
+    .option('--json', 'print the record (Program)')
+    .addHelpText('after', '\nExample:\n  $ payhook programs show Creators\n')
+    .action((reference: string) => cli.run(() => show(cli, reference)));
   programs
     .command('create')
     .description('make a program')
@@ -57,6 +65,13 @@ async function list({ terminal, account }: Cli, query: ListProgramsQuery): Promi
   );
 }
 
+async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
+  const found = await withClient({ terminal, account: account() }, async (client) =>
+    client.programs.get(await findProgram(client, reference)),
+  );
+  terminal.result(found, () => describeProgram(found, terminal));
+}
+
 async function create(
   { terminal, account }: Cli,
   { name, holdDays }: ProgramFields & { name: string },
@@ -83,14 +98,24 @@ async function change(
   terminal.result(changed, () => programTable([changed], terminal));
 }
 
+const holdOf = ({ hold_days }: Program) => (hold_days === null ? "the account's" : count(hold_days, 'day'));
+
+function describeProgram(program: Program, { paint }: Terminal): string {
+  const facts = factLines([
+    ['Hold', holdOf(program)],
+    ['Created', `${exactTime(program.created_at)} (UTC)`],
+  ]);
+  return `${paint.strong(printable(program.name))}  ${program.id}\n${facts}`;
+}
+
 function programTable(programs: readonly Program[], { paint }: Terminal): string {
   return table(
     [{ heading: 'ID', right: true }, { heading: 'NAME' }, { heading: 'HOLD' }, { heading: 'CREATED (UTC)' }],
-    programs.map(({ id, name, hold_days, created_at }) => [
-      String(id),
-      name,
-      hold_days === null ? "the account's" : count(hold_days, 'day'),
-      shortTime(created_at),
+    programs.map((program) => [
+      String(program.id),
+      program.name,
+      holdOf(program),
+      shortTime(program.created_at),
     ]),
     paint.faint,
   );

@@ -137,6 +137,9 @@ async function create({ terminal, account }: Cli, options: OrderRefundOptions): 
   if (options.line && (options.product ?? options.amount ?? options.saleAmount) !== undefined) {
     throw new UsageError('--line says how much of each line: give no --product, --amount or --sale-amount');
   }
+  if (options.currency !== undefined && !hasAmount(options)) {
+    throw new UsageError('--currency has no effect without an amount: all that is left is refunded');
+  }
   requireYes(terminal, options.yes);
   const made = await withClient({ terminal, account: account() }, async (client): Promise<Refund> => {
     const commissions = await refundable(client, options);
@@ -149,6 +152,10 @@ async function create({ terminal, account }: Cli, options: OrderRefundOptions): 
     });
   });
   terminal.result(made, () => describeOutcome(made));
+}
+
+function hasAmount({ amount, saleAmount, line = [] }: OrderRefundOptions): boolean {
+  return (amount ?? saleAmount ?? linesOf(line).find((each) => each.amount !== undefined)) !== undefined;
 }
 
 /**

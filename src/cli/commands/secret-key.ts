@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type Cli, confirm, requireYes } from '../cli.ts';
+import { takesNo } from '../option-rules.ts';
 import { withPlatform } from '../session.ts';
 import { printable } from '../table.ts';
 
@@ -30,9 +31,9 @@ Example:
 
 /** `payhook secret-key rotate|abandon`. */
 export function addSecretKey(program: Command, cli: Cli): void {
-  const secretKey = program
-    .command('secret-key')
-    .description('change the key that encrypts secrets, or give up a lost one');
+  const secretKey = takesNo(program.command('secret-key'), '--account').description(
+    'change the key that encrypts secrets, or give up a lost one',
+  );
   secretKey
     .command('rotate')
     .description('seal everything under a new secret key, while servers run')

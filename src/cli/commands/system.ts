@@ -3,6 +3,7 @@ import type { Platform } from '../../app.ts';
 import { explainConfig, readConfig } from '../../kernel/config.ts';
 import type { Cli } from '../cli.ts';
 import { firstKeyFile, firstStart } from '../first-start.ts';
+import { takesNo } from '../option-rules.ts';
 import { readConfigHere, withPlatform } from '../session.ts';
 import { table } from '../table.ts';
 import type { Exit } from './serve.ts';
@@ -36,38 +37,34 @@ Example:
 
 /** `payhook serve|worker|init|migrate|doctor|config`. */
 export function addSystem(program: Command, cli: Cli, exit: Exit): void {
-  program
-    .command('serve')
+  // all accounts of the machine alike
+  const machine = (name: string) => takesNo(program.command(name), '--account');
+  machine('serve')
     .description('run the server until it is stopped')
     .option('--json', 'print {url, data_dir, first_api_key_file} once it runs')
     .addHelpText('after', SERVE_HELP)
     .action(() => cli.run(async () => (await import('./serve.ts')).serveForever(exit, cli.terminal.json)));
-  program
-    .command('worker')
+  machine('worker')
     .description('deliver webhooks until it is stopped, without the HTTP server')
     .option('--json', 'print {delivering, database} whenever it begins')
     .addHelpText('after', WORKER_HELP)
     .action(() => cli.run(async () => (await import('./serve.ts')).workForever(exit, cli.terminal)));
-  program
-    .command('init')
+  machine('init')
     .description('make the data folder, its database and the first API key, where they are missing')
     .option('--json', 'print {data_dir, created, first_api_key_file}')
     .addHelpText('after', INIT_HELP)
     .action(() => cli.run(() => init(cli)));
-  program
-    .command('migrate')
+  machine('migrate')
     .description("bring the database to this program's schema; serve does it too")
     .option('--json', 'print {version, applied}')
     .addHelpText('after', '\nSafe to run again, and beside other servers: only one migrates at a time.\n')
     .action(() => cli.run(() => migrate(cli)));
-  program
-    .command('doctor')
+  machine('doctor')
     .description('check settings, data folder and database; changes nothing')
     .option('--json', 'print {ok, checks}; each check {name, status, detail}')
     .addHelpText('after', '\nExit code 1 when something is wrong.\n')
     .action(() => cli.run(async () => (await import('./doctor.ts')).doctor(cli)));
-  program
-    .command('config')
+  machine('config')
     .description('show every setting, its value, where it comes from and what it means')
     .option('--json', 'print a list of {name, value, source, meaning}')
     .addHelpText(

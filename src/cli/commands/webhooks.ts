@@ -8,7 +8,7 @@ import type {
   WebhookEndpointSecret,
 } from '../../client/client.ts';
 import { type Cli, confirm, requireYes } from '../cli.ts';
-import { ENDPOINT_HELP, findEndpoint } from '../endpoint-reference.ts';
+import { ENDPOINT_HELP } from '../endpoint-reference.ts';
 import { UsageError } from '../errors.ts';
 import { describePage } from '../list-view.ts';
 import { readInteger } from '../numbers.ts';
@@ -17,12 +17,13 @@ import { withClient } from '../session.ts';
 import { printable } from '../table.ts';
 import { exactTime } from '../time.ts';
 import { deliveryTable, describeDelivery, describeEndpoint, endpointTable } from '../webhook-view.ts';
-import { addRecover } from './webhooks-recover.ts';
+import { addChange, type EndpointFields, readEndpointFields, withEndpointFields } from './webhooks-fields.ts';
+import { addRecover, withEndpoint } from './webhooks-recover.ts';
 import { addRetry } from './webhooks-retry.ts';
 
 const LONGEST_OVERLAP = 7 * 86_400;
 
-/** `payhook webhooks list|show|create|enable|disable|delete|test|secret|rotate-secret|retry|recover|…`. */
+/** `payhook webhooks list|show|create|change|enable|disable|delete|test|secret|rotate-secret|retry|recover|…`. */
 export function addWebhooks(program: Command, cli: Cli): void {
   const webhooks = program
     .command('webhooks')
@@ -32,6 +33,7 @@ export function addWebhooks(program: Command, cli: Cli): void {
   addRetry(webhooks, cli);
   addRecover(webhooks, cli);
   addCreate(webhooks, cli);
+  addChange(webhooks, cli);
   addSwitches(webhooks, cli);
   addDelete(webhooks, cli);
   addTest(webhooks, cli);
@@ -83,12 +85,12 @@ Examples:
 }
 
 function addCreate(webhooks: Command, cli: Cli): void {
-  webhooks
-    .command('create')
-    .description('make an endpoint: events that happen from now on are sent there')
-    .argument('<url>', 'http or https, at a public address')
-    .option('--types <types>', 'which events, with commas: payout.paid,order.*; all without it')
-    .option('--description <text>', 'what it is for')
+  withEndpointFields(
+    webhooks
+      .command('create')
+      .description('make an endpoint: events that happen from now on are sent there')
+      .argument('<url>', 'http or https, at a public address'),
+  )
     .option('--json', 'print the record with its secret (NewWebhookEndpoint)')
     .addHelpText(
       'after',
@@ -100,9 +102,7 @@ Examples:
   $ payhook webhooks create http://127.0.0.1:9000 --json | jq -r .secret
 `,
     )
-    .action((url: string, options: { types?: string; description?: string }) =>
-      cli.run(() => create(cli, url, options)),
-    );
+    .action((url: string, fields: EndpointFields) => cli.run(() => create(cli, url, fields)));
 }
 
 function addSwitches(webhooks: Command, cli: Cli): void {
@@ -117,7 +117,7 @@ function addSwitches(webhooks: Command, cli: Cli): void {
       .argument('<endpoint>', ENDPOINT_HELP)
       .option('--json', 'print the record (WebhookEndpoint)')
       .addHelpText('after', `\nExample:\n  $ payhook webhooks ${verb} https://shop.example.com/payhook\n`)
-      .action((reference: string) => cli.run(() => change(cli, reference, `${verb}d`)));
+      .action((reference: string) => cli.run(() => turn(cli, reference, `${verb}d`)));
   }
 }
 
@@ -180,17 +180,6 @@ function addSecrets(webhooks: Command, cli: Cli): void {
     );
 }
 
-/** Runs `work` with the client and the id of the endpoint that `reference` means. */
-function withEndpoint<Result>(
-  { terminal, account }: Cli,
-  reference: string,
-  work: (client: Client, id: string) => Promise<Result>,
-): Promise<Result> {
-  return withClient({ terminal, account: account() }, async (client) =>
-    work(client, await findEndpoint(client, reference)),
-  );
-}
-
 async function listEndpoints(
   { terminal, account }: Cli,
   options: ListOptions & { type?: string },
@@ -222,17 +211,10 @@ async function showEvent(cli: Cli, reference: string, event: string): Promise<un
   cli.terminal.result(found, () => describeDelivery(found, cli.terminal));
 }
 
-async function create(
-  { terminal, account }: Cli,
-  url: string,
-  { types, description }: { types?: string; description?: string },
-): Promise<undefined> {
+async function create({ terminal, account }: Cli, url: string, fields: EndpointFields): Promise<undefined> {
+  const body = { url, ...readEndpointFields(fields) };
   const made = await withClient({ terminal, account: account() }, (client) =>
-    client.webhookEndpoints.create({
-      url,
-      event_types: types?.split(',').map((type) => type.trim()),
-      description,
-    }),
+    client.webhookEndpoints.create(body),
   );
   if (made.secret === null) {
     terminal.note(`The answer with the secret was lost on the way: payhook webhooks secret ${made.id}`);
@@ -245,7 +227,7 @@ function describeNew({ id, secret: made, event_types }: NewWebhookEndpoint): str
   return `${id}\n${made ?? ''}\nGets ${what}. The second line is the secret that signs what is sent.\n`;
 }
 
-async function change(cli: Cli, reference: string, status: WebhookEndpoint['status']): Promise<undefined> {
+async function turn(cli: Cli, reference: string, status: WebhookEndpoint['status']): Promise<undefined> {
   const endpoint = await withEndpoint(cli, reference, (client, id) =>
     client.webhookEndpoints.change(id, { status }),
   );

@@ -1,0 +1,131 @@
+import type { Platform } from '../../app.ts';
+import type { Client } from '../../client/client.ts';
+import type { Cli } from '../cli.ts';
+import { type Account, accountNamed, keepCurrent } from '../current-account.ts';
+import { CommandError } from '../errors.ts';
+import { untilStopped } from '../interrupt.ts';
+import { count } from '../money.ts';
+import { readInteger } from '../numbers.ts';
+import { withAccount, withPlatform } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { correct, payOut, takeAffiliates, takeCommissions } from './books.ts';
+import { createDice } from './dice.ts';
+import { openHooks, publishOrders } from './hooks.ts';
+import { demoPeople } from './people.ts';
+import { demoSales } from './sales.ts';
+import { createStages } from './stages.ts';
+import { describe, type Summary, summarize } from './summary.ts';
+
+const COMMISSIONS = 5000;
+
+/** Fills an account, as `payhook demo` does. In: a seed as it was typed. */
+export async function demo({ terminal, account }: Cli, options: { seed: string }): Promise<undefined> {
+  const begun = performance.now();
+  const seed = readInteger('--seed', options.seed, { from: 0, to: 2 ** 32 - 1 });
+  const stopped = untilStopped();
+  const { work, addressOf } = await import('../../app.ts');
+  await withPlatform(
+    terminal,
+    async (platform) => {
+      if (stopped.aborted) throw interrupted('nothing was made');
+      if (platform.firstKey) terminal.note(`The first API key was made; it is in ${platform.firstKey.path}`);
+      const chosen = await choose({ platform, terminal }, account());
+      await platform.accounts.markDemo(chosen.uuid);
+      const worker = work(platform);
+      try {
+        const summary = await withAccount({ platform, terminal, account: chosen }, async (client) => {
+          await fill(client, { terminal, seed, stopped, name: chosen.name });
+          return summarize(client, seed, (performance.now() - begun) / 1000);
+        });
+        await tell(terminal, summary, platform, addressOf(platform.config));
+      } finally {
+        await worker.close();
+      }
+    },
+    { makes: true },
+  );
+}
+
+interface Filling {
+  readonly terminal: Terminal;
+  readonly seed: number;
+  readonly stopped: AbortSignal;
+  readonly name: string;
+}
+
+/** Does all of it. However it ends, no endpoint is left that would fail for days. */
+async function fill(client: Client, { terminal, seed, stopped, name }: Filling): Promise<void> {
+  const dice = createDice(seed);
+  const people = demoPeople(dice);
+  const sales = demoSales(dice, people, COMMISSIONS);
+  const all = { client, stages: createStages(terminal, stopped), dice };
+  const hooks = await openHooks(all);
+  try {
+    const affiliates = await takeAffiliates(all, people);
+    await hooks.recover();
+    const taken = await takeCommissions(all, affiliates, sales);
+    await publishOrders(all, sales);
+    await correct(all, taken);
+    await payOut(all, taken);
+    await hooks.settle();
+  } catch (error) {
+    await hooks.retire(true).catch(() => undefined);
+    if (!stopped.aborted) throw error;
+    throw interrupted(`what was made so far stays in the account ${name}; payhook demo begins another one`);
+  }
+  await hooks.retire(false);
+}
+
+const interrupted = (what: string) => new CommandError(`interrupted: ${what}`, { code: 'interrupted' });
+
+/** The account to fill. Throws a CommandError when the one that was named has something in it. */
+async function choose(
+  on: { platform: Platform; terminal: Terminal },
+  wanted: string | undefined,
+): Promise<Account> {
+  const { accounts } = on.platform;
+  const all = await accounts.list();
+  const contentOf = (account: Account) => withAccount({ ...on, account }, content);
+  if (wanted !== undefined) {
+    const account = accountNamed(all, wanted);
+    const found = await contentOf(account);
+    if (found === null) return account;
+    throw new CommandError(
+      `the account ${account.name} is not empty: it has ${found}. Without --account the demo makes an account of its own`,
+      { code: 'conflict' },
+    );
+  }
+  const [only, ...others] = all;
+  if (only && others.length === 0 && (await contentOf(only)) === null) return only;
+  const names = new Set(all.map(({ name }) => name));
+  let name = 'Demo';
+  for (let number = 2; names.has(name); number += 1) name = `Demo ${number}`;
+  const { id: uuid, json } = await accounts.create(name);
+  keepCurrent(on.platform.config.dataDir, all);
+  return { id: (JSON.parse(json) as { id: string }).id, uuid, name };
+}
+
+/** What an account has, in words; null = nothing that the demo could be mixed with. */
+async function content(client: Client): Promise<string | null> {
+  const found: string[] = [];
+  const ask = async (noun: string, list: PromiseLike<{ pagination: { total: number } }>) => {
+    const { total } = (await list).pagination;
+    if (total > 0) found.push(count(total, noun));
+  };
+  await ask('affiliate', client.affiliates.list({ per_page: 1 }));
+  await ask('program', client.programs.list({ per_page: 1 }));
+  await ask('webhook endpoint', client.webhookEndpoints.list({ per_page: 1 }));
+  return found.length === 0 ? null : found.join(', ');
+}
+
+async function tell(
+  terminal: Terminal,
+  summary: Summary,
+  { accounts }: Platform,
+  address: string,
+): Promise<void> {
+  const { id, name } = summary.account;
+  const isAlone = (await accounts.list()).length === 1;
+  const flag = isAlone ? '' : ` --account ${/^[\w -]+$/.test(name) ? `"${name}"` : id}`;
+  terminal.result(summary, () => describe(summary, { flag, docsUrl: `${address}/docs` }, terminal));
+}

@@ -1,0 +1,85 @@
+import type { Command, Option } from 'commander';
+import { UsageError } from './errors.ts';
+
+/** The options of the program that say on what data a command works. */
+export type PlaceOption = '--account' | '--data-dir' | '--env-file';
+
+/** An option that has no effect when another one is given, and why. */
+interface Contradiction {
+  readonly option: string;
+  readonly beside: string;
+  readonly because: string;
+}
+
+const unused = new WeakMap<Command, readonly PlaceOption[]>();
+const contradictions = new WeakMap<Command, readonly Contradiction[]>();
+
+/** Notes that a command and those below it have no use for these options: their help does not name them, and they are refused. */
+export function takesNo(command: Command, ...options: readonly PlaceOption[]): Command {
+  unused.set(command, options);
+  return command;
+}
+
+/** Notes that `option` of a command would have no effect beside another one, of its own or of the program. */
+export function noEffect(command: Command, contradiction: Contradiction): Command {
+  contradictions.set(command, [...(contradictions.get(command) ?? []), contradiction]);
+  return command;
+}
+
+/** Whether a command has a use for an option of the program. */
+export function takes(command: Command, option: string): boolean {
+  if (unused.get(command)?.some((each) => each === option)) return false;
+  return command.parent === null || takes(command.parent, option);
+}
+
+/** Makes a program refuse, with a UsageError, what would have no effect: an option that is not used, is given twice, or loses to another. */
+export function refuseMeaningless(program: Command): void {
+  refuseRepeats(program);
+  program.hook('preAction', (_, command) => {
+    refuseUnused(program, command);
+    refuseContradictions(command);
+  });
+}
+
+function refuseUnused(program: Command, command: Command): void {
+  const odd = program.options.find(({ long }) => isGiven(command, long) && !takes(command, long ?? ''));
+  if (odd) throw new UsageError(`${odd.long} has no effect on ${nameOf(command)}: leave it out`);
+}
+
+function refuseContradictions(command: Command): void {
+  for (const { option, beside, because } of contradictions.get(command) ?? []) {
+    if (!isGiven(command, option) || !isGiven(command, beside)) continue;
+    throw new UsageError(`${option} has no effect with ${beside}: ${because}`);
+  }
+}
+
+/** Whether an option, by its long name, stands on the command line for a command or for one above it. */
+export function isGiven(command: Command, long: string | undefined): boolean {
+  const option = command.options.find((each) => each.long === long);
+  const isHere = option !== undefined && command.getOptionValueSource(option.attributeName()) === 'cli';
+  return isHere || (command.parent !== null && isGiven(command.parent, long));
+}
+
+/** Of an option that is given twice only the last value would count. */
+function refuseRepeats(command: Command): void {
+  const before = new Map<string, Option>();
+  for (const option of command.options.filter((each) => !isList(each))) {
+    command.on(`option:${option.name()}`, () => {
+      const name = option.attributeName();
+      const other = before.get(name);
+      before.set(name, option);
+      if (other === undefined) return;
+      if (other !== option) throw new UsageError(`give ${other.long} or ${option.long}, not both`);
+      if (option.required) throw new UsageError(`${option.long} is given twice`);
+    });
+  }
+  for (const each of command.commands) refuseRepeats(each);
+}
+
+/** Options that may be repeated read their values themselves; so do those with choices, which may not. */
+const isList = ({ parseArg, argChoices }: Option) => parseArg !== undefined && argChoices === undefined;
+
+/** `payhook payouts list`. */
+function nameOf(command: Command): string {
+  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
+}

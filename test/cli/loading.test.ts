@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { GROUPS } from '../../src/cli/command-groups.ts';
+import { buildProgram } from '../../src/cli/program.ts';
+import { createTerminal } from '../../src/cli/terminal.ts';
+import { type Machine, startMachine } from './support.ts';
+
+// Tells each module that is loaded, a line each, on standard error.
+const HOOKS =
+  "import { writeSync } from 'node:fs';" +
+  "export async function load(url, context, next) { writeSync(2, 'loaded ' + url + '\\n'); return next(url, context); }";
+const asUrl = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
+const NODE_OPTIONS = `--import=${asUrl(
+  `import { register } from 'node:module'; register(${JSON.stringify(asUrl(HOOKS))});`,
+)}`;
+
+let machine: Machine;
+beforeAll(() => {
+  machine = startMachine();
+});
+afterAll(() => machine.close());
+
+/** The modules that a command loads: files of ours below dist, packages by their names. */
+async function loadedBy(args: readonly string[], env: Record<string, string> = {}): Promise<Set<string>> {
+  const { code, stderr } = await machine.run(args, { env: { ...env, NODE_OPTIONS } });
+  expect(code, stderr).toBe(0);
+  const urls = [...stderr.matchAll(/^loaded file:\/\/(\S+)$/gm)].map(([, path = '']) => path);
+  return new Set(
+    urls.map(
+      (path) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? path.replace(/^.*\/dist\//, ''),
+    ),
+  );
+}
+
+const commandFiles = (loaded: Set<string>) => [...loaded].filter((name) => name.startsWith('cli/commands/'));
+
+test('--version reads no command', async () => {
+  const loaded = await loadedBy(['--version']);
+  expect(loaded).toContain('cli/main.js');
+  expect(loaded).toContain('commander');
+  expect(commandFiles(loaded)).toEqual([]);
+  expect([...loaded].filter((name) => !name.startsWith('cli/'))).toEqual(['commander']);
+});
+
+test('payouts list on a server elsewhere reads the commands of payouts, and nothing of a server', async () => {
+  const page = { data: [], pagination: { total: 0, page: 1, pages: 0, limit: 25 } };
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(page));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const loaded = await loadedBy(['payouts', 'list'], {
+    PAYHOOK_URL: `http://127.0.0.1:${port}`,
+    PAYHOOK_API_KEY: 'ph_x',
+  });
+  server.closeAllConnections();
+  server.close();
+  expect(loaded).toContain('undici');
+  expect(commandFiles(loaded).every((name) => name.startsWith('cli/commands/payouts'))).toBe(true);
+  const ofServer = [...loaded].filter((name) =>
+    /^(app\.js|http\/|features\/|db\/|delivery\/|pages\/|oauth\/|fastify$|pg$|pino$|@node-rs)/.test(name),
+  );
+  expect(ofServer).toEqual([]);
+});
+
+test.each(GROUPS.map(({ commands }) => [commands]))('%j are what their file adds', async (commands) => {
+  const options = {
+    terminal: createTerminal(false),
+    exit: (): never => {
+      throw new Error('a test does not end its process');
+    },
+    finish: () => undefined,
+  };
+  const needsAll = commands.includes('completion');
+  for (const name of commands) {
+    const program = await buildProgram({ ...options, args: [name] });
+    const names = program.commands.map((command) => command.name());
+    expect(names).toEqual(needsAll ? GROUPS.flatMap((group) => group.commands) : commands);
+  }
+});

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Json, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
+import type { Api } from '../support/api.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Machine, type Ran, startMachine } from './support.ts';
+
+const ENDPOINTS = '/v2/webhook-endpoints';
+
+let world: World;
+let machine: Machine;
+/** An account of its own for each test. */
+let api: Api;
+beforeAll(async () => {
+  world = await startWorld();
+  machine = startMachine();
+});
+beforeEach(async () => {
+  api = await world.otherAccount();
+});
+afterAll(async () => {
+  await machine.close();
+  await world.close();
+});
+
+const run = (...args: string[]): Promise<Ran> =>
+  machine.run(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key } });
+
+/** A command that has to succeed; returns its JSON. */
+async function ask(...args: string[]): Promise<Json> {
+  const ran = await run(...args, '--json');
+  expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
+  return ran.json();
+}
+
+test('commissions create takes one in, in decimals, and the same again is the same', async () => {
+  const { id, email } = await makeAffiliate(api);
+  const line = [
+    'commissions',
+    'create',
+    '--external-id',
+    'order-1',
+    '--currency',
+    'KWD',
+    '--amount',
+    '1.234',
+  ];
+  const made = await ask(
+    ...[...line, '--affiliate', email, '--order', '1', '--order-line', 'mug', '--type', 'bonus'],
+    ...['--metadata', 'shop=a=b', '--metadata', 'till=', '--occurred-at', '2026-09-01T10:00:00Z'],
+  );
+  expect(made).toMatchObject({
+    object: 'affiliate_commission',
+    external_id: 'order-1',
+    affiliate_id: id,
+    amount: 1234,
+    currency: 'kwd',
+    order_id: '1',
+    order_line_id: 'mug',
+    type: 'bonus',
+    occurred_at: '2026-09-01T10:00:00.000Z',
+    metadata: { shop: 'a=b', till: '' },
+  });
+  expect(await ask('commissions', 'show', 'order-1')).toEqual(made);
+  const other = await run(...line, '--affiliate', email, '--json');
+  expect(JSON.parse(other.stderr).error.reason).toBe('duplicate_external_id');
+});
+
+test('commissions create computes from the sale, in the currency of the account', async () => {
+  const { id } = await makeAffiliate(api);
+  await api.patch('/v2/account', { default_currency: 'eur' });
+  const line = [
+    'commissions',
+    'create',
+    '--affiliate',
+    String(id),
+    '--sale-amount',
+    '159.50',
+    '--rate-bps',
+    '2000',
+  ];
+  expect(await ask(...line, '--external-id', 's1')).toMatchObject({
+    amount: 3190,
+    sale_amount: 15_950,
+    rate_bps: 2000,
+    currency: 'eur',
+  });
+  const shown = await run(...line, '--external-id', 's2');
+  expect(shown.stdout).toMatch(/^com_\w+ {2}sale {2}\w+\n31\.90 EUR\n/);
+});
+
+test.each([
+  [['--amount', '1.234', '--currency', 'usd'], 2, '--amount must be an amount in USD'],
+  [['--amount', '1', '--rate-bps', '10001'], 2, '--rate-bps must be a whole number from 0 to 10000'],
+  [['--amount', '1', '--metadata', 'x'], 2, '--metadata must be such as name=value, not x'],
+  [['--amount', '1', '--metadata', 'x=1', '--metadata', 'x=2'], 2, '--metadata names x twice'],
+  [['--amount', '1', '--type', 'gift'], 2, "'gift' is invalid"],
+  [[], 1, 'amount'],
+])('commissions create %j is refused', async (options, code, message) => {
+  const { id } = await makeAffiliate(api);
+  const ran = await run('commissions', 'create', '--affiliate', String(id), '--external-id', 'x', ...options);
+  expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
+});
+
+test('payouts commissions lists what is in a payout, as commissions list does', async () => {
+  const [ada, bob] = [await makeAffiliate(api), await makeAffiliate(api)];
+  for (const { id } of [ada, ada, bob]) await makeCommission(api, id);
+  const payout = await makePayout(api);
+  await makeCommission(api, bob.id);
+  const page = await ask('payouts', 'commissions', 'current', '--sort', 'id', '--per-page', '2');
+  const all = await api.get(`/v2/affiliates/payouts/${payout.id}/commissions?sort=id&per_page=2`);
+  expect(page).toEqual(all.body);
+  expect(page.pagination).toMatchObject({ total: 3, pages: 2 });
+  const ofBob = await ask('payouts', 'commissions', payout.id, '--affiliate', bob.email);
+  expect(ofBob.data).toMatchObject([{ affiliate_id: bob.id, payout_id: payout.id }]);
+  const none = await run('payouts', 'commissions', 'current', '--type', 'bonus');
+  expect(none).toMatchObject({ code: 0, stdout: 'No commissions found.\n' });
+  const text = await run('payouts', 'commissions', 'current');
+  expect(text.stdout).toMatch(/^OCCURRED \(UTC\) +AFFILIATE +TYPE/);
+});
+
+test('programs show tells a program by its id and by its name', async () => {
+  const { body } = await api.post('/v2/affiliates/programs', { name: 'Creators', hold_days: 30 });
+  expect(await ask('programs', 'show', 'Creators')).toEqual(body);
+  expect(await ask('programs', 'show', String(body.id))).toEqual(body);
+  const text = await run('programs', 'show', 'Creators');
+  expect(text.stdout).toMatch(new RegExp(`^Creators {2}${body.id}\\nHold +30 days\\nCreated +\\d{4}-`));
+  const missing = await run('programs', 'show', 'Nobody');
+  expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no program Nobody') });
+});
+
+test('webhooks change changes what is named, and says which headers went with the origin', async () => {
+  const url = 'https://shop.example.com/hooks';
+  const made = await ask(
+    ...['webhooks', 'create', url, '--header', 'X-Shop: 7', '--header', 'X-Old: a:b', '--rate-limit', '5'],
+  );
+  expect(made).toMatchObject({ headers: ['x-shop', 'x-old'], rate_limit: 5, event_types: null });
+  const changed = await ask(
+    ...['webhooks', 'change', url, '--types', 'payout.paid, order.*', '--description', 'the shop'],
+    ...['--header', 'x-old:', '--rate-limit', 'none', '--metadata', 'team=till'],
+  );
+  expect(changed).toMatchObject({
+    id: made.id,
+    url,
+    event_types: ['payout.paid', 'order.*'],
+    description: 'the shop',
+    headers: ['x-shop'],
+    rate_limit: null,
+    metadata: { team: 'till' },
+  });
+  expect((await api.get(`${ENDPOINTS}/${made.id}`)).body).toEqual(changed);
+
+  const moved = await run(
+    ...['webhooks', 'change', made.id, '--url', 'https://other.example.com/hooks', '--types', 'all'],
+    ...['--description', '', '--metadata', ''],
+  );
+  expect(moved).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('https://other.example.com/hooks'),
+  });
+  expect(moved.stderr).toBe('Headers that were for the origin before are gone; set them again: x-shop\n');
+  expect((await api.get(`${ENDPOINTS}/${made.id}`)).body).toMatchObject({
+    event_types: null,
+    description: null,
+    headers: [],
+    metadata: {},
+    status: 'enabled',
+  });
+});
+
+test.each([
+  [[], 2, 'say what to change: --url, --types,'],
+  [['--rate-limit', '0'], 2, '--rate-limit must be a whole number from 1 to 10000'],
+  [['--header', 'x-shop'], 2, '--header must be such as name:value, not x-shop'],
+  [['--url', 'ftp://shop.example.com'], 1, 'url'],
+  [['--types', 'payout.nothing'], 1, 'payout.nothing'],
+])('webhooks change %j is refused and changes nothing', async (options, code, message) => {
+  const { body } = await api.post(ENDPOINTS, { url: 'https://shop.example.com/hooks' });
+  const ran = await run('webhooks', 'change', body.id, ...options);
+  expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
+  const { secret: _, ...before } = body;
+  expect((await api.get(`${ENDPOINTS}/${body.id}`)).body).toMatchObject(before);
+});

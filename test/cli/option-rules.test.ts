@@ -1,0 +1,92 @@
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { takes } from '../../src/cli/option-rules.ts';
+import { programHere, runHere } from './here.ts';
+import { type Machine, startMachine } from './support.ts';
+
+let machine: Machine;
+beforeAll(() => {
+  machine = startMachine();
+});
+afterAll(() => machine.close());
+
+test.each([
+  ['config --account Demo', '--account has no effect on payhook config: leave it out'],
+  ['--account Demo accounts list', '--account has no effect on payhook accounts list: leave it out'],
+  ['secret-key rotate --account x', '--account has no effect on payhook secret-key rotate: leave it out'],
+  ['completion bash --data-dir x', '--data-dir has no effect on payhook completion: leave it out'],
+  ['payouts list --status paid --status unpaid', '--status is given twice'],
+  ['--account a payouts list --account b', '--account is given twice'],
+  ['affiliates change 7 --ready --no-ready', 'give --ready or --no-ready, not both'],
+  ['payouts export 1 --format wise --format paypal', '--format is given twice'],
+  ['payouts export 1 -o - --force', '--force has no effect with --output -: no file is written'],
+  ['listen --payload --json', '--payload has no effect with --json: the payload is always whole there'],
+  ['listen --account a --secret x', '--account has no effect with --secret: nobody is asked for secrets'],
+  [
+    'refunds create --order 1 --external-id r1 --currency usd --yes',
+    '--currency has no effect without an amount: all that is left is refunded',
+  ],
+])('payhook %s is refused with exit code 2', async (line, message) => {
+  const ran = await machine.run(line.split(' '));
+  const told = line.includes('--json') ? JSON.parse(ran.stderr).error.message : ran.stderr;
+  expect(ran).toMatchObject({ code: 2, stdout: '' });
+  expect(told).toContain(message);
+});
+
+test('--data-dir is refused beside PAYHOOK_URL, where it is of commands on an account', async () => {
+  const env = { PAYHOOK_URL: 'http://127.0.0.1:9', PAYHOOK_API_KEY: 'ph_x' };
+  const refused = await machine.run(['payouts', 'list', '--data-dir', 'x'], { env });
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toBe(
+    'payhook: --data-dir has no effect with PAYHOOK_URL: the data are those of that server\n',
+  );
+  // about this machine, whatever the commands talk to
+  const config = await machine.run(['config', '--json', '--data-dir', 'x'], { env });
+  expect(config.code).toBe(0);
+});
+
+test('what may be repeated, or says the same twice, is taken', async () => {
+  const ran = await machine.run([
+    'payouts',
+    'preview',
+    '--filter',
+    'x=1',
+    '--filter',
+    'y=2',
+    '--json',
+    '--json',
+  ]);
+  expect(JSON.parse(ran.stderr).error.message).not.toMatch(/twice|no effect/);
+});
+
+describe('an option of the program that a command does not take', async () => {
+  const pairs = leaves(await programHere()).flatMap((command) =>
+    ['--account', '--data-dir', '--env-file']
+      .filter((option) => !takes(command, option))
+      .map((option) => [pathOf(command).join(' '), option, command] as const),
+  );
+
+  test('there are some', () => expect(pairs.length).toBeGreaterThan(10));
+
+  test.each(pairs)('%s %s is refused, and its help does not name it', async (_, option, command) => {
+    const needed = command.registeredArguments.map(({ argChoices }) => argChoices?.[0] ?? 'x');
+    const values = command.options
+      .filter(({ mandatory }) => mandatory)
+      .flatMap(({ long }) => [long ?? '', 'x']);
+    const ran = await runHere([...pathOf(command), ...needed, ...values, option, 'x']);
+    expect(ran).toMatchObject({
+      code: 2,
+      stdout: '',
+      error: { message: expect.stringContaining(`${option} has no effect on payhook`) },
+    });
+    expect(command.helpInformation()).not.toContain(`${option} <`);
+  });
+});
+
+function leaves(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+}
+
+function pathOf(command: Command): string[] {
+  return command.parent === null ? [] : [...pathOf(command.parent), command.name()];
+}
