@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { findSession } from '../features/sessions/service.ts';
-import { fail } from '../kernel/errors.ts';
+import { type Failure, fail } from '../kernel/errors.ts';
 import { hashSecret, isSecret } from '../kernel/secrets.ts';
 import { OAUTH_ROUTES } from '../oauth/routes.ts';
 import { errorPage } from '../pages/html.ts';
@@ -61,8 +61,7 @@ export function missingPage(
     try {
       return sendPage(reply, await showStart(await inputOf(request, options)));
     } catch (error) {
-      const { status, message } = toFailure(error as Error, request);
-      return sendPage(reply, errorPage(status, message));
+      return sendPage(reply, failurePage(toFailure(error as Error, request)));
     }
   };
 }
@@ -124,13 +123,19 @@ async function signedInOf(
 
 /** What nobody foresaw is told without saying what it was; what the framework refuses is the caller's mistake. */
 function unforeseen(route: PageRoute, error: Error, request: FastifyRequest): PageReply {
-  const { status, message } = toFailure(error, request);
-  if (route.errors === 'page') return errorPage(status, message);
+  const failure = toFailure(error, request);
+  if (route.errors === 'page') return failurePage(failure);
+  const { status, message } = failure;
   const word = status === 500 ? 'server_error' : 'invalid_request';
   return json(status, {
     error: word,
     error_description: message.replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, "'"),
   });
+}
+
+/** A failure of ours says by itself whether to try again; a request that nobody could read is begun anew. */
+function failurePage({ status, message }: Failure): PageReply {
+  return errorPage(status, status < 500 ? `${message}. Open the page again from the start page` : message);
 }
 
 function sendPage(reply: FastifyReply, { status, body, type, headers, formTargets = [] }: PageReply) {

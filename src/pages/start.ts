@@ -32,16 +32,18 @@ export function nothingHere(): PageReply {
 }
 
 async function welcome(input: PageInput): Promise<string> {
-  const title = 'Payhook';
-  const lead = 'This server pays affiliates and delivers webhooks.';
+  const about = {
+    title: 'This is a Payhook server',
+    lead: 'It works out which affiliate is paid how much, and delivers webhooks.',
+  };
   const { signedIn, db } = input;
   if (signedIn) {
     const text = `<p>You are signed in as <b>${escapeHtml(await nameOf(input, signedIn))}</b>.</p>`;
-    return card({ title, lead, body: text + actions([linkButton(HOME, 'Go to your account', 'primary')]) });
+    return card({ ...about, body: text + actions([linkButton(HOME, 'Go to your account', 'primary')]) });
   }
-  if (!(await isAnybodyThere(db.reader))) return card({ title, lead, body: SET_UP_HINT });
+  if (!(await isAnybodyThere(db.reader))) return card({ ...about, body: SET_UP_HINT });
   const text = `<p>${SIGNED_OUT}</p>`;
-  return card({ title, lead, body: text + actions([linkButton('/sign-in', 'Sign in', 'primary')]) });
+  return card({ ...about, body: text + actions([linkButton('/sign-in', 'Sign in', 'primary')]) });
 }
 
 async function nameOf({ db }: PageInput, { principal }: SignedIn): Promise<string> {

@@ -7,6 +7,7 @@ import { judge, type Verdict } from '../judge.ts';
 import { count } from '../money.ts';
 import { readInteger } from '../numbers.ts';
 import { noEffect } from '../option-rules.ts';
+import { collect } from '../pairs.ts';
 import { type Incoming, openReceiver, type Reply } from '../receiver.ts';
 import { readRemoteFor } from '../session.ts';
 import { accountSigners, givenSigners } from '../signers.ts';
@@ -46,7 +47,6 @@ Examples:
 
 /** `payhook listen`. */
 export function addListen(program: Command, cli: Cli): void {
-  const collect = (value: string, before: readonly string[] = []) => [...before, value];
   const command = program
     .command('listen')
     .description('receive webhooks on this machine, verify and print them, until it is stopped')

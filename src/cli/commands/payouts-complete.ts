@@ -15,6 +15,7 @@ import {
 } from '../paid-list.ts';
 import { paymentFormat, readPaymentFile } from '../paid-list-file.ts';
 import { type Named, readNamed } from '../paid-options.ts';
+import { collect } from '../pairs.ts';
 import { linesOf } from '../payout-lines.ts';
 import { findPayout, REFERENCE_HELP } from '../payout-reference.ts';
 import { summarizePayout } from '../payout-view.ts';
@@ -51,7 +52,6 @@ Examples:
 
 /** `payhook payouts complete`. */
 export function addComplete(payouts: Command, cli: Cli): void {
-  const collect = (value: string, before: readonly string[] = []) => [...before, value];
   payouts
     .command('complete')
     .description('say who was paid: the payout becomes paid, for ever')

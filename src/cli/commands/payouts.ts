@@ -4,6 +4,7 @@ import { type Cli, confirm, requireYes } from '../cli.ts';
 import { readFilterOptions } from '../filters.ts';
 import { describePage } from '../list-view.ts';
 import { amounts, count } from '../money.ts';
+import { collect } from '../pairs.ts';
 import { findPayout, REFERENCE_HELP } from '../payout-reference.ts';
 import { describePayout, payoutTable, summarizePayout } from '../payout-view.ts';
 import { describePreview, firstOf } from '../preview-view.ts';
@@ -78,7 +79,6 @@ function addList(payouts: Command, cli: Cli): void {
 }
 
 function addSelection(command: Command): Command {
-  const collect = (value: string, before: readonly string[] = []) => [...before, value];
   return command
     .option('--filter <key=value>', 'only what matches; may be repeated', collect)
     .option('--filters <json>', 'the filters as one JSON object')

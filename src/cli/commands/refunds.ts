@@ -5,6 +5,7 @@ import { COMMISSION_HELP, findCommission } from '../commission-reference.ts';
 import { UsageError } from '../errors.ts';
 import { describePage, withPages } from '../list-view.ts';
 import { amounts, count } from '../money.ts';
+import { collect } from '../pairs.ts';
 import { type ListOptions, queryOf } from '../query.ts';
 import { linesOf, type RefundLines, readLines } from '../refund-lines.ts';
 import {
@@ -81,10 +82,6 @@ export function addRefunds(program: Command, cli: Cli): void {
     .option('--json', 'print the record (Refund)')
     .addHelpText('after', '\nExample:\n  $ payhook refunds reverse refund-77\n')
     .action((reference: string, { yes }: { yes?: boolean }) => cli.run(() => reverse(cli, reference, yes)));
-}
-
-function collect(line: string, lines: readonly string[] = []): readonly string[] {
-  return [...lines, line];
 }
 
 function addList(refunds: Command, cli: Cli): void {

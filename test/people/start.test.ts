@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newSecret } from '../../src/kernel/secrets.ts';
+import { authorizePath, register } from '../oauth/support.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Browser, browserAt, makeUser, signInAs } from './support.ts';
+
+let world: World;
+let email: string;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+/** What browsers send when an address is opened. */
+const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+const open = (path: string, init: RequestInit = {}, cookie?: string) =>
+  fetch(world.url + path, {
+    ...init,
+    redirect: 'manual',
+    headers: { accept: ACCEPT, ...(cookie ? { cookie: `payhook_session=${cookie}` } : {}), ...init.headers },
+  });
+
+describe('the start page', () => {
+  test('says how to begin while nobody can sign in', async () => {
+    const text = await (await open('/')).text();
+    expect(text).toContain('payhook users setup-link');
+    expect(text).not.toContain('href="/sign-in"');
+  });
+
+  test('leads to the sign-in, and to all that is public', async () => {
+    ({ email } = await makeUser(world.api, 'owner'));
+    const answer = await open('/');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const text = await answer.text();
+    expect(text).not.toContain('<script');
+    const links = [...text.matchAll(/href="(\/[^"]*)"/g)].map(([, href = '']) => href);
+    expect(links).toEqual(['/', '/sign-in', '/docs', '/v2/openapi.json', '/healthz', '/readyz']);
+    for (const link of links) expect((await open(link)).status, link).toBe(200);
+  });
+
+  test('says who is signed in, with what is in a name as text', async () => {
+    const { id, browser } = await makeUser(world.api, 'viewer');
+    await world.api.patch(`/v2/users/${id}`, { name: '<b>Ada' });
+    const text = await (await open('/', {}, browser.cookie())).text();
+    expect(text).toContain('You are signed in as <b>&lt;b&gt;Ada</b>.');
+    expect(text).toContain('href="/account"');
+    expect(text).not.toContain('href="/sign-in"');
+  });
+
+  test('HEAD has its headers, and no body', async () => {
+    const [get, head] = [await open('/'), await open('/', { method: 'HEAD' })];
+    expect(head.status).toBe(200);
+    expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'));
+    expect(await head.text()).toBe('');
+  });
+
+  test.each(['*/*', 'application/json', '', 'text/plain', 'application/xhtml+xml'])(
+    'who asks for %j gets the JSON of the API',
+    async (accept) => {
+      const answer = await open('/', { headers: { accept } });
+      expect(answer.status).toBe(404);
+      expect(answer.headers.get('payhook-reason')).toBe('unknown_route');
+      expect(await answer.json()).toEqual({
+        error: { code: 'not_found', message: 'there is no operation GET /' },
+      });
+    },
+  );
+
+  test.each(['POST', 'PUT', 'DELETE'])('%s is no page', async (method) => {
+    const answer = await open('/', { method });
+    expect([answer.status, answer.headers.get('payhook-reason')]).toEqual([404, 'unknown_route']);
+  });
+});
+
+describe('a browser at an address where nothing is', () => {
+  test.each(['/acount', '/sign-in/x', '/%zz', '/v20/x'])('%s gets a page with a way on', async (path) => {
+    const answer = await open(path);
+    expect(answer.status).toBe(404);
+    expect(await answer.text()).toMatch(/<h1>Nothing is here<\/h1>.*href="\/">Go to the start page/);
+  });
+
+  test.each(['/v2', '/v2/nothing', '/V2/affiliates'])(
+    '%s is of the API, whose errors are JSON',
+    async (path) => {
+      const answer = await open(path);
+      expect([answer.status, answer.headers.get('payhook-reason')]).toEqual([404, 'unknown_route']);
+    },
+  );
+});
+
+describe('every refusal that a person sees says what to do, and has a link to go on by', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    ({ browser } = await signInAs(world.url, email));
+  });
+
+  const application = () => register(world.api);
+  const opened = async (path: string, init?: RequestInit) => {
+    const answer = await open(path, init);
+    return { status: answer.status, text: await answer.text() };
+  };
+  const REFUSALS: readonly [string, () => Promise<{ status: number; text: string }>][] = [
+    ['a link that has ended', () => opened(`/password?token=${newSecret('phl_')}`)],
+    ['a set-up link that has ended', () => opened('/set-up?token=x')],
+    ['a form of another site', () => browser.submit('/sign-in', {}, { origin: 'https://evil.example' })],
+    ['a form without its token', () => browser.submit('/account/password', {})],
+    ['a method that a page lacks', () => opened('/sign-in', { method: 'DELETE' })],
+    ['too many parameters', () => opened(`/sign-in?${'a&'.repeat(200)}`)],
+    ['an unknown application', () => browser.get('/oauth/authorize?client_id=app_x&redirect_uri=x')],
+    ['a missing application', () => browser.get('/oauth/authorize')],
+    [
+      'a redirect URI of nobody',
+      async () => browser.get(authorizePath(await application(), { redirect_uri: 'https://evil.example' })),
+    ],
+    [
+      'somebody who is no owner',
+      async () => {
+        const viewer = await makeUser(world.api, 'viewer');
+        return viewer.browser.get(authorizePath(await application()));
+      },
+    ],
+    [
+      'an account of somebody else',
+      async () => browser.submit('/account/switch', { account: 'acc_x', csrf: await browser.token() }),
+    ],
+  ];
+
+  test.each(REFUSALS)('%s', async (_, refused) => {
+    const { status, text } = await refused();
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(text).toMatch(
+      /<main>.*<p class="lead">.{20,}<\/p>.*<a class="button plain" href="\/[\w/-]*">[A-Z]/s,
+    );
+  });
+
+  test('a form after the session has ended leads to the sign-in, which says so', async () => {
+    const answer = await browserAt(world.url, newSecret('phi_')).submit('/account/password', {});
+    expect([answer.status, answer.location]).toEqual([303, '/sign-in?next=%2Faccount&ended=']);
+    const page = await browserAt(world.url).get(answer.location ?? '');
+    expect(page.text).toContain('Your session has ended, and nothing was changed. Sign in to go on.');
+    expect(page.text).toContain('name="next" value="/account"');
+  });
+});
