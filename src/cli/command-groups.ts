@@ -1,56 +1,143 @@
 import type { Command } from 'commander';
 import type { Cli } from './cli.ts';
 import type { Exit } from './commands/serve.ts';
+import { type PlaceOption, takesNo } from './option-rules.ts';
 
-/** Adds the commands of one file to the program. */
-type AddCommands = (program: Command, cli: Cli, exit: Exit) => void;
-
-/** Which file has which commands; what they are is said there. Their order is that of the help. */
+/** Commands that go together below one name: `payhook payouts list|show|…`. */
 interface Group {
-  readonly commands: readonly string[];
-  readonly load: () => Promise<AddCommands>;
+  readonly name: string;
+  readonly about: string;
+  readonly takesNo?: readonly PlaceOption[];
+  /** Reads the file that adds them to the command of the group. */
+  readonly load: () => Promise<(group: Command, cli: Cli) => void>;
 }
 
-/** Every command of the program, by the file it is in: a file is read when one of its commands is typed. */
-export const GROUPS: readonly Group[] = [
+/** A file of commands that stand alone. It is light: the help of the program reads it. */
+interface Alone {
+  readonly load: () => Promise<(program: Command, cli: Cli, exit: Exit) => void>;
+}
+
+/** All commands in the order of the help. What one is, is said in its file alone; what it needs is read when it runs. */
+const COMMANDS: readonly (Group | Alone)[] = [
+  { load: async () => (await import('./commands/system.ts')).addSystem },
   {
-    commands: ['serve', 'worker', 'init', 'migrate', 'doctor', 'config'],
-    load: async () => (await import('./commands/system.ts')).addSystem,
+    name: 'secret-key',
+    about: 'change the key that encrypts secrets, or give up a lost one',
+    takesNo: ['--account'],
+    load: async () => (await import('./commands/secret-key.ts')).addSecretKey,
   },
-  { commands: ['secret-key'], load: async () => (await import('./commands/secret-key.ts')).addSecretKey },
-  { commands: ['accounts'], load: async () => (await import('./commands/accounts.ts')).addAccounts },
-  { commands: ['keys'], load: async () => (await import('./commands/keys.ts')).addKeys },
-  { commands: ['users'], load: async () => (await import('./commands/users.ts')).addUsers },
-  { commands: ['sessions'], load: async () => (await import('./commands/sessions.ts')).addSessions },
   {
-    commands: ['oauth-applications'],
+    name: 'accounts',
+    about: 'accounts (merchants) on this installation',
+    takesNo: ['--account'],
+    load: async () => (await import('./commands/accounts.ts')).addAccounts,
+  },
+  {
+    name: 'keys',
+    about: 'API keys of an account',
+    load: async () => (await import('./commands/keys.ts')).addKeys,
+  },
+  {
+    name: 'users',
+    about: 'people who sign in, and what they may do',
+    load: async () => (await import('./commands/users.ts')).addUsers,
+  },
+  {
+    name: 'sessions',
+    about: 'who is signed in, in browsers',
+    load: async () => (await import('./commands/sessions.ts')).addSessions,
+  },
+  {
+    name: 'oauth-applications',
+    about: 'applications that merchants can grant access to',
     load: async () => (await import('./commands/oauth-applications.ts')).addOAuthApplications,
   },
   {
-    commands: ['oauth-grants'],
+    name: 'oauth-grants',
+    about: 'what this account has granted to applications, of whatever account',
     load: async () => (await import('./commands/oauth-grants.ts')).addOAuthGrants,
   },
-  { commands: ['audit-log'], load: async () => (await import('./commands/audit-log.ts')).addAuditLog },
-  { commands: ['account'], load: async () => (await import('./commands/account.ts')).addAccount },
-  { commands: ['affiliates'], load: async () => (await import('./commands/affiliates.ts')).addAffiliates },
-  { commands: ['programs'], load: async () => (await import('./commands/programs.ts')).addPrograms },
-  { commands: ['commissions'], load: async () => (await import('./commands/commissions.ts')).addCommissions },
-  { commands: ['refunds'], load: async () => (await import('./commands/refunds.ts')).addRefunds },
-  { commands: ['payouts'], load: async () => (await import('./commands/payouts.ts')).addPayouts },
-  { commands: ['reports'], load: async () => (await import('./commands/reports.ts')).addReports },
-  { commands: ['events'], load: async () => (await import('./commands/events.ts')).addEvents },
-  { commands: ['webhooks'], load: async () => (await import('./commands/webhooks.ts')).addWebhooks },
-  { commands: ['listen'], load: async () => (await import('./commands/listen.ts')).addListen },
-  { commands: ['demo'], load: async () => (await import('./commands/demo.ts')).addDemo },
-  { commands: ['completion'], load: async () => (await import('./commands/completion.ts')).addCompletion },
+  {
+    name: 'audit-log',
+    about: 'what was done, and by whom',
+    load: async () => (await import('./commands/audit-log.ts')).addAuditLog,
+  },
+  {
+    name: 'account',
+    about: 'the account and its settings: hold, minimums, currency',
+    load: async () => (await import('./commands/account.ts')).addAccount,
+  },
+  {
+    name: 'affiliates',
+    about: 'affiliates: who is paid',
+    load: async () => (await import('./commands/affiliates.ts')).addAffiliates,
+  },
+  {
+    name: 'programs',
+    about: 'programs: holds of their own',
+    load: async () => (await import('./commands/programs.ts')).addPrograms,
+  },
+  {
+    name: 'commissions',
+    about: 'commissions: what is owed',
+    load: async () => (await import('./commands/commissions.ts')).addCommissions,
+  },
+  {
+    name: 'refunds',
+    about: 'refunds, by the order in the shop',
+    load: async () => (await import('./commands/refunds.ts')).addRefunds,
+  },
+  {
+    name: 'payouts',
+    about: 'payouts: who gets how much',
+    load: async () => (await import('./commands/payouts.ts')).addPayouts,
+  },
+  {
+    name: 'reports',
+    about: 'reports, for the books',
+    load: async () => (await import('./commands/reports.ts')).addReports,
+  },
+  {
+    name: 'events',
+    about: 'events: publish your own, watch all being delivered, see the types',
+    load: async () => (await import('./commands/events.ts')).addEvents,
+  },
+  {
+    name: 'webhooks',
+    about: 'webhook endpoints: where events go, what arrived, and sending it again',
+    load: async () => (await import('./commands/webhooks.ts')).addWebhooks,
+  },
+  { load: async () => (await import('./commands/listen.ts')).addListen },
+  { load: async () => (await import('./commands/demo.ts')).addDemo },
+  { load: async () => (await import('./commands/completion.ts')).addCompletion },
 ];
 
-// The script of `completion` tells of all commands.
-const NEED_ALL = new Set(['completion']);
+/** Whether the words of a command line, without its options, need what is in a group; no line needs all, as `completion` does. */
+function needsOf(words: readonly string[] | undefined): (group: string) => boolean {
+  const [first, second] = words ?? ['completion'];
+  if (first === 'completion') return () => true;
+  return (name) => name === (first === 'help' ? second : first);
+}
 
-/** The groups that a command line needs whose first word is `first`: one, or all where the help or a refusal names them. */
-export function groupsFor(first: string | undefined): readonly Group[] {
-  if (first === undefined || NEED_ALL.has(first)) return GROUPS;
-  const group = GROUPS.find(({ commands }) => commands.includes(first));
-  return group === undefined ? GROUPS : [group];
+/** Adds the commands to a program: those that `words` need, and of the other groups the names. */
+export async function addCommands(
+  program: Command,
+  { cli, exit, words }: { cli: Cli; exit: Exit; words: readonly string[] | undefined },
+): Promise<void> {
+  const isNeeded = needsOf(words);
+  const isGroup = COMMANDS.some((each) => 'name' in each && each.name === words?.[0]);
+  const files = await Promise.all(
+    COMMANDS.map(async (each) => {
+      if ('name' in each) return { group: each, add: isNeeded(each.name) ? await each.load() : null };
+      return { add: isGroup ? null : await each.load() };
+    }),
+  );
+  for (const { group, add } of files) {
+    if (group === undefined) add?.(program, cli, exit);
+    else {
+      const command = program.command(group.name).description(group.about);
+      takesNo(command, ...(group.takesNo ?? []));
+      add?.(command, cli);
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, type Option } from 'commander';
 import type { Cli } from './cli.ts';
-import { groupsFor } from './command-groups.ts';
+import { addCommands } from './command-groups.ts';
 import type { Exit } from './commands/serve.ts';
 import { UsageError } from './errors.ts';
 import { isGiven, refuseMeaningless, takes } from './option-rules.ts';
@@ -38,16 +38,15 @@ export interface ProgramOptions {
 }
 
 /** The program with its commands. Throws as `parse` does for a command line that is wrong before its command, or asks for the version. */
-export async function buildProgram({ terminal, exit, finish, args = [] }: ProgramOptions): Promise<Command> {
+export async function buildProgram({ terminal, exit, finish, args }: ProgramOptions): Promise<Command> {
   const program = emptyProgram();
   const cli: Cli = {
     terminal,
     account: () => program.opts<{ account?: string }>().account,
     run: async (work) => finish((await work()) ?? 0),
   };
-  const [first] = program.parseOptions([...args]).operands;
-  const groups = await Promise.all(groupsFor(first).map(({ load }) => load()));
-  for (const add of groups) add(program, cli, exit);
+  const words = args && program.parseOptions([...args]).operands;
+  await addCommands(program, { cli, exit, words });
   refuseMeaningless(program);
   program.hook('preAction', (_, command) => readSettings(program, command));
   return program;

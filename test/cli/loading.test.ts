@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { GROUPS } from '../../src/cli/command-groups.ts';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { createTerminal } from '../../src/cli/terminal.ts';
 import { type Machine, startMachine } from './support.ts';
@@ -65,7 +65,7 @@ test('payouts list on a server elsewhere reads the commands of payouts, and noth
   expect(ofServer).toEqual([]);
 });
 
-test.each(GROUPS.map(({ commands }) => [commands]))('%j are what their file adds', async (commands) => {
+describe('a program that read only what a command line needs', async () => {
   const options = {
     terminal: createTerminal(false),
     exit: (): never => {
@@ -73,10 +73,24 @@ test.each(GROUPS.map(({ commands }) => [commands]))('%j are what their file adds
     },
     finish: () => undefined,
   };
-  const needsAll = commands.includes('completion');
-  for (const name of commands) {
-    const program = await buildProgram({ ...options, args: [name] });
-    const names = program.commands.map((command) => command.name());
-    expect(names).toEqual(needsAll ? GROUPS.flatMap((group) => group.commands) : commands);
-  }
+  const whole = await buildProgram(options);
+  const named = (program: Command, name: string) =>
+    program.commands.find((command) => command.name() === name) ?? program;
+
+  test('has the same help', async () => {
+    const program = await buildProgram({ ...options, args: ['--help'] });
+    expect(program.helpInformation()).toBe(whole.helpInformation());
+  });
+
+  test.each(whole.commands.map((command) => command.name()))('has all of %s', async (name) => {
+    for (const args of [[name], ['--json', name, 'x'], ['help', name]]) {
+      const program = await buildProgram({ ...options, args });
+      expect(helps(named(program, name))).toEqual(helps(named(whole, name)));
+    }
+  });
 });
+
+/** The help of a command and of all below it. */
+function helps(command: Command): string[] {
+  return [command.helpInformation(), ...command.commands.flatMap(helps)];
+}

@@ -28,10 +28,7 @@ Examples:
 `;
 
 /** `payhook account show|change`. */
-export function addAccount(program: Command, cli: Cli): void {
-  const group = program
-    .command('account')
-    .description('the account and its settings: hold, minimums, currency');
+export function addAccount(group: Command, cli: Cli): void {
   group
     .command('show')
     .description('show the account and its settings')

@@ -3,7 +3,6 @@ import { nameProblem } from '../../kernel/names.ts';
 import { type Cli, confirmName } from '../cli.ts';
 import { type Account, accountNamed, currentAccount, keepCurrent, useAccount } from '../current-account.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import { takesNo } from '../option-rules.ts';
 import { withPlatform } from '../session.ts';
 import { printable, table } from '../table.ts';
 
@@ -31,10 +30,7 @@ interface Confirmation {
 }
 
 /** `payhook accounts create|list|use|delete`: across tenants, so only at the machine. */
-export function addAccounts(program: Command, cli: Cli): void {
-  const accounts = takesNo(program.command('accounts'), '--account').description(
-    'accounts (merchants) on this installation',
-  );
+export function addAccounts(accounts: Command, cli: Cli): void {
   accounts
     .command('create')
     .description('make an account; it has nothing in common with the others')

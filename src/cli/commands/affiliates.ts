@@ -31,8 +31,7 @@ interface AffiliateFields {
 }
 
 /** `payhook affiliates import|list|show|create|change|adjust`. */
-export function addAffiliates(program: Command, cli: Cli): void {
-  const affiliates = program.command('affiliates').description('affiliates: who is paid');
+export function addAffiliates(affiliates: Command, cli: Cli): void {
   addAffiliateImport(affiliates, cli);
   addList(affiliates, cli);
   affiliates

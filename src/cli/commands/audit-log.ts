@@ -30,8 +30,7 @@ Examples:
 `;
 
 /** `payhook audit-log list`. */
-export function addAuditLog(program: Command, cli: Cli): void {
-  const log = program.command('audit-log').description('what was done, and by whom');
+export function addAuditLog(log: Command, cli: Cli): void {
   withPages(
     log
       .command('list')

@@ -21,8 +21,7 @@ interface ListFilters extends CommissionFilters {
 }
 
 /** `payhook commissions import|create|list|show|refund|void|hold|unhold`. */
-export function addCommissions(program: Command, cli: Cli): void {
-  const commissions = program.command('commissions').description('commissions: what is owed');
+export function addCommissions(commissions: Command, cli: Cli): void {
   addCommissionImport(commissions, cli);
   addCommissionCreate(commissions, cli);
   addList(commissions, cli);

@@ -1,13 +1,9 @@
 import { Argument, type Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import { bashScript } from '../completion/bash.ts';
-import { fishScript } from '../completion/fish.ts';
-import { commandTree } from '../completion/tree.ts';
-import { zshScript } from '../completion/zsh.ts';
 import { takesNo } from '../option-rules.ts';
 
-const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
-type Shell = keyof typeof SCRIPTS;
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
 
 const HELP = `
 The script knows every command, option and choice of this version, and starts nothing while it completes. Print it again
@@ -32,13 +28,14 @@ Who types npx payhook makes a function of that name first; the script completes 
 export function addCompletion(program: Command, cli: Cli): void {
   takesNo(program.command('completion'), '--account', '--data-dir', '--env-file')
     .description('print a script that completes commands in a shell')
-    .addArgument(new Argument('<shell>', 'which one').choices(Object.keys(SCRIPTS)))
+    .addArgument(new Argument('<shell>', 'which one').choices(SHELLS))
     .option('--json', 'print {shell, script}')
     .addHelpText('after', HELP)
-    .action((shell: Shell) => cli.run(async () => print(cli, program, shell)));
+    .action((shell: Shell) => cli.run(() => print(cli, program, shell)));
 }
 
-function print({ terminal }: Cli, program: Command, shell: Shell): undefined {
-  const script = SCRIPTS[shell](commandTree(program));
+async function print({ terminal }: Cli, program: Command, shell: Shell): Promise<undefined> {
+  const { scriptOf } = await import('../completion/script.ts');
+  const script = scriptOf(shell, program);
   terminal.result({ shell, script }, () => script);
 }

@@ -26,10 +26,7 @@ Examples:
 `;
 
 /** `payhook events publish|tail|types`. */
-export function addEvents(program: Command, cli: Cli): void {
-  const events = program
-    .command('events')
-    .description('events: publish your own, watch all being delivered, see the types');
+export function addEvents(events: Command, cli: Cli): void {
   events
     .command('publish')
     .description('publish an event of your own to the webhook endpoints')

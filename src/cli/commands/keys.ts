@@ -10,8 +10,7 @@ import type { Terminal } from '../terminal.ts';
 import { shortTime } from '../time.ts';
 
 /** `payhook keys create|list|revoke`. */
-export function addKeys(program: Command, cli: Cli): void {
-  const keys = program.command('keys').description('API keys of an account');
+export function addKeys(keys: Command, cli: Cli): void {
   keys
     .command('create')
     .description('make an API key; the secret is shown once')

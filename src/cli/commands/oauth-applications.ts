@@ -34,10 +34,7 @@ Examples:
 `;
 
 /** `payhook oauth-applications list|show|create|change|rotate-secret|delete`. */
-export function addOAuthApplications(program: Command, cli: Cli): void {
-  const applications = program
-    .command('oauth-applications')
-    .description('applications that merchants can grant access to');
+export function addOAuthApplications(applications: Command, cli: Cli): void {
   addReading(applications, cli);
   withFields(
     applications

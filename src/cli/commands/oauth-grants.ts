@@ -16,10 +16,7 @@ interface GrantFilters extends ListOptions {
 const GRANT_HELP = 'its id (grant_…)';
 
 /** `payhook oauth-grants list|show|revoke`. */
-export function addOAuthGrants(program: Command, cli: Cli): void {
-  const grants = program
-    .command('oauth-grants')
-    .description('what this account has granted to applications, of whatever account');
+export function addOAuthGrants(grants: Command, cli: Cli): void {
   withPages(
     grants
       .command('list')

@@ -29,8 +29,7 @@ interface SelectionOptions {
 }
 
 /** `payhook payouts list|show|affiliates|commissions|excluded|preview|create|export|complete|returned|returns|delete`. */
-export function addPayouts(program: Command, cli: Cli): void {
-  const payouts = program.command('payouts').description('payouts: who gets how much');
+export function addPayouts(payouts: Command, cli: Cli): void {
   addList(payouts, cli);
   payouts
     .command('show')

@@ -19,8 +19,7 @@ interface ProgramFields {
 }
 
 /** `payhook programs list|show|create|change`. */
-export function addPrograms(program: Command, cli: Cli): void {
-  const programs = program.command('programs').description('programs: holds of their own');
+export function addPrograms(programs: Command, cli: Cli): void {
   withPages(programs.command('list').description('list the programs, the newest first'), {
     nouns: 'programs',
     sort: 'id, created_at, name',

@@ -48,8 +48,7 @@ Examples:
 `;
 
 /** `payhook refunds list|show|create|reverse`. */
-export function addRefunds(program: Command, cli: Cli): void {
-  const refunds = program.command('refunds').description('refunds, by the order in the shop');
+export function addRefunds(refunds: Command, cli: Cli): void {
   addList(refunds, cli);
   refunds
     .command('show')

@@ -25,8 +25,7 @@ Examples:
 `;
 
 /** `payhook reports paid`. */
-export function addReports(program: Command, cli: Cli): void {
-  const reports = program.command('reports').description('reports, for the books');
+export function addReports(reports: Command, cli: Cli): void {
   withOutput(
     reports
       .command('paid')

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { type Cli, confirm, requireYes } from '../cli.ts';
-import { takesNo } from '../option-rules.ts';
 import { withPlatform } from '../session.ts';
 import { printable } from '../table.ts';
 
@@ -30,10 +29,7 @@ Example:
 `;
 
 /** `payhook secret-key rotate|abandon`. */
-export function addSecretKey(program: Command, cli: Cli): void {
-  const secretKey = takesNo(program.command('secret-key'), '--account').description(
-    'change the key that encrypts secrets, or give up a lost one',
-  );
+export function addSecretKey(secretKey: Command, cli: Cli): void {
   secretKey
     .command('rotate')
     .description('seal everything under a new secret key, while servers run')

@@ -14,8 +14,7 @@ interface SessionFilters extends ListOptions {
 }
 
 /** `payhook sessions list|end`. */
-export function addSessions(program: Command, cli: Cli): void {
-  const sessions = program.command('sessions').description('who is signed in, in browsers');
+export function addSessions(sessions: Command, cli: Cli): void {
   withPages(
     sessions
       .command('list')

@@ -1,11 +1,6 @@
 import type { Command } from 'commander';
-import type { Platform } from '../../app.ts';
-import { explainConfig, readConfig } from '../../kernel/config.ts';
 import type { Cli } from '../cli.ts';
-import { firstKeyFile, firstStart } from '../first-start.ts';
 import { takesNo } from '../option-rules.ts';
-import { readConfigHere, withPlatform } from '../session.ts';
-import { table } from '../table.ts';
 import type { Exit } from './serve.ts';
 
 const SERVE_HELP = `
@@ -53,12 +48,12 @@ export function addSystem(program: Command, cli: Cli, exit: Exit): void {
     .description('make the data folder, its database and the first API key, where they are missing')
     .option('--json', 'print {data_dir, created, first_api_key_file}')
     .addHelpText('after', INIT_HELP)
-    .action(() => cli.run(() => init(cli)));
+    .action(() => cli.run(async () => (await import('./machine.ts')).init(cli)));
   machine('migrate')
     .description("bring the database to this program's schema; serve does it too")
     .option('--json', 'print {version, applied}')
     .addHelpText('after', '\nSafe to run again, and beside other servers: only one migrates at a time.\n')
-    .action(() => cli.run(() => migrate(cli)));
+    .action(() => cli.run(async () => (await import('./machine.ts')).migrate(cli)));
   machine('doctor')
     .description('check settings, data folder and database; changes nothing')
     .option('--json', 'print {ok, checks}; each check {name, status, detail}')
@@ -71,46 +66,5 @@ export function addSystem(program: Command, cli: Cli, exit: Exit): void {
       'after',
       '\nEvery setting may also be given as NAME_FILE, a file that holds it. Secrets are never shown.\n',
     )
-    .action(() => cli.run(() => showConfig(cli)));
-}
-
-async function init({ terminal }: Cli): Promise<undefined> {
-  const work = async (platform: Platform) => {
-    const { config, firstKey } = platform;
-    const created = firstKey !== undefined;
-    const { addressOf } = await import('../../app.ts');
-    const { key, owner } = await firstStart(platform, addressOf(config), process.stdout.isTTY);
-    const lines = [
-      `Payhook ${created ? 'is' : 'was already'} set up in ${config.dataDir}`,
-      ...key.map((line, index) => `${index === 0 ? 'First API key' : ' '.repeat(13)}   ${line}`),
-      ...owner,
-    ];
-    terminal.result(
-      { data_dir: config.dataDir, created, first_api_key_file: firstKeyFile(platform) },
-      () => `${lines.join('\n')}\n`,
-    );
-  };
-  await withPlatform(terminal, work, { makes: true });
-}
-
-async function migrate({ terminal }: Cli): Promise<undefined> {
-  const { version, applied } = await withPlatform(terminal, async (platform) => platform.migrations);
-  terminal.result({ version, applied }, () => {
-    const done = applied.map((name) => `applied ${name}\n`).join('');
-    return `${done}The schema is at version ${version}${applied.length === 0 ? ' already' : ''}.\n`;
-  });
-}
-
-async function showConfig({ terminal }: Cli): Promise<undefined> {
-  const settings = explainConfig();
-  terminal.result(settings, () =>
-    table(
-      ['SETTING', 'VALUE', 'FROM', 'MEANING'].map((heading) => ({ heading })),
-      settings.map(({ name, value, source, meaning }) => [name, value ?? '', source, meaning]),
-      terminal.paint.faint,
-    ),
-  );
-  // After the table, so that a mistake is seen beside the value it is about.
-  const { dataDir } = await readConfigHere(terminal);
-  if (!readConfig().dataDirGiven) terminal.note(`The data folder is ${dataDir}`);
+    .action(() => cli.run(async () => (await import('./machine.ts')).showConfig(cli)));
 }

@@ -14,8 +14,7 @@ import { findUser, USER_HELP } from '../user-reference.ts';
 const ROLES = ['owner', 'member', 'viewer'];
 
 /** `payhook users list|create|change|remove|reset-password|setup-link`. */
-export function addUsers(program: Command, cli: Cli): void {
-  const users = program.command('users').description('people who sign in, and what they may do');
+export function addUsers(users: Command, cli: Cli): void {
   withPages(
     users
       .command('list')

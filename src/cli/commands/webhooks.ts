@@ -24,10 +24,7 @@ import { addRetry } from './webhooks-retry.ts';
 const LONGEST_OVERLAP = 7 * 86_400;
 
 /** `payhook webhooks list|show|create|change|enable|disable|delete|test|secret|rotate-secret|retry|recover|…`. */
-export function addWebhooks(program: Command, cli: Cli): void {
-  const webhooks = program
-    .command('webhooks')
-    .description('webhook endpoints: where events go, what arrived, and sending it again');
+export function addWebhooks(webhooks: Command, cli: Cli): void {
   addList(webhooks, cli);
   addShow(webhooks, cli);
   addRetry(webhooks, cli);
