@@ -96,6 +96,7 @@ test('a database that cannot be reached is one clear message, without its passwo
     DATABASE_URL: 'postgres://payhook:hunter2@127.0.0.1:1/payhook',
     SECRET_KEY: 'a secret key that is long enough for the rule',
   };
+  // the server waits for its database instead
   const ran = await machine.run(['payouts', 'list'], { env });
   expect(ran).toMatchObject({ code: 1, stdout: '' });
   expect(ran.stderr).toMatch(/^payhook: the database cannot be reached: .*ECONNREFUSED.*\n$/);
