@@ -78,7 +78,10 @@ export const requests: Group = {
       `select public_id('po', id) as id, id as uuid from payouts where number = 7`,
     );
     const { id = '', uuid = '' } = rows[0] ?? {};
-    const query = parseList(payoutList, new Map([['per_page', '50']]), bench.account);
+    const query = parseList(payoutList, new Map([['per_page', '50']]), {
+      account: bench.account,
+      zone: 'UTC',
+    });
     const bare = await startBare(bench, {
       '/one': await statementOf((db) =>
         payoutRecord(db, bench.account, { condition: sql`p.id = ${uuid}`, name: 'by_id' }),

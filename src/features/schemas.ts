@@ -46,9 +46,9 @@ export const email = Type.String({
 export const badLine = strict({ line: Type.Integer(), message: Type.String() }, { title: 'BadLine' });
 
 /** Minor units per currency: `{"usd": 5000}`. */
-export const minimums = Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: MAX_AMOUNT }), {
-  description: 'minor units per currency code, for example {"usd": 5000}',
-});
+export const amounts = (description: string) =>
+  Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: MAX_AMOUNT }), { description });
+export const minimums = amounts('minor units per currency code, for example {"usd": 5000}');
 
 export const metadata = Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 500 }), {
   maxProperties: 50,

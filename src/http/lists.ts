@@ -5,14 +5,28 @@ import { type IdPrefix, uuidOf } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import { MAX_JSON_INTEGER, normalizeCurrency } from '../kernel/money.ts';
 import { clip } from '../kernel/strict-json.ts';
-import { formatInstant, INSTANT_OR_DAY, INSTANT_OR_DAY_RULE, parseInstantOrDay } from '../kernel/time.ts';
+import {
+  formatInstant,
+  INSTANT_OR_DAY,
+  INSTANT_OR_DAY_RULE,
+  parseInstantOrDay,
+  type Span,
+} from '../kernel/time.ts';
+
+/** Whose list it is. */
+export interface ListScope {
+  /** The UUID of the account. */
+  readonly account: string;
+  /** The IANA name of the time zone in which a day is one. */
+  readonly zone: string;
+}
 
 /** One query parameter that narrows a list: its rule for people, its schema, and the condition it becomes. */
 export interface Filter {
   readonly rule: string;
   readonly schema: Record<string, unknown>;
-  /** The condition, or null when the value breaks the rule. `account` is the UUID the list is of. */
-  condition(value: string, account: string): Sql | null;
+  /** The condition, or null when the value breaks the rule. */
+  condition(value: string, scope: ListScope): Sql | null;
 }
 
 export interface ListDefinition {
@@ -37,6 +51,8 @@ export interface ListQuery {
   readonly conditions: readonly Sql[];
   /** Names of the filters given, for lists that count some of them in a cheaper way. */
   readonly given: ReadonlyMap<string, string>;
+  /** The time zone in which a day among them is one. */
+  readonly zone: string;
 }
 
 const MAX_PER_PAGE = 100;
@@ -47,7 +63,7 @@ export const DEFAULT_SORT = '-created_at';
 export function parseList(
   definition: ListDefinition,
   query: ReadonlyMap<string, string>,
-  account: string,
+  scope: ListScope,
 ): ListQuery {
   const conditions: Sql[] = [];
   const given = new Map<string, string>();
@@ -57,7 +73,7 @@ export function parseList(
   for (const [name, value] of query) {
     const filter = Object.hasOwn(definition.filters, name) ? definition.filters[name] : undefined;
     if (filter) {
-      const condition = filter.condition(value, account);
+      const condition = filter.condition(value, scope);
       if (condition === null) throw fail('invalid_query', `${name} must be ${filter.rule}`);
       conditions.push(condition);
       given.set(name, value);
@@ -77,7 +93,7 @@ export function parseList(
       );
     }
   }
-  return { page, perPage, sort, order: orderBy(definition, sort), conditions, given };
+  return { page, perPage, sort, order: orderBy(definition, sort), conditions, given, zone: scope.zone };
 }
 
 function refuse(message: string): never {
@@ -197,7 +213,7 @@ export function oneOf(values: readonly string[], condition: (value: string, acco
   return {
     rule: `one of ${values.join(', ')}`,
     schema: { type: 'string', enum: [...values] },
-    condition: (value, account) => (values.includes(value) ? condition(value, account) : null),
+    condition: (value, { account }) => (values.includes(value) ? condition(value, account) : null),
   };
 }
 
@@ -252,8 +268,7 @@ export function opaqueIdOrNone(prefix: IdPrefix, column: string): Filter {
   return {
     rule: `${rule}, or none`,
     schema: { type: 'string', pattern: `^(${prefix}_[0-9a-f]{32}|none)$` },
-    condition: (value, account) =>
-      value === 'none' ? sql`${raw(column)} is null` : condition(value, account),
+    condition: (value, scope) => (value === 'none' ? sql`${raw(column)} is null` : condition(value, scope)),
   };
 }
 
@@ -261,10 +276,7 @@ const OPERATORS = ['gte', 'gt', 'lte', 'lt'] as const;
 type Operator = (typeof OPERATORS)[number];
 
 /** A bound of an operator over an instant or a day, in milliseconds: rows `from` it on, or those before `until`. */
-function boundOf(
-  operator: Operator,
-  at: { from: number; until: number },
-): { from: number } | { until: number } {
+function boundOf(operator: Operator, at: Span): { from: number } | { until: number } {
   if (operator === 'gte') return { from: at.from };
   if (operator === 'gt') return { from: at.until };
   return { until: operator === 'lte' ? at.until : at.from };
@@ -273,11 +285,11 @@ function boundOf(
 /** What the filters `name[…]` of a request leave of time, in milliseconds; null = no bound. */
 export function spanOf(
   name: string,
-  given: ReadonlyMap<string, string>,
+  { given, zone }: Pick<ListQuery, 'given' | 'zone'>,
 ): { from: number | null; until: number | null } {
   let [from, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const operator of OPERATORS) {
-    const at = parseInstantOrDay(given.get(`${name}[${operator}]`) ?? '');
+    const at = parseInstantOrDay(given.get(`${name}[${operator}]`) ?? '', zone);
     if (at === null) continue;
     const bound = boundOf(operator, at);
     if ('from' in bound) from = Math.max(from, bound.from);
@@ -288,18 +300,18 @@ export function spanOf(
 
 /**
  * The four filters `name[gte|gt|lte|lt]` over an instant. `before(ms)` and `from(ms)` give the condition of a row
- * before, and at or after, an instant in milliseconds. A day means that UTC day whole.
+ * before, and at or after, an instant in milliseconds. A day means that day of the zone whole.
  */
 function span(name: string, before: (at: string) => Sql, from: (at: string) => Sql): Record<string, Filter> {
-  const conditionOf = (operator: Operator, at: { from: number; until: number }): Sql => {
+  const conditionOf = (operator: Operator, at: Span): Sql => {
     const bound = boundOf(operator, at);
     return 'from' in bound ? from(formatInstant(bound.from)) : before(formatInstant(bound.until));
   };
   const filter = (operator: Operator): Filter => ({
     rule: INSTANT_OR_DAY_RULE,
     schema: INSTANT_OR_DAY,
-    condition: (value) => {
-      const at = parseInstantOrDay(value);
+    condition: (value, { zone }) => {
+      const at = parseInstantOrDay(value, zone);
       return at === null ? null : conditionOf(operator, at);
     },
   });

@@ -17,14 +17,15 @@ import { isKeyed } from '../kernel/keyed-methods.ts';
 import { clip, readStrictJson, type StrictJson } from '../kernel/strict-json.ts';
 import type { Vault } from '../kernel/vault.ts';
 import { authenticator, authorize, type OperatorCredential } from './auth.ts';
-import { checkBody, checkQuery, readQuery } from './check.ts';
+import { checkBody } from './check.ts';
 import { type ConnectionLimits, connectionOptions, limitConnections, onSlowBody } from './connections.ts';
 import { allowPublicApplications } from './cors.ts';
 import { addDescription } from './description.ts';
 import { checkKey, requestDigest } from './idempotency.ts';
-import { type ListQuery, parseList } from './lists.ts';
+import type { ListQuery } from './lists.ts';
 import { READING, refuseUnrouted } from './methods.ts';
 import { addPages, missingPage, refusePage } from './pages.ts';
+import { queryOf } from './query.ts';
 import { envelope, sendFailure, sendReply, toFailure } from './respond.ts';
 import type { Principal, Route, Upload } from './route.ts';
 import { ROUTES } from './routes.ts';
@@ -227,27 +228,12 @@ function principalOf(request: FastifyRequest): Principal {
   return request.principal;
 }
 
-function searchOf(request: FastifyRequest): string {
-  const start = request.url.indexOf('?');
-  return start === -1 ? '' : request.url.slice(start + 1);
-}
-
-/** The checked query of a request: that of a list, or what the operation names. */
-async function queryOf(
-  route: Route,
-  request: FastifyRequest,
-): Promise<{ query: Record<string, unknown>; list: ListQuery | undefined }> {
-  const given = readQuery(searchOf(request));
-  if (route.list) return { query: {}, list: parseList(route.list, given, principalOf(request).account) };
-  return { query: await checkQuery(route.query, given), list: undefined };
-}
-
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl }: ServerOptions): Handler {
   return async (request, reply) => {
     const principal = principalOf(request);
-    const { query, list } = await queryOf(route, request);
+    const { query, list } = await queryOf(route, request, db.reader, principal.account);
     const result = await route.handle({
       db: db.reader,
       vault,
@@ -270,7 +256,7 @@ function writing(
   return async (request, reply) => {
     const principal = principalOf(request);
     const key = idempotencyKey(request);
-    const { query, list } = await queryOf(route, request);
+    const { query, list } = await queryOf(route, request, db.reader, principal.account);
     refuseEncoded(request);
     const upload = route.upload ? await readUpload(request, gate) : undefined;
     try {

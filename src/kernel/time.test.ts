@@ -44,10 +44,10 @@ describe('an RFC 3339 instant', () => {
 
 describe('a day', () => {
   test('is its 24 hours in UTC', () => {
-    const day = parseInstantOrDay('2026-09-15');
+    const day = parseInstantOrDay('2026-09-15', 'UTC');
     expect(formatInstant(day?.from ?? 0)).toBe('2026-09-15T00:00:00.000Z');
     expect(formatInstant(day?.until ?? 0)).toBe('2026-09-16T00:00:00.000Z');
-    const instant = parseInstantOrDay('2026-09-15T00:00:00Z');
+    const instant = parseInstantOrDay('2026-09-15T00:00:00Z', 'UTC');
     expect((instant?.until ?? 0) - (instant?.from ?? 0)).toBe(1);
   });
 
@@ -62,6 +62,6 @@ describe('a day', () => {
     '2026-01-01\n',
   ])('%j is none', (text) => {
     expect(parseDay(text)).toBeNull();
-    expect(parseInstantOrDay(text)).toBeNull();
+    expect(parseInstantOrDay(text, 'UTC')).toBeNull();
   });
 });

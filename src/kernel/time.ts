@@ -1,3 +1,5 @@
+import { dayStart } from './zones.ts';
+
 /** An RFC 3339 instant in UTC with milliseconds: `2026-09-15T08:30:00.000Z`. */
 export type Timestamp = string;
 
@@ -34,7 +36,7 @@ function offsetMs(offset: string): number | null {
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
-/** Milliseconds since 1970 of the start of a UTC day `YYYY-MM-DD` that exists, 1970 to 2999, or null. */
+/** Milliseconds since 1970 at which a day `YYYY-MM-DD` that exists, 1970 to 2999, begins in UTC, or null. */
 export function parseDay(text: string): number | null {
   const match = DAY.exec(text);
   if (!match) return null;
@@ -55,10 +57,22 @@ export function formatInstant(ms: number): Timestamp {
 /** The JSON schema of a text that `parseInstantOrDay` reads. */
 export const INSTANT_OR_DAY = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}([Tt ].+)?$' };
 
-/** An instant, or a day as the half-open span of its 24 hours, in milliseconds; null when it is neither. */
-export function parseInstantOrDay(text: string): { from: number; until: number } | null {
+/** From an instant on until before another one, in milliseconds since 1970. */
+export interface Span {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** A day as the span between its midnights in a zone; null when there is no such day. */
+export function parseDayIn(text: string, zone: string): Span | null {
   const day = parseDay(text);
-  if (day !== null) return { from: day, until: day + DAY_MS };
+  return day === null ? null : { from: dayStart(day, zone), until: dayStart(day + DAY_MS, zone) };
+}
+
+/** An instant, of one millisecond, or a day of a zone; null when it is neither. */
+export function parseInstantOrDay(text: string, zone: string): Span | null {
+  const day = parseDayIn(text, zone);
+  if (day !== null) return day;
   const instant = parseInstant(text);
   return instant === null ? null : { from: instant, until: instant + 1 };
 }

@@ -4,9 +4,11 @@ import { idOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import { nameFrom } from '../../kernel/names.ts';
+import { clip } from '../../kernel/strict-json.ts';
+import { isZone, UTC } from '../../kernel/zones.ts';
 import { createKey } from '../api-keys/service.ts';
 import { assignmentsOf } from '../changes.ts';
-import { allAccounts, insertAccount, readAccount, updateAccount } from './store.ts';
+import { allAccounts, insertAccount, readAccount, readZone, spelledZone, updateAccount } from './store.ts';
 
 /** Makes an account (tenant) with its payout books. Returns its UUID and record. Throws `invalid_body`. */
 export function createAccount(tx: Tx, name: string): Promise<{ id: string; json: Json<unknown> }> {
@@ -47,16 +49,23 @@ export async function getAccount(db: Reader, account: string): Promise<Json<unkn
   return json;
 }
 
+/** The IANA name of the account's time zone: whose midnights its days lie between. */
+export async function zoneOf(db: Reader, account: string): Promise<string> {
+  return (await readZone(db, account)) ?? UTC;
+}
+
 export interface AccountChanges {
   readonly name?: string;
   readonly default_currency?: string;
   readonly hold_days?: number;
   readonly minimum_payout?: Readonly<Record<string, number>>;
+  readonly time_zone?: string;
+  readonly paypal_payment_limit?: Readonly<Record<string, number>>;
 }
 
 /**
- * Changes settings; a new hold concerns new commissions only. Throws `invalid_body` for an unknown currency or
- * a name with characters that nobody sees.
+ * Changes settings; a new hold concerns new commissions only. Throws `invalid_body` for an unknown currency or time
+ * zone, or a name with characters that nobody sees.
  */
 export async function changeAccount(tx: Tx, account: string, input: AccountChanges): Promise<Json<unknown>> {
   const changes = assignmentsOf(
@@ -66,9 +75,15 @@ export async function changeAccount(tx: Tx, account: string, input: AccountChang
       ...(input.default_currency !== undefined
         ? { default_currency: knownCurrency('default_currency', input.default_currency) }
         : {}),
-      ...(input.minimum_payout !== undefined ? { minimum_payout: knownMinimums(input.minimum_payout) } : {}),
+      ...(input.minimum_payout !== undefined
+        ? { minimum_payout: knownAmounts('minimum_payout', input.minimum_payout) }
+        : {}),
+      ...(input.time_zone !== undefined ? { time_zone: await knownZone(tx, input.time_zone) } : {}),
+      ...(input.paypal_payment_limit !== undefined
+        ? { paypal_payment_limit: knownAmounts('paypal_payment_limit', input.paypal_payment_limit) }
+        : {}),
     },
-    ['name', 'default_currency', 'hold_days', 'minimum_payout'],
+    ['name', 'default_currency', 'hold_days', 'minimum_payout', 'time_zone', 'paypal_payment_limit'],
   );
   return changes === null ? getAccount(tx, account) : updateAccount(tx, account, changes);
 }
@@ -81,13 +96,28 @@ export function knownCurrency(field: string, code: string): string {
   return currency;
 }
 
-/** Minimums with normalised currencies. Throws `invalid_body` for an unknown or repeated one. */
-export function knownMinimums(minimums: Readonly<Record<string, number>>): Record<string, number> {
-  const entries = Object.entries(minimums).map(
-    ([code, amount]) => [knownCurrency('minimum_payout', code), amount] as const,
+/** The name of a time zone as it is spelled. Days are computed here and in PostgreSQL: both must know it. */
+async function knownZone(db: Reader, name: string): Promise<string> {
+  const zone = isZone(name) ? await spelledZone(db, name) : null;
+  if (zone === null) {
+    throw fail(
+      'invalid_body',
+      `time_zone must be the name of an IANA time zone such as Europe/Berlin, not ${clip(name)}`,
+    );
+  }
+  return zone;
+}
+
+/** Amounts per currency, normalised. Throws `invalid_body`, naming the field, for an unknown or repeated one. */
+export function knownAmounts(
+  field: string,
+  amounts: Readonly<Record<string, number>>,
+): Record<string, number> {
+  const entries = Object.entries(amounts).map(
+    ([code, amount]) => [knownCurrency(field, code), amount] as const,
   );
   if (new Set(entries.map(([code]) => code)).size < entries.length) {
-    throw fail('invalid_body', 'minimum_payout names a currency twice');
+    throw fail('invalid_body', `${field} names a currency twice`);
   }
   return Object.fromEntries(entries);
 }

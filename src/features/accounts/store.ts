@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 
 const record = sql`public_id('acc', a.id) as id, 'account' as object, a.name, a.default_currency, a.hold_days,
-  a.minimum_payout, iso(id_time(a.id)) as created_at, iso(greatest(a.updated_at, id_time(a.id))) as updated_at`;
+  a.minimum_payout, a.time_zone, a.paypal_payment_limit, iso(id_time(a.id)) as created_at, iso(greatest(a.updated_at, id_time(a.id))) as updated_at`;
 
 const asJson = (source: Sql) =>
   sql`select row_to_json(r)::text as json from (select ${record} from ${source} a) r`;
@@ -19,6 +19,25 @@ export async function insertAccount(tx: Tx, name: string): Promise<{ id: string;
 export async function readAccount(db: Reader, id: string): Promise<string | null> {
   const row = await maybeRow<{ json: string }>(db, asJson(sql`(select * from accounts where id = ${id})`));
   return row?.json ?? null;
+}
+
+/** The time zone of an account, or null. */
+export async function readZone(db: Reader, id: string): Promise<string | null> {
+  const row = await maybeRow<{ time_zone: string }>(
+    db,
+    sql`select time_zone from accounts where id = ${id}`,
+    'account_zone',
+  );
+  return row?.time_zone ?? null;
+}
+
+/** How PostgreSQL spells the name of a time zone, given in any case; null when it knows none. */
+export async function spelledZone(db: Reader, name: string): Promise<string | null> {
+  const row = await maybeRow<{ name: string }>(
+    db,
+    sql`select name from pg_timezone_names where lower(name) = lower(${name}) order by name = ${name} desc limit 1`,
+  );
+  return row?.name ?? null;
 }
 
 export interface AccountRow {

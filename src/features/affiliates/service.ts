@@ -5,7 +5,7 @@ import { fail } from '../../kernel/errors.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
-import { knownMinimums } from '../accounts/service.ts';
+import { knownAmounts } from '../accounts/service.ts';
 import { assignmentsOf } from '../changes.ts';
 import { lockBooks, reviseCurrentPayout } from '../payouts/books.ts';
 import { insertAffiliate, readAffiliateRow, updateAffiliate } from './store.ts';
@@ -79,7 +79,7 @@ function normalised(input: AffiliateInput, before: AffiliateInput = {}): Affilia
   return {
     ...input,
     ...Object.fromEntries(composed.filter(([, text]) => text !== undefined)),
-    ...(input.minimum_payout ? { minimum_payout: knownMinimums(input.minimum_payout) } : {}),
+    ...(input.minimum_payout ? { minimum_payout: knownAmounts('minimum_payout', input.minimum_payout) } : {}),
   };
 }
 
@@ -105,7 +105,7 @@ export async function changeAffiliate(
   input: AffiliateInput,
 ): Promise<Json<unknown>> {
   // what is wrong with the fields is said before whether there is such an affiliate
-  if (input.minimum_payout) knownMinimums(input.minimum_payout);
+  if (input.minimum_payout) knownAmounts('minimum_payout', input.minimum_payout);
   const id = numberIdOf(affiliateId);
   if (id === null) throw missingAffiliate();
   const redirects = DESTINATION_FIELDS.some((field) => input[field] !== undefined);

@@ -12,6 +12,7 @@ import {
   parseDecimal,
 } from '../../kernel/money.ts';
 import { formatInstant, parseInstantOrDay } from '../../kernel/time.ts';
+import { zoneOf } from '../accounts/service.ts';
 import { BadLines, CellError, type CsvFormat, cell, refuseBadLines, stageCsv } from '../csv-import.ts';
 import { refuseInexact } from '../totals.ts';
 import { externalIdRule } from './own-ids.ts';
@@ -27,7 +28,7 @@ const AFFILIATE_COLUMNS: Readonly<Record<string, Sql>> = {
 
 const columns = Object.keys(INPUT_COLUMNS).filter((column) => column !== 'metadata');
 
-function format(fallbackCurrency: string): CsvFormat {
+function format(fallbackCurrency: string, zone: string): CsvFormat {
   return {
     columns: [...columns, ...Object.keys(AFFILIATE_COLUMNS)],
     required: ['external_id', Object.keys(AFFILIATE_COLUMNS)],
@@ -56,7 +57,7 @@ function format(fallbackCurrency: string): CsvFormat {
         cell.identifier('product_id', cells.product_id),
         cell.text('product_name', cells.product_name, 500),
         cell.text('description', cells.description, 1000),
-        timeCell(cells.occurred_at),
+        timeCell(cells.occurred_at, zone),
       ];
     },
   };
@@ -129,9 +130,9 @@ function amountCell(
   return amount;
 }
 
-function timeCell(value: string | null | undefined): string | null {
+function timeCell(value: string | null | undefined, zone: string): string | null {
   if (value === null || value === undefined) return null;
-  const at = parseInstantOrDay(value);
+  const at = parseInstantOrDay(value, zone);
   if (at === null)
     throw new CellError(
       `occurred_at must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z (RFC 3339), from 1970 to 2999, not ${quote(value)}`,
@@ -151,7 +152,8 @@ export async function importCommissions(
   { dryRun, partial }: { dryRun: boolean; partial: boolean },
 ): Promise<Json<unknown>> {
   const bad = new BadLines();
-  const { header, lines } = await stageCsv(tx, upload, format(await defaultCurrency(tx, account)), bad);
+  const columns = format(await defaultCurrency(tx, account), await zoneOf(tx, account));
+  const { header, lines } = await stageCsv(tx, upload, columns, bad);
   const source = sourceOf(account, header);
   const stop = () => bad.count > 0 && !partial && !dryRun && refuseBadLines(bad, lines);
   await dropUnknown(tx, account, source, header, bad);

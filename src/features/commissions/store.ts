@@ -46,6 +46,10 @@ export function unknownReferences(
   );
 }
 
+/** A hold ends at the same hour so many days later, by the clocks of the account, however long its days are. */
+const holdEnd = sql`case when hold.days = 0 then at.occurred
+  else (at.occurred at time zone a.time_zone + make_interval(days => hold.days)) at time zone a.time_zone end`;
+
 /**
  * Inserts what is not there yet. In the order of external_id, whatever the order given: two that take the same
  * commissions in wait for each other in one order and cannot deadlock.
@@ -56,13 +60,13 @@ const insertNew = (account: string, source: Sql, returning: Sql) => sql`
     available_at, metadata)
   select ${account}, s.external_id, s.affiliate_id, s.program_id, s.type, s.currency, s.amount, s.amount,
     s.sale_amount, s.rate_bps, s.order_id, s.order_line_id, s.customer_email, s.product_id, s.product_name,
-    s.description, at.occurred,
-    at.occurred + make_interval(days =>
-      case when s.type = 'adjustment' then 0 else coalesce(g.hold_days, a.hold_days) end), s.metadata
+    s.description, at.occurred, ${holdEnd}, s.metadata
   from ${source}
   cross join lateral (select coalesce(s.occurred_at, now_ms()) as occurred) at
   join accounts a on a.id = ${account}
   left join affiliate_programs g on g.account_id = ${account} and g.id = s.program_id
+  cross join lateral (
+    select case when s.type = 'adjustment' then 0 else coalesce(g.hold_days, a.hold_days) end as days) hold
   order by s.external_id collate "C", s.line
   on conflict (account_id, external_id) do nothing
   returning ${returning}`;

@@ -2,10 +2,18 @@ import type { Tx } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
+import {
+  formatInstant,
+  INSTANT_OR_DAY_RULE,
+  parseInstantOrDay,
+  type Span,
+  type Timestamp,
+} from '../../kernel/time.ts';
+import { zoneOf } from '../accounts/service.ts';
 import { payoutSummary } from './records.ts';
 import { checkRevision, getPayout, lockPayoutToChange, type PayoutRecord, readIfMatch } from './service.ts';
 import { carriedImport, compareEntries, type Entry, type Named, settleLines } from './settlement.ts';
-import { markPaid, refreshTotals } from './store.ts';
+import { type LockedPayout, markPaid, refreshTotals } from './store.ts';
 
 export interface CommissionEntry {
   readonly affiliate_id: number;
@@ -18,7 +26,8 @@ export interface CommissionEntry {
 /**
  * Completes a payout. A line is one affiliate and one currency; an entry is about one, or without a currency about all
  * of the affiliate. Listed and true is paid, whole or up to `amount`, with the rest carried to the next payout;
- * everything else is released and owed again. Throws `invalid_body`, `payout_is_paid`, `payout_changed`,
+ * everything else is released and owed again. `paidAt` is when the money left, not before the payout was made and not in
+ * the future. Throws `invalid_body`, `payout_is_paid`, `payout_changed`,
  * `duplicate_entry`, `affiliate_not_in_payout`, `invalid_amount`, `affiliates_missing`.
  */
 export async function completePayout(
@@ -26,17 +35,25 @@ export async function completePayout(
   account: string,
   actor: string,
   id: string,
-  input: { commissions: readonly CommissionEntry[]; requireAll: boolean; ifMatch: string | undefined },
+  input: {
+    commissions: readonly CommissionEntry[];
+    requireAll: boolean;
+    /** A day of the account's zone, or an instant; without it now. */
+    paidAt: string | undefined;
+    ifMatch: string | undefined;
+  },
 ): Promise<PayoutRecord> {
   const accepted = readIfMatch(input.ifMatch);
   const entries = input.commissions.map(readEntry);
+  const paid = input.paidAt === undefined ? null : readPaidAt(input.paidAt, await zoneOf(tx, account));
   const payout = await lockPayoutToChange(tx, account, id);
   if (payout.status === 'paid') throw fail('payout_is_paid', 'the payout is paid already');
   checkRevision(payout, accepted);
+  const at = paid && paidWithin(paid, payout);
   refuseRepeated(entries);
   const unlisted = await checkEntries(tx, account, payout.id, entries, input.requireAll);
   await settleLines(tx, account, payout.id, entries);
-  await markPaid(tx, account, payout.id, actor);
+  await markPaid(tx, account, payout.id, { by: actor, at });
   await refreshTotals(tx, account, payout.id);
   await publish(tx, { account, type: 'payout.paid', data: await payoutSummary(tx, account, payout.id) });
   const carried = await carriedImport(tx, account, payout.id);
@@ -44,6 +61,22 @@ export async function completePayout(
   const record = await getPayout(tx, account, id);
   const counts = `"unlisted_affiliate_count":${unlisted.affiliates},"unlisted_line_count":${unlisted.lines}`;
   return { ...record, json: `${record.json.slice(0, -1)},${counts}}` };
+}
+
+const refusePaidAt = (rule: string) => fail('invalid_body', `paid_at must ${rule}`);
+
+function readPaidAt(text: string, zone: string): Span {
+  const span = parseInstantOrDay(text, zone);
+  if (span === null) throw refusePaidAt(`be ${INSTANT_OR_DAY_RULE}`);
+  return span;
+}
+
+/** The instant to store: of a day the first one at which the payout was there. Throws `invalid_body`. */
+function paidWithin({ from, until }: Span, { created_at, now }: LockedPayout): Timestamp {
+  const made = Date.parse(created_at);
+  if (until <= made) throw refusePaidAt(`not lie before the payout was made, at ${created_at}`);
+  if (from > Date.parse(now)) throw refusePaidAt(`not lie in the future: it is ${now}`);
+  return formatInstant(Math.max(from, made));
 }
 
 function readEntry(entry: CommissionEntry, index: number): Entry {

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import { maybeRow, type Reader } from '../../db/connect.ts';
+import { dayOf } from '../../kernel/zones.ts';
 import { type Column, literal, selectList } from '../csv-export.ts';
 import { frozen, type WhichPayout } from './records.ts';
 
@@ -8,17 +9,19 @@ export interface FileHead {
   readonly id: string;
   readonly number: bigint;
   readonly revision: number;
-  /** The day of the cut-off, `YYYY-MM-DD`: the same for ever. */
+  /** The day of the cut-off in the account's time zone, `YYYY-MM-DD`. */
   readonly day: string;
 }
 
 /** The head of a payout's file, or null. */
-export function fileHead(db: Reader, account: string, which: WhichPayout): Promise<FileHead | null> {
-  return maybeRow(
+export async function fileHead(db: Reader, account: string, which: WhichPayout): Promise<FileHead | null> {
+  const row = await maybeRow<Omit<FileHead, 'day'> & { as_of: string; zone: string }>(
     db,
-    sql`select id, number, revision, to_char(as_of at time zone 'UTC', 'YYYY-MM-DD') as day from payouts p
-        where account_id = ${account} and ${which.condition}`,
+    sql`select p.id, p.number, p.revision, iso(p.as_of) as as_of, o.time_zone as zone
+        from payouts p join accounts o on o.id = p.account_id
+        where p.account_id = ${account} and ${which.condition}`,
   );
+  return row && { ...row, day: dayOf(Date.parse(row.as_of), row.zone) };
 }
 
 /** The name of a file of a payout: its number, revision and day, and what else tells it from the others. */

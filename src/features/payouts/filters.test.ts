@@ -4,7 +4,7 @@ import { FILTER_FIELDS, readFilters } from './filters.ts';
 
 const refusalOf = (input: unknown): string => {
   try {
-    readFilters(input);
+    readFilters(input, 'UTC');
   } catch (error) {
     if (error instanceof Failure) return error.reason;
     throw error;
@@ -16,22 +16,25 @@ describe('filters', () => {
   test.each([[undefined], [null], [{}], [[]], [{ status: 'unpaid' }], [{ status: { eq: 'unpaid' } }]])(
     '%j are none at all',
     (input) => {
-      const { normal, affiliate, commissionBound, commissionOther, total } = readFilters(input);
+      const { normal, affiliate, commissionBound, commissionOther, total } = readFilters(input, 'UTC');
       expect(normal).toBeNull();
       expect([affiliate, commissionBound, commissionOther, total].flat()).toEqual([]);
     },
   );
 
   test('name what they need to be looked up', () => {
-    const filters = readFilters({ affiliate_id: { in: [3, 1], ne: 2 }, program_id: 5 });
+    const filters = readFilters({ affiliate_id: { in: [3, 1], ne: 2 }, program_id: 5 }, 'UTC');
     expect([filters.affiliateIds.toSorted(), filters.programIds]).toEqual([[1, 2, 3], [5]]);
     expect(filters.namesAffiliateStatus).toBe(false);
-    expect(readFilters({ affiliate_status: 'active' }).namesAffiliateStatus).toBe(true);
+    expect(readFilters({ affiliate_status: 'active' }, 'UTC').namesAffiliateStatus).toBe(true);
   });
 
   test('put every value into a parameter, never into the text of the query', () => {
     const evil = "'; drop table payouts; --";
-    const filters = readFilters({ order_id: evil, product_id: [evil], occurred_at: { gte: '2025-01-01' } });
+    const filters = readFilters(
+      { order_id: evil, product_id: [evil], occurred_at: { gte: '2025-01-01' } },
+      'UTC',
+    );
     for (const condition of filters.commissionOther) expect(condition.sql).not.toContain('drop table');
     expect(filters.commissionOther.flatMap(({ values }) => values).flat()).toContain(evil);
   });
@@ -43,8 +46,8 @@ describe('filters', () => {
       total: { gte: 1, lt: 5 },
       occurred_at: { lte: '2025-01-01' },
     };
-    const { normal } = readFilters(input);
-    expect(readFilters(normal).normal).toEqual(normal);
+    const { normal } = readFilters(input, 'UTC');
+    expect(readFilters(normal, 'UTC').normal).toEqual(normal);
   });
 
   test('are known by name, each with its operators, for the reference', () => {

@@ -2,7 +2,14 @@ import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { Type } from 'typebox';
 import { fail } from '../../kernel/errors.ts';
 import { MAX_JSON_INTEGER, normalizeCurrency } from '../../kernel/money.ts';
-import { formatInstant, INSTANT_OR_DAY, INSTANT_OR_DAY_RULE, parseInstantOrDay } from '../../kernel/time.ts';
+import {
+  formatInstant,
+  INSTANT_OR_DAY,
+  INSTANT_OR_DAY_RULE,
+  parseInstantOrDay,
+  type Span,
+} from '../../kernel/time.ts';
+import { UTC } from '../../kernel/zones.ts';
 
 type Operator = 'eq' | 'ne' | 'in' | 'nin' | 'gt' | 'gte' | 'lt' | 'lte';
 type Value = string | number | boolean;
@@ -128,7 +135,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
     operators: ORDER,
     rule: INSTANT_OR_DAY_RULE,
     schema: INSTANT_OR_DAY,
-    read: (value) => (typeof value === 'string' && parseInstantOrDay(value) !== null ? value : null),
+    read: (value) => (typeof value === 'string' && parseInstantOrDay(value, UTC) !== null ? value : null),
   },
 };
 
@@ -158,10 +165,10 @@ function conditionSchema({ operators, rule, schema }: Field) {
 }
 
 /**
- * Reads the `filters` of create and preview. null, `{}` and `[]` (PHP's empty object) are no filters. Throws
- * `unknown_filter`, `unknown_operator`, `invalid_filter` or `too_many_filters`, naming the field.
+ * Reads the `filters` of create and preview; a day in them is one of the time zone. null, `{}` and `[]` (PHP's empty
+ * object) are no filters. Throws `unknown_filter`, `unknown_operator`, `invalid_filter` or `too_many_filters`, naming the field.
  */
-export function readFilters(input: unknown): PayoutFilters {
+export function readFilters(input: unknown, zone: string): PayoutFilters {
   const normal: Record<string, Record<string, Value | Value[]>> = {};
   if (
     !isObject(input) &&
@@ -176,7 +183,7 @@ export function readFilters(input: unknown): PayoutFilters {
     else normal[name] = readCondition(name, condition);
   }
   checkSize(normal);
-  checkSpans(normal);
+  checkSpans(normal, zone);
   if (normal.total && !normal.currency) {
     throw fail(
       'invalid_filter',
@@ -185,10 +192,10 @@ export function readFilters(input: unknown): PayoutFilters {
   }
   return {
     normal: Object.keys(normal).length === 0 ? null : normal,
-    affiliate: conditionsOf(normal, 'affiliate'),
-    commissionBound: conditionsOf(normal, 'commissionBound'),
-    commissionOther: conditionsOf(normal, 'commissionOther'),
-    total: conditionsOf(normal, 'total'),
+    affiliate: conditionsOf(normal, zone, 'affiliate'),
+    commissionBound: conditionsOf(normal, zone, 'commissionBound'),
+    commissionOther: conditionsOf(normal, zone, 'commissionOther'),
+    total: conditionsOf(normal, zone, 'total'),
     namesAffiliateStatus: normal.affiliate_status !== undefined,
     namesReadiness: normal.is_ready_for_payout !== undefined,
     affiliateIds: idsOf(normal.affiliate_id),
@@ -270,14 +277,16 @@ function checkSize(normal: NormalFilters): void {
 }
 
 /** A span that no value can be in is a typo, not a wish for an empty payout. */
-function checkSpans(normal: NormalFilters): void {
+function checkSpans(normal: NormalFilters, zone: string): void {
   for (const name of ['total', 'occurred_at']) {
     const { gt, gte, lt, lte } = normal[name] ?? {};
     const lower = gte ?? gt;
     const upper = lte ?? lt;
     if (lower === undefined || upper === undefined) continue;
     const [from, until] =
-      name === 'total' ? [Number(lower), Number(upper)] : [fromOf(lower, gte), untilOf(upper, lte)];
+      name === 'total'
+        ? [Number(lower), Number(upper)]
+        : [fromOf(spanOf(lower, zone), gte), untilOf(spanOf(upper, zone), lte)];
     const open = gte === undefined || lte === undefined;
     const empty = name === 'total' && open ? from >= until : from > until;
     if (empty)
@@ -288,19 +297,18 @@ function checkSpans(normal: NormalFilters): void {
   }
 }
 
-const spanOf = (value: unknown) => parseInstantOrDay(String(value)) ?? { from: 0, until: 0 };
-const fromOf = (value: unknown, gte: unknown) =>
-  gte === undefined ? spanOf(value).until : spanOf(value).from;
-const untilOf = (value: unknown, lte: unknown) =>
-  (lte === undefined ? spanOf(value).from : spanOf(value).until) - 1;
+const spanOf = (value: unknown, zone: string): Span =>
+  parseInstantOrDay(String(value), zone) ?? { from: 0, until: 0 };
+const fromOf = (span: Span, gte: unknown) => (gte === undefined ? span.until : span.from);
+const untilOf = (span: Span, lte: unknown) => (lte === undefined ? span.from : span.until) - 1;
 
-function conditionsOf(normal: NormalFilters, kind: Field['kind']): Sql[] {
+function conditionsOf(normal: NormalFilters, zone: string, kind: Field['kind']): Sql[] {
   return Object.entries(normal).flatMap(([name, operators]) => {
     const field = FIELDS[name];
     if (field?.kind !== kind) return [];
     return Object.entries(operators).map(([operator, value]) =>
       name === 'occurred_at'
-        ? timeCondition(field, operator, String(value))
+        ? timeCondition(field, operator, spanOf(value, zone))
         : condition(field, operator, value),
     );
   });
@@ -326,9 +334,8 @@ function condition(field: Field, operator: string, value: unknown): Sql {
   }
 }
 
-/** A day is that UTC day whole: `lte` includes it, `gt` begins after it. */
-function timeCondition(field: Field, operator: string, value: string): Sql {
-  const { from, until } = spanOf(value);
+/** A day is meant whole: `lte` includes it, `gt` begins after it. */
+function timeCondition(field: Field, operator: string, { from, until }: Span): Sql {
   const edge = operator === 'gte' || operator === 'lt' ? from : until;
   const symbol = operator === 'gte' || operator === 'gt' ? '>=' : '<';
   return sql`${raw(field.column)} ${raw(symbol)} ${formatInstant(edge)}::timestamptz`;

@@ -214,6 +214,15 @@ export const complete = writeRoute({
       { minItems: 1 },
     ),
     require_all: Type.Optional(Type.Boolean({ description: 'refuse unless every line is listed' })),
+    paid_at: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "when the money left: a day YYYY-MM-DD of the account's time zone, or an RFC 3339 instant; not before the " +
+          'payout was made, not in the future; now if left out',
+        examples: ['2026-09-30'],
+      }),
+    ),
   }),
   bodyLimit: LONG_LIST_LIMIT,
   ifMatch: true,
@@ -234,6 +243,7 @@ export const complete = writeRoute({
       await completePayout(tx, account, principal.id, params.payout_id, {
         commissions: body.commissions,
         requireAll: body.require_all ?? false,
+        paidAt: body.paid_at,
         ifMatch,
       }),
     ),

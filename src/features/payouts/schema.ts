@@ -133,7 +133,10 @@ const fields = {
   created_by: Type.String({ description: 'the id of the key, user or application' }),
   created_at: timestamp,
   updated_at: timestamp,
-  paid_at: nullable(timestamp),
+  paid_at: nullable({
+    ...timestamp,
+    description: 'when the money left, as completing it said: else when it was completed',
+  }),
   paid_by: nullable(Type.String({ description: 'who completed it' })),
 };
 /** A payout in lists and events. */

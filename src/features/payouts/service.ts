@@ -5,6 +5,7 @@ import { fail, nameSome } from '../../kernel/errors.ts';
 import { idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { formatDecimal } from '../../kernel/money.ts';
+import { zoneOf } from '../accounts/service.ts';
 import { type CsvFile, csvOut } from '../csv-export.ts';
 import { missingAffiliates, missingPrograms } from '../references.ts';
 import { refuseInexact } from '../totals.ts';
@@ -38,10 +39,11 @@ export interface PayoutRecord {
   readonly json: Json<unknown>;
 }
 
-/** Checks the shape of a selection before anything is asked of the database. */
-function readSelection(input: SelectionInput): Omit<Selection, 'account'> {
+/** Checks the shape of a selection before anything is locked. */
+async function readSelection(db: Reader, account: string, input: SelectionInput): Promise<Selection> {
   return {
-    filters: readFilters(input.filters),
+    account,
+    filters: readFilters(input.filters, await zoneOf(db, account)),
     search: (input.search ?? '').trim(),
     ignoreMinimum: input.ignore_minimum ?? false,
   };
@@ -69,11 +71,10 @@ export async function createPayout(
   actor: string,
   input: SelectionInput,
 ): Promise<PayoutRecord> {
-  const shape = readSelection(input);
+  const selection = await readSelection(tx, account, input);
   await lockBooks(tx, account);
   await refuseSecond(tx, account);
-  await checkReferences(tx, account, shape.filters);
-  const selection: Selection = { ...shape, account };
+  await checkReferences(tx, account, selection.filters);
   const payout = await insertOnly(insertPayout(tx, selection, actor));
   await claim(tx, selection, payout.id);
   const { largest, lines } = await refreshTotals(tx, account, payout.id);
@@ -121,9 +122,9 @@ export async function previewPayout(
   account: string,
   input: SelectionInput,
 ): Promise<Json<unknown>> {
-  const shape = readSelection(input);
-  await checkReferences(db, account, shape.filters);
-  const { json, largest } = await previewRecord(db, { ...shape, account });
+  const selection = await readSelection(db, account, input);
+  await checkReferences(db, account, selection.filters);
+  const { json, largest } = await previewRecord(db, selection);
   refuseInexact(largest);
   return json;
 }
@@ -138,9 +139,9 @@ export async function previewPage(
   input: SelectionInput,
   read: (db: Reader, selection: Selection) => Promise<Page>,
 ): Promise<Page> {
-  const shape = readSelection(input);
-  await checkReferences(db, account, shape.filters);
-  return read(db, { ...shape, account });
+  const selection = await readSelection(db, account, input);
+  await checkReferences(db, account, selection.filters);
+  return read(db, selection);
 }
 
 /** What an id in a path means. Throws `resource_missing` for an ill-formed one. */

@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { Timestamp } from '../../kernel/time.ts';
 import { claimCondition, decidedGroups, moment, type Selection } from './plan.ts';
 import { undecidedTotal } from './records.ts';
 
@@ -182,20 +183,31 @@ export interface LockedPayout {
   readonly status: 'unpaid' | 'paid';
   readonly revision: number;
   readonly totals: string;
+  readonly created_at: Timestamp;
+  /** By the database's clock. */
+  readonly now: Timestamp;
 }
 
 /** The payout's row, locked until the transaction ends. The books are locked before it. */
 export function lockPayout(tx: Tx, account: string, id: string): Promise<LockedPayout | null> {
   return maybeRow(
     tx,
-    sql`select number, status, revision, totals from payouts where account_id = ${account} and id = ${id} for update`,
+    sql`select number, status, revision, totals, iso(id_time(id)) as created_at, iso(clock_timestamp()) as now
+        from payouts where account_id = ${account} and id = ${id} for update`,
   );
 }
 
-export async function markPaid(tx: Tx, account: string, payout: string, paidBy: string): Promise<void> {
+/** Makes a payout (UUID) paid, by whom and when: null = now. */
+export async function markPaid(
+  tx: Tx,
+  account: string,
+  payout: string,
+  { by, at }: { by: string; at: Timestamp | null },
+): Promise<void> {
   await rows(
     tx,
-    sql`update payouts set status = 'paid', paid_at = clock_timestamp(), paid_by = ${paidBy}, revision = revision + 1
+    sql`update payouts set status = 'paid', paid_at = coalesce(${at}::timestamptz, clock_timestamp()),
+          paid_by = ${by}, revision = revision + 1
         where account_id = ${account} and id = ${payout}`,
   );
 }

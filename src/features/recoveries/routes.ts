@@ -21,7 +21,7 @@ export const recover = writeRoute({
   body: strict({
     since: Type.String({
       minLength: 1,
-      description: 'events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD (UTC)',
+      description: 'events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD of the account',
     }),
     until: Type.Optional(
       Type.String({

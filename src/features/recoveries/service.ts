@@ -11,6 +11,7 @@ import {
   parseInstantOrDay,
   type Timestamp,
 } from '../../kernel/time.ts';
+import { zoneOf } from '../accounts/service.ts';
 import {
   checkSubscription,
   endpointUuid,
@@ -76,7 +77,7 @@ export async function createRecovery(
     throw fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then recover');
   }
   await refuseSecond(tx, account, endpoint);
-  const filters = filtersOf(input, target.now);
+  const filters = filtersOf(input, target.now, await zoneOf(tx, account));
   const recovery = await insertRecovery(tx, account, { endpoint, filters, createdBy: principal.id });
   const json = await readRecovery(tx, account, { endpoint, recovery });
   if (json === null) throw missing();
@@ -111,10 +112,11 @@ export async function cancelRecovery(
 function filtersOf(
   { since, until, status = 'failed', types = null }: RecoveryInput,
   now: Timestamp,
+  zone: string,
 ): Filters {
-  const from = parseInstantOrDay(since)?.from ?? refuseTime('since');
+  const from = parseInstantOrDay(since, zone)?.from ?? refuseTime('since');
   // what has not happened yet is not sent again
-  const to = Math.min(until === undefined ? Infinity : endOf(until), parseInstant(now) ?? 0);
+  const to = Math.min(until === undefined ? Infinity : endOf(until, zone), parseInstant(now) ?? 0);
   if (from >= to) {
     throw fail('invalid_body', 'since must be before until, which is now at the latest');
   }
@@ -126,8 +128,8 @@ function filtersOf(
   };
 }
 
-function endOf(until: string): number {
-  const at = parseInstantOrDay(until) ?? refuseTime('until');
+function endOf(until: string, zone: string): number {
+  const at = parseInstantOrDay(until, zone) ?? refuseTime('until');
   return parseDay(until) === null ? at.from : at.until;
 }
 

@@ -41,8 +41,8 @@ const ofCommission: Filter = (() => {
   const filter = opaqueId('com', 'i.commission_id');
   return {
     ...filter,
-    condition(value, account) {
-      const condition = filter.condition(value, account);
+    condition(value, scope) {
+      const condition = filter.condition(value, scope);
       return (
         condition &&
         sql`exists (select from refund_items i

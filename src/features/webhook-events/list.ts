@@ -93,7 +93,7 @@ function counted(scope: Scope, kind: Kind, list: ListQuery): Paths {
     {
       ...scope,
       kind,
-      ...spanOf('created_at', list.given),
+      ...spanOf('created_at', list),
       uncounted: isFailed ? sql`select event_id from over` : null,
       between: (first, end) => rowsOf(scope, kind, sql`d.event_id >= ${first} and d.event_id < ${end}`),
       order: { asc: sql`d.event_id, d.endpoint_id`, desc: sql`d.event_id desc, d.endpoint_id desc` },

@@ -1,0 +1,27 @@
+import type { Reader } from '../db/connect.ts';
+import { zoneOf } from '../features/accounts/service.ts';
+import { parseDay } from '../kernel/time.ts';
+import { UTC } from '../kernel/zones.ts';
+import { checkQuery, readQuery } from './check.ts';
+import { type ListQuery, parseList } from './lists.ts';
+import type { Route } from './route.ts';
+
+/** The checked query of a request to a route: that of a list of the account (UUID), or what the operation names. */
+export async function queryOf(
+  route: Route,
+  request: { readonly url: string },
+  db: Reader,
+  account: string,
+): Promise<{ query: Record<string, unknown>; list: ListQuery | undefined }> {
+  const given = readQuery(searchOf(request));
+  if (!route.list) return { query: await checkQuery(route.query, given), list: undefined };
+  // only what a day means is for the account to say
+  const namesDay = [...given.values()].some((value) => parseDay(value) !== null);
+  const zone = namesDay ? await zoneOf(db, account) : UTC;
+  return { query: {}, list: parseList(route.list, given, { account, zone }) };
+}
+
+function searchOf({ url }: { readonly url: string }): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start + 1);
+}
