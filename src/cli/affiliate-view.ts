@@ -56,6 +56,8 @@ export function describeAffiliate(affiliate: Affiliate | AffiliateWithBalance, t
     ['Slug', affiliate.slug],
     ['Paid by', affiliate.payout_method],
     ['PayPal e-mail', affiliate.paypal_email],
+    ['Legal type', affiliate.legal_type],
+    ['Country', affiliate.country],
     ['Ready', affiliate.is_ready_for_payout ? 'yes' : 'no'],
     ['Minimums', describeMinimums(affiliate.minimum_payout)],
     ['Created', `${exactTime(affiliate.created_at)} (UTC)`],

@@ -64,7 +64,7 @@ const COMMANDS: readonly (Group | Alone)[] = [
   },
   {
     name: 'account',
-    about: 'the account and its settings: hold, minimums, currency',
+    about: 'the account and its settings: hold, minimums, currency, time zone',
     load: async () => (await import('./commands/account.ts')).addAccount,
   },
   {

@@ -2,10 +2,11 @@ import type { PayoutLine } from '../client/client.ts';
 import { type CsvLine, csvReader } from '../kernel/csv.ts';
 import { CsvError } from '../kernel/csv-refusal.ts';
 import { formatDecimal, normalizeCurrency, parseDecimal } from '../kernel/money.ts';
+import { paymentReference, readPaymentReference } from '../kernel/payment-reference.ts';
 import { CommandError } from './errors.ts';
 import type { ListedEntry } from './paid-list.ts';
 
-/** The formats whose rows carry the reference of a payment, `<payout number>-<affiliate id>`. */
+/** The formats whose rows carry the reference of a payment. */
 export type PaidFormat = 'paypal' | 'wise';
 
 const COLUMNS = {
@@ -55,15 +56,15 @@ function paymentReader(format: PaidFormat, number: number) {
     lines.map(({ line, cells }): Payment => {
       const cell = (column: string) => cells[reader.header.indexOf(column)] ?? '';
       const reference = cell(CELLS[format].reference);
-      const [, payout, id] = /^P?(\d{1,15})-A?([1-9]\d{0,14})$/.exec(reference) ?? [];
-      if (id === undefined || Number(payout) !== number)
+      const named = readPaymentReference(reference);
+      if (named?.payout !== number)
         throw new CommandError(`the file pays ${reference}, which is not of this payout`);
       const currency = normalizeCurrency(cell(CELLS[format].currency));
       const amount = currency === null ? null : parseDecimal(cell('amount'), currency);
       if (currency === null || amount === null || amount < 1n)
         throw new CommandError(`the file pays ${reference} an amount that cannot be read: ${cell('amount')}`);
       return {
-        affiliate_id: Number(id),
+        affiliate_id: named.affiliate,
         currency,
         amount: Number(amount),
         reference,
@@ -185,7 +186,7 @@ export function paidList(
       const amount = total.currency === currency ? amounts.get(id) : undefined;
       if (amount === undefined) return `${id},${total.currency},false,,`;
       const part = amount === total.amount ? '' : formatDecimal(BigInt(amount), currency);
-      return `${id},${currency},true,${part},${number}-${id}`;
+      return `${id},${currency},true,${part},${paymentReference(number, id)}`;
     }),
   );
   const csv = ['affiliate_id,currency,is_paid,amount,payment_reference', ...rows].map((row) => `${row}\r\n`);

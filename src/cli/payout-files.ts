@@ -25,6 +25,8 @@ interface Written {
   readonly files: readonly WrittenFile[];
   /** Affiliates that the file leaves out. */
   readonly skipped: number;
+  /** Affiliates in the file who get more than the provider sends at once. */
+  readonly aboveLimit: number;
 }
 
 /** Writes every part of the file, under its own name or that of `output`. Throws as `ask`. */
@@ -34,21 +36,22 @@ export async function writeParts(
 ): Promise<Written> {
   const written: WrittenFile[] = [];
   let skipped = 0;
+  let aboveLimit = 0;
   for (let part = 1, parts = 1; part <= parts; part += 1) {
     const download = await ask(source, part);
-    ({ parts, skipped } = download);
+    ({ parts, skipped, aboveLimit } = download);
     const mark = (name: string) => (parts > 1 ? markName(name, `part-${part}`) : name);
     const own = download.name ?? mark(`payout-${source.payout.number}.csv`);
     const file = output === undefined ? inExports(own) : mark(output);
     const bytes = await files.write(file, receive(file, download.stream));
     written.push({ file, bytes, part: parts > 1 ? part : null });
   }
-  return { files: written, skipped };
+  return { files: written, skipped, aboveLimit };
 }
 
 /** Writes the file to standard output. Throws as `ask`, and CommandError when it has several parts. */
 export async function pipeWhole(source: Source): Promise<Written> {
-  const { stream, parts, skipped } = await ask(source, 1);
+  const { stream, parts, skipped, aboveLimit } = await ask(source, 1);
   if (parts > 1) {
     throw new CommandError(
       `the rows make ${parts} files, which standard output cannot take: leave -o - away`,
@@ -59,7 +62,7 @@ export async function pipeWhole(source: Source): Promise<Written> {
     );
   }
   await pipeOut(stream);
-  return { files: [], skipped };
+  return { files: [], skipped, aboveLimit };
 }
 
 /**
@@ -71,7 +74,7 @@ async function ask({ client, payout, format, query }: Source, part: number) {
     format === 'commissions'
       ? client.payouts.download(payout.id)
       : client.payouts.paymentFile(payout.id, format, format === 'summary' ? {} : { ...query, part });
-  const { name, stream, skipped, ...tag } = await answer.catch((error: unknown) => {
+  const { name, stream, skipped, aboveLimit, ...tag } = await answer.catch((error: unknown) => {
     throw inOptions(error);
   });
   const revision = tag.revision ?? Number(/^payout-\d+-r(\d+)-/.exec(name ?? '')?.[1] ?? 0);
@@ -85,7 +88,7 @@ async function ask({ client, payout, format, query }: Source, part: number) {
       { code: 'conflict', reason: 'payout_changed' },
     );
   }
-  return { name, stream, skipped: skipped ?? 0, parts: Number(found?.[2] ?? 1) };
+  return { name, stream, skipped: skipped ?? 0, aboveLimit: aboveLimit ?? 0, parts: Number(found?.[2] ?? 1) };
 }
 
 /** A refusal that names a choice of the API, in the words of the command line. */

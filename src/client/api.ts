@@ -29,6 +29,10 @@ export interface Account {
   readonly hold_days: number;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout: Readonly<Record<string, number>>;
+  /** IANA name: a day without a time is one of this zone, in filters, files and reports */
+  readonly time_zone: string;
+  /** minor units per currency code: above it PayPal sends no single payment */
+  readonly paypal_payment_limit: Readonly<Record<string, number>>;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
 }
@@ -50,6 +54,10 @@ export interface Affiliate {
   /** where PayPal pays to */
   readonly paypal_email: string | null;
   readonly payout_method: PayoutMethod | null;
+  /** what it is by law; null = not known */
+  readonly legal_type: LegalType | null;
+  /** ISO 3166-1 alpha-2: where it pays its taxes */
+  readonly country: string | null;
   /** the merchant's switch */
   readonly is_ready_for_payout: boolean;
   readonly status: AffiliateStatus;
@@ -121,6 +129,10 @@ export interface AffiliateWithBalance {
   /** where PayPal pays to */
   readonly paypal_email: string | null;
   readonly payout_method: PayoutMethod | null;
+  /** what it is by law; null = not known */
+  readonly legal_type: LegalType | null;
+  /** ISO 3166-1 alpha-2: where it pays its taxes */
+  readonly country: string | null;
   /** the merchant's switch */
   readonly is_ready_for_payout: boolean;
   readonly status: AffiliateStatus;
@@ -186,6 +198,10 @@ export interface ChangeAccountBody {
   readonly hold_days?: number | undefined;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout?: Readonly<Record<string, number>> | undefined;
+  /** IANA name: a day without a time is one of this zone, in filters, files and reports */
+  readonly time_zone?: string | undefined;
+  /** minor units per currency code: above it PayPal sends no single payment */
+  readonly paypal_payment_limit?: Readonly<Record<string, number>> | undefined;
 }
 
 export interface ChangeAffiliateBody {
@@ -198,6 +214,10 @@ export interface ChangeAffiliateBody {
   /** an e-mail address */
   readonly paypal_email?: string | null | undefined;
   readonly payout_method?: PayoutMethod | null | undefined;
+  /** what it is by law; null = not known */
+  readonly legal_type?: LegalType | null | undefined;
+  /** ISO 3166-1 alpha-2, any case */
+  readonly country?: string | null | undefined;
   readonly is_ready_for_payout?: boolean | undefined;
   readonly status?: AffiliateStatus | undefined;
   /** minor units per currency code, for example {"usd": 5000} */
@@ -470,6 +490,11 @@ export interface CompletePayoutBody {
   }[];
   /** refuse unless every line is listed */
   readonly require_all?: boolean | undefined;
+  /**
+   * when the money left: a day YYYY-MM-DD of the account's time zone, or an RFC 3339 instant; not before the
+   * payout was made, not in the future; now if left out
+   */
+  readonly paid_at?: string | undefined;
 }
 
 export interface CompletedPayout {
@@ -499,6 +524,7 @@ export interface CompletedPayout {
   readonly created_by: string;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
+  /** when the money left, as completing it said: else when it was completed */
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
@@ -547,6 +573,10 @@ export interface CreateAffiliateBody {
   /** an e-mail address */
   readonly paypal_email?: string | null | undefined;
   readonly payout_method?: PayoutMethod | null | undefined;
+  /** what it is by law; null = not known */
+  readonly legal_type?: LegalType | null | undefined;
+  /** ISO 3166-1 alpha-2, any case */
+  readonly country?: string | null | undefined;
   readonly is_ready_for_payout?: boolean | undefined;
   readonly status?: AffiliateStatus | undefined;
   /** minor units per currency code, for example {"usd": 5000} */
@@ -643,6 +673,8 @@ export type ExclusionReason =
 export type GrantEnd = 'merchant' | 'application' | 'reuse' | 'deleted' | 'user_removed' | 'user_not_owner';
 
 export type GrantStatus = 'active' | 'revoked';
+
+export type LegalType = 'person' | 'business';
 
 export interface NewApiKey {
   readonly id: string;
@@ -772,6 +804,28 @@ export interface Pagination {
   readonly pages: number;
 }
 
+export interface PaidRow {
+  readonly affiliate_id: number;
+  readonly external_id: string | null;
+  readonly name_first: string | null;
+  readonly name_last: string | null;
+  readonly email: string;
+  readonly paypal_email: string | null;
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  readonly payout_count: number;
+  readonly commission_count: number;
+  /** minor units that left */
+  readonly paid_amount: number;
+  /** minor units that came back, whenever they were paid */
+  readonly returned_amount: number;
+  /** the difference, below zero where more came back */
+  readonly net_amount: number;
+  readonly payout_method: PayoutMethod | null;
+  /** ISO 3166-1 alpha-2 */
+  readonly country: string | null;
+}
+
 export interface PasswordReset {
   readonly object: 'password_reset';
   readonly user_id: string;
@@ -807,6 +861,7 @@ export interface Payout {
   readonly created_by: string;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
+  /** when the money left, as completing it said: else when it was completed */
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
@@ -1051,6 +1106,7 @@ export interface PayoutPreview {
   readonly created_by: null;
   readonly created_at: null;
   readonly updated_at: null;
+  /** when the money left, as completing it said: else when it was completed */
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
@@ -1157,6 +1213,7 @@ export interface PayoutSummary {
   readonly created_by: string;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
+  /** when the money left, as completing it said: else when it was completed */
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
@@ -1209,7 +1266,7 @@ export interface PublishEventBody {
 }
 
 export interface RecoverWebhookEndpointBody {
-  /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD (UTC) */
+  /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD of the account */
   readonly since: string;
   /** events created before it, a day whole; now at the latest, and if left out */
   readonly until?: string | undefined;
@@ -1692,7 +1749,22 @@ export interface DownloadPaymentFileQuery {
 
 export interface DownloadPaidReportQuery {
   /** four digits, 1970 to 2999 */
-  readonly year: string;
+  readonly year?: string | undefined;
+  /** a day YYYY-MM-DD: the first day */
+  readonly from?: string | undefined;
+  /** a day YYYY-MM-DD: the last day */
+  readonly to?: string | undefined;
+}
+
+export interface ListPaidReportQuery extends PageQuery {
+  /** a field; a leading - means descending; default `id` */
+  readonly sort?: 'id' | '-id' | 'affiliate_id' | '-affiliate_id' | undefined;
+  /** a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly from?: string | undefined;
+  /** a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly to?: string | undefined;
+  /** four digits such as 2026, from 1970 to 2999 */
+  readonly year?: string | undefined;
 }
 
 export interface ListAffiliatesQuery extends PageQuery {
@@ -2104,7 +2176,9 @@ export interface Operations {
    * Download a payment file. One row per affiliate and currency: of an unpaid payout all, of a paid one those
    * that were paid. The formats: `summary` (takes no parameters), `paypal` (takes currency, part, allow_skipped,
    * whole_units), `wise` (takes currency, part, allow_skipped, source_currency). The header
-   * Payhook-Skipped-Affiliates counts those who were left out of the chosen currency.
+   * Payhook-Skipped-Affiliates counts those who were left out of the chosen currency,
+   * Payhook-Affiliates-Above-Limit those in it whom PayPal may refuse for the amount: see
+   * `paypal_payment_limit`.
    */
   readonly downloadPaymentFile: {
     readonly path: [payout_id: string, format: string];
@@ -2112,13 +2186,24 @@ export interface Operations {
     readonly result: Download;
   };
   /**
-   * Download what was paid in a year. One row per affiliate and currency, cash basis: what was paid in payouts
-   * completed in that year (UTC), what came back in it, and the difference. Names and addresses are those of
-   * today.
+   * Download what was paid in a period. One row per affiliate, currency and way of payment, cash basis: what was
+   * paid in that time, what came back in it, and the difference. A period is a `year`, or the days `from` and
+   * `to`, both in it, of the account's time zone. Names, addresses and countries are those of today,
+   * `payout_method` is that of the payment.
    */
   readonly downloadPaidReport: {
-    readonly query: DownloadPaidReportQuery;
+    readonly query?: DownloadPaidReportQuery;
     readonly result: Download;
+  };
+  /**
+   * List what was paid in a period. One row per affiliate, currency and way of payment, cash basis: what was
+   * paid in that time, what came back in it, and the difference. A period is a `year`, or the days `from` and
+   * `to`, both in it, of the account's time zone. Names, addresses and countries are those of today,
+   * `payout_method` is that of the payment.
+   */
+  readonly listPaidReport: {
+    readonly query?: ListPaidReportQuery;
+    readonly result: Page<PaidRow>;
   };
   /** List affiliates. List affiliates. */
   readonly listAffiliates: {
@@ -2133,9 +2218,9 @@ export interface Operations {
   };
   /**
    * Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns: external_id, email
-   * (required), name_first, name_last, slug, paypal_email, payout_method, is_ready_for_payout, status. A column
-   * that is not there is left unchanged, an empty cell clears. One transaction: a bad line stops the import with
-   * nothing written, unless `partial`; `dry_run` reports and writes nothing.
+   * (required), name_first, name_last, slug, paypal_email, payout_method, is_ready_for_payout, status,
+   * legal_type, country. A column that is not there is left unchanged, an empty cell clears. One transaction: a
+   * bad line stops the import with nothing written, unless `partial`; `dry_run` reports and writes nothing.
    */
   readonly importAffiliates: {
     readonly query?: ImportAffiliatesQuery;
@@ -2427,7 +2512,7 @@ export interface Operations {
   };
   /**
    * Change settings of the account. A new hold concerns new commissions only; minimums apply from the next
-   * payout on.
+   * payout on. Another time zone changes what days mean from now on, and no instant that is stored.
    */
   readonly changeAccount: {
     readonly body: ChangeAccountBody;
@@ -2665,6 +2750,13 @@ export const OPERATIONS = {
     gives: 'file',
   },
   downloadPaidReport: { method: 'GET', path: '/v2/affiliates/reports/paid', takes: ['query'], gives: 'file' },
+  listPaidReport: {
+    method: 'GET',
+    path: '/v2/affiliates/reports/paid/rows',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
   listAffiliates: { method: 'GET', path: '/v2/affiliates', takes: ['query'], gives: 'page', order: 'id' },
   createAffiliate: { method: 'POST', path: '/v2/affiliates', takes: ['body'], gives: 'record' },
   importAffiliates: {

@@ -10,6 +10,8 @@ export interface Download {
   readonly revision: number | null;
   /** How many affiliates a payment file leaves out; null for other files. */
   readonly skipped: number | null;
+  /** Of how many in a payment file the amount is above what the provider sends at once; null for other files. */
+  readonly aboveLimit: number | null;
   /** The bytes. It fails with ConnectionError when they are cut off: what ends without an error is whole. */
   readonly stream: Readable;
 }
@@ -26,6 +28,7 @@ export function downloadOf({ header, body }: Answer): Download {
     name,
     revision: numberIn(header('etag'), /^"(\d+)"$/),
     skipped: numberIn(header('payhook-skipped-affiliates'), /^(\d+)$/),
+    aboveLimit: numberIn(header('payhook-affiliates-above-limit'), /^(\d+)$/),
     stream: body.pipe(stream),
   };
 }

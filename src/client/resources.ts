@@ -116,8 +116,10 @@ export function resourcesOf({ method, send }: Calls) {
       reverse: method('reverseRefund'),
     },
     reports: {
-      /** What was paid in a year, as CSV. */
+      /** What was paid in a year, or from one day to another, as CSV. */
       paid: method('downloadPaidReport'),
+      /** The same rows as JSON, a page at a time. */
+      paidRows: method('listPaidReport'),
     },
     /** Where events are sent, and the log of what was sent there. */
     webhookEndpoints: {

@@ -1,3 +1,4 @@
+import { formulaCondition } from '../kernel/csv-guard.ts';
 import { currencyTable } from '../kernel/money.ts';
 
 function moneyFactors(): string {
@@ -51,5 +52,5 @@ create or replace function decimal_text(amount numeric, currency text) returns t
 
 -- A text cell of a file: one that a spreadsheet would run as a formula gets a leading apostrophe.
 create or replace function csv_text(cell text) returns text language sql immutable parallel safe as $$
-  select case when ascii(cell) in (61, 43, 45, 64, 9, 13) then '''' || cell else cell end $$;
+  select case when ${formulaCondition('cell')} then '''' || cell else cell end $$;
 `;

@@ -24,6 +24,10 @@ const HEADERS = {
     description: 'how many of the chosen currency the file leaves out',
     schema: { type: 'integer', minimum: 0 },
   },
+  'Payhook-Affiliates-Above-Limit': {
+    description: 'how many in the file get more than the provider sends at once, over all its parts',
+    schema: { type: 'integer', minimum: 0 },
+  },
 } as const;
 
 export type HeaderName = keyof typeof HEADERS;

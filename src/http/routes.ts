@@ -39,6 +39,7 @@ export const ROUTES: readonly Route[] = [
   returns.undo,
   paymentFiles.download,
   reports.paid,
+  reports.paidRows,
   affiliates.list,
   affiliates.create,
   affiliates.importFile,

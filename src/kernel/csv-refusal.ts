@@ -1,3 +1,5 @@
+import { formulaStart } from './csv-guard.ts';
+
 /** A file that cannot be read; the message names the line, and the column and character where there is one. */
 export class CsvError extends Error {
   override name = 'CsvError';
@@ -15,6 +17,7 @@ export function quote(cell: string): string {
  * else null. Neither reading is safe: kept, `'-5` is another id than `-5`; taken away, a text changes unseen.
  */
 export function guardRule(cell: string): string | null {
-  if (cell.charCodeAt(0) !== 39 || !/^'[=+\-@\t\r]/.test(cell)) return null;
-  return `begins with an apostrophe before ${JSON.stringify(cell.charAt(1))}, which files carry against formulas: take the apostrophe away`;
+  const start = cell.charCodeAt(0) === 39 ? formulaStart(cell.slice(1)) : null;
+  if (start === null) return null;
+  return `begins with an apostrophe before ${quote(start)}, which files carry against formulas: take the apostrophe away`;
 }

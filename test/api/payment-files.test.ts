@@ -88,8 +88,8 @@ describe('each format, to the byte', () => {
     const file = await get(payout.id, 'paypal');
     expect(file.text).toBe(
       lines(
-        `ada@pay.example,32.00,USD,1-${ada.id},Affiliate payout 1,PAYPAL`,
-        `"bob,""b""@pay.example",0.05,USD,1-${bob.id},Affiliate payout 1,PAYPAL`,
+        `ada@pay.example,32.00,USD,P1-A${ada.id},Affiliate payout 1,PAYPAL`,
+        `"bob,""b""@pay.example",0.05,USD,P1-A${bob.id},Affiliate payout 1,PAYPAL`,
       ),
     );
     expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8');
@@ -107,8 +107,8 @@ describe('each format, to the byte', () => {
     const expected = (source: string) =>
       lines(
         WISE_HEADER,
-        `Zoë Okafor,zoe@example.com,1-${zoe.id},PERSON,target,31.90,${source},EUR`,
-        `"Bob ""B"", Ltd",bob@example.com,1-${bob.id},PERSON,target,0.01,${source},EUR`,
+        `Zoë Okafor,zoe@example.com,P1-A${zoe.id},PERSON,target,31.90,${source},EUR`,
+        `"Bob ""B"", Ltd",bob@example.com,P1-A${bob.id},PERSON,target,0.01,${source},EUR`,
       );
     const file = await get(payout.id, 'wise');
     expect(file.text).toBe(expected('EUR'));
@@ -143,9 +143,9 @@ describe('each format, to the byte', () => {
       const known = `'=Ada,Lovelace,'+ada@example.com,other,'-pay@example.com`;
       return lines(
         header,
-        `${head},${ada.id},${known},JPY,500,1,1-${ada.id},${reference},${paidAt}`,
-        `${head},${ada.id},${known},USD,32.00,2,1-${ada.id},${reference},${paidAt}`,
-        `${head},${bob.id},,,bob@example.com,,,KWD,1.234,1,1-${bob.id},,${paidAt}`,
+        `${head},${ada.id},${known},JPY,500,1,P1-A${ada.id},${reference},${paidAt}`,
+        `${head},${ada.id},${known},USD,32.00,2,P1-A${ada.id},${reference},${paidAt}`,
+        `${head},${bob.id},,,bob@example.com,,,KWD,1.234,1,P1-A${bob.id},,${paidAt}`,
       );
     };
     const file = await get(payout.id, 'summary');
@@ -229,10 +229,10 @@ describe('who is in which file', () => {
       ['wise', whyNotWise],
     ] as const) {
       const answer = await ask(payout.id, format);
-      if (file === format) expect(parseCsv(answer.text).at(-1)).toContain(`1-${id}`);
+      if (file === format) expect(parseCsv(answer.text).at(-1)).toContain(`P1-A${id}`);
       else expectRefusal(answer, 400, 'empty_payment_file', `${why} (affiliates ${id})`);
     }
-    expect((await get(payout.id, 'summary')).text).toContain(`1-${id}`);
+    expect((await get(payout.id, 'summary')).text).toContain(`P1-A${id}`);
   });
 
   test.each(['=', '+', '-', '@', '\t', '\r'])(
@@ -265,7 +265,7 @@ describe('who is in which file', () => {
       for (const [index, format] of ['paypal', 'wise'].entries()) {
         const file = await get(payout.id, format, 'allow_skipped=true');
         const references = parseCsv(file.text).flatMap((row) => row.filter((cell) => /^1-\d+$/.test(cell)));
-        expect(references).toEqual([`1-${good[index]?.id}`]);
+        expect(references).toEqual([`P1-A${good[index]?.id}`]);
         expect(file.text).not.toContain("'");
         expect(skippedIn(file)).toBe('4');
       }
@@ -297,7 +297,7 @@ describe('who is in which file', () => {
       `PayPal takes no fractions of HUF (affiliates ${a.id})`,
     );
     const rest = await get(id, 'paypal', 'currency=huf&allow_skipped=true');
-    expect(rest.text).toBe(lines(`pay@example.com,1000,HUF,1-${b.id},Affiliate payout 1,PAYPAL`));
+    expect(rest.text).toBe(lines(`pay@example.com,1000,HUF,P1-A${b.id},Affiliate payout 1,PAYPAL`));
     expect(skippedIn(rest)).toBe('1');
     expectRefusal(await ask(id, 'paypal', 'currency=twd'), 400, 'empty_payment_file', 'no fractions of TWD');
   });
@@ -337,7 +337,7 @@ describe('what is chosen of a file', () => {
     expectRefusal(await ask(id, 'wise', 'source_currency=eur'), 400, 'several_currencies', 'eur, jpy, usd');
     for (const currency of ['jpy', 'JPY', 'Jpy']) {
       const file = await get(id, 'paypal', `currency=${currency}`);
-      expect(file.text).toBe(lines(`pay@example.com,1000,JPY,1-${affiliate},Affiliate payout 1,PAYPAL`));
+      expect(file.text).toBe(lines(`pay@example.com,1000,JPY,P1-A${affiliate},Affiliate payout 1,PAYPAL`));
       expect(nameOf(file)).toMatch(/-paypal-jpy\.csv$/);
     }
     expectRefusal(
@@ -422,7 +422,7 @@ describe('what is chosen of a file', () => {
         for (const part of parts) expect(part.text.startsWith(`${WISE_HEADER}\r\n`)).toBe(true);
       const paid = parts.flatMap(rowsOf).map((row) => row.find((cell) => /^2-\d+$/.test(cell)));
       expect(new Set(paid).size).toBe(limit + 1);
-      expect(paid).not.toContain(`2-${others.id}`);
+      expect(paid).not.toContain(`P2-A${others.id}`);
       const numbers = paid.map((reference) => Number(reference?.slice(2)));
       expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
       for (const reference of paid) expect(reference).toMatch(/^\S{1,30}$/);
@@ -535,8 +535,8 @@ describe('between two files', () => {
       }));
     };
     const first = await files();
-    expect(first.map(({ text }) => text).join()).toContain(`1-${ada.id}`);
-    expect(first.map(({ text }) => text).join()).not.toContain(`1-${released.id}`);
+    expect(first.map(({ text }) => text).join()).toContain(`P1-A${ada.id}`);
+    expect(first.map(({ text }) => text).join()).not.toContain(`P1-A${released.id}`);
 
     for (const [index, { id }] of [ada, bob, released].entries()) {
       const change = await api.patch(`${AFFILIATES}/${id}`, {
@@ -653,7 +653,7 @@ test('whatever a payout is made of, every payment is in one file or among the sk
         const owed = each.owed.filter(([code]) => code === currency);
         const amount = owed.reduce((sum, [, part]) => sum + part, 0);
         if (owed.length === 0 || (completes && !each.isPaid)) return [];
-        return [{ reference: `1-${ids[index]}`, amount, file: fileOf(each, currency, amount) }];
+        return [{ reference: `P1-A${ids[index]}`, amount, file: fileOf(each, currency, amount) }];
       });
       const expected = completes ? total.paid_amount : total.amount;
       expect(payments.reduce((sum, { amount }) => sum + amount, 0)).toBe(expected);

@@ -261,7 +261,7 @@ test('the lists of two files complete the payout: who is in one of them is paid,
   }
   expect(read('paypal.list.csv')).toBe(
     'affiliate_id,currency,is_paid,amount,payment_reference\r\n' +
-      `${ada},usd,true,,1-${ada}\r\n${bob},usd,false,,\r\n${eve},usd,false,,\r\n`,
+      `${ada},usd,true,,P1-A${ada}\r\n${bob},usd,false,,\r\n${eve},usd,false,,\r\n`,
   );
   const complete = ['payouts', 'complete', '1', '--yes', '--from', 'paypal.list.csv'];
   await nothingChanges(world, () =>
@@ -273,8 +273,8 @@ test('the lists of two files complete the payout: who is in one of them is paid,
   );
   const { affiliates } = await ask(...complete, '--from', 'wise.list.csv');
   expect(affiliates.map((line: Json) => [line.affiliate_id, line.is_paid, line.payment_reference])).toEqual([
-    [ada, true, `1-${ada}`],
-    [bob, true, `1-${bob}`],
+    [ada, true, `P1-A${ada}`],
+    [bob, true, `P1-A${bob}`],
     [eve, false, null],
   ]);
   const again = exportTo('--format', 'paypal', '--paid-list', 'again.csv');
@@ -313,13 +313,13 @@ test('the list of a file of one currency completes those lines, and lists of sev
   }
   expect(parseCsv(read('usd.csv')).slice(1)).toEqual([
     [String(both), 'eur', 'false', '', ''],
-    [String(both), 'usd', 'true', '', `1-${both}`],
+    [String(both), 'usd', 'true', '', `P1-A${both}`],
     [String(wise), 'usd', 'false', '', ''],
   ]);
   const done = await ask('payouts', 'complete', '1', '--yes', '--from', 'usd.csv', '--from', 'eur.csv');
   expect(settled(done)).toEqual([
-    [both, 'eur', 200, `1-${both}`],
-    [both, 'usd', 100, `1-${both}`],
+    [both, 'eur', 200, `P1-A${both}`],
+    [both, 'usd', 100, `P1-A${both}`],
     [wise, 'usd', 0, null],
   ]);
 });
@@ -341,8 +341,8 @@ test('the payment files themselves complete the payout: what none of them pays i
   const done = await ask(...complete, 'w.csv', '--revision', '1');
   expect(settled(done)).toEqual([
     [both, 'eur', 0, null],
-    [both, 'usd', 100, `1-${both}`],
-    [wise, 'usd', 300, `1-${wise}`],
+    [both, 'usd', 100, `P1-A${both}`],
+    [wise, 'usd', 300, `P1-A${wise}`],
   ]);
   await makePayout(api);
   await nothingChanges(world, () =>
@@ -356,7 +356,7 @@ test('a PayPal file of whole units completes the payout with the rest carried, a
   const args = ['--format', 'paypal', '--whole-units', '-o', 'huf.csv', '--paid-list', 'list.csv'];
   await refuse(exportTo('--format', 'paypal'), 1, '--whole-units pays whole units');
   expect((await exportTo(...args)).code).toBe(0);
-  expect(parseCsv(read('list.csv'))[1]).toEqual([String(ada), 'huf', 'true', '1200.00', `1-${ada}`]);
+  expect(parseCsv(read('list.csv'))[1]).toEqual([String(ada), 'huf', 'true', '1200.00', `P1-A${ada}`]);
   const done = await ask('payouts', 'complete', '1', '--yes', '--from', 'huf.csv');
   expect(done.totals[0]).toMatchObject({ paid_amount: 120_000, carried_amount: 50 });
   await refuse(exportTo('--format', 'wise', '--whole-units'), 2, '--whole-units goes with --format paypal');

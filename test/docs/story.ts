@@ -213,7 +213,7 @@ export async function completing(
       commissions: payout.affiliates.map((affiliate) => ({
         affiliate_id: affiliate,
         is_paid: true,
-        payment_reference: `1-${affiliate}`,
+        payment_reference: `P1-A${affiliate}`,
       })),
       require_all: true,
     },
@@ -289,6 +289,7 @@ export async function mending(
   await show('reverseRefund', { path: { refund_id: 'refund-89' } });
   const { paid_at: paidAt } = (await world.api.get(`/v2/affiliates/payouts/${id}`)).body;
   await show('downloadPaidReport', { query: { year: paidAt.slice(0, 4) } });
+  await show('listPaidReport', { query: { year: paidAt.slice(0, 4) } });
   await refuse('deletePayout', 'payout_is_paid', { path: { payout_id: id } });
   const early = (await world.api.post('/v2/affiliates/payouts')).body;
   const moved = await world.api.patch(`/v2/affiliates/${affiliates[1]}`, { paypal_email: 'cb@example.com' });

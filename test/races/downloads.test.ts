@@ -134,10 +134,10 @@ test('a payment file made while somebody is moved to another way of payment is t
     });
     const isNew = file?.headers.get('etag') === '"2"';
     const references = [...(file?.text.matchAll(/,(1-\d+),/g) ?? [])].map(([, reference]) => reference);
-    expect(references).toEqual((isNew ? [stays] : [stays, moves]).map((id) => `1-${id}`));
+    expect(references).toEqual((isNew ? [stays] : [stays, moves]).map((id) => `P1-A${id}`));
     expect(file?.headers.get('payhook-skipped-affiliates')).toBe(isNew ? '1' : '0');
     const wise = await api.get(`${PAYOUTS}/current/payment-files/wise?allow_skipped=true`);
-    expect([wise.headers.get('etag'), wise.text.includes(`1-${moves}`)]).toEqual(['"2"', true]);
+    expect([wise.headers.get('etag'), wise.text.includes(`P1-A${moves}`)]).toEqual(['"2"', true]);
   }));
 
 test('a page of a payout that is deleted meanwhile is its page or a 404, never an empty list', () =>

@@ -16,15 +16,20 @@ interface Settings {
   readonly currency?: string;
   readonly holdDays?: string;
   readonly minimums?: string;
+  readonly timeZone?: string;
+  readonly paypalLimit?: string;
 }
 
 const HELP = `
 A new hold concerns new commissions only; minimums apply from the next payout on. --minimums says all of them: a currency
-that is not named has none.
+that is not named has none. A day without a time, in filters, files and reports, is one of --time-zone; times are shown in UTC.
+Payment files tell of payments above --paypal-limit, which PayPal may refuse.
 
 Examples:
   $ payhook account change --hold-days 30 --minimums usd=50.00,eur=45.00
   $ payhook account change --minimums none
+  $ payhook account change --time-zone Europe/Berlin
+  $ payhook account change --paypal-limit usd=60000.00
 `;
 
 /** `payhook account show|change`. */
@@ -41,6 +46,11 @@ export function addAccount(group: Command, cli: Cli): void {
     .option('--currency <currency>', 'of commissions that come without one')
     .option('--hold-days <days>', 'how long new commissions are on hold')
     .option('--minimums <list>', 'what is paid at least, by currency; none = everything is paid')
+    .option('--time-zone <name>', 'whose days are meant, such as Europe/Berlin')
+    .option(
+      '--paypal-limit <list>',
+      'above what PayPal sends no single payment, by currency; none = no limit',
+    )
     .option('--json', 'print the record (Account)')
     .addHelpText('after', HELP)
     .action((settings: Settings) => cli.run(() => change(cli, settings)));
@@ -59,15 +69,19 @@ async function change({ terminal, account }: Cli, settings: Settings): Promise<u
   terminal.result(changed, () => describe(changed, terminal));
 }
 
-function readSettings({ name, currency, holdDays, minimums }: Settings): ChangeAccountBody {
-  if ([name, currency, holdDays, minimums].every((setting) => setting === undefined)) {
-    throw new UsageError('say what to change: --name, --currency, --hold-days or --minimums');
+function readSettings(settings: Settings): ChangeAccountBody {
+  const { name, currency, holdDays, minimums, timeZone, paypalLimit } = settings;
+  const given = [name, currency, holdDays, minimums, timeZone, paypalLimit];
+  if (given.every((setting) => setting === undefined)) {
+    throw new UsageError('say what to change: payhook account change --help lists it');
   }
   return {
     name,
     default_currency: currency === undefined ? undefined : readCurrency('--currency', currency),
     hold_days: holdDays === undefined ? undefined : readHoldDays(holdDays),
     minimum_payout: minimums === undefined ? undefined : readMinimums('--minimums', minimums),
+    time_zone: timeZone,
+    paypal_payment_limit: paypalLimit === undefined ? undefined : readMinimums('--paypal-limit', paypalLimit),
   };
 }
 
@@ -76,6 +90,8 @@ function describe(account: Account, { paint }: Terminal): string {
     ['Currency', account.default_currency.toUpperCase()],
     ['Hold', count(account.hold_days, 'day')],
     ['Minimums', describeMinimums(account.minimum_payout) ?? 'none'],
+    ['Time zone', account.time_zone],
+    ['PayPal limit', describeMinimums(account.paypal_payment_limit) ?? 'none'],
     ['Created', `${exactTime(account.created_at)} (UTC)`],
   ]);
   return `${paint.strong(printable(account.name))}  ${account.id}\n${facts}`;

@@ -25,6 +25,8 @@ interface AffiliateFields {
   readonly slug?: string;
   readonly paypalEmail?: string;
   readonly payoutMethod?: 'paypal' | 'wise' | 'other' | 'none';
+  readonly legalType?: 'person' | 'business' | 'none';
+  readonly country?: string;
   readonly ready?: boolean;
   readonly status?: 'active' | 'inactive';
   readonly minimums?: string;
@@ -76,6 +78,8 @@ function withFields(command: Command): Command {
     .addOption(
       new Option('--payout-method <method>', 'how it is paid').choices(['paypal', 'wise', 'other', 'none']),
     )
+    .addOption(new Option('--legal-type <type>', 'what it is by law').choices(['person', 'business', 'none']))
+    .option('--country <code>', 'where it pays its taxes, such as DE')
     .option('--ready', 'ready for payout, which filters can ask for')
     .option('--no-ready', 'not ready for payout')
     .addOption(new Option('--status <status>', 'an inactive one is not paid').choices(['active', 'inactive']))
@@ -124,17 +128,20 @@ Examples:
 
 /** The fields as the API takes them; an empty text is null. */
 function fieldsOf(options: AffiliateFields): ChangeAffiliateBody {
-  const { externalId, nameFirst, nameLast, paypalEmail, payoutMethod, ready, minimums, ...same } = options;
+  const { externalId, nameFirst, nameLast, paypalEmail, payoutMethod, legalType, ready, minimums, ...same } =
+    options;
   const orNull = (text: string | undefined) => (text === '' ? null : text);
   const given = minimums === undefined ? undefined : readMinimums('--minimums', minimums);
   return {
     ...same,
     slug: orNull(same.slug),
+    country: orNull(same.country),
     external_id: orNull(externalId),
     name_first: orNull(nameFirst),
     name_last: orNull(nameLast),
     paypal_email: orNull(paypalEmail),
     payout_method: payoutMethod === 'none' ? null : payoutMethod,
+    legal_type: legalType === 'none' ? null : legalType,
     is_ready_for_payout: ready,
     minimum_payout: given && Object.keys(given).length === 0 ? null : given,
   };

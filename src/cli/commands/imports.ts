@@ -25,7 +25,8 @@ Exit code 1 when a line was refused, also with --dry-run and --partial.
 const AFFILIATES_HELP = `
 Creates affiliates, or updates those with the same external_id, else the same e-mail address.
 Columns: email, and any of external_id, name_first, name_last, slug, paypal_email, payout_method (paypal, wise,
-other), is_ready_for_payout (true, false), status (active, inactive). UTF-8, comma-separated, first line = columns.
+other), is_ready_for_payout (true, false), status (active, inactive), legal_type (person, business), country (two letters).
+UTF-8, comma-separated, first line = columns.
 ${RULES}
 Examples:
   $ payhook affiliates import affiliates.csv --dry-run

@@ -28,6 +28,7 @@ interface CompleteOptions {
   readonly unpaid?: string;
   readonly from?: readonly string[];
   readonly revision?: string;
+  readonly paidAt?: string;
   readonly yes?: boolean;
 }
 
@@ -47,6 +48,7 @@ Examples:
   $ payhook payouts complete 1 --all-paid --unpaid 7:kwd   # everything but the dinars of affiliate 7
   $ payhook payouts complete 1 --paid 1,2,3 --unpaid 4,5
   $ payhook payouts complete 1 --from paypal.csv --from wise.csv
+  $ payhook payouts complete 1 --all-paid --paid-at 2026-09-30
   $ payhook payouts complete 1 --from paid.csv --revision 3 --yes   # does not ask; needed in scripts
 `;
 
@@ -67,6 +69,10 @@ export function addComplete(payouts: Command, cli: Cli): void {
     .option(
       '--revision <number>',
       'only at this revision, which stands in the name of the file that was paid',
+    )
+    .option(
+      '--paid-at <time>',
+      'when the money left: a day, or a time such as 2026-09-30T15:00:00Z; else now',
     )
     .option('-y, --yes', 'do not ask; needed where there is no terminal')
     .option('--json', 'print the record (CompletedPayout)')
@@ -95,9 +101,9 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
       options.allPaid || isRestUnpaid ? withRest(entries, lines, options.allPaid === true) : entries;
     if (found.status === 'unpaid') {
       checkComplete(all, lines);
-      await confirm(terminal, question(found, all), options.yes);
+      await confirm(terminal, question(found, all, options.paidAt), options.yes);
     }
-    return settle(client, found, all);
+    return settle(client, found, all, options.paidAt);
   });
   terminal.result(payout, () => summarizePayout(payout, terminal));
 }
@@ -189,18 +195,27 @@ function withRest(
   return [...entries, ...rest.map((line) => ({ ...line, is_paid, where }))];
 }
 
-function question(payout: Payout, entries: readonly ListedEntry[]): string {
+function question(payout: Payout, entries: readonly ListedEntry[], paidAt: string | undefined): string {
   const paid = entries.filter((entry) => entry.is_paid).length;
   const released = entries.length - paid;
   // where everybody gets one currency, a payment is an affiliate
   const noun = entries.length === payout.affiliate_count ? 'affiliate' : 'payment';
   return (
-    `Complete payout ${payout.number} (revision ${payout.revision}): ${count(paid, noun)} paid, ` +
+    `Complete payout ${payout.number} (revision ${payout.revision}): ${count(paid, noun)} paid${paidAt === undefined ? '' : ` on ${paidAt}`}, ` +
     `${released} not paid and owed again. What is paid never changes.`
   );
 }
 
-function settle(client: Client, payout: Payout, entries: readonly ListedEntry[]): Promise<CompletedPayout> {
+function settle(
+  client: Client,
+  payout: Payout,
+  entries: readonly ListedEntry[],
+  paid_at: string | undefined,
+): Promise<CompletedPayout> {
   const commissions = entries.map(({ where: _, ...entry }) => entry);
-  return client.payouts.complete(payout.id, { commissions, require_all: true }, { ifMatch: payout.revision });
+  return client.payouts.complete(
+    payout.id,
+    { commissions, require_all: true, paid_at },
+    { ifMatch: payout.revision },
+  );
 }

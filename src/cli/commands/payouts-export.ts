@@ -62,7 +62,10 @@ export function addExport(payouts: Command, cli: Cli): void {
     .option('--whole-units', 'paypal: pay the whole part where it takes no fractions of the currency')
     .option('--paid-list <file>', 'paypal, wise: write who is in the file, for payouts complete --from');
   withOutput(command, 'payout-<number>-r<revision>-<day>….csv')
-    .option('--json', 'print {files, skipped_affiliates, payout_id, revision, format, paid_list}')
+    .option(
+      '--json',
+      'print {files, skipped_affiliates, affiliates_above_limit, payout_id, revision, format, paid_list}',
+    )
     .addHelpText('after', HELP)
     .action((reference: string, options: ExportOptions) => cli.run(() => run(cli, reference, options)));
 }
@@ -71,6 +74,7 @@ export function addExport(payouts: Command, cli: Cli): void {
 interface Report {
   readonly files: readonly WrittenFile[];
   readonly skipped_affiliates: number;
+  readonly affiliates_above_limit: number;
   readonly payout_id: string;
   readonly revision: number;
   readonly format: Format;
@@ -89,10 +93,18 @@ async function run(
   const { payout, report } = await withClient({ terminal, account: account() }, async (client) => {
     const found = await findPayout(client, reference);
     const source = { client, payout: found, format, query };
-    const { files, skipped, list } =
+    const { files, skipped, aboveLimit, list } =
       output === '-' ? { ...(await pipeWhole(source)), list: null } : await write(source, options, terminal);
     const { id: payout_id, revision } = found;
-    const made: Report = { files, skipped_affiliates: skipped, payout_id, revision, format, paid_list: list };
+    const made: Report = {
+      files,
+      skipped_affiliates: skipped,
+      affiliates_above_limit: aboveLimit,
+      payout_id,
+      revision,
+      format,
+      paid_list: list,
+    };
     return { payout: found, report: made };
   });
   if (output !== '-') terminal.result(report, () => namesOf(report).join(''));
@@ -139,7 +151,11 @@ function write(source: Source, options: ExportOptions, terminal: Terminal) {
     refuseSettled(payout);
     const lines = await linesOf(client, payout, terminal);
     const payees = payeesOf(format, payout.number);
-    const { files: written, skipped } = await showReceived(terminal, (receive) =>
+    const {
+      files: written,
+      skipped,
+      aboveLimit,
+    } = await showReceived(terminal, (receive) =>
       writeParts(source, {
         output,
         files,
@@ -149,7 +165,12 @@ function write(source: Source, options: ExportOptions, terminal: Terminal) {
     const currency = query.currency ?? payout.totals[0]?.currency ?? '';
     const list = paidList(lines, { number: payout.number, currency, skipped, amounts: payees.amounts });
     await files.write(target, list.csv);
-    return { files: written, skipped, list: { file: target, paid: list.paid, not_paid: list.notPaid } };
+    return {
+      files: written,
+      skipped,
+      aboveLimit,
+      list: { file: target, paid: list.paid, not_paid: list.notPaid },
+    };
   });
 }
 
@@ -165,9 +186,9 @@ function namesOf({ files, paid_list }: Report): string[] {
   return [...files, ...(paid_list === null ? [] : [paid_list])].map(({ file }) => `${file}\n`);
 }
 
-/** What must not be overlooked: who is not paid by the file. */
+/** What must not be overlooked: who is not paid by the file, or may not be. */
 function remarksOn(payout: Payout, report: Report, currency: string | undefined): string[] {
-  const { skipped_affiliates: skipped, paid_list: list } = report;
+  const { skipped_affiliates: skipped, affiliates_above_limit: above, paid_list: list } = report;
   const remarks: string[] = [];
   if (skipped > 0) {
     const [are, them] = skipped === 1 ? ['is', 'it'] : ['are', 'them'];
@@ -175,6 +196,12 @@ function remarksOn(payout: Payout, report: Report, currency: string | undefined)
     remarks.push(
       `${count(skipped, 'affiliate')} of this payout ${are} NOT in the file, which does not pay ${them}: pay ${them} ` +
         `in another way${unpaid}. Without --allow-skipped the refusal names ${them}.`,
+    );
+  }
+  if (above > 0) {
+    remarks.push(
+      `${count(above, 'payment')} in the file ${above === 1 ? 'is' : 'are'} above what PayPal sends at once, and may be ` +
+        'refused there: payhook account show has the limit. Pay in part, and complete with that amount.',
     );
   }
   const others = payout.totals.map((total) => total.currency).filter((code) => code !== currency);

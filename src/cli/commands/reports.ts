@@ -12,15 +12,19 @@ import {
 import { withClient } from '../session.ts';
 
 interface PaidOptions extends OutputOptions {
-  readonly year: string;
+  readonly year?: string;
+  readonly from?: string;
+  readonly to?: string;
 }
 
 const HELP = `
-One row per affiliate and currency: what was paid in payouts completed in that year (UTC), what came back in it, and the
-difference. Names and addresses are those of today.
+One row per affiliate, currency and way of payment: what was paid in that time, what came back in it, and the difference. The
+period is a year, or the days --from and --to, both in it, of the account's time zone. Names, addresses and countries are those
+of today.
 
 Examples:
   $ payhook reports paid --year 2026
+  $ payhook reports paid --from 2026-04-01 --to 2026-06-30
   $ payhook reports paid --year 2026 -o - | head
 `;
 
@@ -29,30 +33,35 @@ export function addReports(reports: Command, cli: Cli): void {
   withOutput(
     reports
       .command('paid')
-      .description('write what was paid in a year to a CSV file')
-      .requiredOption('--year <year>', 'such as 2026'),
-    'paid-<year>.csv',
+      .description('write what was paid in a period to a CSV file')
+      .option('--year <year>', 'such as 2026')
+      .option('--from <day>', 'the first day, such as 2026-04-01')
+      .option('--to <day>', 'the last day'),
+    'paid-<period>.csv',
   )
-    .option('--json', 'print {file, bytes, year}')
+    .option('--json', 'print {file, bytes, year, from, to}')
     .addHelpText('after', HELP)
     .action((options: PaidOptions) => cli.run(() => paid(cli, options)));
 }
 
 async function paid({ terminal, account }: Cli, options: PaidOptions): Promise<undefined> {
   checkOutput(options, terminal);
-  const { year, output } = options;
+  const { year, from, to, output } = options;
+  const query = { year, from, to };
   const written = await withClient({ terminal, account: account() }, async (client) => {
     if (output === '-') {
-      await pipeOut((await client.reports.paid({ year })).stream);
+      await pipeOut((await client.reports.paid(query)).stream);
       return null;
     }
     return showReceived(terminal, (receive) =>
       writeFiles(options, async (files) => {
-        const { name, stream } = await client.reports.paid({ year });
-        const file = output ?? inExports(name ?? `paid-${year}.csv`);
+        const { name, stream } = await client.reports.paid(query);
+        const file = output ?? inExports(name ?? 'paid.csv');
         return { file, bytes: await files.write(file, receive(file, stream)) };
       }),
     );
   });
-  if (written !== null) terminal.result({ ...written, year: Number(year) }, () => `${written.file}\n`);
+  if (written === null) return;
+  const period = { year: year === undefined ? null : Number(year), from: from ?? null, to: to ?? null };
+  terminal.result({ ...written, ...period }, () => `${written.file}\n`);
 }

@@ -6,6 +6,7 @@ import { quote } from '../../kernel/csv-refusal.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import { BadLines, CellError, type CsvFormat, cell, refuseBadLines, stageCsv } from '../csv-import.ts';
 import { lockBooks, reviseFor } from '../payouts/books.ts';
+import { LEGAL_TYPES } from './schema.ts';
 import { DESTINATION_FIELDS, refuseDuplicates } from './service.ts';
 import { record } from './store.ts';
 
@@ -20,12 +21,14 @@ const COLUMNS: Readonly<Record<string, string>> = {
   payout_method: 'text',
   is_ready_for_payout: 'boolean',
   status: 'text',
+  legal_type: 'text',
+  country: 'text',
 };
 
 const FORMAT: CsvFormat = {
   columns: Object.keys(COLUMNS),
   required: ['email'],
-  fixedWords: ['payout_method', 'is_ready_for_payout', 'status'],
+  fixedWords: ['payout_method', 'is_ready_for_payout', 'status', 'legal_type', 'country'],
   staged: [...Object.entries(COLUMNS), ['problems', 'json']],
   readLine: (cells) => [
     cell.text('external_id', cells.external_id, 255),
@@ -37,9 +40,18 @@ const FORMAT: CsvFormat = {
     cell.oneOf('payout_method', cells.payout_method, ['paypal', 'wise', 'other']),
     cell.boolean('is_ready_for_payout', cells.is_ready_for_payout) ?? true,
     cell.oneOf('status', cells.status, ['active', 'inactive']) ?? 'active',
+    cell.oneOf('legal_type', cells.legal_type, LEGAL_TYPES),
+    countryCell(cells.country),
     problemsOf(cells),
   ],
 };
+
+function countryCell(value: string | null | undefined): string | null {
+  if (value === null || value === undefined) return null;
+  if (!/^[A-Za-z]{2}$/.test(value))
+    throw new CellError(`country must be two letters such as DE (ISO 3166-1), not ${quote(value)}`);
+  return value.toUpperCase();
+}
 
 /** JSON of column to message, of cells that are taken only where the affiliate has the same text already. */
 function problemsOf(cells: Readonly<Record<string, string | null>>): string | null {

@@ -3,7 +3,7 @@ import { created, ok, page, readRoute, writeRoute } from '../../http/route.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
 import { badLine, email, listOf, minimums, nullable, strict, text } from '../schemas.ts';
 import { importAffiliates } from './import.ts';
-import { affiliate, affiliateStatus, affiliateWithBalance, payoutMethod } from './schema.ts';
+import { affiliate, affiliateStatus, affiliateWithBalance, legalType, payoutMethod } from './schema.ts';
 import { changeAffiliate, createAffiliate, missingAffiliate } from './service.ts';
 import { affiliateList, listAffiliates, readAffiliate } from './store.ts';
 
@@ -14,6 +14,10 @@ const optional = {
   slug: Type.Optional(nullable(text(200))),
   paypal_email: Type.Optional(nullable(email)),
   payout_method: Type.Optional(payoutMethod),
+  legal_type: Type.Optional(legalType),
+  country: Type.Optional(
+    nullable(Type.String({ pattern: '^[A-Za-z]{2}$', description: 'ISO 3166-1 alpha-2, any case' })),
+  ),
   is_ready_for_payout: Type.Optional(Type.Boolean()),
   status: Type.Optional(affiliateStatus),
   minimum_payout: Type.Optional(nullable(minimums)),
@@ -78,7 +82,7 @@ export const importFile = writeRoute({
   summary: 'Import affiliates from CSV',
   description:
     'Creates or updates, by external_id, else by e-mail. Columns: external_id, email (required), name_first, ' +
-    'name_last, slug, paypal_email, payout_method, is_ready_for_payout, status. A column that is not there is left ' +
+    'name_last, slug, paypal_email, payout_method, is_ready_for_payout, status, legal_type, country. A column that is not there is left ' +
     'unchanged, an empty cell clears. One transaction: a bad line stops the import with nothing written, unless ' +
     '`partial`; `dry_run` reports and writes nothing.',
   query: strict({ dry_run: Type.Optional(Type.Boolean()), partial: Type.Optional(Type.Boolean()) }),

@@ -2,6 +2,10 @@ import { Type } from 'typebox';
 import { amount, currencyCode, minimums, nullable, strict, timestamp } from '../schemas.ts';
 
 export const payoutMethod = nullable(Type.Enum(['paypal', 'wise', 'other'], { title: 'PayoutMethod' }));
+export const LEGAL_TYPES = ['person', 'business'] as const;
+export const legalType = nullable(
+  Type.Enum([...LEGAL_TYPES], { title: 'LegalType', description: 'what it is by law; null = not known' }),
+);
 export const affiliateStatus = Type.Enum(['active', 'inactive'], { title: 'AffiliateStatus' });
 
 const fields = {
@@ -14,6 +18,10 @@ const fields = {
   slug: nullable(Type.String({ description: 'the short name in links; payouts can be searched by it' })),
   paypal_email: nullable(Type.String({ description: 'where PayPal pays to' })),
   payout_method: payoutMethod,
+  legal_type: legalType,
+  country: nullable(
+    Type.String({ description: 'ISO 3166-1 alpha-2: where it pays its taxes', examples: ['DE'] }),
+  ),
   is_ready_for_payout: Type.Boolean({ description: "the merchant's switch" }),
   status: affiliateStatus,
   minimum_payout: nullable(minimums),

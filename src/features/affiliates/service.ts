@@ -18,6 +18,8 @@ export interface AffiliateInput {
   readonly slug?: string | null;
   readonly paypal_email?: string | null;
   readonly payout_method?: 'paypal' | 'wise' | 'other' | null;
+  readonly legal_type?: 'person' | 'business' | null;
+  readonly country?: string | null;
   readonly is_ready_for_payout?: boolean;
   readonly status?: 'active' | 'inactive';
   readonly minimum_payout?: Readonly<Record<string, number>> | null;
@@ -30,10 +32,11 @@ export const DESTINATION_FIELDS = [
   'name_last',
   'paypal_email',
   'payout_method',
+  'legal_type',
   'is_ready_for_payout',
 ] as const;
 
-const FIELDS = [...DESTINATION_FIELDS, 'external_id', 'slug', 'status', 'minimum_payout'];
+const FIELDS = [...DESTINATION_FIELDS, 'external_id', 'slug', 'status', 'minimum_payout', 'country'];
 
 /** Runs a write; its unique violations become refusals that name the field. */
 export async function refuseDuplicates<Result>(work: Promise<Result>): Promise<Result> {
@@ -79,6 +82,7 @@ function normalised(input: AffiliateInput, before: AffiliateInput = {}): Affilia
   return {
     ...input,
     ...Object.fromEntries(composed.filter(([, text]) => text !== undefined)),
+    ...(input.country ? { country: input.country.toUpperCase() } : {}),
     ...(input.minimum_payout ? { minimum_payout: knownAmounts('minimum_payout', input.minimum_payout) } : {}),
   };
 }

@@ -13,7 +13,7 @@ import { searchCondition } from './search.ts';
 
 /** The columns of the affiliate record; the alias is `a`. */
 export const record = sql`a.id, 'affiliate' as object, a.external_id, a.email, a.name_first, a.name_last, a.slug,
-  a.paypal_email, a.payout_method, a.is_ready_for_payout, a.status, a.minimum_payout,
+  a.paypal_email, a.payout_method, a.legal_type, a.country, a.is_ready_for_payout, a.status, a.minimum_payout,
   iso(a.created_at) as created_at, iso(a.updated_at) as updated_at`;
 
 const asJson = (source: Sql) =>
@@ -83,9 +83,9 @@ export async function insertAffiliate(
     tx,
     sql`with made as (
           insert into affiliates (account_id, external_id, email, name_first, name_last, slug, paypal_email,
-            payout_method, is_ready_for_payout, status, minimum_payout)
+            payout_method, legal_type, country, is_ready_for_payout, status, minimum_payout)
           select ${account}, external_id, email, name_first, name_last, slug, paypal_email, payout_method,
-            coalesce(is_ready_for_payout, true), coalesce(status, 'active'), minimum_payout
+            legal_type, country, coalesce(is_ready_for_payout, true), coalesce(status, 'active'), minimum_payout
           from json_populate_record(null::affiliates, ${JSON.stringify(input)}) given returning *)
         select made.id, j.json from made, lateral (${asJson(sql`made`)}) j`,
   );

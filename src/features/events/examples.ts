@@ -24,6 +24,8 @@ export const affiliateCreated: Static<typeof affiliate> = {
   slug: 'ada',
   paypal_email: null,
   payout_method: null,
+  legal_type: null,
+  country: null,
   is_ready_for_payout: true,
   status: 'active',
   minimum_payout: { usd: 5000 },

@@ -135,7 +135,7 @@ async function freezeDestinations(tx: Tx, account: string, payout: string): Prom
   await rows(
     tx,
     sql`update payout_lines l set name_first = a.name_first, name_last = a.name_last, email = a.email,
-          paypal_email = a.paypal_email, payout_method = a.payout_method, is_ready_for_payout = a.is_ready_for_payout
+          paypal_email = a.paypal_email, payout_method = a.payout_method, legal_type = a.legal_type, is_ready_for_payout = a.is_ready_for_payout
         from affiliates a
         where l.account_id = ${account} and l.payout_id = ${payout} and a.account_id = ${account}
           and a.id = l.affiliate_id`,

@@ -85,7 +85,7 @@ export const PARTS: readonly Part[] = [
     title: 'Filters and sorting',
     told: say(
       'Filters are query parameters, all of which must hold; each list names its own. Times take four comparisons, ' +
-        '`created_at[gte]`, `[gt]`, `[lte]` and `[lt]`, each with an instant or a day `YYYY-MM-DD` in UTC.\n\n`sort` takes ' +
+        '`created_at[gte]`, `[gt]`, `[lte]` and `[lt]`, each with an instant or a day `YYYY-MM-DD` of the `time_zone` of the account.\n\n`sort` takes ' +
         'one field; a `-` in front means descending. The default is `-created_at` where nothing else is said, and ' +
         'records that are equal in it are ordered by id.',
     ),

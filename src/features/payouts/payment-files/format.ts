@@ -17,6 +17,8 @@ export interface PaymentFormat {
   readonly maxRows: number | null;
   /** Why a row cannot be in the file, as text; null where it can. */
   readonly refusal: string;
+  /** Whether the provider may refuse a row for its amount, as a condition: such a row is written, and told of. */
+  readonly aboveLimit: string;
   /** Currencies of which the provider takes no fractions. */
   readonly wholeCurrencies: readonly string[];
   /** A file without rows is refused: whoever is to carry it out takes none. */
@@ -25,6 +27,10 @@ export interface PaymentFormat {
 
 /** The refusal of who is not to be paid now, for the files that move money. */
 export const SWITCHED_OFF = `when r.is_switched_off then 'is_ready_for_payout is false'`;
+
+/** Whether the currency of a row is one of these. */
+export const among = (currencies: readonly string[]): string =>
+  `r.currency in (${currencies.map((code) => `'${code}'`)})`;
 
 /** The amount with the digits of its currency. */
 export const DECIMAL = 'decimal_text(r.amount, r.currency)';

@@ -1,4 +1,4 @@
-import { DECIMAL, formulaRefusal, isFormula, type PaymentFormat, SWITCHED_OFF } from './format.ts';
+import { among, DECIMAL, formulaRefusal, isFormula, type PaymentFormat, SWITCHED_OFF } from './format.ts';
 
 // developer.paypal.com/docs/reports/reference/paypal-supported-currencies
 const CURRENCIES =
@@ -7,8 +7,6 @@ const CURRENCIES =
   );
 // the same page: "no decimal places or fractions", though ISO 4217 gives two of these a minor unit
 const WHOLE = ['huf', 'jpy', 'twd'];
-
-const among = (currencies: readonly string[]) => `r.currency in (${currencies.map((code) => `'${code}'`)})`;
 
 /**
  * PayPal Payouts from a file (docs.paypal.ai/send/use-web-ui): no header, one currency, 5,000 rows; the reference has
@@ -38,6 +36,7 @@ export const paypal: PaymentFormat = {
       then 'PayPal takes no fractions of ' || upper(r.currency)
     when r.amount = 0 then 'less than one ' || upper(r.currency)
   end`,
+  aboveLimit: 'r.amount > r.paypal_payment_limit',
   wholeCurrencies: WHOLE,
   needsRows: true,
 };

@@ -14,7 +14,7 @@ export const download = readRoute({
   operation: 'downloadPaymentFile',
   path: '/v2/affiliates/payouts/{payout_id}/payment-files/{format}',
   access: 'affiliates',
-  sends: ['ETag', 'Payhook-Skipped-Affiliates'],
+  sends: ['ETag', 'Payhook-Skipped-Affiliates', 'Payhook-Affiliates-Above-Limit'],
   inPath: {
     format: {
       description: 'what the file is for',
@@ -24,7 +24,8 @@ export const download = readRoute({
   summary: 'Download a payment file',
   description:
     'One row per affiliate and currency: of an unpaid payout all, of a paid one those that were paid. The formats: ' +
-    `${formats}. The header Payhook-Skipped-Affiliates counts those who were left out of the chosen currency.`,
+    `${formats}. The header Payhook-Skipped-Affiliates counts those who were left out of the chosen currency, ` +
+    'Payhook-Affiliates-Above-Limit those in it whom PayPal may refuse for the amount: see `paypal_payment_limit`.',
   query: strict({
     currency: Type.Optional(currencyInput),
     part: Type.Optional(

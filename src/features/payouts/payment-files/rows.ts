@@ -16,7 +16,7 @@ export interface Payments {
   readonly wholeUnits: boolean;
 }
 
-const DESTINATION = ['name_first', 'name_last', 'email', 'paypal_email', 'payout_method'];
+const DESTINATION = ['name_first', 'name_last', 'email', 'paypal_email', 'payout_method', 'legal_type'];
 
 /**
  * The query of payments, a row per affiliate and currency: of an unpaid payout all its lines, of a paid one those that
@@ -27,8 +27,9 @@ function paymentRows({ account, payout, format, wholeUnits }: Payments, sourceCu
   const amount = wholeUnits ? `${due} - ${fraction(due, format.wholeCurrencies)}` : due;
   return `
     select p.id as payout_id, p.number as payout_number, p.status as payout_status, p.paid_at,
-           concat_ws('-', p.number, l.affiliate_id) as reference, l.affiliate_id, t.payment_reference,
+           concat('P', p.number, '-A', l.affiliate_id) as reference, l.affiliate_id, t.payment_reference,
            t.currency, ${amount} as amount, t.commission_count, coalesce(${sourceCurrency}, t.currency) as source_currency,
+           (o.paypal_payment_limit ->> t.currency)::int8 as paypal_payment_limit,
            p.status = 'unpaid' and not a.is_ready_for_payout
              and not coalesce(p.filters ? 'is_ready_for_payout', false) as is_switched_off,
            d.*, nullif(trim(concat_ws(' ', d.name_first, d.name_last)), '') as name
@@ -36,6 +37,7 @@ function paymentRows({ account, payout, format, wholeUnits }: Payments, sourceCu
     join payout_lines l on l.account_id = p.account_id and l.payout_id = p.id
     join payout_line_totals t on t.account_id = l.account_id and t.payout_id = l.payout_id
       and t.affiliate_id = l.affiliate_id and t.is_paid is distinct from false
+    join accounts o on o.id = p.account_id
     join affiliates a on a.account_id = l.account_id and a.id = l.affiliate_id
     cross join lateral (select ${selectList(DESTINATION.map((name) => [name, frozen(name)]))}) d
     where p.account_id = ${literal(account)} and p.id = ${literal(payout)}`;
@@ -55,6 +57,8 @@ export interface PaymentGroup {
   readonly count: number;
   /** The ids of the first 20. */
   readonly first: readonly string[];
+  /** Of how many the payment is above what the provider sends at once. */
+  readonly above: number;
 }
 
 /** How the payments of a payout fare in a format, by currency. */
@@ -62,8 +66,10 @@ export function paymentGroups(db: Reader, payments: Payments): Promise<PaymentGr
   return rows(
     db,
     sql`select currency, refusal, count(*)::int as count,
-               (array_agg(affiliate_id order by affiliate_id))[1:20] as first
-        from (select r.currency, r.affiliate_id, ${raw(payments.format.refusal)} as refusal
+               (array_agg(affiliate_id order by affiliate_id))[1:20] as first,
+               count(*) filter (where is_above)::int as above
+        from (select r.currency, r.affiliate_id, ${raw(payments.format.refusal)} as refusal,
+                     ${raw(payments.format.aboveLimit)} as is_above
               from (${raw(paymentRows(payments))}) r) judged
         group by currency, refusal order by currency, refusal`,
   );

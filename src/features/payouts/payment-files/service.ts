@@ -53,6 +53,7 @@ export async function downloadPaymentFile(
     headers: {
       etag: etagOf(head.revision),
       'payhook-skipped-affiliates': String(countOf(skipped)),
+      'payhook-affiliates-above-limit': String(aboveLimit(chosen)),
     },
   };
 }
@@ -79,6 +80,9 @@ function readCurrency(name: string, code: string | undefined): string | null {
   return currency;
 }
 
+/** Of how many who are in the file the payment is above what the provider sends at once. */
+const aboveLimit = (groups: readonly PaymentGroup[]) =>
+  groups.filter(({ refusal }) => refusal === null).reduce((sum, { above }) => sum + above, 0);
 const countOf = (groups: readonly PaymentGroup[]) => groups.reduce((sum, { count }) => sum + count, 0);
 
 /** The one currency of a file; null when the payout has no payment in any. */

@@ -31,6 +31,7 @@ export const summary: PaymentFormat = {
   choices: [],
   maxRows: null,
   refusal: 'null::text',
+  aboveLimit: 'false',
   wholeCurrencies: [],
   needsRows: false,
 };

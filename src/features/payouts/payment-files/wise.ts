@@ -1,8 +1,15 @@
-import { DECIMAL, formulaRefusal, isFormula, type PaymentFormat, SWITCHED_OFF } from './format.ts';
+import { among, DECIMAL, formulaRefusal, isFormula, type PaymentFormat, SWITCHED_OFF } from './format.ts';
+
+// wise.com/help, "What currencies can I send to and from?": those that can be sent to
+const CURRENCIES = (
+  'aed ars aud bdt brl bwp cad chf clp cny cop crc czk dkk egp eur fjd gbp gel ghs gtq hkd huf idr ils inr jpy kes krw ' +
+  'lkr mad mxn myr ngn nok npr nzd pen php pkr pln ron sek sgd thb try tzs uah ugx usd uyu vnd xof zar zmw'
+).split(' ');
 
 /**
  * Wise batch payments, the template for recipients known by e-mail: its header as it is, one currency, 1,000 rows.
- * `target` fixes what the recipient gets; fees and exchange are the sender's. Takes whom Wise is set for.
+ * `target` fixes what the recipient gets; fees and exchange are the sender's. A receiver is a person or an institution,
+ * which is any business. Takes whom Wise is set for.
  */
 export const wise: PaymentFormat = {
   name: 'wise',
@@ -12,7 +19,7 @@ export const wise: PaymentFormat = {
     ['name', 'r.name'],
     ['recipientEmail', 'r.email'],
     ['paymentReference', 'r.reference'],
-    ['receiverType', `'PERSON'`],
+    ['receiverType', `case when r.legal_type = 'business' then 'INSTITUTION' else 'PERSON' end`],
     ['amountCurrency', `'target'`],
     ['amount', DECIMAL],
     ['sourceCurrency', 'upper(r.source_currency)'],
@@ -22,12 +29,14 @@ export const wise: PaymentFormat = {
   maxRows: 1000,
   refusal: `case
     ${SWITCHED_OFF}
+    when not ${among(CURRENCIES)} then 'Wise does not pay in ' || upper(r.currency)
     when r.payout_method is null then 'no payout_method'
     when r.payout_method <> 'wise' then 'payout_method is ' || r.payout_method
     when r.name is null then 'no name'
     when ${isFormula('r.name')} then ${formulaRefusal('the name')}
     when ${isFormula('r.email')} then ${formulaRefusal('email')}
   end`,
+  aboveLimit: 'false',
   wholeCurrencies: [],
   needsRows: true,
 };
