@@ -411,14 +411,25 @@ describe('a file without a line end after its last line', () => {
   });
 });
 
-test.each(["'=1+1", "'+49", "'-5", "'@ada", "'\tx", "'\rx"])(
-  '%j carries the apostrophe of our own files',
-  (cell) => {
-    expect(guardRule(cell)).toContain('apostrophe');
-  },
-);
+test.each([
+  "'=1+1",
+  "'+49",
+  "'-5",
+  "'@ada",
+  "'\tx",
+  "'\rx",
+  "'\nx",
+  "'＝1",
+  "'＋1",
+  "'－1",
+  "'＠a",
+  "' =1",
+  "'\u3000 －1",
+])('%j carries the apostrophe of our own files', (cell) => {
+  expect(guardRule(cell)).toContain('apostrophe');
+});
 
-test.each(['', "'", "'t Hooft", '=1', '-5', "a'=", "''=1"])('%j does not', (cell) => {
+test.each(['', "'", "'t Hooft", '=1', '-5', "a'=", "''=1", "' a=1", ' =1'])('%j does not', (cell) => {
   expect(guardRule(cell)).toBeNull();
 });
 

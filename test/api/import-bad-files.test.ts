@@ -12,6 +12,7 @@ import {
   makePayout,
   nothingChanges,
   PAYOUTS,
+  parseCsv,
 } from './fixtures.ts';
 
 let world: World;
@@ -291,6 +292,33 @@ describe('a file of affiliates is refused, by line and column, with', () => {
     const file = `${PEOPLE}a,zoe@example.com,Zoë,active`;
     expect((await people(file)).body).toMatchObject({ lines: 1, created: 1, failed: 0 });
   });
+});
+
+test('a file of ours comes back in as it was, but for cells that its guard changed: those are refused', async () => {
+  const texts = ['plain', '=1', '＋1', '\n@x', '\u00a0-1', ' ＝1', ' blank', '—x', "'t Hooft", 'a=1'];
+  const { id } = await makeAffiliate(api);
+  const names = texts.map((_, index) => `guard-${index}`);
+  for (const [index, product_name] of texts.entries())
+    await makeCommission(api, id, { external_id: names[index], product_name });
+  const payout = await makePayout(api, { filters: { affiliate_id: id } });
+  const [header = [], ...rows] = parseCsv((await api.get(`${PAYOUTS}/${payout.id}/download`)).text);
+  const at = header.indexOf('product_name');
+  const cells = rows.map((row) => row[at] ?? '');
+  expect((await api.delete(`${PAYOUTS}/${payout.id}`)).status).toBe(204);
+  const guarded = cells.map((cell) => !texts.includes(cell));
+  expect(guarded.filter(Boolean)).toHaveLength(5);
+  const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
+  const file = cells.map((cell, index) => `back-${index},${id},1.00,${quoted(cell)}\r\n`).join('');
+  const answer = await api.upload(
+    `${COMMISSIONS}/import?partial=true`,
+    `external_id,affiliate_id,amount,product_name\r\n${file}`,
+  );
+  expect(answer.body).toMatchObject({ created: 5, failed: 5 });
+  for (const { message } of answer.body.errors) expect(message).toContain('take the apostrophe away');
+  for (const [index, cell] of cells.entries()) {
+    const [back] = (await api.get(`${COMMISSIONS}?external_id=back-${index}`)).body.data;
+    expect(back?.product_name).toBe(guarded[index] ? undefined : cell);
+  }
 });
 
 test('what our own files guard against formulas does not come back in as something else', async () => {

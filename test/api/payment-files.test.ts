@@ -172,7 +172,7 @@ describe('each format, to the byte', () => {
     ] as const)
       await makeCommission(api, someone.id, { currency, amount });
     for (const [currency, amount] of [
-      ['kwd', 1005],
+      ['jpy', 1500],
       ['huf', 150_000],
     ] as const)
       await makeCommission(api, other.id, { currency, amount });
@@ -183,7 +183,7 @@ describe('each format, to the byte', () => {
     expect(await amountIn('paypal', 'jpy', 1)).toBe('1500');
     expect(await amountIn('paypal', 'huf', 1)).toBe('1500');
     expect(await amountIn('paypal', 'twd', 1)).toBe('70');
-    expect(await amountIn('wise', 'kwd', 5)).toBe('1.005');
+    expect(await amountIn('wise', 'jpy', 5)).toBe('1500');
     expect(await amountIn('wise', 'huf', 5)).toBe('1500.00');
   });
 
@@ -235,10 +235,26 @@ describe('who is in which file', () => {
     expect((await get(payout.id, 'summary')).text).toContain(`P1-A${id}`);
   });
 
-  test.each(['=', '+', '-', '@', '\t', '\r'])(
+  test.each([
+    '=',
+    '+',
+    '-',
+    '@',
+    '\t',
+    '\r',
+    '\n',
+    '＝',
+    '＋',
+    '－',
+    '＠',
+    ' =',
+    '\u00a0+',
+    '\u3000＝',
+    ' \n-',
+  ])(
     'no address or name that begins with %j is in one: it is not altered, its owner is left out',
     async (sign) => {
-      const inMail = sign.trim() === '' || sign === '@' ? '=' : sign;
+      const inMail = /^[=+-]$/.test(sign) ? sign : '=';
       const address = `${inMail}1@example.com`;
       const good = [await makePayPal(), await makeWise()];
       const bad = [
@@ -264,13 +280,73 @@ describe('who is in which file', () => {
       );
       for (const [index, format] of ['paypal', 'wise'].entries()) {
         const file = await get(payout.id, format, 'allow_skipped=true');
-        const references = parseCsv(file.text).flatMap((row) => row.filter((cell) => /^1-\d+$/.test(cell)));
+        const references = parseCsv(file.text).flatMap((row) => row.filter((cell) => /^P1-A\d+$/.test(cell)));
         expect(references).toEqual([`P1-A${good[index]?.id}`]);
         expect(file.text).not.toContain("'");
         expect(skippedIn(file)).toBe('4');
       }
     },
   );
+
+  test('whom Wise does not pay in is named with its rule', async () => {
+    const zoe = await makeWise();
+    await makeCommission(api, zoe.id, { amount: 1005, currency: 'kwd' });
+    await makeCommission(api, zoe.id, { amount: 100, currency: 'usd' });
+    const payout = await makePayout(api);
+    const rule = `Wise does not pay in KWD (affiliates ${zoe.id})`;
+    for (const query of ['currency=kwd', 'currency=kwd&allow_skipped=true'])
+      expectRefusal(await ask(payout.id, 'wise', query), 400, 'empty_payment_file', rule);
+    expect((await get(payout.id, 'wise', 'currency=usd')).text).toContain(`P1-A${zoe.id}`);
+  });
+
+  test('a receiver of Wise is a person unless it is a business, for ever as it was when it was paid', async () => {
+    const people = [
+      await makeWise({ legal_type: 'business' }),
+      await makeWise({ legal_type: 'person' }),
+      await makeWise(),
+    ];
+    for (const { id } of people) await makeCommission(api, id);
+    const payout = await makePayout(api);
+    const types = async () => parseCsv((await get(payout.id, 'wise')).text).map((row) => row[3]);
+    expect(await types()).toEqual(['receiverType', 'INSTITUTION', 'PERSON', 'PERSON']);
+    const become = (index: number, legal_type: string | null) =>
+      api.patch(`${AFFILIATES}/${people[index].id}`, { legal_type });
+    expect((await become(2, 'business')).status).toBe(200);
+    const now = (await api.get(`${PAYOUTS}/current`)).body;
+    expect([await types(), now.revision]).toEqual([
+      ['receiverType', 'INSTITUTION', 'PERSON', 'INSTITUTION'],
+      2,
+    ]);
+    await completePayout(api, now);
+    const paid = (await get(payout.id, 'wise')).text;
+    await become(0, null);
+    await become(1, 'business');
+    expect((await get(payout.id, 'wise')).text).toBe(paid);
+  });
+
+  test('what is above the limit of PayPal is in the file, and counted over all that is in it', async () => {
+    const aboveIn = ({ headers }: Answer) => headers.get('payhook-affiliates-above-limit');
+    const someone = [await makePayPal(), await makePayPal(), await makePayPal({ payout_method: 'other' })];
+    for (const [index, amount] of [2_000_000, 2_000_001, 2_000_001].entries())
+      await makeCommission(api, someone[index].id, { amount });
+    await makeCommission(api, someone[0].id, { amount: 9_000_000, currency: 'eur' });
+    const payout = await makePayout(api);
+    const above = async (currency: string) =>
+      aboveIn(await get(payout.id, 'paypal', `currency=${currency}&allow_skipped=true`));
+    expect([await above('usd'), await above('eur')]).toEqual(['1', '0']);
+    expect(parseCsv((await get(payout.id, 'paypal', 'currency=usd&allow_skipped=true')).text)).toHaveLength(
+      2,
+    );
+    const limits = { paypal_payment_limit: { USD: 1_999_999, eur: 8_999_999 } };
+    const changed = await api.patch('/v2/account', limits);
+    expect(changed.body.paypal_payment_limit).toEqual({ usd: 1_999_999, eur: 8_999_999 });
+    expect([await above('usd'), await above('eur')]).toEqual(['2', '1']);
+    await api.patch('/v2/account', { paypal_payment_limit: {} });
+    expect([await above('usd'), await above('eur')]).toEqual(['0', '0']);
+    expect(aboveIn(await get(payout.id, 'summary'))).toBe('0');
+    const bad = { paypal_payment_limit: { usb: 1 } };
+    expectRefusal(await api.patch('/v2/account', bad), 400, 'invalid_body', 'paypal_payment_limit');
+  });
 
   test('whom PayPal would refuse is named with its rule: currencies it does not pay in, fractions it does not take', async () => {
     const [a, b] = [await makePayPal(), await makePayPal()];
@@ -420,10 +496,10 @@ describe('what is chosen of a file', () => {
       expect(parts.map(skippedIn)).toEqual(['1', '1']);
       if (format === 'wise')
         for (const part of parts) expect(part.text.startsWith(`${WISE_HEADER}\r\n`)).toBe(true);
-      const paid = parts.flatMap(rowsOf).map((row) => row.find((cell) => /^2-\d+$/.test(cell)));
+      const paid = parts.flatMap(rowsOf).map((row) => row.find((cell) => /^P2-A\d+$/.test(cell)));
       expect(new Set(paid).size).toBe(limit + 1);
       expect(paid).not.toContain(`P2-A${others.id}`);
-      const numbers = paid.map((reference) => Number(reference?.slice(2)));
+      const numbers = paid.map((reference) => Number(reference?.slice('P2-A'.length)));
       expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
       for (const reference of paid) expect(reference).toMatch(/^\S{1,30}$/);
       // the list for people has no limit
@@ -620,8 +696,10 @@ const someone: fc.Arbitrary<Someone> = fc.record({
 /** The rule of destinations, said a second time. */
 function fileOf({ method, address, name }: Someone, currency: string, amount: number): string {
   if (method === 'other') return 'neither';
+  // neither provider pays dinars
+  if (currency === 'kwd') return 'neither';
   if (method === 'wise') return name === 'good' ? 'wise' : 'neither';
-  if (address !== 'good' || currency === 'kwd') return 'neither';
+  if (address !== 'good') return 'neither';
   return currency === 'huf' && amount % 100 !== 0 ? 'neither' : 'paypal';
 }
 
@@ -681,7 +759,9 @@ test('whatever a payout is made of, every payment is in one file or among the sk
         else {
           expect(strict.reason).toBe('affiliates_not_in_file');
           for (const { reference, file } of payments.filter((each) => each.file !== format))
-            expect(strict.body.error.message, file).toMatch(new RegExp(`\\b${reference.slice(2)}\\b`));
+            expect(strict.body.error.message, file).toMatch(
+              new RegExp(`\\b${reference.slice('P1-A'.length)}\\b`),
+            );
         }
       }
     }

@@ -28,7 +28,7 @@ afterAll(() => world.close());
 const REPORT = '/v2/affiliates/reports/paid';
 const HEADER =
   'year,affiliate_id,external_id,name_first,name_last,email,paypal_email,currency,payout_count,commission_count,' +
-  'paid_amount,returned_amount,net_amount\r\n';
+  'paid_amount,returned_amount,net_amount,payout_method,country\r\n';
 
 /** The report of a year without its header. */
 async function report(year: number | string, client = api): Promise<string> {
@@ -38,7 +38,8 @@ async function report(year: number | string, client = api): Promise<string> {
   return answer.text.slice(HEADER.length);
 }
 
-const lines = (...rows: string[]) => rows.map((row) => `${row}\r\n`).join('');
+/** Rows of people without a way of payment and a country. */
+const lines = (...rows: string[]) => rows.map((row) => `${row},,\r\n`).join('');
 
 /** Pays what is owed, each to all or to some, at an instant. */
 async function payAt(instant: string, whom?: readonly number[]): Promise<Json> {
@@ -94,7 +95,7 @@ describe('what was paid in a year', () => {
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="paid-2026.csv"');
   });
 
-  test('belongs to the year in which its payout was completed, in UTC, to the millisecond', async () => {
+  test('belongs to the year in which its payout was completed, to the millisecond', async () => {
     const { id } = await makeAffiliate(api, { email: 'a@example.com' });
     const at = [
       '2025-12-31T23:59:59.999Z',
@@ -213,8 +214,136 @@ describe('what was paid in a year', () => {
     ['year=%D9%A2%D9%A0%D9%A2%D9%A6', 'invalid_query'],
     ['year=2026&year=2026', 'invalid_query'],
     ['year=2026&month=1', 'unknown_query_parameter'],
+    ['year=2026&from=2026-01-01', 'invalid_query'],
   ])('is asked for by a year of four digits: ?%s is refused by name', async (query, reason) => {
     const name = reason === 'invalid_query' ? 'year' : 'month';
     expectRefusal(await api.get(`${REPORT}?${query}`), 400, reason, name);
+  });
+});
+
+describe('the same as JSON', () => {
+  const rows = async (query: string, client = api): Promise<Json[]> => {
+    const answer = await client.get(`${REPORT}/rows?${query}`);
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body.data;
+  };
+
+  test('is a list in minor units, a page at a time, by the way each was paid', async () => {
+    const ada = await makeAffiliate(api, {
+      email: 'ada@example.com',
+      external_id: 'ada',
+      name_first: 'Ada',
+      paypal_email: 'pay@example.com',
+      payout_method: 'paypal',
+      country: 'gb',
+    });
+    const bob = await makeAffiliate(api, { email: 'bob@example.com' });
+    await makeCommission(api, ada.id, { amount: 3190 });
+    await makeCommission(api, bob.id, { amount: 1234, currency: 'kwd' });
+    const first = await payAt('2026-03-01T00:00:00Z');
+    await returnAt('2026-03-02T00:00:00Z', first, ada.id);
+    const moved = await api.patch(`${AFFILIATES}/${ada.id}`, { payout_method: 'wise', country: 'IE' });
+    expect(moved.body).toMatchObject({ payout_method: 'wise', country: 'IE' });
+    await makeCommission(api, ada.id, { amount: 10 });
+    await payAt('2026-04-01T00:00:00Z', [ada.id]);
+    const known = {
+      affiliate_id: ada.id,
+      external_id: 'ada',
+      name_first: 'Ada',
+      name_last: null,
+      email: 'ada@example.com',
+      paypal_email: 'pay@example.com',
+      currency: 'usd',
+      payout_count: 1,
+    };
+    const all = await rows('year=2026');
+    expect(all).toEqual([
+      {
+        ...known,
+        commission_count: 1,
+        paid_amount: 3190,
+        returned_amount: 3190,
+        net_amount: 0,
+        payout_method: 'paypal',
+        country: 'IE',
+      },
+      {
+        ...known,
+        commission_count: 2,
+        paid_amount: 3200,
+        returned_amount: 0,
+        net_amount: 3200,
+        payout_method: 'wise',
+        country: 'IE',
+      },
+      expect.objectContaining({
+        affiliate_id: bob.id,
+        currency: 'kwd',
+        paid_amount: 1234,
+        payout_method: null,
+        country: null,
+      }),
+    ]);
+    expect(await rows('year=2026&per_page=1&page=2')).toEqual([all[1]]);
+    expect((await api.get(`${REPORT}/rows?year=2026&per_page=2`)).body.pagination).toEqual({
+      page: 1,
+      limit: 2,
+      total: 3,
+      pages: 2,
+    });
+    const csv = (await api.get(`${REPORT}?year=2026`)).text.slice(HEADER.length).split('\r\n');
+    expect(csv.slice(0, 3).map((row) => row.split(',').slice(-3).join())).toEqual([
+      '0.00,paypal,IE',
+      '32.00,wise,IE',
+      '1.234,,',
+    ]);
+    expect(await rows('from=2026-04-01&to=2026-04-01')).toEqual([all[1]]);
+    expect(await rows('year=2026', await world.otherAccount())).toEqual([]);
+  });
+
+  test('and as CSV, of any days: the last is in it', async () => {
+    const { id } = await makeAffiliate(api, { email: 'a@example.com' });
+    for (const [at, amount] of [
+      ['2026-03-31T23:59:59.999Z', 100],
+      ['2026-04-01T00:00:00.000Z', 200],
+      ['2026-06-30T23:59:59.999Z', 400],
+      ['2026-07-01T00:00:00.000Z', 800],
+    ] as const) {
+      await makeCommission(api, id, { amount });
+      await payAt(at);
+    }
+    const answer = await api.get(`${REPORT}?from=2026-04-01&to=2026-06-30`);
+    expect(answer.text).toBe(HEADER + lines(`,${id},,,,a@example.com,,USD,2,2,6.00,0.00,6.00`));
+    const name = 'paid-2026-04-01-to-2026-06-30.csv';
+    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`);
+    expect(await rows('from=2026-07-01&to=2026-07-01')).toMatchObject([{ paid_amount: 800 }]);
+  });
+
+  test('refuses sums that JSON would round', async () => {
+    const { id } = await makeAffiliate(api);
+    await makeCommission(api, id);
+    const payout = await payAt('2026-01-10T00:00:00Z');
+    const set = (amount: string) =>
+      world.query(`update payout_line_totals set amount = $2 where public_id('po', payout_id) = $1`, [
+        payout.id,
+        amount,
+      ]);
+    await set('9007199254740992');
+    expectRefusal(await api.get(`${REPORT}/rows?year=2026`), 409, 'amount_too_large');
+    await set('1000');
+  });
+
+  test.each([
+    ['', 'year'],
+    ['from=2026-01-01', 'from and to'],
+    ['to=2026-01-01', 'from and to'],
+    ['from=2026-01-02&to=2026-01-01', 'from must not be after to'],
+    ['from=2026-02-30&to=2026-03-01', 'from must be a day'],
+    ['from=2026-01-01&to=2026-01-01T00:00:00Z', 'to must be a day'],
+    ['year=2026&to=2026-03-01', 'not both'],
+    ['year=26', 'year must be four digits'],
+  ])('both are asked for by a year, or a first and a last day: ?%s is refused', async (query, message) => {
+    for (const path of [REPORT, `${REPORT}/rows`])
+      expectRefusal(await api.get(`${path}?${query}`), 400, 'invalid_query', message);
   });
 });
