@@ -233,7 +233,7 @@ describe('text in a file', () => {
     '"',
     '""',
     ',',
-    '\n',
+    'a line end\n',
     'Zoë 山田 🎉 é',
     'عربى',
     '\\N',

@@ -418,6 +418,43 @@ test('the report of a year is the file of the API, for its owner only, and overw
   await refuse(1, 'year must be four digits', 'reports', 'paid', '--year', '26');
 });
 
+test('a payout is paid when --paid-at says, a day being one of the account', async () => {
+  const { id } = await makeAffiliate(api);
+  await makeCommission(api, id);
+  await makePayout(api);
+  expect(await ask('account', 'change', '--time-zone', 'pacific/kiritimati')).toMatchObject({
+    time_zone: 'Pacific/Kiritimati',
+  });
+  expect(await say('account', 'show')).toMatch(/^Time zone +Pacific\/Kiritimati$/m);
+  await refuse(
+    1,
+    'time_zone must be the name of an IANA time zone',
+    'account',
+    'change',
+    '--time-zone',
+    'UTC+1',
+  );
+  const complete = ['payouts', 'complete', '1', '--all-paid', '--yes'];
+  await refuse(1, 'paid_at must be an RFC 3339 instant or a day', ...complete, '--paid-at', 'today');
+  await refuse(1, 'paid_at must not lie before the payout was made', ...complete, '--paid-at', '2000-01-01');
+  await refuse(1, 'paid_at must not lie in the future', ...complete, '--paid-at', '2999-12-31');
+  const { created_at } = (await api.get(`${PAYOUTS}/current`)).body;
+  expect(await ask(...complete, '--paid-at', created_at)).toMatchObject({ paid_at: created_at });
+});
+
+test('an affiliate has a legal type and a country', async () => {
+  const fields = ['--legal-type', 'business', '--country', 'ie'];
+  const made = await ask('affiliates', 'create', '--email', 'ada@example.com', ...fields);
+  expect(made).toMatchObject({ legal_type: 'business', country: 'IE' });
+  expect(await say('affiliates', 'show', 'ada@example.com')).toMatch(/^Legal type +business\nCountry +IE$/m);
+  const cleared = ['--legal-type', 'none', '--country', ''];
+  expect(await ask('affiliates', 'change', 'ada@example.com', ...cleared)).toMatchObject({
+    legal_type: null,
+    country: null,
+  });
+  await refuse(1, 'country', 'affiliates', 'change', 'ada@example.com', '--country', 'Ireland');
+});
+
 test('what takes money back, or cannot be undone, wants --yes where nobody can be asked', async () => {
   const { id } = await makeAffiliate(api, { external_id: 'a-1' });
   await makeCommission(api, id, { external_id: 'c-1', order_id: 'o-1' });

@@ -98,6 +98,7 @@ test('each format is the file of the API, under the name the server gives it, fo
   expect(await ask('payouts', 'export', '1', ...wise)).toEqual({
     files: [{ file: 'mine.csv', bytes: expect.any(Number), part: null }],
     skipped_affiliates: 0,
+    affiliates_above_limit: 0,
     payout_id: id,
     revision: 1,
     format: 'wise',
@@ -348,6 +349,35 @@ test('the payment files themselves complete the payout: what none of them pays i
   await nothingChanges(world, () =>
     refuse(run(['payouts', 'complete', '2', '--yes', '--from', 'p.csv']), 1, 'which is not of this payout'),
   );
+});
+
+test('files that name payments without letters, as they once did, complete the payout too', async () => {
+  const [both, wise] = await inTwoCurrencies();
+  for (const [format, file] of [['paypal', 'p.csv'] as const, ['wise', 'w.csv'] as const]) {
+    await exportTo('--format', format, '--currency', 'usd', '--allow-skipped', '-o', file);
+    const old = read(file).replaceAll(/P(\d+)-A(\d+)/g, '$1-$2');
+    expect(old).not.toBe(read(file));
+    writeFileSync(join(machine.folder, file), old);
+  }
+  const done = await ask('payouts', 'complete', '1', '--yes', '--from', 'p.csv', '--from', 'w.csv');
+  expect(settled(done)).toEqual([
+    [both, 'eur', 0, null],
+    [both, 'usd', 100, `1-${both}`],
+    [wise, 'usd', 300, `1-${wise}`],
+  ]);
+});
+
+test('what PayPal may refuse for its amount is told on stderr, and stands in the JSON', async () => {
+  await someone(PAYPAL, { usd: 2_000_001 });
+  await makePayout(api);
+  const ran = await exportTo('--format', 'paypal');
+  expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^exports\/.+-paypal-usd\.csv\n$/) });
+  expect(ran.stderr).toContain('1 payment in the file is above what PayPal sends at once');
+  const told = await ask('payouts', 'export', 'current', '--format', 'paypal', '-o', 'other.csv');
+  expect(told.affiliates_above_limit).toBe(1);
+  const settings = await ask('account', 'change', '--paypal-limit', 'usd=20000.01,eur=5');
+  expect(settings.paypal_payment_limit).toEqual({ usd: 2_000_001, eur: 500 });
+  expect((await exportTo('--format', 'paypal', '-o', 'third.csv')).stderr).toBe('');
 });
 
 test('a PayPal file of whole units completes the payout with the rest carried, as its list does', async () => {
