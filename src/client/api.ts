@@ -2188,8 +2188,8 @@ export interface Operations {
   /**
    * Download what was paid in a period. One row per affiliate, currency and way of payment, cash basis: what was
    * paid in that time, what came back in it, and the difference. A period is a `year`, or the days `from` and
-   * `to`, both in it, of the account's time zone. Names, addresses and countries are those of today,
-   * `payout_method` is that of the payment.
+   * `to`, both in it, of the account's time zone; an end that is left out is open. Names, addresses and
+   * countries are those of today, `payout_method` is that of the payment.
    */
   readonly downloadPaidReport: {
     readonly query?: DownloadPaidReportQuery;
@@ -2198,8 +2198,8 @@ export interface Operations {
   /**
    * List what was paid in a period. One row per affiliate, currency and way of payment, cash basis: what was
    * paid in that time, what came back in it, and the difference. A period is a `year`, or the days `from` and
-   * `to`, both in it, of the account's time zone. Names, addresses and countries are those of today,
-   * `payout_method` is that of the payment.
+   * `to`, both in it, of the account's time zone; an end that is left out is open. Names, addresses and
+   * countries are those of today, `payout_method` is that of the payment.
    */
   readonly listPaidReport: {
     readonly query?: ListPaidReportQuery;

@@ -35,6 +35,28 @@ async function refused(file: string | Uint8Array, reason: string, ...parts: stri
 }
 
 describe('a file of affiliates', () => {
+  test('says what they are by law and where, and changes neither where it has no such column', async () => {
+    const header = 'email,legal_type,country';
+    const rows = ['ada@example.com,business,ie', 'bob@example.com,person,', 'cyd@example.com,,DE'];
+    expect((await upload(csv(header, ...rows))).body).toMatchObject({ created: 3 });
+    const found = async () => (await stored()).map(({ legal_type, country }) => [legal_type, country]);
+    const all = [
+      ['business', 'IE'],
+      ['person', null],
+      [null, 'DE'],
+    ];
+    expect(await found()).toEqual(all);
+    expect((await upload(csv(header, ...rows))).body).toMatchObject({ unchanged: 3 });
+    expect((await upload(csv('email,slug', 'ada@example.com,ada'))).body).toMatchObject({ updated: 1 });
+    expect(await found()).toEqual(all);
+    await refused(csv(header, 'ada@example.com,company,IE'), 'invalid_lines', 'legal_type must be one of');
+    await refused(
+      csv(header, 'ada@example.com,person,Ireland'),
+      'invalid_lines',
+      'country must be two letters',
+    );
+  });
+
   test('makes who is not there yet, with every column and an event for each', async () => {
     const answer = await upload(
       csv(

@@ -376,6 +376,18 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
       ['ada example', (row) => row.name_first === 'ada'],
       EMPTY_HAYSTACK,
     ];
+  // the ends of a period, which no row shows
+  if (name === 'from')
+    return [
+      ['1970-01-01', () => true],
+      ['2999-12-31', () => false],
+    ];
+  if (name === 'to')
+    return [
+      ['2999-12-31', () => true],
+      ['1970-01-01', () => false],
+    ];
+  if (name === 'year') return [['1970', () => false]];
   const inside = INSIDE[name];
   if (inside) {
     const values = [...new Set(rows.map(inside))] as string[];

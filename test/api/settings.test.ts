@@ -97,6 +97,8 @@ describe('the account', () => {
       default_currency: 'usd',
       hold_days: 0,
       minimum_payout: {},
+      time_zone: 'UTC',
+      paypal_payment_limit: { usd: 2_000_000 },
       created_at: expect.stringMatching(TIMESTAMP),
       updated_at: expect.stringMatching(TIMESTAMP),
     });

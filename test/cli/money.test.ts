@@ -407,10 +407,10 @@ test('the report of a year is the file of the API, for its owner only, and overw
     to: null,
   });
   const days = ['--from', `${year}-01-01`, '--to', `${year}-12-31`];
-  const named = `exports/paid-${year}-01-01-to-${year}-12-31.csv`;
+  const named = `exports/paid-from-${year}-01-01-to-${year}-12-31.csv`;
   expect(await say('reports', 'paid', ...days)).toBe(`${named}\n`);
   expect(readFileSync(join(machine.folder, named), 'utf8')).toContain(`,${id},`);
-  await refuse(1, 'give a year', 'reports', 'paid', '--from', `${year}-01-01`);
+  await refuse(1, 'give a year, or from and to', 'reports', 'paid', '--year', year, '--to', `${year}-01-01`);
   expect(readFileSync(join(machine.folder, file), 'utf8')).toBe(report);
   expect(statSync(join(machine.folder, file)).mode & 0o777).toBe(0o600);
   await refuse(1, `${file} exists: add --force`, 'reports', 'paid', '--year', year);

@@ -19,8 +19,8 @@ interface PaidOptions extends OutputOptions {
 
 const HELP = `
 One row per affiliate, currency and way of payment: what was paid in that time, what came back in it, and the difference. The
-period is a year, or the days --from and --to, both in it, of the account's time zone. Names, addresses and countries are those
-of today.
+period is a year, or the days --from and --to, both in it, of the account's time zone; an end that is left out is open. Names,
+addresses and countries are those of today.
 
 Examples:
   $ payhook reports paid --year 2026
@@ -37,7 +37,7 @@ export function addReports(reports: Command, cli: Cli): void {
       .option('--year <year>', 'such as 2026')
       .option('--from <day>', 'the first day, such as 2026-04-01')
       .option('--to <day>', 'the last day'),
-    'paid-<period>.csv',
+    'paid-….csv',
   )
     .option('--json', 'print {file, bytes, year, from, to}')
     .addHelpText('after', HELP)

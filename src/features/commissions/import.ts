@@ -152,8 +152,8 @@ export async function importCommissions(
   { dryRun, partial }: { dryRun: boolean; partial: boolean },
 ): Promise<Json<unknown>> {
   const bad = new BadLines();
-  const columns = format(await defaultCurrency(tx, account), await zoneOf(tx, account));
-  const { header, lines } = await stageCsv(tx, upload, columns, bad);
+  const shape = format(await defaultCurrency(tx, account), await zoneOf(tx, account));
+  const { header, lines } = await stageCsv(tx, upload, shape, bad);
   const source = sourceOf(account, header);
   const stop = () => bad.count > 0 && !partial && !dryRun && refuseBadLines(bad, lines);
   await dropUnknown(tx, account, source, header, bad);

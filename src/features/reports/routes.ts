@@ -9,7 +9,7 @@ import { paidList } from './store.ts';
 const path = '/v2/affiliates/reports/paid';
 const WHAT =
   'One row per affiliate, currency and way of payment, cash basis: what was paid in that time, what came back in it, and ' +
-  "the difference. A period is a `year`, or the days `from` and `to`, both in it, of the account's time zone. Names, " +
+  "the difference. A period is a `year`, or the days `from` and `to`, both in it, of the account's time zone; an end that is left out is open. Names, " +
   'addresses and countries are those of today, `payout_method` is that of the payment.';
 
 const day = (description: string) =>

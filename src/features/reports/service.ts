@@ -7,7 +7,7 @@ import { type CsvFile, csvOut } from '../csv-export.ts';
 import { refuseInexact } from '../totals.ts';
 import { listPaid, paidCopy } from './store.ts';
 
-/** The period of a report: a year, or the days `from` and `to`, both in it. */
+/** The period of a report: a year, or from one day to another, both in it; an end that is left out is open. */
 export interface PeriodInput {
   readonly year?: string | undefined;
   readonly from?: string | undefined;
@@ -18,7 +18,7 @@ export interface PeriodInput {
 interface Period {
   /** Of a whole year, else null. */
   readonly year: number | null;
-  /** For the name of a file. */
+  /** The end of a file's name. */
   readonly name: string;
   readonly span: Span;
 }
@@ -29,6 +29,8 @@ interface PaidAmounts {
   readonly net_amount: number;
 }
 
+const [FIRST_DAY, LAST_DAY] = ['1970-01-01', '2999-12-31'];
+
 const refuse = (message: string) => fail('invalid_query', message);
 
 /** Reads a period in days of the zone. Throws `invalid_query`. */
@@ -38,21 +40,22 @@ function readPeriod({ year, from, to }: PeriodInput, zone: string): Period {
     if (parseDay(`${year}-01-01`) === null) {
       throw refuse('year must be four digits such as 2026, from 1970 to 2999');
     }
-    return { year: Number(year), name: year, span: spanOf(`${year}-01-01`, `${year}-12-31`, zone) };
-  }
-  if (from === undefined || to === undefined) {
-    throw refuse('give a year such as 2026, or the days from and to, such as 2026-01-01');
+    return { year: Number(year), name: `-${year}`, span: spanOf(`${year}-01-01`, `${year}-12-31`, zone) };
   }
   for (const [name, day] of Object.entries({ from, to })) {
-    if (parseDay(day) === null) throw refuse(`${name} must be a day YYYY-MM-DD, from 1970 to 2999`);
+    if (day !== undefined && parseDay(day) === null) {
+      throw refuse(`${name} must be a day YYYY-MM-DD, from 1970 to 2999`);
+    }
   }
-  if (from > to) throw refuse(`from must not be after to: ${from} is after ${to}`);
-  return { year: null, name: `${from}-to-${to}`, span: spanOf(from, to, zone) };
+  if (from !== undefined && to !== undefined && from > to) {
+    throw refuse(`from must not be after to: ${from} is after ${to}`);
+  }
+  const name = `${from === undefined ? '' : `-from-${from}`}${to === undefined ? '' : `-to-${to}`}`;
+  return { year: null, name, span: spanOf(from ?? FIRST_DAY, to ?? LAST_DAY, zone) };
 }
 
 function spanOf(first: string, last: string, zone: string): Span {
-  const [from, until] = [parseDayIn(first, zone)?.from ?? 0, parseDayIn(last, zone)?.until ?? 0];
-  return { from, until };
+  return { from: parseDayIn(first, zone)?.from ?? 0, until: parseDayIn(last, zone)?.until ?? 0 };
 }
 
 /**
@@ -65,7 +68,7 @@ export async function downloadPaidReport(
   input: PeriodInput,
 ): Promise<CsvFile> {
   const { year, name, span } = readPeriod(input, await zoneOf(db, account));
-  return { stream: csvOut(db, paidCopy(account, span, year)), name: `paid-${name}.csv`, headers: {} };
+  return { stream: csvOut(db, paidCopy(account, span, year)), name: `paid${name}.csv`, headers: {} };
 }
 
 /** A page of the same rows, in minor units. Throws `invalid_query`, `amount_too_large`. */
