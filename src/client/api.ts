@@ -63,6 +63,8 @@ export interface Affiliate {
   readonly status: AffiliateStatus;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout: Readonly<Record<string, number>> | null;
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  readonly metadata: Readonly<Record<string, string>>;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
 }
@@ -138,6 +140,8 @@ export interface AffiliateWithBalance {
   readonly status: AffiliateStatus;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout: Readonly<Record<string, number>> | null;
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  readonly metadata: Readonly<Record<string, string>>;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
   /** what the affiliate earned, per currency */
@@ -222,6 +226,8 @@ export interface ChangeAffiliateBody {
   readonly status?: AffiliateStatus | undefined;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ChangeOAuthApplicationBody {
@@ -240,6 +246,8 @@ export interface ChangeProgramBody {
   readonly name?: string | undefined;
   /** days on hold; null = the account's */
   readonly hold_days?: number | null | undefined;
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ChangeUserBody {
@@ -258,7 +266,7 @@ export interface ChangeWebhookEndpointBody {
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
   /** attempts per second; null = no limit */
   readonly rate_limit?: number | null | undefined;
-  /** your own keys and texts */
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly status?: EndpointStatus | undefined;
 }
@@ -307,7 +315,7 @@ export interface Commission {
   readonly void_reason: string | null;
   /** of a clawback: the commission it takes back */
   readonly reverses_commission_id: string | null;
-  /** your own keys and texts */
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
@@ -373,8 +381,12 @@ export interface CommissionImport {
 export interface CommissionInput {
   /** yours, unique for ever; must not begin with `payhook:` */
   readonly external_id: string;
-  /** who earned it */
-  readonly affiliate_id: number;
+  /** who earned it: exactly one of `affiliate_id`, `affiliate_external_id`, `affiliate_email` */
+  readonly affiliate_id?: number | undefined;
+  /** who earned it, by your own id */
+  readonly affiliate_external_id?: string | undefined;
+  /** who earned it, by e-mail address, in any case */
+  readonly affiliate_email?: string | undefined;
   /** whose hold it gets */
   readonly program_id?: number | null | undefined;
   /** a sale if nothing is said */
@@ -398,7 +410,7 @@ export interface CommissionInput {
   readonly description?: string | null | undefined;
   /** RFC 3339; default now */
   readonly occurred_at?: string | undefined;
-  /** your own keys and texts */
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
 
@@ -495,6 +507,8 @@ export interface CompletePayoutBody {
    * payout was made, not in the future; now if left out
    */
   readonly paid_at?: string | undefined;
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface CompletedPayout {
@@ -518,6 +532,8 @@ export interface CompletedPayout {
   readonly totals: readonly PayoutTotal[];
   readonly affiliate_count: number;
   readonly commission_count: number;
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  readonly metadata: Readonly<Record<string, string>>;
   /** the ETag; rises with every change */
   readonly revision: number;
   /** the id of the key, user or application */
@@ -559,7 +575,7 @@ export interface CreateAdjustmentBody {
   readonly description?: string | null | undefined;
   /** RFC 3339; default now */
   readonly occurred_at?: string | undefined;
-  /** your own keys and texts */
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
 
@@ -581,6 +597,8 @@ export interface CreateAffiliateBody {
   readonly status?: AffiliateStatus | undefined;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface CreateApiKeyBody {
@@ -611,6 +629,8 @@ export interface CreateProgramBody {
   readonly name: string;
   /** days on hold; null = the account's */
   readonly hold_days?: number | null | undefined;
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface CreateUserBody {
@@ -631,7 +651,7 @@ export interface CreateWebhookEndpointBody {
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
   /** attempts per second; null = no limit */
   readonly rate_limit?: number | null | undefined;
-  /** your own keys and texts */
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly status?: EndpointStatus | undefined;
 }
@@ -747,7 +767,7 @@ export interface NewWebhookEndpoint {
   readonly rate_limit: number | null;
   /** names of your own headers; their values are never shown */
   readonly headers: readonly string[];
-  /** your own keys and texts */
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
   readonly metadata: Readonly<Record<string, string>>;
   readonly first_failure_at: Timestamp | null;
   readonly last_success_at: Timestamp | null;
@@ -855,6 +875,8 @@ export interface Payout {
   readonly totals: readonly PayoutTotal[];
   readonly affiliate_count: number;
   readonly commission_count: number;
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  readonly metadata: Readonly<Record<string, string>>;
   /** the ETag; rises with every change */
   readonly revision: number;
   /** the id of the key, user or application */
@@ -1102,6 +1124,8 @@ export interface PayoutPreview {
   readonly totals: readonly PayoutTotal[];
   readonly affiliate_count: number;
   readonly commission_count: number;
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  readonly metadata: Readonly<Record<string, string>>;
   readonly revision: null;
   readonly created_by: null;
   readonly created_at: null;
@@ -1182,6 +1206,8 @@ export interface PayoutSelection {
   readonly search?: string | undefined;
   /** pays also what is below the minimums */
   readonly ignore_minimum?: boolean | undefined;
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export type PayoutStatus = 'unpaid' | 'paid';
@@ -1207,6 +1233,8 @@ export interface PayoutSummary {
   readonly totals: readonly PayoutTotal[];
   readonly affiliate_count: number;
   readonly commission_count: number;
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  readonly metadata: Readonly<Record<string, string>>;
   /** the ETag; rises with every change */
   readonly revision: number;
   /** the id of the key, user or application */
@@ -1254,6 +1282,8 @@ export interface Program {
   readonly name: string;
   /** days on hold; null = the account's */
   readonly hold_days: number | null;
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  readonly metadata: Readonly<Record<string, string>>;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
 }
@@ -1263,6 +1293,23 @@ export interface PublishEventBody {
   /** passed on unchanged */
   readonly data: Readonly<Record<string, unknown>>;
   readonly external_id?: string | undefined;
+}
+
+export interface PutAffiliateByExternalIdBody {
+  /** an e-mail address */
+  readonly email?: string | undefined;
+  readonly name_first?: string | null | undefined;
+  readonly name_last?: string | null | undefined;
+  readonly slug?: string | null | undefined;
+  /** an e-mail address */
+  readonly paypal_email?: string | null | undefined;
+  readonly payout_method?: PayoutMethod | null | undefined;
+  readonly is_ready_for_payout?: boolean | undefined;
+  readonly status?: AffiliateStatus | undefined;
+  /** minor units per currency code, for example {"usd": 5000} */
+  readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface RecoverWebhookEndpointBody {
@@ -1475,7 +1522,7 @@ export interface WebhookEndpoint {
   readonly rate_limit: number | null;
   /** names of your own headers; their values are never shown */
   readonly headers: readonly string[];
-  /** your own keys and texts */
+  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
   readonly metadata: Readonly<Record<string, string>>;
   readonly first_failure_at: Timestamp | null;
   readonly last_success_at: Timestamp | null;
@@ -2210,7 +2257,10 @@ export interface Operations {
     readonly query?: ListAffiliatesQuery;
     readonly result: Page<Affiliate>;
   };
-  /** Create an affiliate. Create an affiliate. */
+  /**
+   * Create an affiliate. One that exists already is a 409 whose `Location` is the affiliate that has the e-mail
+   * address or external_id.
+   */
   readonly createAffiliate: {
     readonly body: CreateAffiliateBody;
     readonly header: 'Idempotency-Key';
@@ -2233,10 +2283,30 @@ export interface Operations {
     readonly path: [affiliate_id: number];
     readonly result: AffiliateWithBalance;
   };
-  /** Change an affiliate. A new name or destination shows in the unpaid payout at once and raises its revision. */
+  /**
+   * Change an affiliate. Changes what is named; null clears. A new name or destination shows in the unpaid
+   * payout at once and raises its revision; what is so already is no change, and no event.
+   */
   readonly changeAffiliate: {
     readonly path: [affiliate_id: number];
     readonly body: ChangeAffiliateBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: Affiliate;
+  };
+  /** Get an affiliate by your own id. With its balance. */
+  readonly getAffiliateByExternalId: {
+    readonly path: [external_id: string];
+    readonly result: AffiliateWithBalance;
+  };
+  /**
+   * Create or change an affiliate by your own id. Creates the affiliate with this external_id (201; `email` is
+   * required), or changes what is named where there is one (200): absent fields stay as they are, null clears,
+   * and what is so already is no change and no event. Two at once make one affiliate. An e-mail address of
+   * another affiliate is a 409.
+   */
+  readonly putAffiliateByExternalId: {
+    readonly path: [external_id: string];
+    readonly body: PutAffiliateByExternalIdBody;
     readonly header: 'Idempotency-Key';
     readonly result: Affiliate;
   };
@@ -2769,6 +2839,18 @@ export const OPERATIONS = {
   changeAffiliate: {
     method: 'PATCH',
     path: '/v2/affiliates/{affiliate_id}',
+    takes: ['body'],
+    gives: 'record',
+  },
+  getAffiliateByExternalId: {
+    method: 'GET',
+    path: '/v2/affiliates/by-external-id/{external_id}',
+    takes: [],
+    gives: 'record',
+  },
+  putAffiliateByExternalId: {
+    method: 'PUT',
+    path: '/v2/affiliates/by-external-id/{external_id}',
     takes: ['body'],
     gives: 'record',
   },

@@ -70,6 +70,10 @@ export function resourcesOf({ method, send }: Calls) {
       /** An affiliate with its balance. */
       get: method('getAffiliate'),
       change: method('changeAffiliate'),
+      /** An affiliate with its balance, by your own id. */
+      getByExternalId: method('getAffiliateByExternalId'),
+      /** Makes the affiliate with this id of yours, or changes what is named where there is one. */
+      putByExternalId: method('putAffiliateByExternalId'),
       /** Credits or debits an affiliate. */
       adjust: method('createAdjustment'),
     },

@@ -1,17 +1,40 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 
+/** A PATCH as SQL. */
+export interface Changes {
+  /** The assignments of an UPDATE. */
+  readonly assignments: Sql;
+  /** Whether one of them changes the row. */
+  readonly differ: Sql;
+}
+
 /**
- * The assignments of an UPDATE for the fields that a PATCH really names: absent is unchanged, null clears.
- * `columns` are the names that may be set; a JSON column is written as JSON. null when nothing is to change.
+ * The changes of the fields that a PATCH really names: absent is unchanged, null clears. `columns` are the names that
+ * may be set; a JSON column is written as JSON. null when nothing is named.
  */
-export function assignmentsOf(input: object, columns: readonly string[]): Sql | null {
+export function changesOf(input: object, columns: readonly string[]): Changes | null {
   const values = new Map(Object.entries(input));
-  const changes = columns
+  const named = columns
     .filter((column) => values.get(column) !== undefined)
     .map((column) => {
       const value: unknown = values.get(column);
       const stored = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
-      return sql`${raw(column)} = ${stored}`;
+      return { column: raw(column), stored };
     });
-  return changes.length === 0 ? null : join(changes, ', ');
+  if (named.length === 0) return null;
+  return {
+    assignments: join(
+      named.map(({ column, stored }) => sql`${column} = ${stored}`),
+      ', ',
+    ),
+    differ: join(
+      named.map(({ column, stored }) => sql`${column} is distinct from ${stored}`),
+      ' or ',
+    ),
+  };
+}
+
+/** The assignments alone. */
+export function assignmentsOf(input: object, columns: readonly string[]): Sql | null {
+  return changesOf(input, columns)?.assignments ?? null;
 }

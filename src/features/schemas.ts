@@ -50,9 +50,11 @@ export const amounts = (description: string) =>
   Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: MAX_AMOUNT }), { description });
 export const minimums = amounts('minor units per currency code, for example {"usd": 5000}');
 
-export const metadata = Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 500 }), {
+/** A merchant's own keys and texts. Given in a change, it takes the place of what was there. */
+export const metadata = Type.Record(Type.String(), Type.String({ maxLength: 500 }), {
   maxProperties: 50,
-  description: 'your own keys and texts',
+  propertyNames: { maxLength: 40 },
+  description: 'your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them',
 });
 
 const pagination = strict(

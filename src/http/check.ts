@@ -12,6 +12,7 @@ import {
 
 interface SchemaError {
   readonly keyword: string;
+  readonly schemaPath: string;
   readonly instancePath: string;
   readonly params: Record<string, unknown>;
   readonly message: string;
@@ -70,7 +71,8 @@ function field(pointer: string, key?: string): string {
 function explain(errors: readonly SchemaError[]): string {
   const first = errors[0];
   if (!first) return 'the body is invalid';
-  const name = field(first.instancePath);
+  const isKey = first.schemaPath.endsWith('/propertyNames');
+  const name = `${isKey ? 'the key ' : ''}${field(first.instancePath)}`;
   if (first.keyword === 'required') {
     const missing = (first.params.requiredProperties as string[]).map((key) =>
       field(first.instancePath, key),
@@ -98,6 +100,8 @@ function rule({ keyword, params, message }: SchemaError): string {
       return `have at least ${limit} ${limit === 1 ? 'item' : 'items'}`;
     case 'maxItems':
       return `have at most ${limit} items`;
+    case 'maxProperties':
+      return `have at most ${limit} keys`;
     case 'minLength':
       return limit === 1 ? 'not be empty' : `have at least ${limit} characters`;
     case 'maxLength':

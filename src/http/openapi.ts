@@ -112,10 +112,13 @@ const TAGS: Readonly<Record<string, string>> = {
   'oauth-grants': 'What applications were allowed.',
 };
 
+/** Paths under `/v2/affiliates` that are about affiliates themselves. */
+const OF_AFFILIATES = new Set(['import', 'by-external-id']);
+
 function tagOf(route: Route): string {
   const parts = route.path.split('/').slice(2);
   const noun = parts[0] === 'affiliates' && parts[1] && !parts[1].startsWith('{') ? parts[1] : parts[0];
-  return noun === 'import' || noun === undefined ? 'affiliates' : noun;
+  return noun === undefined || OF_AFFILIATES.has(noun) ? 'affiliates' : noun;
 }
 
 function operationOf(route: Route): Json {

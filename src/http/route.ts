@@ -153,6 +153,8 @@ interface Common<Path extends string, Query extends TObject> {
   readonly list?: ListDefinition;
   /** Headers of its successes, besides those that every answer, list or file has. */
   readonly sends?: readonly HeaderName[];
+  /** A refusal because of a record that exists already tells where it is. */
+  readonly locatesDuplicates?: true;
   /** What its path's parameters are, where their names do not say it. */
   readonly inPath?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** The reasons it refuses with, besides those of every operation. */

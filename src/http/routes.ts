@@ -45,6 +45,8 @@ export const ROUTES: readonly Route[] = [
   affiliates.importFile,
   affiliates.get,
   affiliates.change,
+  affiliates.getOwn,
+  affiliates.put,
   programs.list,
   programs.create,
   programs.get,

@@ -42,6 +42,7 @@ const FULL = {
   is_ready_for_payout: false,
   status: 'inactive',
   minimum_payout: { usd: 2000, jpy: 0 },
+  metadata: { crm: 'lead-311', note: '' },
 };
 
 describe('an affiliate', () => {
@@ -73,6 +74,7 @@ describe('an affiliate', () => {
       is_ready_for_payout: true,
       status: 'active',
       minimum_payout: null,
+      metadata: {},
     });
   });
 
@@ -103,6 +105,27 @@ describe('an affiliate', () => {
     });
     const other = await world.otherAccount();
     expect((await makeAffiliate(other, { email: 'ada@example.com', external_id: 'x' })).id).not.toBe(bob.id);
+  });
+
+  test('that exists already is told by its id, new and changed', async () => {
+    const ada = await makeAffiliate(api, { email: 'ada@example.com', external_id: 'x' });
+    const bob = await makeAffiliate(api, { email: 'bob@example.com' });
+    const other = await world.otherAccount();
+    await makeAffiliate(other, { email: 'cyd@example.com', external_id: 'z' });
+    const told = [
+      [await api.post(AFFILIATES, { email: 'ADA@example.com' }), ada, 'email'],
+      [await api.post(AFFILIATES, { email: 'new@example.com', external_id: 'x' }), ada, 'external_id'],
+      // both are taken: the id that a program goes by is told
+      [await api.post(AFFILIATES, { email: 'bob@example.com', external_id: 'x' }), ada, 'external_id'],
+      [await api.patch(`${AFFILIATES}/${bob.id}`, { email: 'ada@example.com' }), ada, 'email'],
+      [await api.patch(`${AFFILIATES}/${bob.id}`, { external_id: 'x' }), ada, 'external_id'],
+    ] as const;
+    for (const [answer, { id }, field] of told) {
+      expectRefusal(answer, 409, `duplicate_${field}`, `${field}: affiliate ${id} of the account`);
+      expect(answer.headers.get('location')).toBe(`${AFFILIATES}/${id}`);
+    }
+    // one of another account is none
+    expect((await api.post(AFFILIATES, { email: 'cyd@example.com', external_id: 'z' })).status).toBe(201);
   });
 
   test.each([
@@ -181,6 +204,19 @@ describe('changing an affiliate', () => {
     const made = await makeAffiliate(api);
     const answer = await onlyAudited(world, () => api.patch(`${AFFILIATES}/${made.id}`, {}));
     expect(answer.body).toEqual(made);
+  });
+
+  test('to what it is already changes nothing and tells nobody, whatever the order of keys', async () => {
+    const { created_at, updated_at, object, id, ...same } = (await api.post(AFFILIATES, FULL)).body;
+    await makeCommission(api, id);
+    const answer = await onlyAudited(world, () =>
+      api.patch(`${AFFILIATES}/${id}`, {
+        ...same,
+        minimum_payout: { JPY: 0, usd: 2000 },
+        metadata: { note: '', crm: 'lead-311' },
+      }),
+    );
+    expect(answer.body).toEqual({ ...same, created_at, updated_at, object, id });
   });
 
   test('to what it is already does not raise the revision of a payout', async () => {

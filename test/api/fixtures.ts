@@ -252,6 +252,7 @@ export const MISSING: Readonly<Record<string, string>> = {
   recovery_id: `rec_${'0'.repeat(32)}`,
   refund_id: `ref_${'0'.repeat(32)}`,
   return_id: `ret_${'0'.repeat(32)}`,
+  external_id: `crm_${'0'.repeat(32)}`,
 };
 
 /** Rows of a CSV text with RFC 4180 quoting, as a reader of its own would see them. */
@@ -283,6 +284,10 @@ export function parseCsv(text: string): string[][] {
   return table;
 }
 
+/** What is required and no schema says: an affiliate has three names, and one of them is needed. */
+const unsaid = (schema: Json): string[] =>
+  'affiliate_external_id' in (schema.properties ?? {}) ? ['affiliate_id'] : [];
+
 /** The smallest value a schema of the description takes. */
 export function sample(schema: Json): Json {
   if (schema.const !== undefined) return schema.const;
@@ -291,7 +296,10 @@ export function sample(schema: Json): Json {
   switch (schema.type) {
     case 'object':
       return Object.fromEntries(
-        (schema.required ?? []).map((name: string) => [name, sample(schema.properties[name])]),
+        [...(schema.required ?? []), ...unsaid(schema)].map((name: string) => [
+          name,
+          sample(schema.properties[name]),
+        ]),
       );
     case 'array':
       return Array.from({ length: schema.minItems ?? 0 }, () => sample(schema.items));

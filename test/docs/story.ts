@@ -44,7 +44,13 @@ export async function settingUp({ show, refuse, chapter }: Recorder, { world }: 
       name_last: 'Lovelace',
       slug: 'ada',
       minimum_payout: { usd: 2500 },
+      metadata: { crm: 'lead-311' },
     },
+  });
+  await show('getAffiliateByExternalId', { path: { external_id: 'partner-7' } });
+  await show('putAffiliateByExternalId', {
+    path: { external_id: 'partner-7' },
+    body: { email: 'ada@example.com', name_first: 'Ada', metadata: { crm: 'lead-312' } },
   });
   await show('changeAffiliate', {
     path: { affiliate_id: ada.id },
@@ -64,14 +70,14 @@ export async function settingUp({ show, refuse, chapter }: Recorder, { world }: 
 /** August: commissions come in one by one, in a batch and from a file; some are questioned or taken back. */
 export async function earning({ show, refuse, chapter, at, day }: Recorder, { world }: Scene): Promise<void> {
   const { data: affiliates } = (await world.api.get('/v2/affiliates?sort=created_at')).body;
-  const [ada, charles] = affiliates.map(({ id }: { id: number }) => id);
+  const [ada] = affiliates.map(({ id }: { id: number }) => id);
   const [program] = (await world.api.get('/v2/affiliates/programs')).body.data;
   chapter('2026-08-25T09:00:00.000Z');
   const sale = await show('createCommission', {
     headers: { 'Idempotency-Key': 'order-1042' },
     body: {
       external_id: 'order-1042-ada',
-      affiliate_id: ada,
+      affiliate_external_id: 'partner-7',
       program_id: program.id,
       sale_amount: 50000,
       rate_bps: 2000,
@@ -85,7 +91,7 @@ export async function earning({ show, refuse, chapter, at, day }: Recorder, { wo
     },
   });
   await refuse('createCommission', 'duplicate_external_id', {
-    body: { external_id: 'order-1042-ada', affiliate_id: ada, amount: 9900 },
+    body: { external_id: 'order-1042-ada', affiliate_external_id: 'partner-7', amount: 9900 },
   });
   const batch = await show('createCommissionBatch', {
     body: {
@@ -99,7 +105,7 @@ export async function earning({ show, refuse, chapter, at, day }: Recorder, { wo
         },
         {
           external_id: 'order-1058-charles',
-          affiliate_id: charles,
+          affiliate_email: 'charles@example.com',
           amount: 12550,
           order_id: 'order-1058',
           occurred_at: at('2026-08-05T17:20:00.000Z'),

@@ -127,6 +127,36 @@ describe("with another account's ids", () => {
     }),
   );
 
+  test('theirs by their own id is one nobody has; made under it, it is ours', async () => {
+    const at = (name: string) => `/v2/affiliates/by-external-id/${name}`;
+    await changingNothing(async () => {
+      const [asked, missing] = [await world.api.get(at('theirs-1')), await world.api.get(at('nobodys-1'))];
+      expect([asked.status, asked.text]).toEqual([404, missing.text]);
+      const changed = await world.api.put(at('theirs-1'), { name_first: 'Mallory' });
+      expect([changed.status, changed.text]).toEqual([
+        400,
+        (await world.api.put(at('nobodys-1'), { name_first: 'Mallory' })).text,
+      ]);
+    });
+    const before = (await other.get(at('theirs-1'))).text;
+    const made = await world.api.put(at('theirs-1'), { email: 'theirs-1@example.com' });
+    expect(made.status, made.text).toBe(201);
+    expect((await other.get(at('theirs-1'))).text).toBe(before);
+  });
+
+  test.each(['affiliate_external_id', 'affiliate_email'])(
+    'a commission for their %s is refused as one for nobody',
+    (name) =>
+      changingNothing(async () => {
+        const at = name === 'affiliate_email' ? '@example.com' : '';
+        const ask = (text: string) =>
+          world.api.post('/v2/affiliates/commissions', { external_id: 'x', amount: 1, [name]: text });
+        const [asked, missing] = [await ask(`theirs-0${at}`), await ask(`nobody-0${at}`)];
+        expect([asked.status, asked.reason]).toEqual([400, 'unknown_affiliate']);
+        expect(asked.text.replaceAll('theirs', '?')).toBe(missing.text.replaceAll('nobody', '?'));
+      }),
+  );
+
   const filters = OPERATIONS.flatMap((operation) =>
     REFERENCES.filter((name) => operation.queryParameters.includes(name)).map((name) => ({
       operation,

@@ -74,8 +74,8 @@ function accessOf({ security, 'x-lowest-role': role = null }: Described[string][
   };
 }
 
-/** Path parameters that name no record: each is one of a few words. */
-const WORDS: Readonly<Record<string, string>> = { format: 'summary' };
+/** Path parameters that are no id of ours: one of a few words, and what an account calls an affiliate itself. */
+const WORDS: Readonly<Record<string, string>> = { format: 'summary', external_id: 'ours-0' };
 
 function neededQuery(parameters: Described[string][string]['parameters']): string {
   const needed = parameters.filter((each) => each.in === 'query' && each.required);
@@ -157,7 +157,10 @@ function sample(schema: Schema, name: string, ids: Ids, also: ReadonlySet<string
   if (schema.type === 'object') {
     const wanted = Object.entries(schema.properties ?? {}).filter(
       ([key, property]) =>
-        schema.required?.includes(key) || DEFAULTS[key] !== undefined || leadsTo(key, property, also),
+        schema.required?.includes(key) ||
+        key === 'affiliate_id' || // or one of its other names, which a schema does not say
+        DEFAULTS[key] !== undefined ||
+        leadsTo(key, property, also),
     );
     return Object.fromEntries(wanted.map(([key, property]) => [key, sample(property, key, ids, also)]));
   }

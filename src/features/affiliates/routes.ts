@@ -1,14 +1,19 @@
 import { Type } from 'typebox';
 import { created, ok, page, readRoute, writeRoute } from '../../http/route.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
-import { badLine, email, listOf, minimums, nullable, strict, text } from '../schemas.ts';
+import { badLine, email, listOf, metadata, minimums, nullable, strict, text } from '../schemas.ts';
 import { importAffiliates } from './import.ts';
 import { affiliate, affiliateStatus, affiliateWithBalance, legalType, payoutMethod } from './schema.ts';
-import { changeAffiliate, createAffiliate, missingAffiliate } from './service.ts';
+import {
+  changeAffiliate,
+  createAffiliate,
+  getByExternalId,
+  missingAffiliate,
+  putAffiliate,
+} from './service.ts';
 import { affiliateList, listAffiliates, readAffiliate } from './store.ts';
 
 const optional = {
-  external_id: Type.Optional(nullable(text(255))),
   name_first: Type.Optional(nullable(text(200))),
   name_last: Type.Optional(nullable(text(200))),
   slug: Type.Optional(nullable(text(200))),
@@ -21,7 +26,9 @@ const optional = {
   is_ready_for_payout: Type.Optional(Type.Boolean()),
   status: Type.Optional(affiliateStatus),
   minimum_payout: Type.Optional(nullable(minimums)),
+  metadata: Type.Optional(metadata),
 };
+const externalId = Type.Optional(nullable(text(255)));
 
 export const list = readRoute({
   operation: 'listAffiliates',
@@ -39,9 +46,12 @@ export const create = writeRoute({
   path: '/v2/affiliates',
   access: 'affiliates',
   summary: 'Create an affiliate',
-  body: strict({ email, ...optional }),
+  description:
+    'One that exists already is a 409 whose `Location` is the affiliate that has the e-mail address or external_id.',
+  body: strict({ email, external_id: externalId, ...optional }),
   returns: { 201: affiliate },
   errors: ['duplicate_email', 'duplicate_external_id'],
+  locatesDuplicates: true,
   handle: async ({ tx, account, body }) => created(await createAffiliate(tx, account, body)),
 });
 
@@ -66,12 +76,56 @@ export const change = writeRoute({
   path: '/v2/affiliates/{affiliate_id}',
   access: 'affiliates',
   summary: 'Change an affiliate',
-  description: 'A new name or destination shows in the unpaid payout at once and raises its revision.',
-  body: strict({ email: Type.Optional(email), ...optional }),
+  description:
+    'Changes what is named; null clears. A new name or destination shows in the unpaid payout at once and raises its ' +
+    'revision; what is so already is no change, and no event.',
+  body: strict({ email: Type.Optional(email), external_id: externalId, ...optional }),
   returns: { 200: affiliate },
   errors: ['resource_missing', 'duplicate_email', 'duplicate_external_id'],
+  locatesDuplicates: true,
   handle: async ({ tx, account, params, body }) =>
     ok(await changeAffiliate(tx, account, params.affiliate_id, body)),
+});
+
+const byExternalId = '/v2/affiliates/by-external-id/{external_id}';
+const inPath = {
+  external_id: {
+    description: 'your own id of the affiliate, percent-encoded',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+};
+
+export const getOwn = readRoute({
+  operation: 'getAffiliateByExternalId',
+  path: byExternalId,
+  inPath,
+  access: 'affiliates',
+  summary: 'Get an affiliate by your own id',
+  description: 'With its balance.',
+  returns: { 200: affiliateWithBalance },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => ok(await getByExternalId(db, account, params.external_id)),
+});
+
+export const put = writeRoute({
+  operation: 'putAffiliateByExternalId',
+  method: 'PUT',
+  path: byExternalId,
+  inPath,
+  access: 'affiliates',
+  summary: 'Create or change an affiliate by your own id',
+  description:
+    'Creates the affiliate with this external_id (201; `email` is required), or changes what is named where there is one ' +
+    '(200): absent fields stay as they are, null clears, and what is so already is no change and no event. Two at once ' +
+    'make one affiliate. An e-mail address of another affiliate is a 409.',
+  body: strict({ email: Type.Optional(email), ...optional }),
+  returns: { 200: affiliate, 201: affiliate },
+  errors: ['duplicate_email'],
+  locatesDuplicates: true,
+  handle: async ({ tx, account, params, body }) => {
+    const { json, isNew } = await putAffiliate(tx, account, params.external_id, body);
+    return isNew ? created(json) : ok(json);
+  },
 });
 
 export const importFile = writeRoute({

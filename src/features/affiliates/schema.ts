@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { amount, currencyCode, minimums, nullable, strict, timestamp } from '../schemas.ts';
+import { amount, currencyCode, metadata, minimums, nullable, strict, timestamp } from '../schemas.ts';
 
 export const payoutMethod = nullable(Type.Enum(['paypal', 'wise', 'other'], { title: 'PayoutMethod' }));
 export const LEGAL_TYPES = ['person', 'business'] as const;
@@ -25,6 +25,7 @@ const fields = {
   is_ready_for_payout: Type.Boolean({ description: "the merchant's switch" }),
   status: affiliateStatus,
   minimum_payout: nullable(minimums),
+  metadata,
   created_at: timestamp,
   updated_at: timestamp,
 };

@@ -1,4 +1,4 @@
-import { type Tx, uniqueViolation } from '../../db/connect.ts';
+import { type Reader, type Tx, uniqueViolation } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -6,9 +6,17 @@ import { numberIdOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
 import { knownAmounts } from '../accounts/service.ts';
-import { assignmentsOf } from '../changes.ts';
+import { changesOf } from '../changes.ts';
 import { lockBooks, reviseCurrentPayout } from '../payouts/books.ts';
-import { insertAffiliate, readAffiliateRow, updateAffiliate } from './store.ts';
+import {
+  type Duplicate,
+  findDuplicate,
+  idByExternalId,
+  insertAffiliate,
+  readAffiliate,
+  readAffiliateRow,
+  updateAffiliate,
+} from './store.ts';
 
 export interface AffiliateInput {
   readonly external_id?: string | null;
@@ -23,6 +31,7 @@ export interface AffiliateInput {
   readonly is_ready_for_payout?: boolean;
   readonly status?: 'active' | 'inactive';
   readonly minimum_payout?: Readonly<Record<string, number>> | null;
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /** The fields a payment goes by: a payout that is not paid yet shows them as they are now. */
@@ -36,9 +45,12 @@ export const DESTINATION_FIELDS = [
   'is_ready_for_payout',
 ] as const;
 
-const FIELDS = [...DESTINATION_FIELDS, 'external_id', 'slug', 'status', 'minimum_payout', 'country'];
+const FIELDS = [
+  ...DESTINATION_FIELDS,
+  ...['external_id', 'slug', 'status', 'minimum_payout', 'country', 'metadata'],
+];
 
-/** Runs a write; its unique violations become refusals that name the field. */
+/** Runs a write; its unique violations, of affiliates that came meanwhile, become refusals that name the field. */
 export async function refuseDuplicates<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -87,20 +99,83 @@ function normalised(input: AffiliateInput, before: AffiliateInput = {}): Affilia
   };
 }
 
-/** Makes an affiliate. Throws `duplicate_email`, `duplicate_external_id`. */
+/** Makes an affiliate. Throws `duplicate_email`, `duplicate_external_id`, with the Location of the one that has it. */
 export async function createAffiliate(
   tx: Tx,
   account: string,
   input: AffiliateInput,
 ): Promise<Json<unknown>> {
-  const { json } = await refuseDuplicates(insertAffiliate(tx, account, normalised(input)));
-  await publish(tx, { account, type: 'affiliate.created', data: json });
-  return json;
+  const made = await makeOrFind(tx, account, input);
+  if (typeof made === 'string') return made;
+  throw duplicateOf(made);
+}
+
+/** The record of a new affiliate, which is published, or the one that has its external_id or e-mail address already. */
+async function makeOrFind(
+  tx: Tx,
+  account: string,
+  input: AffiliateInput,
+): Promise<Json<unknown> | Duplicate> {
+  const affiliate = normalised(input);
+  for (;;) {
+    const json = await insertAffiliate(tx, account, affiliate);
+    if (json !== null) {
+      await publish(tx, { account, type: 'affiliate.created', data: json });
+      return json;
+    }
+    const duplicate = await findDuplicate(tx, account, affiliate);
+    // null: it was renamed in between, and the way is free
+    if (duplicate !== null) return duplicate;
+  }
+}
+
+function duplicateOf({ id, field }: Duplicate) {
+  const words = { email: 'e-mail address', external_id: 'external_id' };
+  return fail(`duplicate_${field}`, `${field}: affiliate ${id} of the account has this ${words[field]}`, {
+    location: `/v2/affiliates/${id}`,
+  });
+}
+
+/**
+ * Makes the affiliate with this external_id, or changes what the input names where there is one. Two at once make one.
+ * Throws as `createAffiliate` and `changeAffiliate`; `invalid_body` for a new one without an e-mail address.
+ */
+export async function putAffiliate(
+  tx: Tx,
+  account: string,
+  externalId: string,
+  input: Omit<AffiliateInput, 'external_id'>,
+): Promise<{ json: Json<unknown>; isNew: boolean }> {
+  const id = await idByExternalId(tx, account, externalId);
+  const made = id === null ? await makeOrFind(tx, account, newAffiliate(externalId, input)) : { id };
+  if (typeof made === 'string') return { json: made, isNew: true };
+  if ('field' in made && made.field === 'email') throw duplicateOf(made);
+  return { json: await changeById(tx, account, made.id, input), isNew: false };
+}
+
+/** Throws `invalid_body` for what a new affiliate cannot be made of. */
+function newAffiliate(externalId: string, input: AffiliateInput): AffiliateInput {
+  if (input.email === undefined)
+    throw fail('invalid_body', 'email is required: there is no affiliate with this external_id yet');
+  if ([...externalId].length > 255)
+    throw fail('invalid_body', 'external_id must have at most 255 characters');
+  return { ...input, external_id: externalId };
+}
+
+/** The affiliate with this external_id and its balance. Throws `resource_missing`. */
+export async function getByExternalId(
+  db: Reader,
+  account: string,
+  externalId: string,
+): Promise<Json<unknown>> {
+  const id = await idByExternalId(db, account, externalId);
+  return found(id === null ? null : await readAffiliate(db, account, id));
 }
 
 /**
  * Changes the named fields of an affiliate; null clears. A new name or destination shows in the unpaid payout at
- * once and raises its revision. Throws `resource_missing`, `duplicate_email`, `duplicate_external_id`.
+ * once and raises its revision; what is so already is no change. Throws `resource_missing`, `duplicate_email`,
+ * `duplicate_external_id`.
  */
 export async function changeAffiliate(
   tx: Tx,
@@ -112,15 +187,33 @@ export async function changeAffiliate(
   if (input.minimum_payout) knownAmounts('minimum_payout', input.minimum_payout);
   const id = numberIdOf(affiliateId);
   if (id === null) throw missingAffiliate();
+  return changeById(tx, account, id, input);
+}
+
+async function changeById(
+  tx: Tx,
+  account: string,
+  id: number,
+  input: AffiliateInput,
+): Promise<Json<unknown>> {
   const redirects = DESTINATION_FIELDS.some((field) => input[field] !== undefined);
   if (redirects) await lockBooks(tx, account);
-  const before = await readAffiliateRow(tx, account, id);
-  if (before === null) throw missingAffiliate();
-  const changes = assignmentsOf(normalised(input, JSON.parse(before) as AffiliateInput), FIELDS);
-  const json = changes ? await refuseDuplicates(updateAffiliate(tx, account, id, changes)) : before;
-  if (json === null) throw missingAffiliate();
-  if (changes) await publish(tx, { account, type: 'affiliate.updated', data: json });
+  const before = found(await readAffiliateRow(tx, account, id));
+  const affiliate = normalised(input, JSON.parse(before) as AffiliateInput);
+  if (affiliate.email || affiliate.external_id) {
+    const duplicate = await findDuplicate(tx, account, affiliate, id);
+    if (duplicate !== null) throw duplicateOf(duplicate);
+  }
+  const changes = changesOf(affiliate, FIELDS);
+  const json = changes && (await refuseDuplicates(updateAffiliate(tx, account, id, changes)));
+  if (json === null) return found(await readAffiliateRow(tx, account, id));
+  await publish(tx, { account, type: 'affiliate.updated', data: json });
   if (redirects && differs(before, json)) await reviseCurrentPayout(tx, account, id);
+  return json;
+}
+
+function found(json: string | null): string {
+  if (json === null) throw missingAffiliate();
   return json;
 }
 

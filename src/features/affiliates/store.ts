@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { maybeRow, oneRow, type Reader, type Tx } from '../../db/connect.ts';
+import { maybeRow, type Reader, type Tx } from '../../db/connect.ts';
 import {
   exactly,
   instants,
@@ -9,11 +9,13 @@ import {
   oneOf,
   type Page,
 } from '../../http/lists.ts';
+import type { Changes } from '../changes.ts';
 import { searchCondition } from './search.ts';
 
 /** The columns of the affiliate record; the alias is `a`. */
 export const record = sql`a.id, 'affiliate' as object, a.external_id, a.email, a.name_first, a.name_last, a.slug,
   a.paypal_email, a.payout_method, a.legal_type, a.country, a.is_ready_for_payout, a.status, a.minimum_payout,
+  a.metadata,
   iso(a.created_at) as created_at, iso(a.updated_at) as updated_at`;
 
 const asJson = (source: Sql) =>
@@ -74,31 +76,71 @@ export async function readAffiliate(db: Reader, account: string, id: number): Pr
   return row?.json ?? null;
 }
 
-export async function insertAffiliate(
-  tx: Tx,
-  account: string,
-  input: object,
-): Promise<{ id: bigint; json: string }> {
-  return oneRow(
+/** The record of a new affiliate, or null when another one has its external_id or e-mail address. */
+export async function insertAffiliate(tx: Tx, account: string, input: object): Promise<string | null> {
+  const row = await maybeRow<{ json: string }>(
     tx,
     sql`with made as (
           insert into affiliates (account_id, external_id, email, name_first, name_last, slug, paypal_email,
-            payout_method, legal_type, country, is_ready_for_payout, status, minimum_payout)
+            payout_method, legal_type, country, is_ready_for_payout, status, minimum_payout, metadata)
           select ${account}, external_id, email, name_first, name_last, slug, paypal_email, payout_method,
-            legal_type, country, coalesce(is_ready_for_payout, true), coalesce(status, 'active'), minimum_payout
-          from json_populate_record(null::affiliates, ${JSON.stringify(input)}) given returning *)
-        select made.id, j.json from made, lateral (${asJson(sql`made`)}) j`,
+            legal_type, country, coalesce(is_ready_for_payout, true), coalesce(status, 'active'), minimum_payout,
+            coalesce(metadata, '{}')
+          from json_populate_record(null::affiliates, ${JSON.stringify(input)}) given
+          on conflict do nothing returning *)
+        ${asJson(sql`made`)}`,
   );
+  return row?.json ?? null;
 }
 
+/** The affiliate that has the external_id or the e-mail address of an input, and which of them. */
+export interface Duplicate {
+  readonly id: number;
+  readonly field: 'external_id' | 'email';
+}
+
+/** Another affiliate than `except` that has what an input names, the external_id first; null when there is none. */
+export async function findDuplicate(
+  tx: Tx,
+  account: string,
+  { external_id = null, email = null }: { external_id?: string | null; email?: string | null },
+  except: number | null = null,
+): Promise<Duplicate | null> {
+  const row = await maybeRow<{ id: bigint; same_id: boolean }>(
+    tx,
+    sql`select id, external_id is not distinct from ${external_id} and external_id is not null as same_id
+        from affiliates
+        where account_id = ${account} and (external_id = ${external_id} or lower(email) = lower(${email}))
+          and id is distinct from ${except}::int8
+        order by same_id desc limit 1`,
+  );
+  return row && { id: Number(row.id), field: row.same_id ? 'external_id' : 'email' };
+}
+
+/** The id of the affiliate with this external_id, or null. */
+export async function idByExternalId(
+  db: Reader,
+  account: string,
+  externalId: string,
+): Promise<number | null> {
+  // no external_id has a NUL, and PostgreSQL takes none
+  if (externalId.includes('\0')) return null;
+  const row = await maybeRow<{ id: bigint }>(
+    db,
+    sql`select id from affiliates where account_id = ${account} and external_id = ${externalId}`,
+  );
+  return row && Number(row.id);
+}
+
+/** The changed record, or null when there is nothing to change. */
 export async function updateAffiliate(
   tx: Tx,
   account: string,
   id: number,
-  assignments: Sql,
+  { assignments, differ }: Changes,
 ): Promise<string | null> {
   const updated = sql`update affiliates set ${assignments}, updated_at = now()
-                      where account_id = ${account} and id = ${id} returning *`;
+                      where account_id = ${account} and id = ${id} and (${differ}) returning *`;
   const row = await maybeRow<{ json: string }>(tx, sql`with changed as (${updated}) ${asJson(sql`changed`)}`);
   return row?.json ?? null;
 }

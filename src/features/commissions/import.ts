@@ -14,24 +14,21 @@ import {
 import { formatInstant, parseInstantOrDay } from '../../kernel/time.ts';
 import { zoneOf } from '../accounts/service.ts';
 import { BadLines, CellError, type CsvFormat, cell, refuseBadLines, stageCsv } from '../csv-import.ts';
+import { AFFILIATE_NAMES, type AffiliateName } from '../references.ts';
 import { refuseInexact } from '../totals.ts';
 import { externalIdRule } from './own-ids.ts';
 import { commissionOf, defaultCurrency } from './service.ts';
 import { contradictions, INPUT_COLUMNS, insertCommissions, sumsOf, unknownReferences } from './store.ts';
 
-/** How a line may name its affiliate; the header has exactly one of these. */
-const AFFILIATE_COLUMNS: Readonly<Record<string, Sql>> = {
-  affiliate_id: sql`a.id = f.affiliate::bigint`,
-  affiliate_email: sql`lower(a.email) = lower(f.affiliate)`,
-  affiliate_external_id: sql`a.external_id = f.affiliate`,
-};
+/** The header has exactly one of these. */
+const AFFILIATE_COLUMNS = Object.keys(AFFILIATE_NAMES) as AffiliateName[];
 
 const columns = Object.keys(INPUT_COLUMNS).filter((column) => column !== 'metadata');
 
 function format(fallbackCurrency: string, zone: string): CsvFormat {
   return {
-    columns: [...columns, ...Object.keys(AFFILIATE_COLUMNS)],
-    required: ['external_id', Object.keys(AFFILIATE_COLUMNS)],
+    columns: [...columns, ...AFFILIATE_COLUMNS],
+    required: ['external_id', AFFILIATE_COLUMNS],
     fixedWords: ['type', 'currency'],
     staged: [
       ['affiliate', 'text'],
@@ -71,11 +68,10 @@ function externalIdCell(value: string | null | undefined): string | null {
 }
 
 function affiliateCell(cells: Readonly<Record<string, string | null>>): string {
-  for (const column of Object.keys(AFFILIATE_COLUMNS)) {
+  for (const column of AFFILIATE_COLUMNS) {
     if (cells[column] === undefined) continue;
     const value = cell.required(column, cells[column]);
-    if (column === 'affiliate_id') return cell.id(column, value) ?? '';
-    return column === 'affiliate_email' ? value.normalize('NFC') : value;
+    return column === 'affiliate_id' ? (cell.id(column, value) ?? '') : value;
   }
   return '';
 }
@@ -174,18 +170,20 @@ export async function importCommissions(
   return `{"object":"commission_import","dry_run":${dryRun},"lines":${lines},${counts},"errors":${errors}}`;
 }
 
+const affiliateColumn = (header: ReadonlySet<string>): AffiliateName =>
+  AFFILIATE_COLUMNS.find((name) => header.has(name)) ?? 'affiliate_id';
+
 /** The staged lines with the affiliate each one means. */
 function sourceOf(account: string, header: ReadonlySet<string>): Sql {
-  const column = Object.keys(AFFILIATE_COLUMNS).find((name) => header.has(name)) ?? 'affiliate_id';
   const list = raw(columns.map((name) => `f.${name}`).join(', '));
   return sql`(select f.line, f.affiliate, a.id as affiliate_id, ${list}, null::jsonb as metadata from staged f
-    left join affiliates a on a.account_id = ${account} and ${AFFILIATE_COLUMNS[column]}) s`;
+    left join affiliates a on a.account_id = ${account} and ${AFFILIATE_NAMES[affiliateColumn(header)](sql`f.affiliate`)}) s`;
 }
 
 async function dropUnknown(tx: Tx, account: string, source: Sql, header: ReadonlySet<string>, bad: BadLines) {
   const unknown = await unknownReferences(tx, account, source);
   if (unknown.length === 0) return;
-  const column = Object.keys(AFFILIATE_COLUMNS).find((name) => header.has(name)) ?? 'affiliate_id';
+  const column = affiliateColumn(header);
   const cells = await removeStaged(
     tx,
     unknown.map(({ line }) => line),

@@ -27,7 +27,15 @@ const BATCH_LIMIT = 16 << 20;
 const input = strict(
   {
     external_id: { ...identifier, description: 'yours, unique for ever; must not begin with `payhook:`' },
-    affiliate_id: { ...numberId, description: 'who earned it' },
+    affiliate_id: Type.Optional({
+      ...numberId,
+      description: 'who earned it: exactly one of `affiliate_id`, `affiliate_external_id`, `affiliate_email`',
+    }),
+    affiliate_external_id: Type.Optional({ ...text(255), description: 'who earned it, by your own id' }),
+    affiliate_email: Type.Optional({
+      ...text(320),
+      description: 'who earned it, by e-mail address, in any case',
+    }),
     program_id: Type.Optional(nullable({ ...numberId, description: 'whose hold it gets' })),
     type: Type.Optional(
       Type.Enum(['sale', 'recurring', 'bonus'], {

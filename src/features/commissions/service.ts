@@ -1,5 +1,6 @@
 import type { Reader, Tx } from '../../db/connect.ts';
 import { publish } from '../../delivery/queue.ts';
+import { quote } from '../../kernel/csv-refusal.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
 import { numberIdOf, uuidOf } from '../../kernel/ids.ts';
@@ -8,7 +9,13 @@ import { MAX_AMOUNT, multiplyRounded, normalizeCurrency } from '../../kernel/mon
 import { formatInstant, INSTANT_RULE, parseInstant } from '../../kernel/time.ts';
 import { getAccount } from '../accounts/service.ts';
 import { lockBooks } from '../payouts/books.ts';
-import { missingAffiliates } from '../references.ts';
+import {
+  type AffiliateReference,
+  missingAffiliates,
+  namesGiven,
+  referenceRule,
+  withAffiliateIds,
+} from '../references.ts';
 import { ordersOf } from '../refunds/locks.ts';
 import { readCommission } from './list.ts';
 import { externalIdRule } from './own-ids.ts';
@@ -22,9 +29,8 @@ import {
   unknownReferences,
 } from './store.ts';
 
-export interface CommissionInput {
+export interface CommissionInput extends AffiliateReference {
   readonly external_id: string;
-  readonly affiliate_id: number;
   readonly program_id?: number | null;
   readonly type?: 'sale' | 'recurring' | 'bonus';
   readonly amount?: number;
@@ -52,7 +58,7 @@ interface Refusal {
   readonly message: string;
 }
 
-interface Line {
+interface Line extends AffiliateReference {
   readonly line: number;
   readonly [column: string]: unknown;
 }
@@ -68,8 +74,8 @@ export async function defaultCurrency(db: Reader, account: string): Promise<stri
 }
 
 function readInput(input: CommissionInput, line: number, fallback: string): Line | Refusal {
-  const reserved = externalIdRule(input.external_id);
-  if (reserved !== null) return { reason: 'invalid_body', message: reserved };
+  const broken = externalIdRule(input.external_id) ?? referenceRule(input);
+  if (broken !== null) return { reason: 'invalid_body', message: broken };
   if (typeof input.customer_email === 'string' && !isEmail(input.customer_email)) {
     return { reason: 'invalid_body', message: `customer_email must be ${EMAIL_RULE}` };
   }
@@ -161,8 +167,9 @@ async function takeIn(
   tx: Tx,
   account: string,
   input: CommissionInput,
-  line: Line,
+  given: Line,
 ): Promise<{ json: Json<unknown>; isNew: boolean }> {
+  const [line = given] = await withAffiliateIds(tx, account, [given]);
   const source = itemSource([line]);
   const [unknown] = await unknownReferences(tx, account, source);
   const isNew = !unknown && (await insertCommissions(tx, account, source, ordersOf([line]))) === 1;
@@ -179,9 +186,12 @@ async function takeIn(
 }
 
 function unknownReference(what: 'affiliate' | 'program', input: CommissionInput): Refusal {
-  return what === 'affiliate'
-    ? { reason: 'unknown_affiliate', message: `affiliate_id ${input.affiliate_id} does not exist` }
-    : { reason: 'unknown_program', message: `program_id ${input.program_id} does not exist` };
+  if (what === 'program')
+    return { reason: 'unknown_program', message: `program_id ${input.program_id} does not exist` };
+  const [name = 'affiliate_id'] = namesGiven(input);
+  const value = input[name];
+  const shown = typeof value === 'string' ? quote(value) : value;
+  return { reason: 'unknown_affiliate', message: `${name} ${shown} does not exist` };
 }
 
 function contradiction(externalId: string): string {
@@ -211,6 +221,7 @@ export async function createBatch(
     for (const { line, refusal } of found) refusals.set(line, refusal);
     good = good.filter(({ line }) => !refusals.has(line));
   };
+  good = await withAffiliateIds(tx, account, good);
   const inputAt = (line: number) => inputs[line] as CommissionInput;
   const unknown = await unknownReferences(tx, account, itemSource(good));
   drop(unknown.map(({ line, what }) => ({ line, refusal: unknownReference(what, inputAt(line)) })));

@@ -120,7 +120,7 @@ export async function contradictions(tx: Tx, account: string, source: Sql): Prom
     tx,
     sql`select s.line from ${source}
         join commissions c on c.account_id = ${account} and c.external_id = s.external_id
-        where not (${sameInput}) order by s.line`,
+        where (${sameInput}) is not true order by s.line`,
   );
   return found.map((row) => row.line);
 }

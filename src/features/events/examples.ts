@@ -29,6 +29,7 @@ export const affiliateCreated: Static<typeof affiliate> = {
   is_ready_for_payout: true,
   status: 'active',
   minimum_payout: { usd: 5000 },
+  metadata: { crm: 'lead-311' },
   created_at: '2026-01-12T09:00:00.000Z',
   updated_at: '2026-01-12T09:00:00.000Z',
 };
@@ -159,6 +160,7 @@ export const payoutCreated: Static<typeof payoutSummary> = {
   ],
   affiliate_count: 1,
   commission_count: 2,
+  metadata: { run: 'september' },
   revision: 1,
   created_by: KEY,
   created_at: '2026-09-15T08:30:00.000Z',

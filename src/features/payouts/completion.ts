@@ -40,6 +40,7 @@ export async function completePayout(
     requireAll: boolean;
     /** A day of the account's zone, or an instant; without it now. */
     paidAt: string | undefined;
+    metadata: object | undefined;
     ifMatch: string | undefined;
   },
 ): Promise<PayoutRecord> {
@@ -53,7 +54,7 @@ export async function completePayout(
   refuseRepeated(entries);
   const unlisted = await checkEntries(tx, account, payout.id, entries, input.requireAll);
   await settleLines(tx, account, payout.id, entries);
-  await markPaid(tx, account, payout.id, { by: actor, at });
+  await markPaid(tx, account, payout.id, { by: actor, at, metadata: input.metadata ?? null });
   await refreshTotals(tx, account, payout.id);
   await publish(tx, { account, type: 'payout.paid', data: await payoutSummary(tx, account, payout.id) });
   const carried = await carriedImport(tx, account, payout.id);

@@ -18,6 +18,8 @@ export interface Selection {
   /** Trimmed; empty = none. */
   readonly search: string;
   readonly ignoreMinimum: boolean;
+  /** What is stored with the payout; it chooses nothing. */
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /**

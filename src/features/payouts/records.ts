@@ -7,7 +7,7 @@ export const summary = sql`public_id('po', p.id) as id, 'affiliate_payout' as ob
   p.search, iso(p.as_of) as as_of,
   case when json_array_length(p.totals) = 1 then p.totals #> '{0,currency}' end as currency,
   case when json_array_length(p.totals) = 1 then p.totals #> '{0,amount}' end as amount,
-  p.totals, p.affiliate_count, p.commission_count, p.revision, p.created_by, iso(id_time(p.id)) as created_at,
+  p.totals, p.affiliate_count, p.commission_count, p.metadata, p.revision, p.created_by, iso(id_time(p.id)) as created_at,
   iso(greatest(p.updated_at, id_time(p.id))) as updated_at, iso(p.paid_at) as paid_at, p.paid_by`;
 
 /** Lines longer than this are not part of the payout's record, never a part of them. */

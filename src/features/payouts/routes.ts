@@ -6,7 +6,7 @@ import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { commissionList, listPayoutCommissions } from '../commissions/list.ts';
 import { commission } from '../commissions/schema.ts';
 import { csvReply } from '../csv-export.ts';
-import { currencyInput, listOf, nullable, numberId, strict, text } from '../schemas.ts';
+import { currencyInput, listOf, metadata, nullable, numberId, strict, text } from '../schemas.ts';
 import { completePayout } from './completion.ts';
 import { FILTER_FIELDS, filtersSchema } from './filters.ts';
 import { exclusionList, lineList, listExclusions, listLines, listPayouts, payoutList } from './lists.ts';
@@ -48,6 +48,7 @@ const selection = strict(
       }),
     ),
     ignore_minimum: Type.Optional(Type.Boolean({ description: 'pays also what is below the minimums' })),
+    metadata: Type.Optional(metadata),
   },
   { title: 'PayoutSelection' },
 );
@@ -223,6 +224,7 @@ export const complete = writeRoute({
         examples: ['2026-09-30'],
       }),
     ),
+    metadata: Type.Optional(metadata),
   }),
   bodyLimit: LONG_LIST_LIMIT,
   ifMatch: true,
@@ -244,6 +246,7 @@ export const complete = writeRoute({
         commissions: body.commissions,
         requireAll: body.require_all ?? false,
         paidAt: body.paid_at,
+        metadata: body.metadata,
         ifMatch,
       }),
     ),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { amount, currencyCode, nullable, strict, timestamp } from '../schemas.ts';
+import { amount, currencyCode, metadata, nullable, strict, timestamp } from '../schemas.ts';
 import { EXCLUSION_REASONS } from './plan.ts';
 
 const total = strict(
@@ -129,6 +129,7 @@ const fields = {
   }),
   affiliate_count: Type.Integer(),
   commission_count: Type.Integer(),
+  metadata,
   revision: Type.Integer({ description: 'the ETag; rises with every change' }),
   created_by: Type.String({ description: 'the id of the key, user or application' }),
   created_at: timestamp,

@@ -30,6 +30,7 @@ export interface SelectionInput {
   readonly filters?: unknown;
   readonly search?: string;
   readonly ignore_minimum?: boolean;
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /** A payout's record with its UUID and revision, which is its ETag. */
@@ -46,6 +47,7 @@ async function readSelection(db: Reader, account: string, input: SelectionInput)
     filters: readFilters(input.filters, await zoneOf(db, account)),
     search: (input.search ?? '').trim(),
     ignoreMinimum: input.ignore_minimum ?? false,
+    metadata: input.metadata ?? {},
   };
 }
 

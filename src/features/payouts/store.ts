@@ -19,15 +19,15 @@ export async function insertPayout(
   selection: Selection,
   createdBy: string,
 ): Promise<{ id: string; number: bigint }> {
-  const { account, filters, search } = selection;
+  const { account, filters, search, metadata } = selection;
   return oneRow(
     tx,
     sql`with book as (
           update payout_books set next_number = next_number + 1 where account_id = ${account}
           returning next_number - 1 as number)
-        insert into payouts (account_id, number, filters, search, as_of, created_by)
+        insert into payouts (account_id, number, filters, search, as_of, created_by, metadata)
         select ${account}, number, ${filters.normal && JSON.stringify(filters.normal)}::jsonb,
-               ${search === '' ? null : search}, now_ms(), ${createdBy} from book
+               ${search === '' ? null : search}, now_ms(), ${createdBy}, ${JSON.stringify(metadata)}::jsonb from book
         returning id, number`,
   );
 }
@@ -134,7 +134,7 @@ export async function previewRecord(
   db: Reader,
   selection: Selection,
 ): Promise<{ json: string; largest: bigint }> {
-  const { account, filters, search } = selection;
+  const { account, filters, search, metadata } = selection;
   return oneRow(
     db,
     sql`with moment as materialized (${moment}),
@@ -163,6 +163,7 @@ export async function previewRecord(
                  (select coalesce(json_agg(t order by t.currency), '[]') from totals t) as totals,
                  (select count(*) from lines) as affiliate_count,
                  (select coalesce(sum(commission_count), 0)::int8 from taken) as commission_count,
+                 ${JSON.stringify(metadata)}::jsonb as metadata,
                  case when (select count(*) from lines) <= 1000
                    then (select coalesce(json_agg(l), '[]') from lines l) end as affiliates,
                  (${exclusionsBy(sql`select * from left_out`)}) as excluded,
@@ -197,17 +198,18 @@ export function lockPayout(tx: Tx, account: string, id: string): Promise<LockedP
   );
 }
 
-/** Makes a payout (UUID) paid, by whom and when: null = now. */
+/** Makes a payout (UUID) paid, by whom and when: null = now. `metadata` takes the place of what is stored; null leaves it. */
 export async function markPaid(
   tx: Tx,
   account: string,
   payout: string,
-  { by, at }: { by: string; at: Timestamp | null },
+  paid: { by: string; at: Timestamp | null; metadata: object | null },
 ): Promise<void> {
+  const metadata = paid.metadata && JSON.stringify(paid.metadata);
   await rows(
     tx,
-    sql`update payouts set status = 'paid', paid_at = coalesce(${at}::timestamptz, clock_timestamp()),
-          paid_by = ${by}, revision = revision + 1
+    sql`update payouts set status = 'paid', paid_at = coalesce(${paid.at}::timestamptz, clock_timestamp()),
+          paid_by = ${paid.by}, revision = revision + 1, metadata = coalesce(${metadata}::jsonb, metadata)
         where account_id = ${account} and id = ${payout}`,
   );
 }

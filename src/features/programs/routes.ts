@@ -4,7 +4,7 @@ import { created, ok, page, readRoute, writeRoute } from '../../http/route.ts';
 import { fail } from '../../kernel/errors.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
 import { assignmentsOf } from '../changes.ts';
-import { listOf, nullable, strict, text, timestamp } from '../schemas.ts';
+import { listOf, metadata, nullable, strict, text, timestamp } from '../schemas.ts';
 import { insertProgram, listPrograms, programList, readProgram, updateProgram } from './store.ts';
 
 const holdDays = nullable(
@@ -17,11 +17,14 @@ const program = strict(
     object: Type.Literal('affiliate_program'),
     name: Type.String(),
     hold_days: holdDays,
+    metadata,
     created_at: timestamp,
     updated_at: timestamp,
   },
   { title: 'Program' },
 );
+
+const optional = { hold_days: Type.Optional(holdDays), metadata: Type.Optional(metadata) };
 
 const missing = () => fail('resource_missing', 'no such program');
 
@@ -51,12 +54,18 @@ export const create = writeRoute({
   path: '/v2/affiliates/programs',
   access: 'affiliates',
   summary: 'Create a program',
-  body: strict({ name: text(200), hold_days: Type.Optional(holdDays) }),
+  body: strict({ name: text(200), ...optional }),
   returns: { 201: program },
   errors: ['duplicate_name'],
   handle: async ({ tx, account, body }) =>
     created(
-      await uniqueName(insertProgram(tx, account, { name: body.name, holdDays: body.hold_days ?? null })),
+      await uniqueName(
+        insertProgram(tx, account, {
+          name: body.name,
+          holdDays: body.hold_days ?? null,
+          metadata: body.metadata ?? {},
+        }),
+      ),
     ),
 });
 
@@ -82,12 +91,12 @@ export const change = writeRoute({
   access: 'affiliates',
   summary: 'Change a program',
   description: 'A new hold concerns new commissions only.',
-  body: strict({ name: Type.Optional(text(200)), hold_days: Type.Optional(holdDays) }),
+  body: strict({ name: Type.Optional(text(200)), ...optional }),
   returns: { 200: program },
   errors: ['resource_missing', 'duplicate_name'],
   handle: async ({ tx, account, params, body }) => {
     const id = numberIdOf(params.program_id);
-    const changes = assignmentsOf(body, ['name', 'hold_days']);
+    const changes = assignmentsOf(body, ['name', 'hold_days', 'metadata']);
     const json =
       id === null
         ? null

@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, type Tx } from '../../db/connect.ts';
 import { instants, type ListDefinition, type ListQuery, listPage, type Page } from '../../http/lists.ts';
 
-const record = sql`g.id, 'affiliate_program' as object, g.name, g.hold_days, iso(g.created_at) as created_at,
+const record = sql`g.id, 'affiliate_program' as object, g.name, g.hold_days, g.metadata, iso(g.created_at) as created_at,
   iso(g.updated_at) as updated_at`;
 
 const asJson = (source: Sql) =>
@@ -33,10 +33,10 @@ export async function readProgram(db: Reader, account: string, id: number): Prom
 export async function insertProgram(
   tx: Tx,
   account: string,
-  program: { name: string; holdDays: number | null },
+  program: { name: string; holdDays: number | null; metadata: object },
 ): Promise<string> {
-  const inserted = sql`insert into affiliate_programs (account_id, name, hold_days)
-                       values (${account}, ${program.name}, ${program.holdDays}) returning *`;
+  const inserted = sql`insert into affiliate_programs (account_id, name, hold_days, metadata)
+                       values (${account}, ${program.name}, ${program.holdDays}, ${JSON.stringify(program.metadata)}) returning *`;
   return (await oneRow<{ json: string }>(tx, sql`with made as (${inserted}) ${asJson(sql`made`)}`)).json;
 }
 

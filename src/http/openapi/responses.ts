@@ -77,6 +77,11 @@ function reasonsOf(route: Route): ReasonName[] {
   return [...reasons];
 }
 
+function toldBy(route: Route, reason: ReasonName): readonly HeaderName[] {
+  const isLocated = route.locatesDuplicates && reason.startsWith('duplicate_');
+  return isLocated ? ['Location'] : (TOLD[reason] ?? []);
+}
+
 function refusalsOf(route: Route): [string, Json][] {
   const byStatus = new Map<number, ReasonName[]>();
   for (const reason of reasonsOf(route)) {
@@ -94,7 +99,7 @@ function refusalsOf(route: Route): [string, Json][] {
             description: 'the precise reason, a stable word',
             schema: { type: 'string', enum: reasons },
           },
-          ...headersOf([...new Set([...ALWAYS, ...reasons.flatMap((reason) => TOLD[reason] ?? [])])]),
+          ...headersOf([...new Set([...ALWAYS, ...reasons.flatMap((reason) => toldBy(route, reason))])]),
         },
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },
