@@ -1,6 +1,7 @@
 import type { Affiliate, AffiliateWithBalance } from '../client/client.ts';
 import { describeMinimums } from './amounts.ts';
 import { factLines } from './facts.ts';
+import { describeMetadata } from './metadata.ts';
 import { decimal } from './money.ts';
 import { printable, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -60,6 +61,7 @@ export function describeAffiliate(affiliate: Affiliate | AffiliateWithBalance, t
     ['Country', affiliate.country],
     ['Ready', affiliate.is_ready_for_payout ? 'yes' : 'no'],
     ['Minimums', describeMinimums(affiliate.minimum_payout)],
+    ['Metadata', describeMetadata(affiliate.metadata)],
     ['Created', `${exactTime(affiliate.created_at)} (UTC)`],
   ]);
   const balance = 'balance' in affiliate ? `\n${balanceOf(affiliate, terminal)}` : '';

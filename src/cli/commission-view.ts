@@ -1,5 +1,6 @@
 import type { Commission, Refund } from '../client/client.ts';
 import { factLines } from './facts.ts';
+import { describeMetadata } from './metadata.ts';
 import { decimal } from './money.ts';
 import { printable, table } from './table.ts';
 import type { Paint, Terminal } from './terminal.ts';
@@ -54,7 +55,6 @@ export function describeCommission(commission: Commission, { paint }: Terminal):
   ];
   const { order_id, order_line_id, product_id, product_name, sale_amount, rate_bps } = commission;
   const product = [product_id, product_name].filter((text) => text !== null).join(' ');
-  const metadata = Object.entries(commission.metadata ?? {}).map(([name, value]) => `${name}=${value}`);
   const at = (instant: string | null) => instant && exactTime(instant);
   return (
     head.map((line) => `${line}\n`).join('') +
@@ -76,7 +76,7 @@ export function describeCommission(commission: Commission, { paint }: Terminal):
       ['Paid', at(commission.paid_at)],
       ['Voided', at(commission.voided_at)],
       ['Why', commission.void_reason],
-      ['Metadata', metadata.join(', ') || null],
+      ['Metadata', describeMetadata(commission.metadata)],
       ['Created', `${exactTime(commission.created_at)} (UTC)`],
     ])
   );

@@ -1,7 +1,8 @@
 import type { Payout, PayoutExclusion, PayoutLine, PayoutPreview, PayoutSummary } from '../client/client.ts';
 import { LONGEST_EMAIL, LONGEST_NAME } from './affiliate-view.ts';
+import { describeMetadata } from './metadata.ts';
 import { amounts, count, decimal } from './money.ts';
-import { type Column, table } from './table.ts';
+import { type Column, printable, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { shortTime } from './time.ts';
 
@@ -55,9 +56,11 @@ export function describeSums(payout: Payout | PayoutPreview, terminal: Terminal)
 
 function headOf(payout: Payout | PayoutPreview, { paint }: Terminal): string {
   const counts = `${count(payout.affiliate_count, 'affiliate')}, ${count(payout.commission_count, 'commission')}`;
+  const metadata = describeMetadata(payout.metadata);
   const selection = [
     ...(payout.filters ? [`Filters: ${JSON.stringify(payout.filters)}`] : []),
     ...(payout.search ? [`Search: ${JSON.stringify(payout.search)}`] : []),
+    ...(metadata === null ? [] : [`Metadata: ${printable(metadata)}`]),
   ];
   if (payout.id === null) {
     const current = payout.current_payout_id;

@@ -4,6 +4,7 @@ import type {
   WebhookEvent,
   WebhookEventWithAttempts,
 } from '../client/client.ts';
+import { describeMetadata } from './metadata.ts';
 import { count } from './money.ts';
 import { printable, table } from './table.ts';
 import type { Paint, Terminal } from './terminal.ts';
@@ -47,7 +48,6 @@ export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal):
   const { paint } = terminal;
   const status = statusOf(endpoint);
   const painted = endpoint.status === 'enabled' ? paint.good(status) : paint.bad(status);
-  const metadata = Object.entries(endpoint.metadata).map(([name, value]) => `${name}=${value}`);
   const facts: (readonly [string, string | null])[] = [
     ['URL', endpoint.url],
     ['Description', endpoint.description],
@@ -58,7 +58,7 @@ export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal):
     ['Last success', endpoint.last_success_at ? exactTime(endpoint.last_success_at) : 'never'],
     ['Rate limit', endpoint.rate_limit === null ? null : `${count(endpoint.rate_limit, 'attempt')} a second`],
     ['Own headers', endpoint.headers.join(', ') || null],
-    ['Metadata', metadata.join(', ') || null],
+    ['Metadata', describeMetadata(endpoint.metadata)],
     ['Created', `${exactTime(endpoint.created_at)} (UTC)`],
   ];
   const rows = facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));

@@ -6,6 +6,7 @@ import { readMinimums } from '../amounts.ts';
 import type { Cli } from '../cli.ts';
 import { UsageError } from '../errors.ts';
 import { describePage, withPages } from '../list-view.ts';
+import { type MetadataOption, REPLACES, readMetadata, withMetadata } from '../metadata.ts';
 import { type ListOptions, queryOf } from '../query.ts';
 import { withClient } from '../session.ts';
 import { addAdjust } from './affiliates-adjust.ts';
@@ -17,7 +18,7 @@ interface AffiliateFilters extends ListOptions {
   readonly search?: string;
 }
 
-interface AffiliateFields {
+interface AffiliateFields extends MetadataOption {
   readonly email?: string;
   readonly externalId?: string;
   readonly nameFirst?: string;
@@ -32,7 +33,7 @@ interface AffiliateFields {
   readonly minimums?: string;
 }
 
-/** `payhook affiliates import|list|show|create|change|adjust`. */
+/** `payhook affiliates import|list|show|create|change|put|adjust`. */
 export function addAffiliates(affiliates: Command, cli: Cli): void {
   addAffiliateImport(affiliates, cli);
   addList(affiliates, cli);
@@ -48,6 +49,7 @@ export function addAffiliates(affiliates: Command, cli: Cli): void {
     .action((reference: string) => cli.run(() => show(cli, reference)));
   addCreate(affiliates, cli);
   addChange(affiliates, cli);
+  addPut(affiliates, cli);
   addAdjust(affiliates, cli);
 }
 
@@ -68,9 +70,8 @@ function addList(affiliates: Command, cli: Cli): void {
     .action((options: AffiliateFilters) => cli.run(() => listAffiliates(cli, options)));
 }
 
-function withFields(command: Command): Command {
-  return command
-    .option('--external-id <id>', 'an id of yours')
+function withFields(command: Command, metadata = REPLACES): Command {
+  return withMetadata(command, metadata)
     .option('--name-first <name>', 'first name')
     .option('--name-last <name>', 'last name')
     .option('--slug <slug>', 'how links of the affiliate are called')
@@ -92,7 +93,9 @@ function addCreate(affiliates: Command, cli: Cli): void {
     affiliates
       .command('create')
       .description('make an affiliate')
-      .requiredOption('--email <email>', 'the e-mail address'),
+      .requiredOption('--email <email>', 'the e-mail address')
+      .option('--external-id <id>', 'an id of yours'),
+    '',
   )
     .addHelpText(
       'after',
@@ -111,7 +114,8 @@ function addChange(affiliates: Command, cli: Cli): void {
       .command('change')
       .description('change an affiliate: what is named; an empty text clears')
       .argument('<affiliate>', AFFILIATE_HELP)
-      .option('--email <email>', 'the e-mail address'),
+      .option('--email <email>', 'the e-mail address')
+      .option('--external-id <id>', 'an id of yours'),
   )
     .addHelpText(
       'after',
@@ -126,10 +130,40 @@ Examples:
     .action((reference: string, options: AffiliateFields) => cli.run(() => change(cli, reference, options)));
 }
 
+function addPut(affiliates: Command, cli: Cli): void {
+  withFields(
+    affiliates
+      .command('put')
+      .description('make the affiliate with this external_id, or change what is named where there is one')
+      .argument('<external-id>', 'an id of yours')
+      .option('--email <email>', 'the e-mail address; a new affiliate needs it'),
+  )
+    .addHelpText(
+      'after',
+      `
+An empty text clears, as it does with change.
+
+Example:
+  $ payhook affiliates put partner-7 --email zoe@example.com --metadata crm=lead-311
+`,
+    )
+    .action((externalId: string, options: AffiliateFields) => cli.run(() => put(cli, externalId, options)));
+}
+
 /** The fields as the API takes them; an empty text is null. */
 function fieldsOf(options: AffiliateFields): ChangeAffiliateBody {
-  const { externalId, nameFirst, nameLast, paypalEmail, payoutMethod, legalType, ready, minimums, ...same } =
-    options;
+  const {
+    externalId,
+    nameFirst,
+    nameLast,
+    paypalEmail,
+    payoutMethod,
+    legalType,
+    ready,
+    minimums,
+    metadata,
+    ...same
+  } = options;
   const orNull = (text: string | undefined) => (text === '' ? null : text);
   const given = minimums === undefined ? undefined : readMinimums('--minimums', minimums);
   return {
@@ -143,6 +177,7 @@ function fieldsOf(options: AffiliateFields): ChangeAffiliateBody {
     payout_method: payoutMethod === 'none' ? null : payoutMethod,
     legal_type: legalType === 'none' ? null : legalType,
     is_ready_for_payout: ready,
+    metadata: readMetadata(metadata),
     minimum_payout: given && Object.keys(given).length === 0 ? null : given,
   };
 }
@@ -174,6 +209,18 @@ async function create(
     client.affiliates.create({ ...fields, email: options.email }),
   );
   terminal.result(made, () => describeAffiliate(made, terminal));
+}
+
+async function put(
+  { terminal, account }: Cli,
+  externalId: string,
+  options: AffiliateFields,
+): Promise<undefined> {
+  const { external_id: _, ...fields } = fieldsOf(options);
+  const stored = await withClient({ terminal, account: account() }, (client) =>
+    client.affiliates.putByExternalId(externalId, fields),
+  );
+  terminal.result(stored, () => describeAffiliate(stored, terminal));
 }
 
 async function change(

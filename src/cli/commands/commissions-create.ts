@@ -4,8 +4,8 @@ import { AFFILIATE_HELP, findAffiliate } from '../affiliate-reference.ts';
 import { readAmount, readCurrency } from '../amounts.ts';
 import type { Cli } from '../cli.ts';
 import { describeCommission } from '../commission-view.ts';
+import { readMetadata, withMetadata } from '../metadata.ts';
 import { readInteger } from '../numbers.ts';
-import { collect, readPairs } from '../pairs.ts';
 import { findProgram, PROGRAM_HELP } from '../program-reference.ts';
 import { withClient } from '../session.ts';
 
@@ -39,7 +39,7 @@ Examples:
 
 /** `payhook commissions create`. */
 export function addCommissionCreate(commissions: Command, cli: Cli): void {
-  commissions
+  const command = commissions
     .command('create')
     .description('take one commission in')
     .requiredOption('--affiliate <affiliate>', AFFILIATE_HELP)
@@ -62,8 +62,8 @@ export function addCommissionCreate(commissions: Command, cli: Cli): void {
     .option('--product <product>', 'the id of the product')
     .option('--product-name <name>', 'its name')
     .option('--description <text>', 'what it is')
-    .option('--occurred-at <when>', 'an instant such as 2026-09-15T08:30:00Z; now without it')
-    .option('--metadata <name=value>', 'a text of your own; may be repeated', collect)
+    .option('--occurred-at <when>', 'an instant such as 2026-09-15T08:30:00Z; now without it');
+  withMetadata(command)
     .option('--json', 'print the record (Commission)')
     .addHelpText('after', HELP)
     .action((options: CreateOptions) => cli.run(() => create(cli, options)));
@@ -73,7 +73,7 @@ async function create({ terminal, account }: Cli, options: CreateOptions): Promi
   const given = options.currency === undefined ? undefined : readCurrency('--currency', options.currency);
   const rate = options.rateBps;
   const rate_bps = rate === undefined ? undefined : readInteger('--rate-bps', rate, { from: 0, to: 10_000 });
-  const metadata = readPairs('--metadata', options.metadata, '=');
+  const metadata = readMetadata(options.metadata);
   const made = await withClient({ terminal, account: account() }, async (client) => {
     const currency = given ?? (await client.account.get()).default_currency;
     const read = (option: string, text: string | undefined, from: number) =>

@@ -1,8 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import type { Client, CompletedPayout, Payout } from '../../client/client.ts';
+import type { Client, CompletedPayout, CompletePayoutBody, Payout } from '../../client/client.ts';
 import { type Cli, confirm, requireYes } from '../cli.ts';
 import { CommandError, UsageError } from '../errors.ts';
+import { type MetadataOption, REPLACES, readMetadata, withMetadata } from '../metadata.ts';
 import { count } from '../money.ts';
 import { readInteger } from '../numbers.ts';
 import {
@@ -22,7 +23,7 @@ import { summarizePayout } from '../payout-view.ts';
 import { withClient } from '../session.ts';
 import { openSource } from '../source-file.ts';
 
-interface CompleteOptions {
+interface CompleteOptions extends MetadataOption {
   readonly allPaid?: boolean;
   readonly paid?: string;
   readonly unpaid?: string;
@@ -54,7 +55,7 @@ Examples:
 
 /** `payhook payouts complete`. */
 export function addComplete(payouts: Command, cli: Cli): void {
-  payouts
+  const command = payouts
     .command('complete')
     .description('say who was paid: the payout becomes paid, for ever')
     .argument('<payout>', REFERENCE_HELP)
@@ -73,7 +74,8 @@ export function addComplete(payouts: Command, cli: Cli): void {
     .option(
       '--paid-at <time>',
       'when the money left: a day, or a time such as 2026-09-30T15:00:00Z; else now',
-    )
+    );
+  withMetadata(command, REPLACES)
     .option('-y, --yes', 'do not ask; needed where there is no terminal')
     .option('--json', 'print the record (CompletedPayout)')
     .addHelpText('after', HELP)
@@ -89,6 +91,7 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
     options.revision === undefined
       ? undefined
       : readInteger('--revision', options.revision, { from: 1, to: 999_999_999 });
+  const metadata = readMetadata(options.metadata);
   const listed = await readListed(options);
   const payout = await withClient({ terminal, account: cli.account() }, async (client) => {
     const found = await findPayout(client, reference);
@@ -103,7 +106,7 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
       checkComplete(all, lines);
       await confirm(terminal, question(found, all, options.paidAt), options.yes);
     }
-    return settle(client, found, all, options.paidAt);
+    return settle(client, found, { entries: all, paid_at: options.paidAt, metadata });
   });
   terminal.result(payout, () => summarizePayout(payout, terminal));
 }
@@ -209,13 +212,15 @@ function question(payout: Payout, entries: readonly ListedEntry[], paidAt: strin
 function settle(
   client: Client,
   payout: Payout,
-  entries: readonly ListedEntry[],
-  paid_at: string | undefined,
+  {
+    entries,
+    ...about
+  }: { entries: readonly ListedEntry[] } & Pick<CompletePayoutBody, 'paid_at' | 'metadata'>,
 ): Promise<CompletedPayout> {
   const commissions = entries.map(({ where: _, ...entry }) => entry);
   return client.payouts.complete(
     payout.id,
-    { commissions, require_all: true, paid_at },
+    { commissions, require_all: true, ...about },
     { ifMatch: payout.revision },
   );
 }

@@ -3,6 +3,7 @@ import type { ListPayoutsQuery, PayoutSelection } from '../../client/client.ts';
 import { type Cli, confirm, requireYes } from '../cli.ts';
 import { readFilterOptions } from '../filters.ts';
 import { describePage } from '../list-view.ts';
+import { type MetadataOption, readMetadata, withMetadata } from '../metadata.ts';
 import { amounts, count } from '../money.ts';
 import { collect } from '../pairs.ts';
 import { findPayout, REFERENCE_HELP } from '../payout-reference.ts';
@@ -21,7 +22,7 @@ affiliate_status, is_ready_for_payout, currency, total, occurred_at. Operators i
 nin, gt, gte, lt, lte. The same field again, or several values with commas, means one of them.
 `;
 
-interface SelectionOptions {
+interface SelectionOptions extends MetadataOption {
   readonly filter?: readonly string[];
   readonly filters?: string;
   readonly search?: string;
@@ -46,7 +47,9 @@ export function addPayouts(payouts: Command, cli: Cli): void {
     .option('--json', 'print what it would be (PayoutPreview)')
     .addHelpText('after', `${SELECTION_HELP}\nExample:\n  $ payhook payouts preview --filter currency=eur\n`)
     .action((options: SelectionOptions) => cli.run(() => preview(cli, options)));
-  addSelection(payouts.command('create').description('make the payout of all that is owed and matches'))
+  withMetadata(
+    addSelection(payouts.command('create').description('make the payout of all that is owed and matches')),
+  )
     .option('--json', 'print the record (Payout)')
     .addHelpText(
       'after',
@@ -54,7 +57,7 @@ export function addPayouts(payouts: Command, cli: Cli): void {
 Examples:
   $ payhook payouts create
   $ payhook payouts create --filter currency=usd --filter 'occurred_at[lt]=2026-10-01'
-  $ payhook payouts create --filter affiliate_id=7,8,9 --ignore-minimum
+  $ payhook payouts create --filter affiliate_id=7,8,9 --ignore-minimum --metadata run=november
   $ payhook payouts create --filters '{"currency":"usd","type":{"nin":["bonus"]}}'
 `,
     )
@@ -98,10 +101,16 @@ function addDelete(payouts: Command, cli: Cli): void {
     );
 }
 
-function selectionOf({ filter, filters, search, ignoreMinimum }: SelectionOptions): PayoutSelection {
+function selectionOf({
+  filter,
+  filters,
+  search,
+  ignoreMinimum,
+  metadata,
+}: SelectionOptions): PayoutSelection {
   // what was typed: the server judges it
   const read = readFilterOptions(filter ?? [], filters) as PayoutSelection['filters'];
-  return { filters: read, search, ignore_minimum: ignoreMinimum };
+  return { filters: read, search, ignore_minimum: ignoreMinimum, metadata: readMetadata(metadata) };
 }
 
 async function list({ terminal, account }: Cli, query: ListPayoutsQuery): Promise<undefined> {

@@ -4,6 +4,7 @@ import type { Cli } from '../cli.ts';
 import { UsageError } from '../errors.ts';
 import { factLines } from '../facts.ts';
 import { describePage, withPages } from '../list-view.ts';
+import { describeMetadata, type MetadataOption, REPLACES, readMetadata, withMetadata } from '../metadata.ts';
 import { count } from '../money.ts';
 import { readHoldDays } from '../numbers.ts';
 import { findProgram, PROGRAM_HELP } from '../program-reference.ts';
@@ -13,7 +14,7 @@ import { printable, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { exactTime, shortTime } from '../time.ts';
 
-interface ProgramFields {
+interface ProgramFields extends MetadataOption {
   readonly name?: string;
   readonly holdDays?: string;
 }
@@ -33,20 +34,22 @@ export function addPrograms(programs: Command, cli: Cli): void {
     .option('--json', 'print the record (Program)')
     .addHelpText('after', '\nExample:\n  $ payhook programs show Creators\n')
     .action((reference: string) => cli.run(() => show(cli, reference)));
-  programs
+  const made = programs
     .command('create')
     .description('make a program')
     .requiredOption('--name <name>', 'its name')
-    .option('--hold-days <days>', "how long its commissions are on hold; the account's without it")
+    .option('--hold-days <days>', "how long its commissions are on hold; the account's without it");
+  withMetadata(made)
     .option('--json', 'print the record (Program)')
     .addHelpText('after', '\nExample:\n  $ payhook programs create --name "Creators" --hold-days 30\n')
     .action((options: ProgramFields & { name: string }) => cli.run(() => create(cli, options)));
-  programs
+  const changed = programs
     .command('change')
     .description('change a program: what is named')
     .argument('<program>', PROGRAM_HELP)
     .option('--name <name>', 'its new name')
-    .option('--hold-days <days>', "how long new commissions are on hold; account = the account's")
+    .option('--hold-days <days>', "how long new commissions are on hold; account = the account's");
+  withMetadata(changed, REPLACES)
     .option('--json', 'print the record (Program)')
     .addHelpText('after', '\nExample:\n  $ payhook programs change Creators --hold-days 14\n')
     .action((reference: string, options: ProgramFields) => cli.run(() => change(cli, reference, options)));
@@ -73,11 +76,12 @@ async function show({ terminal, account }: Cli, reference: string): Promise<unde
 
 async function create(
   { terminal, account }: Cli,
-  { name, holdDays }: ProgramFields & { name: string },
+  { name, holdDays, metadata: pairs }: ProgramFields & { name: string },
 ): Promise<undefined> {
+  const metadata = readMetadata(pairs);
   const hold_days = readHold(holdDays);
   const made = await withClient({ terminal, account: account() }, (client) =>
-    client.programs.create({ name, hold_days }),
+    client.programs.create({ name, hold_days, metadata }),
   );
   terminal.result(made, () => programTable([made], terminal));
 }
@@ -85,14 +89,15 @@ async function create(
 async function change(
   { terminal, account }: Cli,
   reference: string,
-  { name, holdDays }: ProgramFields,
+  { name, holdDays, metadata: pairs }: ProgramFields,
 ): Promise<undefined> {
-  if (name === undefined && holdDays === undefined) {
-    throw new UsageError('say what to change: --name or --hold-days');
+  const metadata = readMetadata(pairs);
+  if (name === undefined && holdDays === undefined && metadata === undefined) {
+    throw new UsageError('say what to change: --name, --hold-days or --metadata');
   }
   const hold_days = readHold(holdDays);
   const changed = await withClient({ terminal, account: account() }, async (client) =>
-    client.programs.change(await findProgram(client, reference), { name, hold_days }),
+    client.programs.change(await findProgram(client, reference), { name, hold_days, metadata }),
   );
   terminal.result(changed, () => programTable([changed], terminal));
 }
@@ -102,6 +107,7 @@ const holdOf = ({ hold_days }: Program) => (hold_days === null ? "the account's"
 function describeProgram(program: Program, { paint }: Terminal): string {
   const facts = factLines([
     ['Hold', holdOf(program)],
+    ['Metadata', describeMetadata(program.metadata)],
     ['Created', `${exactTime(program.created_at)} (UTC)`],
   ]);
   return `${paint.strong(printable(program.name))}  ${program.id}\n${facts}`;

@@ -3,18 +3,18 @@ import type { ChangeWebhookEndpointBody, WebhookEndpoint } from '../../client/cl
 import type { Cli } from '../cli.ts';
 import { ENDPOINT_HELP } from '../endpoint-reference.ts';
 import { UsageError } from '../errors.ts';
+import { type MetadataOption, readMetadata, withMetadata } from '../metadata.ts';
 import { readInteger } from '../numbers.ts';
 import { collect, readPairs } from '../pairs.ts';
 import { describeEndpoint } from '../webhook-view.ts';
 import { withEndpoint } from './webhooks-recover.ts';
 
 /** What an endpoint is made of, as it is typed. */
-export interface EndpointFields {
+export interface EndpointFields extends MetadataOption {
   readonly types?: string;
   readonly description?: string;
   readonly header?: readonly string[];
   readonly rateLimit?: string;
-  readonly metadata?: readonly string[];
 }
 
 interface ChangeOptions extends EndpointFields {
@@ -36,7 +36,7 @@ Examples:
 
 /** Adds the options of these fields. */
 export function withEndpointFields(command: Command): Command {
-  return command
+  const fields = command
     .option('--types <types>', 'which events, with commas: payout.paid,order.*; all = every one')
     .option('--description <text>', 'what it is for')
     .option(
@@ -44,8 +44,8 @@ export function withEndpointFields(command: Command): Command {
       'a header of your own, sent with every delivery; may be repeated',
       collect,
     )
-    .option('--rate-limit <number>', 'attempts a second at most; none = no limit')
-    .option('--metadata <name=value>', 'a text of your own; may be repeated', collect);
+    .option('--rate-limit <number>', 'attempts a second at most; none = no limit');
+  return withMetadata(fields);
 }
 
 /** `payhook webhooks change`. */
@@ -71,7 +71,6 @@ export function readEndpointFields({
   metadata,
 }: EndpointFields): Omit<ChangeWebhookEndpointBody, 'url' | 'status'> {
   const headers = Object.entries(readPairs('--header', header, ':') ?? {});
-  const isCleared = metadata?.length === 1 && metadata[0] === '';
   return {
     event_types: types === 'all' ? null : types?.split(',').map((type) => type.trim()),
     description: description === '' ? null : description,
@@ -80,7 +79,7 @@ export function readEndpointFields({
         ? undefined
         : Object.fromEntries(headers.map(([name, value]) => [name, value || null])),
     rate_limit: rateLimit === undefined ? undefined : readRate(rateLimit),
-    metadata: isCleared ? {} : readPairs('--metadata', metadata, '='),
+    metadata: readMetadata(metadata),
   };
 }
 

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  AFFILIATES,
+  type Json,
+  makeAffiliate,
+  makeCommission,
+  nothingChanges,
+  PAYOUTS,
+  PROGRAMS,
+} from '../api/fixtures.ts';
+import type { Api } from '../support/api.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Machine, startMachine } from './support.ts';
+
+let world: World;
+let machine: Machine;
+/** An account of its own for each test. */
+let api: Api;
+beforeAll(async () => {
+  world = await startWorld();
+  machine = startMachine();
+});
+beforeEach(async () => {
+  api = await world.otherAccount();
+});
+afterAll(async () => {
+  await machine.close();
+  await world.close();
+});
+
+const run = (...args: string[]) =>
+  machine.run(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key } });
+
+/** A command that has to succeed; returns what it printed for people. */
+async function say(...args: string[]): Promise<string> {
+  const ran = await run(...args);
+  expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
+  return ran.stdout;
+}
+
+/** A command that has to succeed; returns its JSON. */
+async function ask(...args: string[]): Promise<Json> {
+  return JSON.parse(await say(...args, '--json'));
+}
+
+/** A command that is refused and changes nothing. */
+async function refuse(code: number, message: string, ...args: string[]): Promise<void> {
+  await nothingChanges(world, async () => {
+    const ran = await run(...args);
+    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
+  });
+}
+
+test('put makes the affiliate of an external_id, and changes what is named the next time', async () => {
+  const made = await ask('affiliates', 'put', 'crm/7', '--email', 'zoe@example.com', '--name-first', 'Zoë');
+  expect(made).toMatchObject({ external_id: 'crm/7', name_first: 'Zoë' });
+  const changed = await ask('affiliates', 'put', 'crm/7', '--name-first', '', '--slug', 'zoe');
+  expect(changed).toMatchObject({ id: made.id, email: 'zoe@example.com', name_first: null, slug: 'zoe' });
+  expect(await say('affiliates', 'put', 'crm/7', '--metadata', 'crm=lead-311')).toMatch(
+    /^Metadata +crm=lead-311$/m,
+  );
+  await refuse(1, 'email is required', 'affiliates', 'put', 'crm/8', '--name-first', 'Bob');
+});
+
+test('an affiliate that exists is told by its id', async () => {
+  const { id } = await makeAffiliate(api, { email: 'ada@example.com' });
+  await refuse(1, `affiliate ${id} of the account`, 'affiliates', 'create', '--email', 'ADA@example.com');
+});
+
+test('metadata of affiliates and programs are given, replaced, removed and shown', async () => {
+  const { id } = await ask('affiliates', 'create', '--email', 'a@b.example', '--metadata', 'a=1');
+  const shown = async () => (await api.get(`${AFFILIATES}/${id}`)).body.metadata;
+  expect(await shown()).toEqual({ a: '1' });
+  await ask('affiliates', 'change', `${id}`, '--metadata', 'b=x=y', '--metadata', 'c=');
+  expect(await shown()).toEqual({ b: 'x=y', c: '' });
+  expect(await say('affiliates', 'show', `${id}`)).toMatch(/^Metadata +b=x=y, c=$/m);
+  await ask('affiliates', 'change', `${id}`, '--metadata', '');
+  expect(await shown()).toEqual({});
+
+  await ask('programs', 'create', '--name', 'Creators', '--metadata', 'team=finance');
+  expect(await say('programs', 'list')).toMatch(/METADATA\n.*team=finance$/m);
+  await ask('programs', 'change', 'Creators', '--metadata', 'team=sales');
+  expect((await api.get(PROGRAMS)).body.data[0].metadata).toEqual({ team: 'sales' });
+});
+
+test('metadata of a payout are given when it is made, shown, and replaced when it is completed', async () => {
+  await makeCommission(api, (await makeAffiliate(api)).id);
+  expect(await say('payouts', 'create', '--metadata', 'run=november')).toContain('Metadata: run=november\n');
+  expect(await say('payouts', 'show', 'current')).toContain('Metadata: run=november\n');
+  await ask('payouts', 'complete', 'current', '--all-paid', '--yes', '--metadata', 'bank_run=B-9');
+  expect((await api.get(PAYOUTS)).body.data[0].metadata).toEqual({ bank_run: 'B-9' });
+});
+
+test('metadata that are none are refused before anything is tried', async () => {
+  const { id } = await makeAffiliate(api);
+  for (const text of ['a', '=x']) {
+    await refuse(2, '--metadata must be such as', 'affiliates', 'change', `${id}`, '--metadata', text);
+  }
+  await refuse(2, 'a twice', 'programs', 'create', '--name', 'P', '--metadata', 'a=1', '--metadata', 'a=2');
+});
