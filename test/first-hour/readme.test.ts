@@ -16,17 +16,21 @@ import {
 } from './support.ts';
 
 // A newcomer's first hour: every command block of the README in a fresh clone, in order, compared with what the README
-// says it prints. The first block is terminal one, in which the server goes on; the others are terminal two.
+// says it prints. The first block is terminal one, in which the server goes on; the others are terminal two. There the
+// reader goes on with the page for those who write programs, so that the two never contradict each other.
 const BLOCKS = blocksOf('README.md');
-const hasCurl = spawnSync('curl', ['--version']).status === 0;
+const has = (tool: string) => spawnSync(tool, ['--version']).status === 0;
+const hasCurl = has('curl');
+const NEXT = has('jq') ? blocksOf('docs/integration.md') : [];
 
-describe.skipIf(!hasCurl)('the README in a fresh clone', () => {
+describe.skipIf(!hasCurl)('the README in a fresh clone, and docs/integration.md after it', () => {
   let clone: Clone;
   let ports: Ports;
   let server: Running;
   let started: string;
   let typed: { output: string; code: number }[];
-  const [start, ...rest] = BLOCKS as [Block, ...Block[]];
+  const [start, ...second] = BLOCKS as [Block, ...Block[]];
+  const rest = [...second, ...NEXT];
 
   beforeAll(async () => {
     clone = freshClone();
