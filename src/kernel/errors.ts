@@ -54,10 +54,14 @@ export const REASONS = {
   current_is_read_only: { status: 404, meaning: 'The alias `current` reads; PUT and DELETE take the id.' },
   // The state it is in
   idempotency_key_reused: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },
-  duplicate_external_id: { status: 409, meaning: 'The external_id exists with other content.' },
+  duplicate_external_id: {
+    status: 409,
+    meaning: 'The external_id exists with other content; Location says where an affiliate has it.',
+  },
   duplicate_email: {
     status: 409,
-    meaning: 'Another affiliate or another user of the account has this e-mail address.',
+    meaning:
+      'Another affiliate, which Location names, or another user of the account has this e-mail address.',
   },
   member_elsewhere: {
     status: 409,
