@@ -157,6 +157,9 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   const affiliates = '/v2/affiliates';
   const affiliate = await act('createAffiliate', affiliates, { body: { email: `${name}@example.com` } });
   await act('changeAffiliate', `${affiliates}/${affiliate.id}`, { body: { name_first: 'Ada' } });
+  await act('putAffiliateByExternalId', `${affiliates}/by-external-id/${name}`, {
+    body: { email: `own-${name}@example.com` },
+  });
   await act('importAffiliates', `${affiliates}/import`, csv(`email\nfile-${name}@example.com\n`));
   const program = await act('createProgram', `${affiliates}/programs`, { body: { name } });
   await act('changeProgram', `${affiliates}/programs/${program.id}`, { body: { name: `${name} too` } });

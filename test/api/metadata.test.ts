@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { before } from '../support/migrations.ts';
 import { startWorld, type World } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -144,5 +145,21 @@ describe('the metadata of a payout', () => {
       expectRefusal(answer, 400, 'invalid_body', 'metadata.k');
     });
     expect((await makePayout(api)).metadata).toEqual({});
+  });
+});
+
+test('records of before have none, which is an empty object', async () => {
+  await before(world, '0018_metadata.sql', async (migrate) => {
+    const add = (sql: string) => world.query(`${sql} from accounts`);
+    await world.query(`insert into accounts (name) values ('One')`);
+    await add(`insert into affiliates (account_id, email) select id, 'a@example.com'`);
+    await add(`insert into affiliate_programs (account_id, name) select id, 'P'`);
+    await add(
+      `insert into payouts (account_id, number, as_of, created_by) select id, 1, '2026-01-01', 'key_1'`,
+    );
+    await migrate();
+    for (const table of ['affiliates', 'affiliate_programs', 'payouts']) {
+      expect(await world.query(`select metadata from ${table}`)).toEqual([{ metadata: {} }]);
+    }
   });
 });

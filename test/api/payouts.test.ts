@@ -103,6 +103,7 @@ describe('a new payout', () => {
         },
       ],
       excluded: [],
+      metadata: {},
       revision: 1,
       created_by: key,
       created_at: expect.stringMatching(TIMESTAMP),

@@ -33,6 +33,7 @@ describe('a program', () => {
       object: 'affiliate_program',
       name: 'Partners',
       hold_days: 14,
+      metadata: {},
       created_at: expect.stringMatching(TIMESTAMP),
       updated_at: expect.stringMatching(TIMESTAMP),
     });
