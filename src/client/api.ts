@@ -1304,6 +1304,10 @@ export interface PutAffiliateByExternalIdBody {
   /** an e-mail address */
   readonly paypal_email?: string | null | undefined;
   readonly payout_method?: PayoutMethod | null | undefined;
+  /** what it is by law; null = not known */
+  readonly legal_type?: LegalType | null | undefined;
+  /** ISO 3166-1 alpha-2, any case */
+  readonly country?: string | null | undefined;
   readonly is_ready_for_payout?: boolean | undefined;
   readonly status?: AffiliateStatus | undefined;
   /** minor units per currency code, for example {"usd": 5000} */
