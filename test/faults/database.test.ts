@@ -36,9 +36,10 @@ function expectUnavailable(answer: Answer): void {
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
 }
 
-// the pools are named by the secret keys that the program holds; what listens and watches is not of a request
+// the pools are named by the secret keys that the program holds; what listens and watches is not of a request, and a
+// statement may have workers beside its connection
 const OF_THE_PROGRAM = `datname = current_database() and application_name like 'payhook%'
-  and application_name not in ('payhook listener', 'payhook watch')`;
+  and application_name not in ('payhook listener', 'payhook watch') and backend_type = 'client backend'`;
 
 /** Connections of the program that are in the middle of something. */
 function busy(world: World): Promise<{ state: string; query: string }[]> {
