@@ -78,7 +78,7 @@ test('metadata of affiliates and programs are given, replaced, removed and shown
   expect(await shown()).toEqual({});
 
   await ask('programs', 'create', '--name', 'Creators', '--metadata', 'team=finance');
-  expect(await say('programs', 'list')).toMatch(/METADATA\n.*team=finance$/m);
+  expect(await say('programs', 'show', 'Creators')).toMatch(/^Metadata +team=finance$/m);
   await ask('programs', 'change', 'Creators', '--metadata', 'team=sales');
   expect((await api.get(PROGRAMS)).body.data[0].metadata).toEqual({ team: 'sales' });
 });
