@@ -1,5 +1,5 @@
 import { connect, type Database } from '../src/db/connect.ts';
-import { claim } from '../src/delivery/claim.ts';
+import { claim } from '../src/webhooks/engine/claim.ts';
 import { AREA, drainQueue, noCost } from './deliveries.ts';
 import { count, duration, type Group, interleaved, median, noGoal, type Result, seconds } from './measure.ts';
 import { type Bench, startBench } from './program.ts';

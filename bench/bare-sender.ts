@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
-import { sign } from '../src/delivery/sign.ts';
+import { sign } from '../src/webhooks/engine/sign.ts';
 
 interface Settings {
   readonly file: string;

@@ -3,11 +3,11 @@
  * if requests did not share one. Run as a process of its own with DATA_DIR, where a server runs already, and PORT.
  */
 import { Type } from 'typebox';
-import { openPlatform, serve } from '../src/app.ts';
-import { MAX_PAYLOAD_BYTES, publishForeign } from '../src/delivery/queue.ts';
-import { created, type Route, writeRoute } from '../src/http/route.ts';
+import { openPlatform, serve } from '../src/app/platform.ts';
+import { created, type Route, writeRoute } from '../src/contract/route.ts';
 import { ROUTES } from '../src/http/routes.ts';
 import { readConfig } from '../src/kernel/config.ts';
+import { MAX_PAYLOAD_BYTES, publishForeign } from '../src/outbox/queue.ts';
 
 (ROUTES as Route[]).push(
   writeRoute({

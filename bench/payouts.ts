@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import copyStreams from 'pg-copy-streams';
-import { commissionsCopy } from '../src/features/payouts/csv.ts';
+import { commissionsCopy } from '../src/money/payouts/csv.ts';
 import {
   count,
   duration,

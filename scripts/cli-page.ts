@@ -1,8 +1,8 @@
 // The page of all commands, docs/cli.md, from the table of commands itself.
 import type { Argument, Command, Option } from 'commander';
-import { takes } from '../src/cli/option-rules.ts';
+import { takes } from '../src/cli/command/option-rules.ts';
 import { buildProgram } from '../src/cli/program.ts';
-import { createTerminal } from '../src/cli/terminal.ts';
+import { createTerminal } from '../src/cli/terminal/terminal.ts';
 
 const HEAD = `# The command line
 

@@ -3,13 +3,13 @@
 // With --check it writes nothing and fails when one of them is not what the code says.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { TSchema } from 'typebox';
-import type { EventType } from '../src/delivery/queue.ts';
-import { CATALOGUE, exampleEvent } from '../src/features/events/catalogue.ts';
-import { OWN_PREFIXES } from '../src/features/events/types.ts';
+import { CATALOGUE, exampleEvent } from '../src/catalogue/catalogue.ts';
 import { describe } from '../src/http/openapi.ts';
 import { ROUTES } from '../src/http/routes.ts';
 import { explainConfig } from '../src/kernel/config.ts';
 import { REASONS } from '../src/kernel/errors.ts';
+import type { EventType } from '../src/outbox/queue.ts';
+import { OWN_PREFIXES } from '../src/webhooks/types/types.ts';
 import { cliPage } from './cli-page.ts';
 import { clientTypes } from './client-types.ts';
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { tell } from './errors.ts';
-import { cleanUp } from './interrupt.ts';
-import { printable } from './table.ts';
+import { tell } from './command/errors.ts';
+import { cleanUp } from './terminal/interrupt.ts';
+import { printable } from './terminal/table.ts';
 
 const args = process.argv.slice(2);
 const json = args.includes('--json');
@@ -32,7 +32,7 @@ function exitOnSignals(): void {
 }
 
 async function runCommand(): Promise<number> {
-  const { createTerminal } = await import('./terminal.ts');
+  const { createTerminal } = await import('./terminal/terminal.ts');
   const { buildProgram } = await import('./program.ts');
   let exitCode = 0;
   try {
@@ -62,7 +62,7 @@ async function runCommand(): Promise<number> {
 /** The server starts without the table of commands: every millisecond before its first answer counts. */
 async function run(): Promise<number> {
   if (args.length !== 1 || args[0] !== 'serve') return runCommand();
-  const { serveForever } = await import('./commands/serve.ts');
+  const { serveForever } = await import('./system/serve.ts');
   return serveForever(exit);
 }
 

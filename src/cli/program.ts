@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Command, type Option } from 'commander';
-import type { Cli } from './cli.ts';
-import { addCommands } from './command-groups.ts';
-import type { Exit } from './commands/serve.ts';
-import { UsageError } from './errors.ts';
-import { isGiven, refuseMeaningless, takes } from './option-rules.ts';
-import type { Terminal } from './terminal.ts';
+import type { Cli } from './command/cli.ts';
+import { UsageError } from './command/errors.ts';
+import { isGiven, refuseMeaningless, takes } from './command/option-rules.ts';
+import { addCommands } from './commands.ts';
+import type { Exit } from './system/serve.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 const HELP = `
 The commands work on the data of this machine, whether or not a server runs on it: in the folder that --data-dir or DATA_DIR

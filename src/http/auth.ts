@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { sessionCookie } from '../contract/cookies.ts';
+import { ALL_SCOPES, type Principal, type Route } from '../contract/route.ts';
 import type { Database } from '../db/connect.ts';
-import { keyFinder, touchKey } from '../features/api-keys/service.ts';
-import { findSession } from '../features/sessions/service.ts';
 import { fail } from '../kernel/errors.ts';
 import { idOf } from '../kernel/ids.ts';
 import { hashSecret, isSecret, sameSecret } from '../kernel/secrets.ts';
 import { findAccess } from '../oauth/service.ts';
-import { sessionCookie } from './cookies.ts';
-import { ALL_SCOPES, type Principal, type Route } from './route.ts';
+import { keyFinder, touchKey } from '../people/keys/service.ts';
+import { findSession } from '../people/sessions/service.ts';
 
 /** The credential of the process's own command line: it exists in memory only and dies with the process. */
 export interface OperatorCredential {

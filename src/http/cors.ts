@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Reader } from '../db/connect.ts';
-import { isPageOf, isPublicOrigin } from '../features/oauth-applications/service.ts';
+import { isPageOf, isPublicOrigin } from '../people/applications/service.ts';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { HEADER_COMPONENTS } from './headers.ts';
+import { HEADER_COMPONENTS } from '../contract/headers.ts';
 
 /** A request that a test made of an operation, and what came back: what the reference shows. */
 export interface Example {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import sql from 'sql-template-tag';
+import type { Principal, Reply } from '../contract/route.ts';
 import { SLICE_ROWS } from '../db/chores.ts';
 import { TOLERANCE } from '../db/clock.ts';
 import { rows, type Tx } from '../db/connect.ts';
 import { Failure, fail } from '../kernel/errors.ts';
-import type { Principal, Reply } from './route.ts';
 
 /** What makes two requests the same: the key's owner, the key, and a digest of method, path, query and body. */
 export interface IdempotentRequest {

@@ -1,11 +1,11 @@
-import { SESSION_COOKIE } from './cookies.ts';
+import { SESSION_COOKIE } from '../contract/cookies.ts';
+import { HEADER_COMPONENTS } from '../contract/headers.ts';
+import { type Role, type Route, SCOPES } from '../contract/route.ts';
 import { withExamples } from './examples.ts';
-import { HEADER_COMPONENTS } from './headers.ts';
 import { withComponents, withUsedHeaders } from './openapi/components.ts';
 import { webhooksOf } from './openapi/events.ts';
 import { parametersOf } from './openapi/parameters.ts';
 import { responsesOf } from './openapi/responses.ts';
-import { type Role, type Route, SCOPES } from './route.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,10 +1,10 @@
+import { type ListQuery, parseList } from '../contract/lists.ts';
+import type { Route } from '../contract/route.ts';
 import type { Reader } from '../db/connect.ts';
-import { zoneOf } from '../features/accounts/service.ts';
 import { parseDay } from '../kernel/time.ts';
 import { UTC } from '../kernel/zones.ts';
+import { zoneOf } from '../people/accounts/service.ts';
 import { checkQuery, readQuery } from './check.ts';
-import { type ListQuery, parseList } from './lists.ts';
-import type { Route } from './route.ts';
 
 /** The checked query of a request to a route: that of a list of the account (UUID), or what the operation names. */
 export async function queryOf(

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type ListQuery, linkHeader } from '../contract/lists.ts';
+import type { Reply } from '../contract/route.ts';
 import { databaseFault } from '../db/connect.ts';
 import { type Failure, Failure as FailureClass, fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
-import { type ListQuery, linkHeader } from './lists.ts';
 import { pathOf } from './methods.ts';
-import type { Reply } from './route.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 

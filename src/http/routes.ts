@@ -1,23 +1,23 @@
-import * as accounts from '../features/accounts/routes.ts';
-import * as affiliates from '../features/affiliates/routes.ts';
-import * as apiKeys from '../features/api-keys/routes.ts';
-import * as audit from '../features/audit/routes.ts';
-import * as commissions from '../features/commissions/routes.ts';
-import * as events from '../features/events/routes.ts';
-import * as oauthApplications from '../features/oauth-applications/routes.ts';
-import * as oauthGrants from '../features/oauth-grants/routes.ts';
-import * as paymentFiles from '../features/payouts/payment-files/routes.ts';
-import * as payouts from '../features/payouts/routes.ts';
-import * as programs from '../features/programs/routes.ts';
-import * as recoveries from '../features/recoveries/routes.ts';
-import * as refunds from '../features/refunds/routes.ts';
-import * as reports from '../features/reports/routes.ts';
-import * as returns from '../features/returns/routes.ts';
-import * as sessions from '../features/sessions/routes.ts';
-import * as users from '../features/users/routes.ts';
-import * as webhookEndpoints from '../features/webhook-endpoints/routes.ts';
-import * as webhookEvents from '../features/webhook-events/routes.ts';
-import type { Route } from './route.ts';
+import type { Route } from '../contract/route.ts';
+import * as affiliates from '../money/affiliates/routes.ts';
+import * as commissions from '../money/commissions/routes.ts';
+import * as paymentFiles from '../money/payment-files/routes.ts';
+import * as payouts from '../money/payouts/routes.ts';
+import * as programs from '../money/programs/routes.ts';
+import * as refunds from '../money/refunds/routes.ts';
+import * as reports from '../money/reports/routes.ts';
+import * as returns from '../money/returns/routes.ts';
+import * as accounts from '../people/accounts/routes.ts';
+import * as oauthApplications from '../people/applications/routes.ts';
+import * as audit from '../people/audit/routes.ts';
+import * as oauthGrants from '../people/grants/routes.ts';
+import * as apiKeys from '../people/keys/routes.ts';
+import * as sessions from '../people/sessions/routes.ts';
+import * as users from '../people/users/routes.ts';
+import * as webhookEndpoints from '../webhooks/endpoints/routes.ts';
+import * as events from '../webhooks/events/routes.ts';
+import * as webhookEvents from '../webhooks/log/routes.ts';
+import * as recoveries from '../webhooks/recoveries/routes.ts';
 
 /** Every endpoint, in the order of the reference. The server and the description are made from this list. */
 export const ROUTES: readonly Route[] = [

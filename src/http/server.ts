@@ -9,6 +9,8 @@ import Fastify, {
   type RouteHandlerMethod,
 } from 'fastify';
 import type { Logger } from 'pino';
+import type { ListQuery } from '../contract/lists.ts';
+import type { Principal, Route, Upload } from '../contract/route.ts';
 import type { Database } from '../db/connect.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
 import { fail } from '../kernel/errors.ts';
@@ -21,13 +23,11 @@ import { checkBody } from './check.ts';
 import { type ConnectionLimits, connectionOptions, limitConnections, onSlowBody } from './connections.ts';
 import { allowPublicApplications } from './cors.ts';
 import { addDescription } from './description.ts';
+import { addPages, missingPage, refusePage } from './documents.ts';
 import { checkKey, requestDigest } from './idempotency.ts';
-import type { ListQuery } from './lists.ts';
 import { READING, refuseUnrouted } from './methods.ts';
-import { addPages, missingPage, refusePage } from './pages.ts';
 import { queryOf } from './query.ts';
 import { envelope, sendFailure, sendReply, toFailure } from './respond.ts';
-import type { Principal, Route, Upload } from './route.ts';
 import { ROUTES } from './routes.ts';
 import { transactions } from './transactions.ts';
 import { type SpooledUpload, spool, type UploadGate, uploadGate } from './upload.ts';

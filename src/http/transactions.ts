@@ -1,11 +1,11 @@
 import type { TObject, TSchema } from 'typebox';
+import type { BatchRoute, Reply, SingleRoute, WriteInput } from '../contract/route.ts';
 import type { Database, Tx } from '../db/connect.ts';
 import { limitLockWaits } from '../db/locks.ts';
-import { note } from '../features/audit/service.ts';
 import { coalesce } from '../kernel/coalesce.ts';
 import { Failure } from '../kernel/errors.ts';
+import { note } from '../people/audit/service.ts';
 import { answerOnce, type IdempotentRequest } from './idempotency.ts';
-import type { BatchRoute, Reply, SingleRoute, WriteInput } from './route.ts';
 
 /** A request that was checked: all it still needs is a transaction. */
 export interface WriteRequest {

@@ -3,8 +3,8 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import type { Upload } from '../contract/route.ts';
 import { fail } from '../kernel/errors.ts';
-import type { Upload } from './route.ts';
 
 // Small enough that what a reader makes of a piece dies young: larger strings wait for a full collection.
 const READ_BYTES = 1 << 16;

@@ -1,11 +1,11 @@
-import { getAccount } from '../features/accounts/service.ts';
-import { accountsOf } from '../features/users/credentials.ts';
-import { getUser } from '../features/users/service.ts';
-import { json, type PageInput, type PageReply, type PageRoute, redirect } from '../http/page.ts';
-import { ALL_SCOPES } from '../http/route.ts';
-import { errorPage } from '../pages/html.ts';
+import { json, type PageInput, type PageReply, type PageRoute, redirect } from '../contract/pagination.ts';
+import { ALL_SCOPES } from '../contract/route.ts';
+import { getAccount } from '../people/accounts/service.ts';
+import { accountsOf } from '../people/users/credentials.ts';
+import { getUser } from '../people/users/service.ts';
+import { errorPage } from '../screens/html/html.ts';
 import { OAuthError, refuse } from './errors.ts';
-import { consentPage } from './pages.ts';
+import { consentPage } from './screens.ts';
 import { type Caller, exchangeCode, grantCode, refreshTokens, revokeToken, type Tokens } from './service.ts';
 import {
   AUTHORIZATION_PARAMETERS,

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { Principal, Scope } from '../contract/route.ts';
 import type { Database, Tx } from '../db/connect.ts';
-import { note } from '../features/audit/service.ts';
-import type { Application } from '../features/oauth-applications/service.ts';
-import type { Principal, Scope } from '../http/route.ts';
 import { idOf } from '../kernel/ids.ts';
 import { hashSecret, isSecret, newSecret } from '../kernel/secrets.ts';
+import type { Application } from '../people/applications/service.ts';
+import { note } from '../people/audit/service.ts';
 import { refuse } from './errors.ts';
 import {
   accessByHash,

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type Application, findApplication, mayRedirectTo } from '../features/oauth-applications/service.ts';
-import { type PageInput, type PageReply, redirect, type SignedIn } from '../http/page.ts';
-import { ALL_SCOPES, OPENING_SCOPES, type Scope } from '../http/route.ts';
+import { type PageInput, type PageReply, redirect, type SignedIn } from '../contract/pagination.ts';
+import { ALL_SCOPES, OPENING_SCOPES, type Scope } from '../contract/route.ts';
 import { hashSecret, sameSecret } from '../kernel/secrets.ts';
-import { errorPage } from '../pages/html.ts';
+import { type Application, findApplication, mayRedirectTo } from '../people/applications/service.ts';
+import { errorPage } from '../screens/html/html.ts';
 import { refuse } from './errors.ts';
 
 /** What steps found out, for the steps and the endpoint after them. */

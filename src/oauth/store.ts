@@ -1,8 +1,8 @@
 import sql from 'sql-template-tag';
+import type { Scope } from '../contract/route.ts';
 import { SLICE_ROWS } from '../db/chores.ts';
 import { TOLERANCE } from '../db/clock.ts';
 import { maybeRow, type Reader, rows, type Tx } from '../db/connect.ts';
-import type { Scope } from '../http/route.ts';
 
 /** The grant that a code or a token belongs to; ids are UUIDs. */
 interface OfGrant {

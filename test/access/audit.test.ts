@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RunningServer, serve } from '../../src/app.ts';
+import { type RunningServer, serve } from '../../src/app/platform.ts';
 import { rows } from '../../src/db/connect.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALL_SCOPES, noContent, readRoute, writeRoute } from '../../src/contract/route.ts';
 import { describe as describeRoutes } from '../../src/http/openapi.ts';
-import { ALL_SCOPES, noContent, readRoute, writeRoute } from '../../src/http/route.ts';
 import { newSecret } from '../../src/kernel/secrets.ts';
 import { codeFor, postForm, register, signedIn } from '../oauth/support.ts';
 import { tokenIn } from '../people/support.ts';

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EventType } from '../../src/delivery/queue.ts';
-import { CATALOGUE, exampleEvent } from '../../src/features/events/catalogue.ts';
+import { CATALOGUE, exampleEvent } from '../../src/catalogue/catalogue.ts';
+import type { EventType } from '../../src/outbox/queue.ts';
 import { checkAgainstCatalogue } from '../support/description.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { allOf, expectRefusal, type Json } from './fixtures.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CATALOGUE } from '../../src/features/events/catalogue.ts';
+import { CATALOGUE } from '../../src/catalogue/catalogue.ts';
 import type { Api } from '../support/api.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { startWorld, type World } from '../support/world.ts';

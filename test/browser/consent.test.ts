@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ALL_SCOPES, CONSEQUENCES, OPENING_SCOPES } from '../../src/http/route.ts';
+import { ALL_SCOPES, CONSEQUENCES, OPENING_SCOPES } from '../../src/contract/route.ts';
 import { authorizePath, exchange, pkce, type Registered, register } from '../oauth/support.ts';
 import { makeUser, PASSWORD } from '../people/support.ts';
 import { startWorld, type World } from '../support/world.ts';

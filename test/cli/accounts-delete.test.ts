@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { rows } from '../../src/db/connect.ts';
-import { removeAccount } from '../../src/features/accounts/removal.ts';
+import { removeAccount } from '../../src/people/accounts/removal.ts';
 import { dump } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { makeAffiliates, makeEndpoint, makeGrant, salesFor, seedAttempts, takeIn } from '../support/seed.ts';

@@ -1,6 +1,6 @@
-import { type Told, tell } from '../../src/cli/errors.ts';
+import { type Told, tell } from '../../src/cli/command/errors.ts';
 import { buildProgram } from '../../src/cli/program.ts';
-import { createTerminal } from '../../src/cli/terminal.ts';
+import { createTerminal } from '../../src/cli/terminal/terminal.ts';
 
 /** How a command that ran inside the test ended. */
 export interface RanHere {

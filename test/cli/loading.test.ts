@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
-import { createTerminal } from '../../src/cli/terminal.ts';
+import { createTerminal } from '../../src/cli/terminal/terminal.ts';
 import { type Machine, startMachine } from './support.ts';
 
 // Tells each module that is loaded, a line each, on standard error.

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { takes } from '../../src/cli/option-rules.ts';
+import { takes } from '../../src/cli/command/option-rules.ts';
 import { programHere, runHere } from './here.ts';
 import { type Machine, startMachine } from './support.ts';
 

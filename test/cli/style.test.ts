@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { WriteStream } from 'node:tty';
 import type { Command, Option } from 'commander';
 import { afterEach, describe, expect, test } from 'vitest';
-import { takes } from '../../src/cli/option-rules.ts';
-import { createTerminal } from '../../src/cli/terminal.ts';
+import { takes } from '../../src/cli/command/option-rules.ts';
+import { createTerminal } from '../../src/cli/terminal/terminal.ts';
 import { programHere, runHere } from './here.ts';
 import { ROOT } from './support.ts';
 

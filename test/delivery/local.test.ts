@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { LookupAddress } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type RunningServer, serve } from '../../src/app.ts';
-import { createSender } from '../../src/delivery/send.ts';
+import { type RunningServer, serve } from '../../src/app/platform.ts';
 import { addressRules, LOOPBACK } from '../../src/kernel/addresses.ts';
+import { createSender } from '../../src/webhooks/engine/send.ts';
 import { memberOf, send } from '../access/support.ts';
 import { register, signedIn, tokensFor } from '../oauth/support.ts';
 import { type Answer, type Api, apiOf } from '../support/api.ts';

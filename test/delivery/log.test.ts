@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { foldCounts } from '../../src/delivery/counts.ts';
+import { foldCounts } from '../../src/outbox/counts.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { MISCOUNTS } from '../support/imbalances.ts';
 import { until } from '../support/wire.ts';

@@ -1,4 +1,4 @@
-import { dropOldWeeks } from '../../src/delivery/retention.ts';
+import { dropOldWeeks } from '../../src/webhooks/engine/retention.ts';
 import { eventIdAt, type Past, putIn } from '../support/history.ts';
 import { type Endpoint, type Stage, uuidOf } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { makePartitions } from '../../src/db/partitions.ts';
-import { foldCounts } from '../../src/delivery/counts.ts';
+import { foldCounts } from '../../src/outbox/counts.ts';
 import { startMachine } from '../cli/support.ts';
 import { settingsOf } from '../support/database-url.ts';
 import { eventIdAt, putIn } from '../support/history.ts';

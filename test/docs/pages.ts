@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { SECTIONS } from '../../src/pages/reference/sections.ts';
+import { SECTIONS } from '../../src/screens/reference/sections.ts';
 
 /** The addresses of the reference. */
 export const ADDRESSES = ['/docs', ...SECTIONS.map(({ slug }) => `/docs/${slug}`)];

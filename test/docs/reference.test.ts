@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Example } from '../../src/http/examples.ts';
 import { ROUTES } from '../../src/http/routes.ts';
-import { SECTIONS } from '../../src/pages/reference/sections.ts';
+import { SECTIONS } from '../../src/screens/reference/sections.ts';
 import { checkAgainstDescription } from '../support/description.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';

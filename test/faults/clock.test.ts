@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPlatform, type Platform, type RunningServer, serve } from '../../src/app.ts';
+import { openPlatform, type Platform, type RunningServer, serve } from '../../src/app/platform.ts';
 import { thisHost } from '../../src/db/embedded/host.ts';
 import { type EmbeddedDatabase, openEmbeddedOn } from '../../src/db/embedded/open.ts';
 import { readConfig } from '../../src/kernel/config.ts';

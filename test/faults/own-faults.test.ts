@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
-import { createSender } from '../../src/delivery/send.ts';
 import { addressRules } from '../../src/kernel/addresses.ts';
+import { createSender } from '../../src/webhooks/engine/send.ts';
 
 const TIMEOUT_MS = 1000;
 

@@ -1,10 +1,10 @@
 import { createSocket } from 'node:dgram';
 import { type LookupAddress, Resolver } from 'node:dns';
 import { afterEach, describe, expect, test } from 'vitest';
-import { resolveThrough } from '../../src/delivery/dial.ts';
-import type { Outcome } from '../../src/delivery/outcome.ts';
-import { createSender, type Sender, type SenderOptions } from '../../src/delivery/send.ts';
 import { addressRules } from '../../src/kernel/addresses.ts';
+import { resolveThrough } from '../../src/webhooks/engine/dial.ts';
+import type { Outcome } from '../../src/webhooks/engine/outcome.ts';
+import { createSender, type Sender, type SenderOptions } from '../../src/webhooks/engine/send.ts';
 import { certificateFor } from '../support/certificate.ts';
 import { HOSTILE_RECEIVERS } from '../support/hostile.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

@@ -1,6 +1,6 @@
-import { openPlatform } from '../../src/app.ts';
-import { dropOldWeeks } from '../../src/delivery/retention.ts';
+import { openPlatform } from '../../src/app/platform.ts';
 import { readConfig } from '../../src/kernel/config.ts';
+import { dropOldWeeks } from '../../src/webhooks/engine/retention.ts';
 
 /*
  * A process of its own that does nothing but drop old weeks, so that a test can kill it. Its settings are those of the

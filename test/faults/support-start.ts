@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { openPlatform, type Platform } from '../../src/app.ts';
+import { openPlatform, type Platform } from '../../src/app/platform.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 
 /** A database of its own that nothing was done to yet. */

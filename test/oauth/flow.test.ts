@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ALL_SCOPES, CONSEQUENCES, OPENING_SCOPES, type Scope } from '../../src/http/route.ts';
+import { ALL_SCOPES, CONSEQUENCES, OPENING_SCOPES, type Scope } from '../../src/contract/route.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { uuidOf } from '../../src/kernel/ids.ts';
 import { hashSecret } from '../../src/kernel/secrets.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { foldCounts } from '../../src/delivery/counts.ts';
-import { dropOldWeeks } from '../../src/delivery/retention.ts';
-import { type Result, settle } from '../../src/delivery/settle.ts';
+import { foldCounts } from '../../src/outbox/counts.ts';
+import { dropOldWeeks } from '../../src/webhooks/engine/retention.ts';
+import { type Result, settle } from '../../src/webhooks/engine/settle.ts';
 import { uuidOf } from '../delivery/support.ts';
 import type { Api } from '../support/api.ts';
 import { eventIdAt, putIn } from '../support/history.ts';

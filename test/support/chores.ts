@@ -1,4 +1,4 @@
-import { choresOf } from '../../src/chores.ts';
+import { choresOf } from '../../src/app/chores.ts';
 import type { World } from './world.ts';
 
 /** Runs chores of a database by their names, once and one after the other, as any process does now and then; without names all. */

@@ -1,9 +1,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { EventType } from '../../src/delivery/queue.ts';
-import { eventSchema } from '../../src/features/events/catalogue.ts';
+import { eventSchema } from '../../src/catalogue/catalogue.ts';
 import { describe } from '../../src/http/openapi.ts';
 import { ROUTES } from '../../src/http/routes.ts';
+import type { EventType } from '../../src/outbox/queue.ts';
 
 interface Operation {
   readonly responses: Record<

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
-import type { AttemptError } from '../../src/delivery/outcome.ts';
+import type { AttemptError } from '../../src/webhooks/engine/outcome.ts';
 import { certificateFor } from './certificate.ts';
 
 /** A hostile receiver that is up. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { openPlatform } from '../../src/app.ts';
+import { openPlatform } from '../../src/app/platform.ts';
 import { openEmbedded } from '../../src/db/embedded/open.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 

@@ -1,5 +1,5 @@
 import type { Client, CreateWebhookEndpointBody, WebhookEvent } from '../../client/client.ts';
-import { openReceiver } from '../receiver.ts';
+import { openReceiver } from '../webhooks/receiver.ts';
 import type { Demo } from './books.ts';
 import type { Sale } from './sales.ts';
 

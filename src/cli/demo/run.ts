@@ -1,13 +1,13 @@
-import type { Platform } from '../../app.ts';
+import type { Platform } from '../../app/platform.ts';
 import type { Client } from '../../client/client.ts';
-import type { Cli } from '../cli.ts';
-import { type Account, accountNamed, keepCurrent } from '../current-account.ts';
-import { CommandError } from '../errors.ts';
-import { untilStopped } from '../interrupt.ts';
-import { count } from '../money.ts';
-import { readInteger } from '../numbers.ts';
-import { withAccount, withPlatform } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Cli } from '../command/cli.ts';
+import { type Account, accountNamed, keepCurrent } from '../command/current-account.ts';
+import { CommandError } from '../command/errors.ts';
+import { readInteger } from '../command/numbers.ts';
+import { withAccount, withPlatform } from '../command/session.ts';
+import { untilStopped } from '../terminal/interrupt.ts';
+import { count } from '../terminal/money.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { correct, payOut, takeAffiliates, takeCommissions } from './books.ts';
 import { createDice } from './dice.ts';
 import { openHooks, publishOrders } from './hooks.ts';
@@ -23,7 +23,7 @@ export async function demo({ terminal, account }: Cli, options: { seed: string }
   const begun = performance.now();
   const seed = readInteger('--seed', options.seed, { from: 0, to: 2 ** 32 - 1 });
   const stopped = untilStopped();
-  const { work, addressOf } = await import('../../app.ts');
+  const { work, addressOf } = await import('../../app/platform.ts');
   await withPlatform(
     terminal,
     async (platform) => {

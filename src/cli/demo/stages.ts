@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { startCounter } from '../progress.ts';
-import type { Terminal } from '../terminal.ts';
+import { startCounter } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /** Does one part of the demo after the other, each with a line of progress. Throws the signal's reason when it aborts. */
 export interface Stages {

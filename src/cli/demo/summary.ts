@@ -1,7 +1,7 @@
 import type { Account, Client, PayoutSummary, WebhookEndpoint } from '../../client/client.ts';
-import { amounts, count } from '../money.ts';
-import { table } from '../table.ts';
-import type { Terminal } from '../terminal.ts';
+import { amounts, count } from '../terminal/money.ts';
+import { table } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { LISTEN_URL } from './hooks.ts';
 
 type Counts<Status extends string> = Readonly<Record<Status, number>>;

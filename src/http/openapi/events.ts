@@ -1,4 +1,4 @@
-import { CATALOGUE, eventSchema } from '../../features/events/catalogue.ts';
+import { CATALOGUE, eventSchema } from '../../catalogue/catalogue.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
+import { DEFAULT_SORT, type ListDefinition } from '../../contract/lists.ts';
+import type { Route } from '../../contract/route.ts';
 import type { IdPrefix } from '../../kernel/ids.ts';
 import { isKeyed } from '../../kernel/keyed-methods.ts';
-import { DEFAULT_SORT, type ListDefinition } from '../lists.ts';
-import type { Route } from '../route.ts';
 
 type Json = Record<string, unknown>;
 

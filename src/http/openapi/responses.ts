@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
+import { ALWAYS, type HeaderName, headersOf } from '../../contract/headers.ts';
+import type { Route } from '../../contract/route.ts';
 import { REASONS, type ReasonName } from '../../kernel/errors.ts';
 import { isKeyed } from '../../kernel/keyed-methods.ts';
-import { ALWAYS, type HeaderName, headersOf } from '../headers.ts';
-import type { Route } from '../route.ts';
 
 type Json = Record<string, unknown>;
 

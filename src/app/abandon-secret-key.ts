@@ -1,0 +1,52 @@
+import { lockStarts } from '../db/migrate.ts';
+import { holdSealing, putInForce, readSecretKeyState, type SecretKeyState } from '../db/secret-key.ts';
+import type { Config } from '../kernel/config.ts';
+import { idOf } from '../kernel/ids.ts';
+import { fingerprintOf, SecretKeyError } from '../kernel/vault.ts';
+import { noteCommand } from '../people/audit/service.ts';
+import { findLosses, giveUp, type Loss } from '../webhooks/endpoints/sealed.ts';
+import type { Platform } from './platform.ts';
+import { refuseOthers } from './rotate-secret-key.ts';
+import { adoptNewFolderKey, heldKeys, isInFolder, makeFolderKey, refusalOfKeys } from './secret-keys.ts';
+
+export interface Abandonment {
+  /** Of the key in force now. */
+  readonly fingerprint: string;
+  readonly losses: readonly Loss[];
+}
+
+/** What giving up the lost key would cost. Throws SecretKeyError when no key is missing. */
+export async function previewAbandoning({ config, db, vault }: Platform): Promise<readonly Loss[]> {
+  refuseNeedless(config, await readSecretKeyState(db.reader));
+  return findLosses(db.reader, vault);
+}
+
+/**
+ * Gives up a lost secret key, in one transaction: what the keys at hand cannot open is made anew or dropped, the rest is
+ * sealed under the newest of them, which is the key from now on. In a data folder without any it is made. Throws
+ * SecretKeyError when no key is missing, or while other processes run that do not hold the new one.
+ */
+export async function abandonSecretKey({ config, db, vault }: Platform): Promise<Abandonment> {
+  const done = await db.transaction(async (tx) => {
+    await lockStarts(tx);
+    refuseNeedless(config, await holdSealing(tx));
+    const [held] = heldKeys(config);
+    await refuseOthers(tx, held === undefined ? '' : fingerprintOf(held), isInFolder(config));
+    const fingerprint = fingerprintOf(held ?? makeFolderKey(config));
+    const losses = await giveUp(tx, vault, fingerprint);
+    await putInForce(tx, fingerprint);
+    for (const { account, endpoint } of losses) {
+      await noteCommand(tx, account, { action: 'abandonSecretKey', target: idOf('we', endpoint) });
+    }
+    return { fingerprint, losses };
+  });
+  adoptNewFolderKey(config, done.fingerprint);
+  return done;
+}
+
+function refuseNeedless(config: Config, state: SecretKeyState): void {
+  if (refusalOfKeys(config, state) !== null) return;
+  throw new SecretKeyError(
+    'the secret key is not lost: this is the one of the database; to change it, see payhook secret-key rotate',
+  );
+}

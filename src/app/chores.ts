@@ -1,0 +1,104 @@
+import type { Logger } from 'pino';
+import { type Chore, forgetting, type Slice, untilDone } from '../db/chores.ts';
+import { noteLatestTime, readLatestTime } from '../db/clock.ts';
+import type { Database } from '../db/connect.ts';
+import { makePartitions, needsPartitions } from '../db/partitions.ts';
+import { forgetOldReplies, redateReplies } from '../http/idempotency.ts';
+import type { Config } from '../kernel/config.ts';
+import { foldArrivals } from '../money/ledger/arrivals.ts';
+import { mendTokens } from '../oauth/service.ts';
+import { deleteExpiredCodes, deleteExpiredTokens, deleteUnusedGrants } from '../oauth/store.ts';
+import { foldCounts } from '../outbox/counts.ts';
+import { deleteOldSessions, mendSessions } from '../people/sessions/store.ts';
+import { deleteOldFailures, deleteOldLinks, mendLinks } from '../people/users/store.ts';
+import { mendEndpoints, mendQueue } from '../webhooks/engine/mend.ts';
+import { dropOldWeeks } from '../webhooks/engine/retention.ts';
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Clocks drift and are corrected; more than this in a second is a jump. */
+const STEP_MS = 1000;
+
+/** What every process may do and one of them must: the chores of a database. Each goes on until it is done. */
+export function choresOf({
+  db,
+  log,
+  config,
+}: {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly config: Config;
+}): readonly Chore[] {
+  const forget = (name: string, everyMs: number, slice: Parameters<typeof forgetting>[1]['slice']) =>
+    forgetting(db, { name, everyMs, slice });
+  return [
+    watchClock(db, log),
+    { name: 'delivery counts', everyMs: 2 * SECOND_MS, run: () => foldCounts(db) },
+    {
+      name: 'partitions',
+      everyMs: 10 * SECOND_MS,
+      run: async () => (await needsPartitions(db.reader)) && db.transaction((tx) => makePartitions(tx)),
+    },
+    {
+      name: 'commission arrivals',
+      everyMs: HOUR_MS,
+      run: () => untilDone(db, 'commission arrivals', foldArrivals),
+    },
+    forget('idempotency keys', 10 * MINUTE_MS, forgetOldReplies),
+    forget('sign-in attempts', HOUR_MS, deleteOldFailures),
+    forget('links', HOUR_MS, deleteOldLinks),
+    forget('sessions', HOUR_MS, deleteOldSessions),
+    forget('tokens', HOUR_MS, deleteExpiredTokens),
+    forget('codes', HOUR_MS, deleteExpiredCodes),
+    forget('unused grants', HOUR_MS, deleteUnusedGrants),
+    {
+      name: 'webhook log',
+      everyMs: HOUR_MS,
+      run: () => dropOldWeeks({ db, log, days: config.delivery.retentionDays }),
+    },
+  ];
+}
+
+/**
+ * Notes the database's time, now and then and whenever it has jumped ahead, and puts right what was written by a clock that
+ * was ahead: at the first run, when any process notices that it was set back, and every hour.
+ */
+function watchClock(db: Database, log: Logger): Chore {
+  /** What the database's clock was ahead of this process's own, which nobody sets. */
+  let ahead: number | null = null;
+  let notedAt = Number.NEGATIVE_INFINITY;
+  let mendedAt = Number.NEGATIVE_INFINITY;
+  return {
+    name: 'clock',
+    everyMs: SECOND_MS,
+    async run() {
+      const { nowMs, latest, wasSetBack } = await readLatestTime(db.reader);
+      const here = performance.now();
+      const step = ahead === null ? 0 : nowMs - here - ahead;
+      ahead = nowMs - here;
+      // a connection's ids never go back: while it lives it would make them of the time that was left
+      if (step < -STEP_MS) db.renew();
+      if (wasSetBack || here - mendedAt > HOUR_MS) {
+        if (wasSetBack) log.warn({ latest }, "the database's clock was set back: times are put right");
+        await mend(db, wasSetBack);
+        mendedAt = here;
+      }
+      if (!wasSetBack && step < STEP_MS && here - notedAt < MINUTE_MS) return;
+      await db.transaction((tx) => noteLatestTime(tx, wasSetBack ? latest : null));
+      notedAt = here;
+    },
+  };
+}
+
+async function mend(db: Database, wasSetBack: boolean): Promise<void> {
+  const slices: Readonly<Record<string, Slice>> = {
+    queue: mendQueue,
+    endpoints: (tx) => mendEndpoints(tx, wasSetBack),
+    'idempotency keys': redateReplies,
+    sessions: mendSessions,
+    links: mendLinks,
+    tokens: mendTokens,
+  };
+  for (const [name, slice] of Object.entries(slices)) await untilDone(db, `mend ${name}`, slice);
+}

@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { serversStartedAbove } from '../db/embedded/find.ts';
+import type { Config } from '../kernel/config.ts';
+
+/** There is nothing to work on, or too much to choose from; the message says where it looked and what to do. */
+export class NoDataError extends Error {
+  override name = 'NoDataError';
+}
+
+/** Whether there is a database to open. Of one of your own that is known only once it was asked. */
+export function hasData({ databaseUrl, dataDir }: Config): boolean {
+  return databaseUrl !== undefined || existsSync(join(dataDir, 'postgres', 'PG_VERSION'));
+}
+
+/** Throws NoDataError when there is no database to open. */
+export function requireData(config: Config): void {
+  if (hasData(config)) return;
+  throw new NoDataError(
+    `there is no Payhook data in ${config.dataDir}: name the folder that has it with --data-dir or DATA_DIR, ` +
+      'or begin here with payhook init or payhook serve',
+  );
+}
+
+/**
+ * The settings of a command. Where nobody named a data folder, it is that of the server that was started from the
+ * working folder or one above it; `fromServer` says whether it is. Throws NoDataError when there are several such servers.
+ */
+export function settingsHere(config: Config): { config: Config; fromServer: boolean } {
+  if (config.dataDirGiven || config.databaseUrl !== undefined) return { config, fromServer: false };
+  const [dataDir, ...others] = serversStartedAbove(process.cwd());
+  if (dataDir === undefined) return { config, fromServer: false };
+  if (others.length > 0) {
+    throw new NoDataError(
+      `several servers were started here: choose one with --data-dir: ${[dataDir, ...others].join(', ')}`,
+    );
+  }
+  return { config: { ...config, dataDir }, fromServer: dataDir !== config.dataDir };
+}

@@ -1,0 +1,358 @@
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { type Logger, pino } from 'pino';
+import { keepHouse } from '../db/chores.ts';
+import { type ConnectionTarget, connect, type Database, isUnavailable, type Tx } from '../db/connect.ts';
+import { type EmbeddedDatabase, openEmbedded, type Purpose } from '../db/embedded/open.ts';
+import { type DatabaseFacts, inspect } from '../db/inspect.ts';
+import { type MigrationReport, migrate } from '../db/migrate.ts';
+import { MigrationError } from '../db/migration-files.ts';
+import { makePartitions } from '../db/partitions.ts';
+import { connectionName, noteFirstKey, readSecretKeyState } from '../db/secret-key.ts';
+import type { OperatorCredential } from '../http/auth.ts';
+import { connectionsFor } from '../http/capacity.ts';
+import { createServer } from '../http/server.ts';
+import { addressRules, LOOPBACK } from '../kernel/addresses.ts';
+import type { Config } from '../kernel/config.ts';
+import { fingerprintOf, type Vault, vaultOf } from '../kernel/vault.ts';
+import { removeAccount } from '../people/accounts/removal.ts';
+import {
+  createAccount,
+  createFirstAccount,
+  type ListedAccount,
+  listAccounts,
+} from '../people/accounts/service.ts';
+import { markDemo } from '../people/accounts/store.ts';
+import { newSetUpLink } from '../people/users/service.ts';
+import { disableEndpoint } from '../webhooks/endpoints/service.ts';
+import { createNotifier } from '../webhooks/engine/wake.ts';
+import { createWorker, type Worker, type WorkerOptions } from '../webhooks/engine/worker.ts';
+import { choresOf } from './chores.ts';
+import { hasData, requireData } from './data-folder.ts';
+import { readinessOf } from './readiness.ts';
+import {
+  exposedSecretKey,
+  heldFingerprints,
+  heldKeys,
+  isInFolder,
+  makeFolderKey,
+  refusalOfKeys,
+  unfinished,
+} from './secret-keys.ts';
+
+const FIRST_HOUSEKEEPING_MS = 60_000;
+const DRAIN_MS = 15_000;
+const TRY_AGAIN_MS = 2000;
+const IDLE_CHECK_MS = 50;
+
+export type { DatabaseFacts } from '../db/inspect.ts';
+
+/** A database opened and brought to this program's schema. */
+export interface Platform {
+  readonly config: Config;
+  readonly db: Database;
+  readonly log: Logger;
+  readonly embedded: EmbeddedDatabase | undefined;
+  /** Opens what is encrypted at rest. */
+  readonly vault: Vault;
+  readonly migrations: MigrationReport;
+  /** The very first key, when this start made it, and the file it was written to. */
+  readonly firstKey: { secret: string; path: string } | undefined;
+  /** The secret of a link that makes the first owner, when this start made the first account. */
+  readonly setUpSecret: string | undefined;
+  /** Accounts cross tenants: for the operator at the machine only. */
+  readonly accounts: {
+    list(): Promise<ListedAccount[]>;
+    create(name: string): Promise<{ id: string; json: string }>;
+    /** Notes that the demo fills an account (UUID). */
+    markDemo(account: string): Promise<void>;
+    /** Deletes an account (UUID) that the demo filled, whole; returns null, or why nothing was done. */
+    remove(account: string): Promise<string | null>;
+    /** The address of a page that makes the first owner of an account (UUID); null when it has users. */
+    setUpLink(account: string): Promise<string | null>;
+  };
+  close(): Promise<void>;
+}
+
+export interface PlatformOptions {
+  /** How the embedded PostgreSQL is opened: see EmbeddedOptions. One of your own is waited for, but not by a `command`. */
+  readonly purpose: Purpose;
+  /** Refuses with NoDataError or MigrationError to make anything anew. */
+  readonly onlyExisting?: boolean;
+  /** Whatever secret key the database was set up with: for who gives up a lost one. */
+  readonly anySecretKey?: boolean;
+  readonly log?: Logger;
+  /** Another server than the settings name: tests use it. */
+  readonly target?: ConnectionTarget;
+}
+
+// Errors of libraries carry what they hold, connections and their parameters too: none of that belongs in a log.
+function plainError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const code = 'code' in error ? { code: String(error.code) } : {};
+  return { type: error.name, message: error.message, ...code, stack: error.stack };
+}
+
+/** A JSON log on standard error: standard output belongs to people and to --json. */
+export function createLog(config: Config): Logger {
+  return pino(
+    {
+      level: config.logLevel,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: plainError },
+    },
+    pino.destination(2),
+  );
+}
+
+/**
+ * Opens the database (embedded, or DATABASE_URL), migrates it and makes the first account on an empty one. Throws
+ * EmbeddedDatabaseError or MigrationError with what to do. The caller closes the platform.
+ */
+export async function openPlatform(config: Config, options: PlatformOptions): Promise<Platform> {
+  const log = options.log ?? createLog(config);
+  const { onlyExisting = false } = options;
+  if (onlyExisting) requireData(config);
+  else makeFolder(config.dataDir);
+  const embedded =
+    options.target || config.databaseUrl
+      ? undefined
+      : await openEmbedded({
+          dataDir: config.dataDir,
+          purpose: options.purpose,
+          log: (level, message, details) => log[level](details ?? {}, message),
+        });
+  const target = options.target ?? embedded?.connection ?? { connectionString: config.databaseUrl ?? '' };
+  const db = connect({
+    target,
+    poolSize: config.databasePoolSize,
+    name: connectionName(heldFingerprints(config), isInFolder(config)),
+    onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
+  });
+  const close = async () => {
+    await db.close();
+    await embedded?.close();
+  };
+  try {
+    // our own PostgreSQL was there a moment ago: when it has ended, the process that launched it ends too
+    const waits = embedded === undefined && options.purpose !== 'command';
+    const { report, first } = await whenReachable(waits, log, () =>
+      migrate(
+        db,
+        async (tx) => {
+          await makePartitions(tx);
+          if (!options.anySecretKey) await checkSecretKey(tx, config, log);
+          return firstRun(tx, config);
+        },
+        { onlyExisting },
+      ),
+    );
+    const exposed = options.purpose === 'serve' ? exposedSecretKey(config) : null;
+    if (exposed !== null) log.warn(`the secret key: ${exposed}`);
+    return {
+      config,
+      db,
+      log,
+      embedded,
+      vault: vaultOf(() => heldKeys(config)),
+      migrations: report,
+      firstKey: first?.key,
+      setUpSecret: first?.setUpSecret,
+      accounts: {
+        list: () => listAccounts(db.reader),
+        create: (name) => db.transaction((tx) => createAccount(tx, name)),
+        markDemo: (account) => db.transaction((tx) => markDemo(tx, account)),
+        remove: (account) => db.transaction((tx) => removeAccount(tx, account)),
+        async setUpLink(account) {
+          const secret = await db.transaction((tx) => newSetUpLink(tx, account));
+          return secret === null ? null : setUpUrl(config, plainAddress(config), secret);
+        },
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Does something that needs PostgreSQL; who waits tries again while it cannot be reached. */
+async function whenReachable<Result>(waits: boolean, log: Logger, work: () => Promise<Result>) {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!waits || !isUnavailable(error)) throw error;
+      log.warn({ err: error }, 'PostgreSQL cannot be reached; it is tried again');
+      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
+    }
+  }
+}
+
+// Node's recursive mkdir never ends where a folder cannot be made and does not say so (below /proc, for one).
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (!existsSync(dirname(path))) makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+}
+
+interface FirstRun {
+  readonly key: { readonly secret: string; readonly path: string };
+  readonly setUpSecret: string | undefined;
+}
+
+async function firstRun(tx: Tx, config: Config): Promise<FirstRun | undefined> {
+  const first = await createFirstAccount(tx);
+  if (first === null) return undefined;
+  // Written before the commit: a key that was never told to anybody would be worse than a file without a key.
+  const path = join(config.dataDir, 'first-api-key');
+  writePrivate(path, `${first.secret}\n`);
+  const setUpSecret = (await newSetUpLink(tx, first.account)) ?? undefined;
+  return { key: { secret: first.secret, path }, setUpSecret };
+}
+
+/** Where the first owner of an account is made; `address` is where the server listens. */
+export function setUpUrl(config: Config, address: string, secret: string): string {
+  return `${config.authorizeUrl ?? config.baseUrl ?? address}/set-up?token=${secret}`;
+}
+
+/** Where a server with these settings is found. */
+export const addressOf = (config: Config): string => config.baseUrl ?? plainAddress(config);
+
+/** The same from this machine. */
+function plainAddress({ host, port }: Config): string {
+  const isAny = host === '0.0.0.0' || host === '::';
+  const name = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return port === 0 ? `http://${name}` : `http://${name}:${port}`;
+}
+
+function writePrivate(path: string, text: string): void {
+  writeFileSync(path, text, { mode: 0o600 });
+  chmodSync(path, 0o600);
+}
+
+/** Every process on one database has the same secret keys: their fingerprints are stored and others are refused. */
+async function checkSecretKey(tx: Tx, config: Config, log: Logger): Promise<void> {
+  const state = await readSecretKeyState(tx);
+  if (state.current === null) {
+    const [key] = heldKeys(config);
+    await noteFirstKey(tx, fingerprintOf(key ?? makeFolderKey(config)));
+    return;
+  }
+  const refusal = refusalOfKeys(config, state);
+  if (refusal !== null) throw new MigrationError(refusal);
+  const toDo = unfinished(config, state);
+  if (toDo !== null) log.warn(`the secret key: ${toDo}`);
+}
+
+/** Looks at the database without migrating it; null when the embedded one was never made. Throws as `openPlatform`. */
+export async function inspectDatabase(config: Config): Promise<DatabaseFacts | null> {
+  if (!hasData(config)) return null;
+  const { databaseUrl, dataDir } = config;
+  const embedded =
+    databaseUrl === undefined ? await openEmbedded({ dataDir, purpose: 'command' }) : undefined;
+  const target = embedded?.connection ?? { connectionString: databaseUrl ?? '' };
+  const db = connect({ target, poolSize: 1, name: 'payhook doctor', onIdleError: () => undefined });
+  try {
+    return await inspect(db.reader);
+  } finally {
+    await db.close();
+    await embedded?.close();
+  }
+}
+
+/** A server that answers. */
+export interface RunningServer {
+  /** Where it listens, for example http://127.0.0.1:8080. */
+  readonly address: string;
+  /** From now on `/readyz` says that the server is about to stop; requests are still taken. */
+  turnAway(): void;
+  /** Stops accepting, answers what is under way (15 s at most), then stops. */
+  close(): Promise<void>;
+}
+
+/** Serves the platform over HTTP, on a port or on a unix socket. Closing it leaves the platform open. */
+export async function serve(
+  platform: Platform,
+  options: {
+    listen: { host: string; port: number } | { path: string };
+    operator?: OperatorCredential;
+    /** Delivers what is due too. */
+    delivers?: boolean;
+    /** Does the chores of the database, as every server but one that is looked at closely; true. */
+    keepsHouse?: boolean;
+  },
+): Promise<RunningServer> {
+  const { config, db, log } = platform;
+  let address = '';
+  const isPublic = 'port' in options.listen;
+  const readiness = readinessOf(platform);
+  const server = createServer({
+    db,
+    log,
+    baseUrl: () => config.baseUrl ?? address,
+    authorizeUrl: () => config.authorizeUrl ?? config.baseUrl ?? address,
+    vault: platform.vault,
+    trustedProxies: config.trustedProxies,
+    addresses: addressRules(config.delivery.allowedNetworks),
+    limits: {
+      ...config.http,
+      connections: connectionsFor(config, { isPublic, delivers: options.delivers ?? false, log }),
+    },
+    readiness: () => readiness.problem(),
+    ...(options.operator ? { operator: options.operator } : {}),
+  });
+  const listening = await server.listen(options.listen);
+  // a socket has no URL, and Link headers and links for people need one
+  address = 'path' in options.listen ? plainAddress(config) : listening;
+  const stopNotifying = createNotifier(db);
+  const worker = options.delivers ? createWorker(workerOptions(platform)) : undefined;
+  const chores = (options.keepsHouse ?? true) ? choresOf(platform) : [];
+  const stopKeeping = keepHouse(chores, FIRST_HOUSEKEEPING_MS, log);
+  return {
+    address,
+    turnAway: () => readiness.stop(),
+    async close() {
+      readiness.stop();
+      stopKeeping();
+      await Promise.all([drain(server), worker?.close()]);
+      await stopNotifying();
+    },
+  };
+}
+
+/** Delivers what is due until it is closed, without a server. */
+export function work(platform: Platform): Pick<Worker, 'close'> {
+  const worker = createWorker(workerOptions(platform));
+  const stopKeeping = keepHouse(choresOf(platform), FIRST_HOUSEKEEPING_MS, platform.log);
+  return {
+    close() {
+      stopKeeping();
+      return worker.close();
+    },
+  };
+}
+
+function workerOptions({ config, db, log, vault }: Platform): WorkerOptions {
+  const { allowedNetworks } = config.delivery;
+  return {
+    db,
+    log,
+    vault,
+    addresses: addressRules(allowedNetworks),
+    localAddresses: addressRules([...allowedNetworks, ...LOOPBACK]),
+    config: config.delivery,
+    disableEndpoint,
+  };
+}
+
+async function drain(server: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => server.server.closeAllConnections(), DRAIN_MS);
+  // A kept-alive connection whose last answer is out is waited for by nobody.
+  const idle = setInterval(() => server.server.closeIdleConnections(), IDLE_CHECK_MS);
+  await server.close();
+  clearInterval(idle);
+  clearTimeout(cut);
+}

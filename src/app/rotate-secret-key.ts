@@ -1,0 +1,134 @@
+import type { Tx } from '../db/connect.ts';
+import { lockStarts } from '../db/migrate.ts';
+import {
+  beginRotation,
+  holdSealing,
+  placesWithout,
+  putInForce,
+  readSecretKeyState,
+  type SecretKeyState,
+} from '../db/secret-key.ts';
+import type { Config } from '../kernel/config.ts';
+import { fingerprintOf, SecretKeyError } from '../kernel/vault.ts';
+import { listAccounts } from '../people/accounts/service.ts';
+import { noteCommand } from '../people/audit/service.ts';
+import { hasStale, type Place, resealSlice } from '../webhooks/endpoints/sealed.ts';
+import type { Platform } from './platform.ts';
+import { adoptNewFolderKey, isInFolder, makeNewFolderKey, newFolderKey, short } from './secret-keys.ts';
+
+/*
+ * How the secret key is changed while servers and workers run.
+ * 1. The database is told of the new key. From then on everything is sealed under it, by every process; who was sealing
+ *    is waited for, and who does not hold it cannot start. Both keys open.
+ * 2. What is sealed under the old key is sealed anew, a slice a transaction.
+ * 3. When nothing is left the new key is the one in force, and in a data folder it takes the place of the old file.
+ * Killed anywhere, the next run goes on: what was sealed anew is passed over.
+ */
+
+const SLICE = 100;
+
+export interface Rotation {
+  /** Of the key in force now. */
+  readonly fingerprint: string;
+  /** Endpoints whose values this run sealed anew. */
+  readonly resealed: number;
+  /** False: it had been done before, and this run only made sure. */
+  readonly changed: boolean;
+}
+
+/** Changes the secret key. `progress` is told how many endpoints were done. Throws SecretKeyError with what to do. */
+export async function rotateSecretKey(
+  platform: Platform,
+  progress: (done: number) => void,
+): Promise<Rotation> {
+  const { config, db } = platform;
+  const before = await readSecretKeyState(db.reader);
+  if (adoptNewFolderKey(config, before.current)) {
+    return { fingerprint: before.current ?? '', resealed: 0, changed: true };
+  }
+  if (await isDone(platform, before)) {
+    return { fingerprint: before.current ?? '', resealed: 0, changed: false };
+  }
+  const fingerprint = await begin(platform);
+  let resealed = 0;
+  do {
+    for (let after: Place | null | undefined; after !== null; ) {
+      const { vault } = platform;
+      const { last, count } = await db.transaction((tx) =>
+        resealSlice(tx, { vault, fingerprint, limit: SLICE, ...(after ? { after } : {}) }),
+      );
+      after = last;
+      resealed += count;
+      progress(resealed);
+    }
+  } while (!(await end(platform, fingerprint)));
+  adoptNewFolderKey(config, fingerprint);
+  return { fingerprint, resealed, changed: true };
+}
+
+/** Whether the operator's keys say that the change was made before, and it was. */
+async function isDone(
+  { config, db }: Platform,
+  { current, next, retired }: SecretKeyState,
+): Promise<boolean> {
+  const { secretKey, secretKeyPrevious } = config;
+  if (secretKey === undefined || next !== null || fingerprintOf(secretKey) !== current) return false;
+  if (secretKeyPrevious === undefined) {
+    throw new SecretKeyError(
+      'SECRET_KEY is the key in force: to change it, set SECRET_KEY to the new key and SECRET_KEY_PREVIOUS to this one, ' +
+        'for every server and worker first',
+    );
+  }
+  if (fingerprintOf(secretKeyPrevious) !== retired) {
+    throw new SecretKeyError(
+      'SECRET_KEY is the key in force, and SECRET_KEY_PREVIOUS must be: exchange the two, for every server and worker',
+    );
+  }
+  return !(await hasStale(db.reader, current));
+}
+
+/** Has everything sealed under the new key from now on; returns its fingerprint. */
+function begin({ config, db }: Platform): Promise<string> {
+  return db.transaction(async (tx) => {
+    // who starts meanwhile sees what is decided here
+    await lockStarts(tx);
+    const fingerprint = fingerprintOf(newKey(config));
+    const { next } = await holdSealing(tx);
+    if (next !== null && next !== fingerprint) {
+      throw new SecretKeyError(
+        `a rotation to another key (fingerprint ${short(next)}) is under way: end it first`,
+      );
+    }
+    await refuseOthers(tx, fingerprint, isInFolder(config));
+    await beginRotation(tx, fingerprint);
+    return fingerprint;
+  });
+}
+
+const newKey = (config: Config) => config.secretKey ?? newFolderKey(config) ?? makeNewFolderKey(config);
+
+/** Puts the key in force, and says so in every account's audit log; false when something is left to be sealed anew. */
+function end({ db }: Platform, fingerprint: string): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const { current, next } = await holdSealing(tx);
+    if (await hasStale(tx, fingerprint)) return false;
+    // another run of the command has ended it
+    if (next === null && current === fingerprint) return true;
+    await putInForce(tx, fingerprint);
+    for (const { uuid } of await listAccounts(tx)) {
+      await noteCommand(tx, uuid, { action: 'rotateSecretKey', target: short(fingerprint) });
+    }
+    return true;
+  });
+}
+
+/** Refuses while a process is connected that could not open what is sealed under the key. Throws SecretKeyError. */
+export async function refuseOthers(tx: Tx, fingerprint: string, inFolder: boolean): Promise<void> {
+  const places = await placesWithout(tx, { fingerprint, inFolder });
+  if (places.length === 0) return;
+  throw new SecretKeyError(
+    `other processes of Payhook on this database do not have the new key (fingerprint ${short(fingerprint)}); they run on ` +
+      `${places.join(', ')}: give the new key and the old one to every server and worker as SECRET_KEY and ` +
+      'SECRET_KEY_PREVIOUS, restart them, and run this again; nothing was changed',
+  );
+}

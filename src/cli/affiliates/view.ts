@@ -1,0 +1,82 @@
+import type { Affiliate, AffiliateWithBalance } from '../../client/client.ts';
+import { describeMinimums } from '../command/amounts.ts';
+import { describeMetadata } from '../command/metadata.ts';
+import { factLines } from '../terminal/facts.ts';
+import { decimal } from '../terminal/money.ts';
+import { printable, table } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { exactTime } from '../terminal/time.ts';
+
+/** How much of a name and an address tables show, in cells. */
+export const LONGEST_NAME = 30;
+export const LONGEST_EMAIL = 40;
+
+/** `Ada Lovelace`; null when no name is known. */
+export function fullName({ name_first, name_last }: Affiliate): string | null {
+  return [name_first, name_last].filter((name) => name !== null).join(' ') || null;
+}
+
+/** A page of affiliates, a line each. */
+export function affiliateTable(affiliates: readonly Affiliate[], { paint }: Terminal): string {
+  return table(
+    [
+      { heading: 'ID', right: true },
+      { heading: 'NAME', most: LONGEST_NAME },
+      { heading: 'E-MAIL', most: LONGEST_EMAIL },
+      { heading: 'METHOD' },
+      { heading: 'READY' },
+      { heading: 'STATUS' },
+      { heading: 'EXTERNAL ID' },
+    ],
+    affiliates.map((affiliate) => [
+      String(affiliate.id),
+      fullName(affiliate) ?? '',
+      affiliate.email,
+      affiliate.payout_method ?? '',
+      affiliate.is_ready_for_payout ? 'yes' : 'no',
+      affiliate.status,
+      affiliate.external_id ?? '',
+    ]),
+    paint.faint,
+  );
+}
+
+/** One affiliate, for people, with the balance when it is known. */
+export function describeAffiliate(affiliate: Affiliate | AffiliateWithBalance, terminal: Terminal): string {
+  const { paint } = terminal;
+  const { status } = affiliate;
+  const name = fullName(affiliate);
+  const head = [
+    paint.strong(`Affiliate ${affiliate.id}`),
+    ...(name === null ? [] : [printable(name)]),
+    status === 'active' ? paint.good(status) : paint.warning(status),
+  ];
+  const facts = factLines([
+    ['E-mail', affiliate.email],
+    ['External id', affiliate.external_id],
+    ['Slug', affiliate.slug],
+    ['Paid by', affiliate.payout_method],
+    ['PayPal e-mail', affiliate.paypal_email],
+    ['Legal type', affiliate.legal_type],
+    ['Country', affiliate.country],
+    ['Ready', affiliate.is_ready_for_payout ? 'yes' : 'no'],
+    ['Minimums', describeMinimums(affiliate.minimum_payout)],
+    ['Metadata', describeMetadata(affiliate.metadata)],
+    ['Created', `${exactTime(affiliate.created_at)} (UTC)`],
+  ]);
+  const balance = 'balance' in affiliate ? `\n${balanceOf(affiliate, terminal)}` : '';
+  return `${head.join('  ')}\n${facts}${balance}`;
+}
+
+function balanceOf({ balance }: AffiliateWithBalance, { paint }: Terminal): string {
+  if (balance.length === 0) return 'Nothing was earned yet.\n';
+  const columns = ['PENDING', 'UNPAID', 'IN PAYOUT', 'PAID'].map((heading) => ({ heading, right: true }));
+  return table(
+    [{ heading: 'CURRENCY' }, ...columns],
+    balance.map(({ currency, pending, unpaid, in_payout, paid }) => [
+      currency.toUpperCase(),
+      ...[pending, unpaid, in_payout, paid].map((amount) => decimal({ amount, currency })),
+    ]),
+    paint.faint,
+  );
+}

@@ -1,0 +1,189 @@
+import { createWriteStream, mkdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
+import { onInterrupt } from '../terminal/interrupt.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { CommandError, UsageError } from './errors.ts';
+
+/** Where a command writes its file. */
+export interface OutputOptions {
+  readonly output?: string;
+  readonly force?: boolean;
+}
+
+/** Where files go that are given no place: names, addresses and amounts do not belong among the sources of anything. */
+const EXPORTS = 'exports';
+
+/** The place of a file that was given none: in a folder for its owner only. */
+export function inExports(name: string): string {
+  return join(EXPORTS, basename(name));
+}
+
+/** Adds the options of a command that writes a file. */
+export function withOutput(command: Command, usual: string): Command {
+  return command
+    .option('-o, --output <file>', `where to; - is standard output (default: ${inExports(usual)})`)
+    .option('-f, --force', 'overwrite what exists');
+}
+
+/** Throws UsageError or CommandError for an output that cannot be, before anything is asked of the server. */
+export function checkOutput({ output, force }: OutputOptions, { json }: Terminal): void {
+  if (output === undefined) return;
+  if (output !== '-') refuseExisting(output, force);
+  else if (json) throw new UsageError('--json and --output - both want standard output');
+  else if (force) throw new UsageError('--force has no effect with --output -: no file is written');
+}
+
+/** Writes a file to standard output. */
+export function pipeOut(stream: Readable): Promise<void> {
+  return pipeline(stream, process.stdout, { end: false });
+}
+
+/** Files that are written together. */
+export interface FileSet {
+  /** Writes a file beside its place; returns its size in bytes. */
+  write(file: string, content: AsyncIterable<Buffer> | Iterable<string>): Promise<number>;
+}
+
+interface Staged {
+  readonly file: string;
+  readonly partial: string;
+}
+
+/**
+ * Runs `work`, whose files appear when it is done: all of them whole, for their owner only, or none. A file that is
+ * there already is refused with CommandError, unless `force`.
+ */
+export async function writeFiles<Result>(
+  { force = false }: OutputOptions,
+  work: (files: FileSet) => Promise<Result>,
+): Promise<Result> {
+  const staged: Staged[] = [];
+  let isFolderNew = false;
+  const remove = () => {
+    for (const { partial } of staged) rmSync(partial, { force: true });
+    if (isFolderNew) removeEmpty(EXPORTS);
+  };
+  const forget = onInterrupt(remove);
+  try {
+    const result = await work({
+      write(file, content) {
+        refuseExisting(file, force);
+        if (staged.some((other) => resolve(other.file) === resolve(file))) {
+          throw new UsageError(`two files cannot have one name: ${file}`);
+        }
+        if (dirname(file) === EXPORTS) isFolderNew ||= makeFolder(EXPORTS);
+        const partial = join(dirname(file), `.${basename(file)}.${process.pid}.part`);
+        staged.push({ file, partial });
+        return writeWhole(partial, content).catch((error: unknown) => {
+          throw toldOf(file, error);
+        });
+      },
+    });
+    for (const { file } of staged) refuseExisting(file, force);
+    place(staged);
+    return result;
+  } finally {
+    forget();
+    remove();
+  }
+}
+
+/** Makes a folder for its owner only. Returns whether it was missing. */
+function makeFolder(folder: string): boolean {
+  return mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
+}
+
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
+  }
+}
+
+/** Throws CommandError when a file is there already and may not be overwritten, or is no file. */
+export function refuseExisting(file: string, force = false): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isFile()) {
+    throw new CommandError(`${file} is ${found.isDirectory() ? 'a folder' : 'no plain file'}: name a file`);
+  }
+  if (!force) {
+    throw new CommandError(`${file} exists: add --force to overwrite it, or choose another name`);
+  }
+}
+
+async function writeWhole(
+  partial: string,
+  content: AsyncIterable<Buffer> | Iterable<string>,
+): Promise<number> {
+  // names, addresses and amounts: for its owner only
+  const target = createWriteStream(partial, { mode: 0o600, flags: 'wx', flush: true });
+  // a file that is still being opened when the bytes fail would appear after its removal
+  const closed = new Promise<void>((done) => target.once('close', done));
+  await pipeline(content, target).finally(() => closed);
+  return target.bytesWritten;
+}
+
+/** A folder that is not there is told by its name, not by that of the file beside the file. */
+function toldOf(file: string, error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return new CommandError(`${dirname(file)} is no folder`);
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return new CommandError(`${dirname(file)}: no permission to write there`);
+  }
+  return error;
+}
+
+function place(staged: readonly Staged[]): void {
+  const placed: string[] = [];
+  try {
+    for (const { file, partial } of staged) {
+      renameSync(partial, file);
+      placed.push(file);
+    }
+  } catch (error) {
+    for (const file of placed) rmSync(file, { force: true });
+    throw error;
+  }
+}
+
+/** The name with a mark before its extension: `paid.csv` -> `paid-part-2.csv`. */
+export function markName(file: string, mark: string): string {
+  const extension = extname(file);
+  return `${file.slice(0, file.length - extension.length)}-${mark}${extension}`;
+}
+
+/** The bytes of a stream, while the terminal shows that `name` is being received. */
+export type Receive = (name: string, stream: Readable) => AsyncIterable<Buffer>;
+
+/** Runs `work`; what takes longer than a second shows what is being received, and how much of it is here. */
+export function showReceived<Result>(
+  { spinner }: Terminal,
+  work: (receive: Receive) => Promise<Result>,
+): Promise<Result> {
+  let label = 'waiting for the server';
+  async function* counted(name: string, stream: Readable): AsyncGenerator<Buffer> {
+    let bytes = 0;
+    for await (const piece of stream as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      label = `${name}, ${(bytes / 1e6).toFixed(1)} MB`;
+      yield piece;
+    }
+  }
+  const done = work((name, stream) => {
+    stream.on('error', () => undefined); // until somebody reads it, who is told
+    return counted(name, stream);
+  });
+  spinner.watch(
+    done.then(
+      () => undefined,
+      () => undefined,
+    ),
+    () => label,
+  );
+  return done;
+}

@@ -1,0 +1,28 @@
+import { accessSync, constants, createReadStream, statSync } from 'node:fs';
+import type { UploadSource } from '../../client/client.ts';
+import { CommandError } from './errors.ts';
+
+/** A file to read; `-` is standard input. Throws CommandError when it cannot be read. */
+export function openSource(path: string): UploadSource {
+  if (path === '-') return { bytes: undefined, repeatable: false, open: () => process.stdin };
+  const about = lookAt(path);
+  if (about.isDirectory()) throw new CommandError(`${path} is a folder, not a file`);
+  // A pipe, such as <(…) in a shell, can be read once and has no size.
+  if (!about.isFile()) return { bytes: undefined, repeatable: false, open: () => createReadStream(path) };
+  if (about.size === 0) throw new CommandError(`${path} is empty: its first line must name the columns`);
+  // `end`: what is appended meanwhile would not fit the announced length
+  const open = () => createReadStream(path, { end: about.size - 1 });
+  return { bytes: about.size, repeatable: true, open };
+}
+
+function lookAt(path: string) {
+  try {
+    accessSync(path, constants.R_OK);
+    return statSync(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw new CommandError(`${path}: there is no such file`);
+    if (code === 'EACCES') throw new CommandError(`${path}: no permission to read it`);
+    throw new CommandError(`${path}: ${message}`);
+  }
+}

@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import type { Commission } from '../../client/client.ts';
+import { nameSome } from '../../kernel/errors.ts';
+import { DECIMAL_HELP, readAmount } from '../command/amounts.ts';
+import { CommandError, UsageError } from '../command/errors.ts';
+import { money } from './view.ts';
+
+/** What the options of a refund say. */
+export interface RefundOptions {
+  readonly externalId: string;
+  readonly amount?: string;
+  readonly saleAmount?: string;
+  readonly reason?: string;
+  readonly yes?: boolean;
+}
+
+/** Adds the options that every refund has. */
+export function withRefundOptions(command: Command): Command {
+  return command
+    .requiredOption('--external-id <id>', 'your own id of the refund: the same again is refunded once')
+    .option('--amount <amount>', `how much commission to take back, ${DECIMAL_HELP}, in its currency`)
+    .option('--sale-amount <amount>', 'how much of the sale was refunded; the commission follows pro rata')
+    .option('--reason <text>', 'why')
+    .option('-y, --yes', 'do not ask; needed where there is no terminal');
+}
+
+/** Throws a UsageError when both amounts are given. */
+export function checkRefund({ amount, saleAmount }: RefundOptions): void {
+  if (amount !== undefined && saleAmount !== undefined) {
+    throw new UsageError('give --amount or --sale-amount, or neither for the rest');
+  }
+}
+
+/** How much to refund, in minor units; neither means the rest. */
+export interface RefundAmounts {
+  readonly amount: number | undefined;
+  readonly sale_amount: number | undefined;
+}
+
+/** The amounts of a refund in minor units of the currency. Throws a UsageError for what is none. */
+export function refundAmounts({ amount, saleAmount }: RefundOptions, currency: string): RefundAmounts {
+  const read = (option: string, text: string | undefined) =>
+    text === undefined ? undefined : readAmount(option, text, { currency, from: 1 });
+  return { amount: read('--amount', amount), sale_amount: read('--sale-amount', saleAmount) };
+}
+
+/** What is about to be refunded, in the words of a question. */
+export function refundQuestion(
+  { currency, all, what }: { currency: string; all: string; what: string },
+  { amount, sale_amount }: RefundAmounts,
+): string {
+  const rest = 'What was paid already is taken from the next payout.';
+  if (amount !== undefined) {
+    return `Take back ${money({ currency }, amount)} of the commission of ${what}? ${rest}`;
+  }
+  if (sale_amount !== undefined) {
+    return `Take back commission for ${money({ currency }, sale_amount)} of the sale of ${what}? ${rest}`;
+  }
+  return `Take back ${all} for ${what}? ${rest}`;
+}
+
+/** A refund of more than is left, told in decimals; other errors as they are. */
+export function inDecimals(error: unknown, commissions: readonly Commission[]): unknown {
+  const { name, code, reason } = error as CommandError;
+  if (name !== 'ApiError' || reason !== 'refund_exceeds_rest') return error;
+  const left = commissions.map((each) => {
+    const sale = each.sale_amount === null ? '' : `, of a sale of ${money(each, each.sale_amount)}`;
+    return `${money(each, each.original_amount - each.refunded_amount)} of ${each.external_id}${sale}`;
+  });
+  return new CommandError(`the refund is more than what is left: ${nameSome(left)}`, { code, reason });
+}

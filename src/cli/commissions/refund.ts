@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import type { CommissionRefund } from '../../client/client.ts';
+import { type Cli, confirm, requireYes } from '../command/cli.ts';
+import { withClient } from '../command/session.ts';
+import { COMMISSION_HELP, findCommission } from '../finders/commission.ts';
+import { printable } from '../terminal/table.ts';
+import {
+  checkRefund,
+  inDecimals,
+  type RefundOptions,
+  refundAmounts,
+  refundQuestion,
+  withRefundOptions,
+} from './refund-options.ts';
+import { describeRefunds, money } from './view.ts';
+
+const HELP = `
+Without an amount the rest is refunded. Refunds by --sale-amount are cumulative, and beyond the sale they take the rest. What is unpaid is reduced, or voided when nothing is left; what was paid stays,
+and a negative clawback goes into the next payout. The same --external-id again refunds nothing twice.
+
+Examples:
+  $ payhook commissions refund order-1042 --external-id refund-77
+  $ payhook commissions refund order-1042 --external-id refund-77 --sale-amount 25.00 --reason "one of two returned"
+  $ payhook commissions refund com_0199d2c4a7f07a3b9c5d1e2f30415263 --external-id refund-78 --amount 5 --yes
+`;
+
+/** `payhook commissions refund`. */
+export function addCommissionRefund(commissions: Command, cli: Cli): void {
+  withRefundOptions(
+    commissions
+      .command('refund')
+      .description('take commission back, in part or the rest')
+      .argument('<commission>', COMMISSION_HELP),
+  )
+    .option('--json', 'print the record (CommissionRefund)')
+    .addHelpText('after', HELP)
+    .action((reference: string, options: RefundOptions) => cli.run(() => refund(cli, reference, options)));
+}
+
+async function refund(
+  { terminal, account }: Cli,
+  reference: string,
+  options: RefundOptions,
+): Promise<undefined> {
+  checkRefund(options);
+  requireYes(terminal, options.yes);
+  const made = await withClient(
+    { terminal, account: account() },
+    async (client): Promise<CommissionRefund> => {
+      const commission = await findCommission(client, reference);
+      const { currency } = commission;
+      const amounts = refundAmounts(options, currency);
+      const what = `${printable(commission.external_id)} (affiliate ${commission.affiliate_id})`;
+      const all = `all that is left, ${money(commission, commission.original_amount - commission.refunded_amount)},`;
+      await confirm(terminal, refundQuestion({ currency, all, what }, amounts), options.yes);
+      const { externalId: external_id, reason } = options;
+      return client.commissions
+        .refund(commission.id, { external_id, reason, ...amounts })
+        .catch((error: unknown) => {
+          throw inDecimals(error, [commission]);
+        });
+    },
+  );
+  terminal.result(made, () => describeRefunds([made]));
+}

@@ -1,0 +1,41 @@
+import { Argument, type Command } from 'commander';
+import type { Cli } from '../command/cli.ts';
+import { takesNo } from '../command/option-rules.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
+
+const HELP = `
+The script knows every command, option and choice of this version, and starts nothing while it completes. Print it again
+after an update.
+
+In this shell; in zsh after compinit, and with eval in the bash of macOS:
+  $ source <(payhook completion bash)
+  $ source <(payhook completion zsh)
+  $ payhook completion fish | source
+  $ eval "$(payhook completion bash)"
+
+In every new shell:
+  $ payhook completion bash > ~/.local/share/bash-completion/completions/payhook
+  $ payhook completion zsh > "\${fpath[1]}/_payhook"
+  $ payhook completion fish > ~/.config/fish/completions/payhook.fish
+
+Who types npx payhook makes a function of that name first; the script completes it (in fish: function payhook):
+  $ payhook() { npx payhook "$@"; }
+`;
+
+/** `payhook completion bash|zsh|fish`. */
+export function addCompletion(program: Command, cli: Cli): void {
+  takesNo(program.command('completion'), '--account', '--data-dir', '--env-file')
+    .description('print a script that completes commands in a shell')
+    .addArgument(new Argument('<shell>', 'which one').choices(SHELLS))
+    .option('--json', 'print {shell, script}')
+    .addHelpText('after', HELP)
+    .action((shell: Shell) => cli.run(() => print(cli, program, shell)));
+}
+
+async function print({ terminal }: Cli, program: Command, shell: Shell): Promise<undefined> {
+  const { scriptOf } = await import('./script.ts');
+  const script = scriptOf(shell, program);
+  terminal.result({ shell, script }, () => script);
+}

@@ -1,0 +1,226 @@
+import { buffer } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import type { Client, CompletedPayout, CompletePayoutBody, Payout } from '../../client/client.ts';
+import { type Cli, confirm, requireYes } from '../command/cli.ts';
+import { CommandError, UsageError } from '../command/errors.ts';
+import { type MetadataOption, REPLACES, readMetadata, withMetadata } from '../command/metadata.ts';
+import { readInteger } from '../command/numbers.ts';
+import { collect } from '../command/pairs.ts';
+import { withClient } from '../command/session.ts';
+import { openSource } from '../command/source-file.ts';
+import { findPayout, REFERENCE_HELP } from '../finders/payout.ts';
+import { count } from '../terminal/money.ts';
+import { linesOf } from './lines.ts';
+import {
+  checkComplete,
+  type LineName,
+  type ListedEntry,
+  mergeLists,
+  ofLines,
+  readPaidFile,
+} from './paid-list.ts';
+import { paymentFormat, readPaymentFile } from './paid-list-file.ts';
+import { type Named, readNamed } from './paid-options.ts';
+import { summarizePayout } from './view.ts';
+
+interface CompleteOptions extends MetadataOption {
+  readonly allPaid?: boolean;
+  readonly paid?: string;
+  readonly unpaid?: string;
+  readonly from?: readonly string[];
+  readonly revision?: string;
+  readonly paidAt?: string;
+  readonly yes?: boolean;
+}
+
+const HELP = `
+Every affiliate of the payout must be named, paid or not: what is not paid is released and owed again, what is paid
+never changes. Refused when the payout has changed since it was read; with --revision, since its file was made.
+7:usd names only what affiliate 7 gets in USD, and 7:usd=20.00 that only that much of it was paid: the rest is owed again.
+
+--from takes a file that payouts export wrote for PayPal or Wise, as it was sent: it says who was paid and how much, and all
+other lines are not paid. Or a list that begins with the line affiliate_id,is_paid, if wanted with the columns currency, amount
+and payment_reference, and has a line for everybody; is_paid is true or false. Of several files, who is paid in one is paid, and
+no line may be paid in two.
+
+Examples:
+  $ payhook payouts complete current --all-paid
+  $ payhook payouts complete 1 --all-paid --unpaid 7       # everybody but affiliate 7
+  $ payhook payouts complete 1 --all-paid --unpaid 7:kwd   # everything but the dinars of affiliate 7
+  $ payhook payouts complete 1 --paid 1,2,3 --unpaid 4,5
+  $ payhook payouts complete 1 --from paypal.csv --from wise.csv
+  $ payhook payouts complete 1 --all-paid --paid-at 2026-09-30
+  $ payhook payouts complete 1 --from paid.csv --revision 3 --yes   # does not ask; needed in scripts
+`;
+
+/** `payhook payouts complete`. */
+export function addComplete(payouts: Command, cli: Cli): void {
+  const command = payouts
+    .command('complete')
+    .description('say who was paid: the payout becomes paid, for ever')
+    .argument('<payout>', REFERENCE_HELP)
+    .option('--all-paid', 'everybody was paid, but for those in --unpaid')
+    .option('--paid <ids>', 'these affiliates were paid, such as 1,2 or 3:usd or 3:usd=20.00')
+    .option('--unpaid <ids>', 'these affiliates were not')
+    .option(
+      '--from <file>',
+      'read who was paid from a CSV file, also a payment file; - is standard input; may be repeated',
+      collect,
+    )
+    .option(
+      '--revision <number>',
+      'only at this revision, which stands in the name of the file that was paid',
+    )
+    .option(
+      '--paid-at <time>',
+      'when the money left: a day, or a time such as 2026-09-30T15:00:00Z; else now',
+    );
+  withMetadata(command, REPLACES)
+    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('--json', 'print the record (CompletedPayout)')
+    .addHelpText('after', HELP)
+    .action((reference: string, options: CompleteOptions) =>
+      cli.run(() => complete(cli, reference, options)),
+    );
+}
+
+async function complete(cli: Cli, reference: string, options: CompleteOptions): Promise<undefined> {
+  const { terminal } = cli;
+  requireYes(terminal, options.yes);
+  const revision =
+    options.revision === undefined
+      ? undefined
+      : readInteger('--revision', options.revision, { from: 1, to: 999_999_999 });
+  const metadata = readMetadata(options.metadata);
+  const listed = await readListed(options);
+  const payout = await withClient({ terminal, account: cli.account() }, async (client) => {
+    const found = await findPayout(client, reference);
+    checkRevision(found, revision);
+    const lines = (await linesOf(client, found, terminal)).flatMap(({ affiliate_id, totals }) =>
+      totals.map(({ currency }) => ({ affiliate_id, currency })),
+    );
+    const { entries, isRestUnpaid } = listed(found.number, lines);
+    const all =
+      options.allPaid || isRestUnpaid ? withRest(entries, lines, options.allPaid === true) : entries;
+    if (found.status === 'unpaid') {
+      checkComplete(all, lines);
+      await confirm(terminal, question(found, all, options.paidAt), options.yes);
+    }
+    return settle(client, found, { entries: all, paid_at: options.paidAt, metadata });
+  });
+  terminal.result(payout, () => summarizePayout(payout, terminal));
+}
+
+/** Throws CommandError when an unpaid payout is at another revision than the one whose file was paid. */
+function checkRevision({ number, status, revision }: Payout, wanted: number | undefined): void {
+  if (wanted === undefined || revision === wanted || status === 'paid') return;
+  throw new CommandError(
+    `payout ${number} has changed: it is at revision ${revision}, not ${wanted}. Export it again and compare; ` +
+      'nothing was changed',
+    { code: 'conflict', reason: 'payout_changed' },
+  );
+}
+
+/** What was said of the lines of a payout: once its number and lines are known, an entry a line. */
+type Listed = (
+  number: number,
+  lines: readonly LineName[],
+) => {
+  readonly entries: readonly ListedEntry[];
+  /** Whether what is not in the entries was not paid, as a payment file says. */
+  readonly isRestUnpaid: boolean;
+};
+
+/** Reads what the options and files say, before anything is asked of the server. */
+async function readListed({ allPaid, paid, unpaid, from }: CompleteOptions): Promise<Listed> {
+  const ways = [allPaid === true, paid !== undefined, from !== undefined].filter(Boolean).length;
+  if (from !== undefined && (ways > 1 || unpaid !== undefined)) {
+    throw new UsageError('--from says it all: it stands alone');
+  }
+  if (ways > 1) throw new UsageError('give --all-paid or --paid, not both');
+  if (ways === 0 && unpaid === undefined) {
+    throw new UsageError('say who was paid: --all-paid, --paid with --unpaid, or --from');
+  }
+  if (from !== undefined) return readLists(from);
+  const entries = (option: string, text: string | undefined, is_paid: boolean) =>
+    text === undefined ? [] : readNamed(option, text).map((named) => ({ ...named, is_paid, where: option }));
+  const listed = [...entries('--paid', paid, true), ...entries('--unpaid', unpaid, false)];
+  refuseTwice(listed);
+  return (_, lines) => ({ entries: ofLines(listed, lines), isRestUnpaid: false });
+}
+
+function refuseTwice(listed: readonly (Named & { is_paid: boolean })[]): void {
+  const part = listed.find(({ is_paid, amount }) => !is_paid && amount !== undefined);
+  if (part)
+    throw new UsageError(
+      `--unpaid takes no amount: affiliate ${part.affiliate_id} was paid a part, or nothing`,
+    );
+  listed.forEach(({ affiliate_id: id, currency }, index) => {
+    const other = listed
+      .slice(0, index)
+      .some(
+        (each) =>
+          each.affiliate_id === id &&
+          (each.currency === currency || each.currency === undefined || currency === undefined),
+      );
+    if (other) throw new UsageError(`affiliate ${id} is named twice`);
+  });
+}
+
+async function readLists(paths: readonly string[]): Promise<Listed> {
+  const files: { path: string; bytes: Buffer; list: readonly ListedEntry[] | null }[] = [];
+  for (const path of paths) {
+    const bytes = await buffer(openSource(path).open());
+    files.push({ path, bytes, list: paymentFormat(bytes) === null ? readPaidFile(bytes) : null });
+  }
+  return (number, lines) => {
+    const lists = files.map(({ path, bytes, list }) => {
+      const format = paymentFormat(bytes);
+      const entries = list ?? (format === null ? [] : readPaymentFile(format, number, bytes));
+      const named = ofLines(entries, lines);
+      return paths.length === 1
+        ? named
+        : named.map((entry) => ({ ...entry, where: `${path}: ${entry.where}` }));
+    });
+    return { entries: mergeLists(lists), isRestUnpaid: files.some(({ list }) => list === null) };
+  };
+}
+
+/** The entries, and one for each line that they do not name. */
+function withRest(
+  entries: readonly ListedEntry[],
+  lines: readonly LineName[],
+  is_paid: boolean,
+): ListedEntry[] {
+  const named = new Set(entries.map(({ affiliate_id, currency }) => `${affiliate_id} ${currency}`));
+  const rest = lines.filter(({ affiliate_id, currency }) => !named.has(`${affiliate_id} ${currency}`));
+  const where = is_paid ? '--all-paid' : 'no file';
+  return [...entries, ...rest.map((line) => ({ ...line, is_paid, where }))];
+}
+
+function question(payout: Payout, entries: readonly ListedEntry[], paidAt: string | undefined): string {
+  const paid = entries.filter((entry) => entry.is_paid).length;
+  const released = entries.length - paid;
+  // where everybody gets one currency, a payment is an affiliate
+  const noun = entries.length === payout.affiliate_count ? 'affiliate' : 'payment';
+  return (
+    `Complete payout ${payout.number} (revision ${payout.revision}): ${count(paid, noun)} paid${paidAt === undefined ? '' : ` on ${paidAt}`}, ` +
+    `${released} not paid and owed again. What is paid never changes.`
+  );
+}
+
+function settle(
+  client: Client,
+  payout: Payout,
+  {
+    entries,
+    ...about
+  }: { entries: readonly ListedEntry[] } & Pick<CompletePayoutBody, 'paid_at' | 'metadata'>,
+): Promise<CompletedPayout> {
+  const commissions = entries.map(({ where: _, ...entry }) => entry);
+  return client.payouts.complete(
+    payout.id,
+    { commissions, require_all: true, ...about },
+    { ifMatch: payout.revision },
+  );
+}

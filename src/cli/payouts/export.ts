@@ -1,0 +1,220 @@
+import { type Command, Option } from 'commander';
+import type { DownloadPaymentFileQuery, Payout } from '../../client/client.ts';
+import { readCurrency } from '../command/amounts.ts';
+import type { Cli } from '../command/cli.ts';
+import {
+  checkOutput,
+  type OutputOptions,
+  refuseExisting,
+  showReceived,
+  withOutput,
+  writeFiles,
+} from '../command/csv-files.ts';
+import { CommandError, UsageError } from '../command/errors.ts';
+import { withClient } from '../command/session.ts';
+import { findPayout, REFERENCE_HELP } from '../finders/payout.ts';
+import { count } from '../terminal/money.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { type Format, pipeWhole, type Source, type WrittenFile, writeParts } from './files.ts';
+import { linesOf } from './lines.ts';
+import { paidList, payeesOf } from './paid-list-file.ts';
+
+interface ExportOptions extends OutputOptions {
+  readonly format: Format;
+  readonly currency?: string;
+  readonly sourceCurrency?: string;
+  readonly allowSkipped?: boolean;
+  readonly wholeUnits?: boolean;
+  readonly paidList?: string;
+}
+
+const HELP = `
+Formats: commissions (a row per commission), summary (a row per affiliate and currency, for people), paypal and wise (what
+PayPal Payouts and Wise batch payments take: one currency a file). Of an unpaid payout all is in the file, of a paid one
+what was paid. Where the rows are more than one file may have there are several, all of one revision of the payout.
+
+Whom PayPal or Wise cannot pay is named and nothing is written, unless --allow-skipped leaves them out. --paid-list writes
+who is in the file, for payouts complete --from: true with the reference of the payment, all other lines false. PayPal takes no
+fractions of HUF, JPY and TWD: --whole-units pays the whole part, and completing from the file or the list carries the rest.
+
+Examples:
+  $ payhook payouts export current
+  $ payhook payouts export 1 --output september.csv
+  $ payhook payouts export current --format paypal --currency usd
+  $ payhook payouts export current --format wise --allow-skipped --paid-list paid.csv
+  $ payhook payouts export 1 -o - | head
+`;
+
+/** `payhook payouts export`. */
+export function addExport(payouts: Command, cli: Cli): void {
+  const command = payouts
+    .command('export')
+    .description('write a payout to a file: its commissions, or what PayPal or Wise take')
+    .argument('<payout>', REFERENCE_HELP)
+    .addOption(
+      new Option('--format <format>', 'what kind of file')
+        .choices(['commissions', 'summary', 'paypal', 'wise'])
+        .default('commissions'),
+    )
+    .option('--currency <currency>', 'paypal, wise: which one, where the payout has several')
+    .option('--source-currency <currency>', 'wise: what the transfers are paid from; without it the currency')
+    .option('--allow-skipped', 'paypal, wise: leave out whom the file cannot pay')
+    .option('--whole-units', 'paypal: pay the whole part where it takes no fractions of the currency')
+    .option('--paid-list <file>', 'paypal, wise: write who is in the file, for payouts complete --from');
+  withOutput(command, 'payout-<number>-r<revision>-<day>….csv')
+    .option(
+      '--json',
+      'print {files, skipped_affiliates, affiliates_above_limit, payout_id, revision, format, paid_list}',
+    )
+    .addHelpText('after', HELP)
+    .action((reference: string, options: ExportOptions) => cli.run(() => run(cli, reference, options)));
+}
+
+/** What was written, as --json shows it. */
+interface Report {
+  readonly files: readonly WrittenFile[];
+  readonly skipped_affiliates: number;
+  readonly affiliates_above_limit: number;
+  readonly payout_id: string;
+  readonly revision: number;
+  readonly format: Format;
+  readonly paid_list: { readonly file: string; readonly paid: number; readonly not_paid: number } | null;
+}
+
+async function run(
+  { terminal, account }: Cli,
+  reference: string,
+  options: ExportOptions,
+): Promise<undefined> {
+  const query = readChoices(options);
+  const { format, output } = options;
+  checkOutput(options, terminal);
+  if (options.paidList !== undefined) refuseExisting(options.paidList, options.force);
+  const { payout, report } = await withClient({ terminal, account: account() }, async (client) => {
+    const found = await findPayout(client, reference);
+    const source = { client, payout: found, format, query };
+    const { files, skipped, aboveLimit, list } =
+      output === '-' ? { ...(await pipeWhole(source)), list: null } : await write(source, options, terminal);
+    const { id: payout_id, revision } = found;
+    const made: Report = {
+      files,
+      skipped_affiliates: skipped,
+      affiliates_above_limit: aboveLimit,
+      payout_id,
+      revision,
+      format,
+      paid_list: list,
+    };
+    return { payout: found, report: made };
+  });
+  if (output !== '-') terminal.result(report, () => namesOf(report).join(''));
+  for (const remark of remarksOn(payout, report, query.currency)) terminal.note(remark);
+}
+
+/** The choices as the API takes them. Throws UsageError for one that the format does not have. */
+function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
+  const { format, currency, sourceCurrency, allowSkipped, wholeUnits, paidList: list } = options;
+  const refuse = (option: string, given: unknown, formats: readonly Format[]) => {
+    if (given === undefined || formats.includes(format)) return;
+    throw new UsageError(`${option} goes with --format ${formats.join(' or ')}`);
+  };
+  refuse('--currency', currency, ['paypal', 'wise']);
+  refuse('--source-currency', sourceCurrency, ['wise']);
+  refuse('--allow-skipped', allowSkipped, ['paypal', 'wise']);
+  refuse('--whole-units', wholeUnits, ['paypal']);
+  refuse('--paid-list', list, ['paypal', 'wise']);
+  // a list that is refused at the end would come after bytes that cannot be taken back
+  if (list !== undefined && options.output === '-')
+    throw new UsageError('--paid-list goes with files, not with -o -');
+  if (list === '-') throw new UsageError('--paid-list must be a file');
+  const code = (option: string, text: string | undefined) =>
+    text === undefined ? undefined : readCurrency(option, text);
+  return {
+    currency: code('--currency', currency),
+    source_currency: code('--source-currency', sourceCurrency),
+    allow_skipped: allowSkipped,
+    whole_units: wholeUnits ? 'down' : undefined,
+  };
+}
+
+/** Writes the files and, when one is asked for, the list of who is in them: all of it, or nothing. */
+function write(source: Source, options: ExportOptions, terminal: Terminal) {
+  const { payout, format, client, query } = source;
+  return writeFiles(options, async (files) => {
+    const { output, paidList: target } = options;
+    if (target === undefined || format === 'commissions' || format === 'summary') {
+      const written = await showReceived(terminal, (receive) =>
+        writeParts(source, { output, files, receive }),
+      );
+      return { ...written, list: null };
+    }
+    refuseSettled(payout);
+    const lines = await linesOf(client, payout, terminal);
+    const payees = payeesOf(format, payout.number);
+    const {
+      files: written,
+      skipped,
+      aboveLimit,
+    } = await showReceived(terminal, (receive) =>
+      writeParts(source, {
+        output,
+        files,
+        receive: (name, stream) => payees.through(receive(name, stream)),
+      }),
+    );
+    const currency = query.currency ?? payout.totals[0]?.currency ?? '';
+    const list = paidList(lines, { number: payout.number, currency, skipped, amounts: payees.amounts });
+    await files.write(target, list.csv);
+    return {
+      files: written,
+      skipped,
+      aboveLimit,
+      list: { file: target, paid: list.paid, not_paid: list.notPaid },
+    };
+  });
+}
+
+function refuseSettled({ number, status }: Payout): void {
+  if (status === 'unpaid') return;
+  throw new CommandError(`payout ${number} is paid: who was paid in it is known, and needs no list`, {
+    code: 'conflict',
+    reason: 'payout_is_paid',
+  });
+}
+
+function namesOf({ files, paid_list }: Report): string[] {
+  return [...files, ...(paid_list === null ? [] : [paid_list])].map(({ file }) => `${file}\n`);
+}
+
+/** What must not be overlooked: who is not paid by the file, or may not be. */
+function remarksOn(payout: Payout, report: Report, currency: string | undefined): string[] {
+  const { skipped_affiliates: skipped, affiliates_above_limit: above, paid_list: list } = report;
+  const remarks: string[] = [];
+  if (skipped > 0) {
+    const [are, them] = skipped === 1 ? ['is', 'it'] : ['are', 'them'];
+    const unpaid = payout.status === 'paid' ? '' : `, or complete the payout with ${them} as not paid`;
+    remarks.push(
+      `${count(skipped, 'affiliate')} of this payout ${are} NOT in the file, which does not pay ${them}: pay ${them} ` +
+        `in another way${unpaid}. Without --allow-skipped the refusal names ${them}.`,
+    );
+  }
+  if (above > 0) {
+    remarks.push(
+      `${count(above, 'payment')} in the file ${above === 1 ? 'is' : 'are'} above what PayPal sends at once, and may be ` +
+        'refused there: payhook account show has the limit. Pay in part, and complete with that amount.',
+    );
+  }
+  const others = payout.totals.map((total) => total.currency).filter((code) => code !== currency);
+  if (currency !== undefined && others.length > 0) {
+    const codes = others.map((code) => code.toUpperCase()).join(', ');
+    remarks.push(`The payout is in ${codes} too, which needs files of its own.`);
+  }
+  if (list !== null) {
+    const complete = `payhook payouts complete ${payout.number} --from ${list.file} --revision ${payout.revision}`;
+    const more = list.not_paid > 0 ? ', with a --from for the list of each other file that was paid' : '';
+    remarks.push(
+      `${list.file}: ${list.paid} paid, ${list.not_paid} not. Once the money has left: ${complete}${more}`,
+    );
+  }
+  return remarks;
+}

@@ -1,0 +1,104 @@
+import type { Client, DownloadPaymentFileQuery, Payout } from '../../client/client.ts';
+import { type FileSet, inExports, markName, pipeOut, type Receive } from '../command/csv-files.ts';
+import { CommandError } from '../command/errors.ts';
+import type { PaidFormat } from './paid-list-file.ts';
+
+/** What kind of file: the commissions, who gets how much for people, or what PayPal and Wise take. */
+export type Format = 'commissions' | 'summary' | PaidFormat;
+
+/** What is exported of which payout. */
+export interface Source {
+  readonly client: Client;
+  readonly payout: Payout;
+  readonly format: Format;
+  readonly query: DownloadPaymentFileQuery;
+}
+
+/** A file that was written; `part` is null when it is whole. */
+export interface WrittenFile {
+  readonly file: string;
+  readonly bytes: number;
+  readonly part: number | null;
+}
+
+interface Written {
+  readonly files: readonly WrittenFile[];
+  /** Affiliates that the file leaves out. */
+  readonly skipped: number;
+  /** Affiliates in the file who get more than the provider sends at once. */
+  readonly aboveLimit: number;
+}
+
+/** Writes every part of the file, under its own name or that of `output`. Throws as `ask`. */
+export async function writeParts(
+  source: Source,
+  { output, files, receive }: { output: string | undefined; files: FileSet; receive: Receive },
+): Promise<Written> {
+  const written: WrittenFile[] = [];
+  let skipped = 0;
+  let aboveLimit = 0;
+  for (let part = 1, parts = 1; part <= parts; part += 1) {
+    const download = await ask(source, part);
+    ({ parts, skipped, aboveLimit } = download);
+    const mark = (name: string) => (parts > 1 ? markName(name, `part-${part}`) : name);
+    const own = download.name ?? mark(`payout-${source.payout.number}.csv`);
+    const file = output === undefined ? inExports(own) : mark(output);
+    const bytes = await files.write(file, receive(file, download.stream));
+    written.push({ file, bytes, part: parts > 1 ? part : null });
+  }
+  return { files: written, skipped, aboveLimit };
+}
+
+/** Writes the file to standard output. Throws as `ask`, and CommandError when it has several parts. */
+export async function pipeWhole(source: Source): Promise<Written> {
+  const { stream, parts, skipped, aboveLimit } = await ask(source, 1);
+  if (parts > 1) {
+    throw new CommandError(
+      `the rows make ${parts} files, which standard output cannot take: leave -o - away`,
+      {
+        code: 'bad_request',
+        reason: 'several_parts',
+      },
+    );
+  }
+  await pipeOut(stream);
+  return { files: [], skipped, aboveLimit };
+}
+
+/**
+ * Asks for a part of the file; it is the whole file when there is one part. Throws CommandError when it is not of the
+ * revision that was read first: parts of two revisions could pay somebody twice, or not at all.
+ */
+async function ask({ client, payout, format, query }: Source, part: number) {
+  const answer =
+    format === 'commissions'
+      ? client.payouts.download(payout.id)
+      : client.payouts.paymentFile(payout.id, format, format === 'summary' ? {} : { ...query, part });
+  const { name, stream, skipped, aboveLimit, ...tag } = await answer.catch((error: unknown) => {
+    throw inOptions(error);
+  });
+  const revision = tag.revision ?? Number(/^payout-\d+-r(\d+)-/.exec(name ?? '')?.[1] ?? 0);
+  stream.on('error', () => undefined); // until somebody reads it, who is told
+  const found = /-part-(\d+)-of-(\d+)\.csv$/.exec(name ?? '');
+  const isAsked = found === null ? part === 1 : Number(found[1]) === part;
+  if (revision !== payout.revision || !isAsked) {
+    throw new CommandError(
+      `payout ${payout.number} changed meanwhile: it was at revision ${payout.revision}, and is at ${revision || 'another'}. ` +
+        'Nothing was written: export it again',
+      { code: 'conflict', reason: 'payout_changed' },
+    );
+  }
+  return { name, stream, skipped: skipped ?? 0, aboveLimit: aboveLimit ?? 0, parts: Number(found?.[2] ?? 1) };
+}
+
+/** A refusal that names a choice of the API, in the words of the command line. */
+function inOptions(error: unknown): unknown {
+  const { name, code, reason, message } = error as CommandError;
+  if (name !== 'ApiError') return error;
+  const told = message
+    .replace('choose with currency,', 'choose with --currency,')
+    .replace(/^currency: /, '--currency: ')
+    .replace('allow_skipped=true makes', '--allow-skipped makes')
+    .replace('whole_units=down pays', '--whole-units pays');
+  return new CommandError(told, { code, ...(reason === null ? {} : { reason }) });
+}

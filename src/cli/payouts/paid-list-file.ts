@@ -1,0 +1,194 @@
+import type { PayoutLine } from '../../client/client.ts';
+import { type CsvLine, csvReader } from '../../kernel/csv.ts';
+import { CsvError } from '../../kernel/csv-refusal.ts';
+import { formatDecimal, normalizeCurrency, parseDecimal } from '../../kernel/money.ts';
+import { paymentReference, readPaymentReference } from '../../kernel/payment-reference.ts';
+import { CommandError } from '../command/errors.ts';
+import type { ListedEntry } from './paid-list.ts';
+
+/** The formats whose rows carry the reference of a payment. */
+export type PaidFormat = 'paypal' | 'wise';
+
+const COLUMNS = {
+  paypal: ['recipient', 'amount', 'currency', 'reference', 'note', 'wallet'],
+  wise: [
+    'name',
+    'recipientemail',
+    'paymentreference',
+    'receivertype',
+    'amountcurrency',
+    'amount',
+    'sourcecurrency',
+    'targetcurrency',
+  ],
+};
+const CELLS = {
+  paypal: { reference: 'reference', currency: 'currency' },
+  wise: { reference: 'paymentreference', currency: 'targetcurrency' },
+};
+
+/** A payment as a file has it. */
+interface Payment {
+  readonly affiliate_id: number;
+  readonly currency: string;
+  /** Minor units. */
+  readonly amount: number;
+  readonly reference: string;
+  /** Of the file, from 1. */
+  readonly line: number;
+}
+
+/** Whom payment files pay: fed with their bytes, one file after the other. */
+export interface Payees {
+  /** Passes the bytes of one file on. */
+  through(file: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
+  /** Minor units by affiliate. */
+  readonly amounts: ReadonlyMap<number, number>;
+}
+
+/** Reads the rows of a payment file: its bytes piece by piece. `number` is that of the payout they must be of. */
+function paymentReader(format: PaidFormat, number: number) {
+  const columns = COLUMNS[format];
+  const reader = csvReader({ columns, required: columns, fixedWords: [] });
+  const isHeaderless = format === 'paypal';
+  if (isHeaderless) reader.read(Buffer.from(`${columns.join()}\r\n`));
+  const payments = (lines: readonly CsvLine[]) =>
+    lines.map(({ line, cells }): Payment => {
+      const cell = (column: string) => cells[reader.header.indexOf(column)] ?? '';
+      const reference = cell(CELLS[format].reference);
+      const named = readPaymentReference(reference);
+      if (named?.payout !== number)
+        throw new CommandError(`the file pays ${reference}, which is not of this payout`);
+      const currency = normalizeCurrency(cell(CELLS[format].currency));
+      const amount = currency === null ? null : parseDecimal(cell('amount'), currency);
+      if (currency === null || amount === null || amount < 1n)
+        throw new CommandError(`the file pays ${reference} an amount that cannot be read: ${cell('amount')}`);
+      return {
+        affiliate_id: named.affiliate,
+        currency,
+        amount: Number(amount),
+        reference,
+        line: isHeaderless ? line - 1 : line,
+      };
+    });
+  return {
+    read: (piece: Buffer) => payments(reader.read(piece)),
+    end: () => payments(reader.end()),
+  };
+}
+
+const inWords = (format: PaidFormat, error: unknown) =>
+  error instanceof CsvError ? new CommandError(`the ${format} file: ${error.message}`) : error;
+
+/** Reads whom payment files of the payout with this number pay. */
+export function payeesOf(format: PaidFormat, number: number): Payees {
+  const amounts = new Map<number, number>();
+  const note = (payments: readonly Payment[]) => {
+    for (const { affiliate_id, amount } of payments) amounts.set(affiliate_id, amount);
+  };
+  return {
+    amounts,
+    async *through(file) {
+      const reader = paymentReader(format, number);
+      try {
+        for await (const piece of file) {
+          note(reader.read(piece));
+          yield piece;
+        }
+        note(reader.end());
+      } catch (error) {
+        throw inWords(format, error);
+      }
+    },
+  };
+}
+
+/** Which payment file these bytes are: one that PayPal or Wise took, as it was exported; null = another file. */
+export function paymentFormat(bytes: Buffer): PaidFormat | null {
+  const [first = ''] = bytes
+    .subarray(0, 4096)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .split(/\r\n|\r|\n/, 1);
+  const cells = first.split(',').map((cell) =>
+    cell
+      .trim()
+      .replace(/^"(.*)"$/, '$1')
+      .toLowerCase(),
+  );
+  if (cells.length === COLUMNS.paypal.length && cells.at(-1) === 'paypal') return 'paypal';
+  return COLUMNS.wise.every((column) => cells.includes(column)) ? 'wise' : null;
+}
+
+/**
+ * What a payment file of the payout with this number says was paid, a line of the payout each. Throws CommandError for
+ * a file of another payout, one that cannot be read, and one that pays a line twice.
+ */
+export function readPaymentFile(format: PaidFormat, number: number, bytes: Buffer): ListedEntry[] {
+  const seen = new Map<string, number>();
+  try {
+    const reader = paymentReader(format, number);
+    return [...reader.read(bytes), ...reader.end()].map(({ reference, line, ...payment }) => {
+      const key = `${payment.affiliate_id} ${payment.currency}`;
+      const first = seen.get(key);
+      if (first !== undefined)
+        throw new CommandError(`line ${line}: ${reference} is already in line ${first}`);
+      seen.set(key, line);
+      return { ...payment, is_paid: true, payment_reference: reference, where: `line ${line}` };
+    });
+  } catch (error) {
+    const told = inWords(format, error);
+    if (!(told instanceof CommandError)) throw told;
+    throw new CommandError(`${told.message}; nothing was changed`, {
+      code: 'bad_request',
+      reason: 'invalid_file',
+    });
+  }
+}
+
+/** What a payment file pays of a payout. */
+export interface PaidFile {
+  /** The number of the payout. */
+  readonly number: number;
+  /** The currency of the file. */
+  readonly currency: string;
+  /** Affiliates of the payout it leaves out in that currency, as the server counts them. */
+  readonly skipped: number;
+  /** Minor units by affiliate. */
+  readonly amounts: ReadonlyMap<number, number>;
+}
+
+/** A list for `payouts complete --from`, and of how many affiliates it says they were paid, or not. */
+export interface PaidList {
+  readonly csv: readonly string[];
+  readonly paid: number;
+  readonly notPaid: number;
+}
+
+/**
+ * The list of who was paid by a payment file: all lines of the payout, true for those in the file, with the amount
+ * where it is a part of the line.
+ */
+export function paidList(
+  lines: readonly PayoutLine[],
+  { number, currency, skipped, amounts }: PaidFile,
+): PaidList {
+  const inCurrency = lines.filter(({ totals }) => totals.some((total) => total.currency === currency));
+  const paid = inCurrency.filter(({ affiliate_id }) => amounts.has(affiliate_id));
+  if (paid.length !== amounts.size || paid.length !== inCurrency.length - skipped) {
+    throw new CommandError(
+      `the file pays ${amounts.size} affiliates, but the payout has ${inCurrency.length} in ${currency.toUpperCase()} ` +
+        `of whom ${skipped} are left out: nothing was written`,
+    );
+  }
+  const rows = lines.flatMap(({ affiliate_id: id, totals }) =>
+    totals.map((total) => {
+      const amount = total.currency === currency ? amounts.get(id) : undefined;
+      if (amount === undefined) return `${id},${total.currency},false,,`;
+      const part = amount === total.amount ? '' : formatDecimal(BigInt(amount), currency);
+      return `${id},${currency},true,${part},${paymentReference(number, id)}`;
+    }),
+  );
+  const csv = ['affiliate_id,currency,is_paid,amount,payment_reference', ...rows].map((row) => `${row}\r\n`);
+  return { csv, paid: paid.length, notPaid: lines.length - paid.length };
+}

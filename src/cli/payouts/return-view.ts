@@ -1,0 +1,28 @@
+import type { PayoutReturn } from '../../client/client.ts';
+import { decimal } from '../terminal/money.ts';
+import { table } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { shortTime } from '../terminal/time.ts';
+
+/** A page of returns, a line each; the reason stands last, where a long one disturbs nothing. */
+export function returnTable(returns: readonly PayoutReturn[], { paint }: Terminal): string {
+  return table(
+    [
+      { heading: 'ID' },
+      { heading: 'CAME BACK (UTC)' },
+      { heading: 'AMOUNT', right: true },
+      { heading: 'CURRENCY' },
+      { heading: 'UNDONE (UTC)' },
+      { heading: 'REASON' },
+    ],
+    returns.map((each) => [
+      each.id,
+      shortTime(each.returned_at),
+      decimal(each),
+      each.currency.toUpperCase(),
+      each.undone_at === null ? '-' : shortTime(each.undone_at),
+      each.reason,
+    ]),
+    paint.faint,
+  );
+}

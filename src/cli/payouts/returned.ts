@@ -1,0 +1,188 @@
+import type { Command } from 'commander';
+import type { Client, ListPayoutReturnsQuery, Payout, PayoutLine } from '../../client/client.ts';
+import { DECIMAL_HELP, readAmount, readCurrency } from '../command/amounts.ts';
+import { type Cli, confirm, requireYes } from '../command/cli.ts';
+import { CommandError, UsageError } from '../command/errors.ts';
+import { describePage, withPages } from '../command/list-view.ts';
+import { type ListOptions, queryOf } from '../command/query.ts';
+import { withClient } from '../command/session.ts';
+import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
+import { findPayout, REFERENCE_HELP } from '../finders/payout.ts';
+import { amounts } from '../terminal/money.ts';
+import { printable } from '../terminal/table.ts';
+import { returnTable } from './return-view.ts';
+
+/** How the command line names an affiliate of a payout. */
+interface LineReference {
+  readonly payout: string;
+  readonly affiliate: string;
+}
+
+interface ReturnedOptions {
+  readonly reason: string;
+  readonly reference?: string;
+  readonly currency?: string;
+  readonly amount?: string;
+  readonly yes?: boolean;
+}
+
+interface ReturnFilters extends ListOptions {
+  readonly currency?: string;
+}
+
+const RETURNED_HELP = `
+All that an affiliate was paid in a payout, one currency of it, or a part, as often as some comes back: the next payout
+takes it, whatever the minimum. The payout itself stays as it is.
+
+Examples:
+  $ payhook payouts returned 1 ada@example.com --reason "account closed"
+  $ payhook payouts returned 1 7 --currency usd --amount 12.50 --reason "fee of the bank" --yes
+`;
+
+/** `payhook payouts returned` and `payhook payouts returns list|undo`. */
+export function addReturned(payouts: Command, cli: Cli): void {
+  payouts
+    .command('returned')
+    .description('book money that came back: the affiliate is owed it again')
+    .argument('<payout>', REFERENCE_HELP)
+    .argument('<affiliate>', AFFILIATE_HELP)
+    .requiredOption('--reason <text>', 'why it came back')
+    .option('--reference <text>', 'the reference of the bank')
+    .option('--currency <currency>', 'only what was paid in this currency')
+    .option('--amount <amount>', `how much of it came back, ${DECIMAL_HELP}`)
+    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('--json', 'print the line (PayoutLine)')
+    .addHelpText('after', RETURNED_HELP)
+    .action((payout: string, affiliate: string, options: ReturnedOptions) =>
+      cli.run(() => book(cli, { payout, affiliate }, options)),
+    );
+  const returns = payouts.command('returns').description('what came back of a payout');
+  addList(returns, cli);
+  addUndo(returns, cli);
+}
+
+function addList(returns: Command, cli: Cli): void {
+  const list = returns
+    .command('list')
+    .description('list what came back from an affiliate, the newest first')
+    .argument('<payout>', REFERENCE_HELP)
+    .argument('<affiliate>', AFFILIATE_HELP)
+    .option('--currency <currency>', 'only in this currency');
+  withPages(list, { nouns: 'returns', sort: 'id, returned_at, amount' })
+    .option('--json', 'print the page (a list of PayoutReturn)')
+    .addHelpText('after', '\nExample:\n  $ payhook payouts returns list 1 ada@example.com\n')
+    .action((payout: string, affiliate: string, options: ReturnFilters) =>
+      cli.run(() => listReturns(cli, { payout, affiliate }, options)),
+    );
+}
+
+function addUndo(returns: Command, cli: Cli): void {
+  returns
+    .command('undo')
+    .description('undo a return that was booked by mistake, while its money was not paid again')
+    .argument('<payout>', REFERENCE_HELP)
+    .argument('<affiliate>', AFFILIATE_HELP)
+    .argument('<return>', 'its id (ret_…): payhook payouts returns list shows it')
+    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('--json', 'print {id, object, undone}')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ payhook payouts returns undo 1 ada@example.com ret_0199d2c4a7f07a3b9c5d1e2f30415263\n',
+    )
+    .action((payout: string, affiliate: string, id: string, { yes }: { yes?: boolean }) =>
+      cli.run(() => undo(cli, { payout, affiliate }, id, yes)),
+    );
+}
+
+async function book(
+  { terminal, account }: Cli,
+  references: LineReference,
+  { reason, reference, yes, ...part }: ReturnedOptions,
+): Promise<undefined> {
+  requireYes(terminal, yes);
+  const { line, came } = await withClient({ terminal, account: account() }, async (client) => {
+    const { payout, line: found } = await findLine(client, references);
+    const { input, sums } = readPart(found, part);
+    const came = amounts(sums);
+    const question = `Did ${came} of payout ${payout.number} come back from ${nameOf(found)}? It is owed again.`;
+    // of nothing the server says why
+    if (sums.length > 0) await confirm(terminal, question, yes);
+    const body = { ...input, reason, reference };
+    return { line: await client.payouts.returned(payout.id, found.affiliate_id, body), came };
+  });
+  terminal.result(line, () => `${came} came back from ${nameOf(line)} and is owed again.\n`);
+}
+
+/** The payout and the affiliate's line in it. Throws CommandError when there is none. */
+async function findLine(
+  client: Client,
+  { payout: reference, affiliate }: LineReference,
+): Promise<{ payout: Payout; line: PayoutLine }> {
+  const payout = await findPayout(client, reference);
+  const affiliate_id = await findAffiliate(client, affiliate);
+  const [line] = (await client.payouts.affiliates(payout.id, { affiliate_id })).data;
+  if (line !== undefined) return { payout, line };
+  throw new CommandError(`affiliate ${affiliate_id} is not in payout ${payout.number}`, {
+    code: 'not_found',
+    reason: 'resource_missing',
+  });
+}
+
+/**
+ * What comes back, as the body says it and for people. An amount is in the currency named, or in the only one of the
+ * line. Throws a UsageError when the currency is in doubt; the server judges the rest.
+ */
+function readPart(line: PayoutLine, { currency, amount }: Pick<ReturnedOptions, 'currency' | 'amount'>) {
+  const code = currency === undefined ? undefined : readCurrency('--currency', currency);
+  if (amount === undefined) {
+    const open = line.totals
+      .filter((total) => code === undefined || total.currency === code)
+      .map((total) => ({ currency: total.currency, amount: total.paid_amount - total.returned_amount }))
+      .filter((rest) => rest.amount > 0);
+    return { input: { currency: code }, sums: open };
+  }
+  const paid = line.totals.filter((total) => total.is_paid).map((total) => total.currency);
+  if (code === undefined && paid.length > 1) {
+    throw new UsageError(`name the --currency of the --amount: ${paid.join(' or ')}`);
+  }
+  const of = code ?? paid[0] ?? line.totals[0]?.currency ?? '';
+  const given = { currency: of, amount: readAmount('--amount', amount, { currency: of, from: 1 }) };
+  return { input: given, sums: [given] };
+}
+
+async function listReturns(
+  { terminal, account }: Cli,
+  references: LineReference,
+  options: ReturnFilters,
+): Promise<undefined> {
+  const page = await withClient({ terminal, account: account() }, async (client) => {
+    const { payout, line } = await findLine(client, references);
+    return client.payouts.returns(payout.id, line.affiliate_id, queryOf<ListPayoutReturnsQuery>(options));
+  });
+  terminal.result(page, () => describePage(page, 'return', (data) => returnTable(data, terminal), terminal));
+}
+
+async function undo(
+  { terminal, account }: Cli,
+  references: LineReference,
+  id: string,
+  yes?: boolean,
+): Promise<undefined> {
+  requireYes(terminal, yes);
+  const line = await withClient({ terminal, account: account() }, async (client) => {
+    const found = await findLine(client, references);
+    const question = `Undo the return ${printable(id)} of ${nameOf(found.line)}? Its money is not owed again.`;
+    await confirm(terminal, question, yes);
+    await client.payouts.undoReturn(found.payout.id, found.line.affiliate_id, id);
+    return found.line;
+  });
+  terminal.result(
+    { id, object: 'payout_return', undone: true },
+    () => `The return ${printable(id)} of ${nameOf(line)} is undone.\n`,
+  );
+}
+
+function nameOf({ affiliate_id, name, email }: PayoutLine): string {
+  const who = name ?? email;
+  return `affiliate ${affiliate_id}${who === null ? '' : ` (${printable(who)})`}`;
+}

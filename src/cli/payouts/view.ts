@@ -1,0 +1,196 @@
+import type {
+  Payout,
+  PayoutExclusion,
+  PayoutLine,
+  PayoutPreview,
+  PayoutSummary,
+} from '../../client/client.ts';
+import { LONGEST_EMAIL, LONGEST_NAME } from '../affiliates/view.ts';
+import { describeMetadata } from '../command/metadata.ts';
+import { amounts, count, decimal } from '../terminal/money.ts';
+import { type Column, printable, table } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { shortTime } from '../terminal/time.ts';
+
+const right = (heading: string): Column => ({ heading, right: true });
+const left = (heading: string): Column => ({ heading });
+
+/** A page of payouts, a line each. */
+export function payoutTable(payouts: readonly PayoutSummary[], { paint }: Terminal): string {
+  return table(
+    [
+      right('NUMBER'),
+      left('ID'),
+      left('STATUS'),
+      left('CREATED (UTC)'),
+      right('AFFILIATES'),
+      right('COMMISSIONS'),
+      left('AMOUNT'),
+    ],
+    payouts.map((payout) => [
+      String(payout.number),
+      payout.id,
+      payout.status,
+      shortTime(payout.created_at),
+      String(payout.affiliate_count),
+      String(payout.commission_count),
+      amounts(payout.totals),
+    ]),
+    paint.faint,
+  );
+}
+
+/** Parts of a text with an empty line between them. */
+export const join = (sections: readonly string[]) => sections.filter((section) => section !== '').join('\n');
+
+/** A whole payout for people. */
+export function describePayout(payout: Payout, terminal: Terminal): string {
+  const sections = [headOf(payout, terminal), totalsOf(payout, terminal), linesOf(payout, terminal)];
+  return join([...sections, excludedOf(payout, terminal)]);
+}
+
+/** What was just done to a payout: its sums and who was left out, without the lines. */
+export function summarizePayout(payout: Payout, terminal: Terminal): string {
+  const more = lines([`Every affiliate in it: payhook payouts show ${payout.number}`]);
+  return join([headOf(payout, terminal), totalsOf(payout, terminal), excludedOf(payout, terminal), more]);
+}
+
+/** What a payout or a preview is, and how much it pays in each currency. */
+export function describeSums(payout: Payout | PayoutPreview, terminal: Terminal): string {
+  return join([headOf(payout, terminal), totalsOf(payout, terminal)]);
+}
+
+function headOf(payout: Payout | PayoutPreview, { paint }: Terminal): string {
+  const counts = `${count(payout.affiliate_count, 'affiliate')}, ${count(payout.commission_count, 'commission')}`;
+  const metadata = describeMetadata(payout.metadata);
+  const selection = [
+    ...(payout.filters ? [`Filters: ${JSON.stringify(payout.filters)}`] : []),
+    ...(payout.search ? [`Search: ${JSON.stringify(payout.search)}`] : []),
+    ...(metadata === null ? [] : [`Metadata: ${printable(metadata)}`]),
+  ];
+  if (payout.id === null) {
+    const current = payout.current_payout_id;
+    const blocked = current ? [`Not possible at the moment: payout ${current} is unpaid.`] : [];
+    return lines([`${paint.strong('Preview')}, nothing was written: ${counts}`, ...selection, ...blocked]);
+  }
+  const status = payout.status === 'paid' ? paint.good('paid') : paint.warning('unpaid');
+  const paid = payout.paid_at === null ? '' : `, paid ${shortTime(payout.paid_at)} by ${payout.paid_by}`;
+  return lines([
+    `${paint.strong(`Payout ${payout.number}`)}  ${payout.id}  ${status}  revision ${payout.revision}`,
+    counts,
+    `Created ${shortTime(payout.created_at)} by ${payout.created_by}${paid} (UTC)`,
+    ...selection,
+  ]);
+}
+
+const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
+
+function totalsOf({ totals, status }: Payout | PayoutPreview, { paint }: Terminal): string {
+  if (totals.length === 0) return '';
+  const isPaid = status === 'paid';
+  const hasCarried = totals.some((total) => total.carried_amount > 0);
+  const settled = isPaid ? [right('PAID'), ...(hasCarried ? [right('CARRIED')] : []), right('RELEASED')] : [];
+  return table(
+    [left('CURRENCY'), right('AMOUNT'), right('AFFILIATES'), right('COMMISSIONS'), ...settled],
+    totals.map((total) => {
+      const { currency } = total;
+      const { paid_amount, carried_amount, released_amount } = total;
+      const carried = hasCarried ? [carried_amount] : [];
+      const amountsSettled = [paid_amount, ...carried, released_amount].map((amount) =>
+        decimal({ amount, currency }),
+      );
+      return [
+        currency.toUpperCase(),
+        decimal(total),
+        String(total.affiliate_count),
+        String(total.commission_count),
+        ...(isPaid ? amountsSettled : []),
+      ];
+    }),
+    paint.faint,
+  );
+}
+
+function linesOf(payout: Payout, terminal: Terminal): string {
+  if (payout.affiliates !== null) {
+    return payout.affiliates.length === 0 ? '' : lineTable(payout.affiliates, terminal);
+  }
+  return `More than 1,000 affiliates, a page at a time: payhook payouts affiliates ${payout.number}\n`;
+}
+
+/** Lines of a payout, one for each affiliate and currency. */
+export function lineTable(lines: readonly PayoutLine[], { paint }: Terminal): string {
+  return table(
+    [
+      right('AFFILIATE'),
+      { heading: 'NAME', most: LONGEST_NAME },
+      { heading: 'E-MAIL', most: LONGEST_EMAIL },
+      left('METHOD'),
+      right('COMMISSIONS'),
+      right('AMOUNT'),
+      left('CURRENCY'),
+      left('PAID'),
+      left('REFERENCE'),
+    ],
+    lines.flatMap((line) => rowsOf(line)),
+    paint.faint,
+  );
+}
+
+function rowsOf(line: PayoutLine): string[][] {
+  return line.totals.map((total) => [
+    String(line.affiliate_id),
+    line.name ?? '',
+    line.email ?? '',
+    line.payout_method ?? '',
+    String(total.commission_count),
+    decimal(total),
+    total.currency.toUpperCase(),
+    paidCell(total),
+    total.payment_reference ?? '',
+  ]);
+}
+
+/** What became of a line: `yes`, `20.00 of it`, `yes, came back`, `yes, 5.00 came back`, `no, released`. */
+function paidCell({ currency, is_paid, paid_amount, ...total }: PayoutLine['totals'][number]): string {
+  if (is_paid === null) return '';
+  if (!is_paid) return 'no, released';
+  const paid = total.carried_amount > 0 ? `${decimal({ amount: paid_amount, currency })} of it` : 'yes';
+  if (total.returned_amount === 0) return paid;
+  if (total.returned_amount === paid_amount) return `${paid}, came back`;
+  return `${paid}, ${decimal({ amount: total.returned_amount, currency })} came back`;
+}
+
+function excludedOf({ excluded, number }: Payout, { paint }: Terminal): string {
+  if (excluded.length === 0) return '';
+  const who = `Who they are: payhook payouts excluded ${number}\n`;
+  const reasons = table(
+    [left('LEFT OUT'), right('AFFILIATES'), right('COMMISSIONS'), right('AMOUNT'), left('CURRENCY')],
+    excluded.flatMap(({ reason, totals }) =>
+      totals.map((total) => [
+        reason.replaceAll('_', ' '),
+        String(total.affiliate_count),
+        String(total.commission_count),
+        decimal(total),
+        total.currency.toUpperCase(),
+      ]),
+    ),
+    paint.faint,
+  );
+  return reasons + who;
+}
+
+/** Who was left out of a payout, a line for each affiliate, currency and reason. */
+export function exclusionTable(exclusions: readonly PayoutExclusion[], { paint }: Terminal): string {
+  return table(
+    [right('AFFILIATE'), left('LEFT OUT'), right('COMMISSIONS'), right('AMOUNT'), left('CURRENCY')],
+    exclusions.map((exclusion) => [
+      String(exclusion.affiliate_id),
+      exclusion.reason.replaceAll('_', ' '),
+      String(exclusion.commission_count),
+      decimal(exclusion),
+      exclusion.currency.toUpperCase(),
+    ]),
+    paint.faint,
+  );
+}

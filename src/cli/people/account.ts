@@ -1,0 +1,98 @@
+import type { Command } from 'commander';
+import type { Account, ChangeAccountBody } from '../../client/client.ts';
+import { describeMinimums, readCurrency, readMinimums } from '../command/amounts.ts';
+import type { Cli } from '../command/cli.ts';
+import { UsageError } from '../command/errors.ts';
+import { readHoldDays } from '../command/numbers.ts';
+import { withClient } from '../command/session.ts';
+import { factLines } from '../terminal/facts.ts';
+import { count } from '../terminal/money.ts';
+import { printable } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { exactTime } from '../terminal/time.ts';
+
+interface Settings {
+  readonly name?: string;
+  readonly currency?: string;
+  readonly holdDays?: string;
+  readonly minimums?: string;
+  readonly timeZone?: string;
+  readonly paypalLimit?: string;
+}
+
+const HELP = `
+A new hold concerns new commissions only; minimums apply from the next payout on. --minimums says all of them: a currency
+that is not named has none. A day without a time, in filters, files and reports, is one of --time-zone; times are shown in UTC.
+Payment files tell of payments above --paypal-limit, which PayPal may refuse.
+
+Examples:
+  $ payhook account change --hold-days 30 --minimums usd=50.00,eur=45.00
+  $ payhook account change --minimums none
+  $ payhook account change --time-zone Europe/Berlin
+  $ payhook account change --paypal-limit usd=60000.00
+`;
+
+/** `payhook account show|change`. */
+export function addAccount(group: Command, cli: Cli): void {
+  group
+    .command('show')
+    .description('show the account and its settings')
+    .option('--json', 'print the record (Account)')
+    .action(() => cli.run(() => show(cli)));
+  group
+    .command('change')
+    .description('change settings: what is named')
+    .option('--name <name>', 'its name')
+    .option('--currency <currency>', 'of commissions that come without one')
+    .option('--hold-days <days>', 'how long new commissions are on hold')
+    .option('--minimums <list>', 'what is paid at least, by currency; none = everything is paid')
+    .option('--time-zone <name>', 'whose days are meant, such as Europe/Berlin')
+    .option(
+      '--paypal-limit <list>',
+      'above what PayPal sends no single payment, by currency; none = no limit',
+    )
+    .option('--json', 'print the record (Account)')
+    .addHelpText('after', HELP)
+    .action((settings: Settings) => cli.run(() => change(cli, settings)));
+}
+
+async function show({ terminal, account }: Cli): Promise<undefined> {
+  const found = await withClient({ terminal, account: account() }, (client) => client.account.get());
+  terminal.result(found, () => describe(found, terminal));
+}
+
+async function change({ terminal, account }: Cli, settings: Settings): Promise<undefined> {
+  const changes = readSettings(settings);
+  const changed = await withClient({ terminal, account: account() }, (client) =>
+    client.account.change(changes),
+  );
+  terminal.result(changed, () => describe(changed, terminal));
+}
+
+function readSettings(settings: Settings): ChangeAccountBody {
+  const { name, currency, holdDays, minimums, timeZone, paypalLimit } = settings;
+  const given = [name, currency, holdDays, minimums, timeZone, paypalLimit];
+  if (given.every((setting) => setting === undefined)) {
+    throw new UsageError('say what to change: payhook account change --help lists it');
+  }
+  return {
+    name,
+    default_currency: currency === undefined ? undefined : readCurrency('--currency', currency),
+    hold_days: holdDays === undefined ? undefined : readHoldDays(holdDays),
+    minimum_payout: minimums === undefined ? undefined : readMinimums('--minimums', minimums),
+    time_zone: timeZone,
+    paypal_payment_limit: paypalLimit === undefined ? undefined : readMinimums('--paypal-limit', paypalLimit),
+  };
+}
+
+function describe(account: Account, { paint }: Terminal): string {
+  const facts = factLines([
+    ['Currency', account.default_currency.toUpperCase()],
+    ['Hold', count(account.hold_days, 'day')],
+    ['Minimums', describeMinimums(account.minimum_payout) ?? 'none'],
+    ['Time zone', account.time_zone],
+    ['PayPal limit', describeMinimums(account.paypal_payment_limit) ?? 'none'],
+    ['Created', `${exactTime(account.created_at)} (UTC)`],
+  ]);
+  return `${paint.strong(printable(account.name))}  ${account.id}\n${facts}`;
+}

@@ -1,0 +1,85 @@
+import type { Command } from 'commander';
+import type { AuditEntry, Client, ListAuditLogQuery } from '../../client/client.ts';
+import type { Cli } from '../command/cli.ts';
+import { describePage, withPages } from '../command/list-view.ts';
+import { type ListOptions, queryOf } from '../command/query.ts';
+import { withClient } from '../command/session.ts';
+import { findUser } from '../finders/user.ts';
+import { table } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { exactTime } from '../terminal/time.ts';
+
+interface AuditFilters extends ListOptions {
+  readonly actor?: string;
+  readonly action?: string;
+  readonly target?: string;
+  readonly since?: string;
+  readonly before?: string;
+}
+
+const KINDS: readonly string[] = ['key', 'user', 'application', 'operator'];
+
+const HELP = `
+The operator is whoever uses the command line on the machine of the data. Commissions and events that programs send in are
+not listed here: they have records of their own.
+
+Examples:
+  $ payhook audit-log list --since 2026-09-01
+  $ payhook audit-log list --action completePayout
+  $ payhook audit-log list --actor ada@example.com --json | jq -r '.data[] | [.created_at, .action, .target] | @tsv'
+`;
+
+/** `payhook audit-log list`. */
+export function addAuditLog(log: Command, cli: Cli): void {
+  withPages(
+    log
+      .command('list')
+      .description('list every change by a person, a key or an application, the newest first')
+      .option(
+        '--actor <actor>',
+        `${KINDS.join(', ')}; or one of them: its id, or the e-mail address of a user`,
+      )
+      .option('--action <operation>', 'the operation as docs/openapi.json names it, such as completePayout')
+      .option('--target <id>', 'the id of what it was done to')
+      .option('--since <when>', 'then or later: a day such as 2026-09-01, or an instant')
+      .option('--before <when>', 'earlier'),
+    { nouns: 'entries', sort: 'id, created_at' },
+  )
+    .option('--json', 'print the page (a list of AuditEntry)')
+    .addHelpText('after', HELP)
+    .action((options: AuditFilters) => cli.run(() => list(cli, options)));
+}
+
+async function list({ terminal, account }: Cli, options: AuditFilters): Promise<undefined> {
+  const { actor, since, before, ...rest } = options;
+  const page = await withClient({ terminal, account: account() }, async (client) =>
+    client.auditLog.list({
+      ...queryOf<ListAuditLogQuery>(rest),
+      ...(await readActor(client, actor)),
+      'created_at[gte]': since,
+      'created_at[lt]': before,
+    }),
+  );
+  terminal.result(page, () => describePage(page, 'change', (data) => auditTable(data, terminal), terminal));
+}
+
+async function readActor(client: Client, actor: string | undefined): Promise<ListAuditLogQuery> {
+  if (actor === undefined) return {};
+  if (KINDS.includes(actor)) return { actor_kind: actor as AuditEntry['actor']['kind'] };
+  return { actor_id: actor.includes('@') ? await findUser(client, actor) : actor };
+}
+
+function auditTable(entries: readonly AuditEntry[], { paint }: Terminal): string {
+  return table(
+    ['WHEN (UTC)', 'ACTION', 'TARGET', 'BY', 'ACTOR', 'USER'].map((heading) => ({ heading })),
+    entries.map(({ created_at, action, target, actor, user_id }) => [
+      exactTime(created_at),
+      action,
+      target ?? '',
+      actor.kind,
+      actor.id,
+      user_id === null || user_id === actor.id ? '' : user_id,
+    ]),
+    paint.faint,
+  );
+}

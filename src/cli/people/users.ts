@@ -1,0 +1,170 @@
+import { type Command, Option } from 'commander';
+import type { ListUsersQuery, User } from '../../client/client.ts';
+import { type Cli, confirm, requireYes } from '../command/cli.ts';
+import { accountFor } from '../command/current-account.ts';
+import { CommandError, UsageError } from '../command/errors.ts';
+import { describePage, withPages } from '../command/list-view.ts';
+import { type ListOptions, queryOf } from '../command/query.ts';
+import { withClient, withPlatform } from '../command/session.ts';
+import { findUser, USER_HELP } from '../finders/user.ts';
+import { printable, table } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { shortTime } from '../terminal/time.ts';
+
+const ROLES = ['owner', 'member', 'viewer'];
+
+/** `payhook users list|create|change|remove|reset-password|setup-link`. */
+export function addUsers(users: Command, cli: Cli): void {
+  withPages(
+    users
+      .command('list')
+      .description('list the users, the newest first')
+      .addOption(new Option('--status <status>', 'only these').choices(['active', 'invited', 'removed']))
+      .addOption(new Option('--role <role>', 'only these').choices(ROLES)),
+    { nouns: 'users', sort: 'id, created_at, name, email' },
+  )
+    .option('--json', 'print the page (a list of User)')
+    .addHelpText('after', '\nWho was removed is listed with --status removed only.\n')
+    .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListUsersQuery>(options))));
+  users
+    .command('create')
+    .description('invite a user; prints a link to join by')
+    .requiredOption('--email <email>', 'the e-mail address to sign in with')
+    .requiredOption('--name <name>', 'the name')
+    .addOption(new Option('--role <role>', 'what the user may do').choices(ROLES).default('member'))
+    .option('--json', 'print the record with its link (NewUser)')
+    .addHelpText(
+      'after',
+      `
+Owners may do everything; members everything but API keys, users and applications; viewers may read. Nothing is mailed:
+hand over the link, which works once, for 7 days; an address that signs in to another account joins with the password it
+has. BASE_URL (or AUTHORIZE_URL) is the address it begins with.
+
+Example:
+  $ payhook users create --email ada@example.com --name "Ada Lovelace" --role owner
+`,
+    )
+    .action((user: { email: string; name: string; role: User['role'] }) => cli.run(() => create(cli, user)));
+  users
+    .command('change')
+    .description('change the name or the role of a user')
+    .argument('<user>', USER_HELP)
+    .option('--name <name>', 'the new name')
+    .addOption(new Option('--role <role>', 'what the user may do from now on').choices(ROLES))
+    .option('--json', 'print the record (User)')
+    .addHelpText(
+      'after',
+      '\nWhat an owner granted to applications ends when they are none any more.\n\nExample:\n  $ payhook users change ada@example.com --role viewer\n',
+    )
+    .action((user: string, fields: { name?: string; role?: User['role'] }) =>
+      cli.run(() => change(cli, user, fields)),
+    );
+  users
+    .command('remove')
+    .description('remove a user: sessions, links and grants in this account end at once')
+    .argument('<user>', USER_HELP)
+    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('--json', 'print {id, object, removed}')
+    .addHelpText('after', '\nExample:\n  $ payhook users remove ada@example.com\n')
+    .action((user: string, { yes }: { yes?: boolean }) => cli.run(() => remove(cli, user, yes)));
+  users
+    .command('reset-password')
+    .description('print a link where a user chooses a new password')
+    .argument('<user>', USER_HELP)
+    .option('--json', 'print the link (PasswordReset)')
+    .addHelpText(
+      'after',
+      '\nThe link works once, for a day; the old password stays until it is used. With an API key of another machine it is\nrefused for who is a member of another account too: the password opens both.\n\nExample:\n  $ payhook users reset-password ada@example.com\n',
+    )
+    .action((user: string) => cli.run(() => resetPassword(cli, user)));
+  users
+    .command('setup-link')
+    .description('print a link that makes the first owner, while there is no user')
+    .option('--json', 'print {object, url}')
+    .addHelpText('after', '\nThe link works once, for a day; the ones before it end.\n')
+    .action(() => cli.run(() => setUpLink(cli)));
+}
+
+async function list({ terminal, account }: Cli, query: ListUsersQuery): Promise<undefined> {
+  const page = await withClient({ terminal, account: account() }, (client) => client.users.list(query));
+  terminal.result(page, () => describePage(page, 'user', (data) => userTable(data, terminal), terminal));
+}
+
+function userTable(users: readonly User[], { paint }: Terminal): string {
+  return table(
+    ['ID', 'E-MAIL', 'NAME', 'ROLE', 'STATUS', 'CREATED (UTC)'].map((heading) => ({ heading })),
+    users.map((user) => [user.id, user.email, user.name, user.role, user.status, shortTime(user.created_at)]),
+    paint.faint,
+  );
+}
+
+async function create(
+  { terminal, account }: Cli,
+  user: { email: string; name: string; role: User['role'] },
+): Promise<undefined> {
+  const { email, name, role } = user;
+  const made = await withClient({ terminal, account: account() }, (client) =>
+    client.users.create({ email, name, role }),
+  );
+  const link = made.invitation_url;
+  if (link === null) throw lostLink(made.id);
+  terminal.result(
+    made,
+    () =>
+      `${terminal.paint.strong(link)}\nFor ${printable(made.name)} (${made.id}) to choose a password. The link works once, for 7 days.\n`,
+  );
+}
+
+const lostLink = (id: string) =>
+  new CommandError(
+    `the answer with the link was lost on the way: make another one with payhook users reset-password ${id}`,
+  );
+
+async function change(
+  { terminal, account }: Cli,
+  wanted: string,
+  { name, role }: { name?: string; role?: User['role'] },
+): Promise<undefined> {
+  if (name === undefined && role === undefined) throw new UsageError('say what to change: --name or --role');
+  const user = await withClient({ terminal, account: account() }, async (client) =>
+    client.users.change(await findUser(client, wanted), { name, role }),
+  );
+  terminal.result(user, () => `${printable(user.name)} (${user.id}) is ${user.role} now.\n`);
+}
+
+async function remove({ terminal, account }: Cli, wanted: string, yes?: boolean): Promise<undefined> {
+  requireYes(terminal, yes);
+  const id = await withClient({ terminal, account: account() }, async (client) => {
+    const user = await findUser(client, wanted);
+    await confirm(terminal, `Remove ${printable(wanted)}? Sessions end at once.`, yes);
+    await client.users.delete(user);
+    return user;
+  });
+  terminal.result({ id, object: 'user', removed: true }, () => `${id} is removed.\n`);
+}
+
+async function resetPassword({ terminal, account }: Cli, wanted: string): Promise<undefined> {
+  const reset = await withClient({ terminal, account: account() }, async (client) =>
+    client.users.resetPassword(await findUser(client, wanted)),
+  );
+  const link = reset.reset_url;
+  if (link === null) throw lostLink(reset.user_id);
+  terminal.result(
+    reset,
+    () => `${terminal.paint.strong(link)}\nIt works once, until ${shortTime(reset.expires_at)} UTC.\n`,
+  );
+}
+
+async function setUpLink({ terminal, account }: Cli): Promise<undefined> {
+  const link = await withPlatform(terminal, async ({ accounts, config }) => {
+    const { uuid } = accountFor(await accounts.list(), account(), config.dataDir);
+    return accounts.setUpLink(uuid);
+  });
+  if (link === null) {
+    throw new CommandError('the account has users already: invite others with payhook users create');
+  }
+  terminal.result(
+    { object: 'set_up_link', url: link },
+    () => `${terminal.paint.strong(link)}\nIt makes the first owner. The link works once, for 24 hours.\n`,
+  );
+}

@@ -1,0 +1,133 @@
+import type { Command } from 'commander';
+import type { ListProgramsQuery, Program } from '../../client/client.ts';
+import type { Cli } from '../command/cli.ts';
+import { UsageError } from '../command/errors.ts';
+import { describePage, withPages } from '../command/list-view.ts';
+import {
+  describeMetadata,
+  type MetadataOption,
+  REPLACES,
+  readMetadata,
+  withMetadata,
+} from '../command/metadata.ts';
+import { readHoldDays } from '../command/numbers.ts';
+import { type ListOptions, queryOf } from '../command/query.ts';
+import { withClient } from '../command/session.ts';
+import { findProgram, PROGRAM_HELP } from '../finders/program.ts';
+import { factLines } from '../terminal/facts.ts';
+import { count } from '../terminal/money.ts';
+import { printable, table } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { exactTime, shortTime } from '../terminal/time.ts';
+
+interface ProgramFields extends MetadataOption {
+  readonly name?: string;
+  readonly holdDays?: string;
+}
+
+/** `payhook programs list|show|create|change`. */
+export function addPrograms(programs: Command, cli: Cli): void {
+  withPages(programs.command('list').description('list the programs, the newest first'), {
+    nouns: 'programs',
+    sort: 'id, created_at, name',
+  })
+    .option('--json', 'print the page (a list of Program)')
+    .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListProgramsQuery>(options))));
+  programs
+    .command('show')
+    .description('show a program')
+    .argument('<program>', PROGRAM_HELP)
+    .option('--json', 'print the record (Program)')
+    .addHelpText('after', '\nExample:\n  $ payhook programs show Creators\n')
+    .action((reference: string) => cli.run(() => show(cli, reference)));
+  const made = programs
+    .command('create')
+    .description('make a program')
+    .requiredOption('--name <name>', 'its name')
+    .option('--hold-days <days>', "how long its commissions are on hold; the account's without it");
+  withMetadata(made)
+    .option('--json', 'print the record (Program)')
+    .addHelpText('after', '\nExample:\n  $ payhook programs create --name "Creators" --hold-days 30\n')
+    .action((options: ProgramFields & { name: string }) => cli.run(() => create(cli, options)));
+  const changed = programs
+    .command('change')
+    .description('change a program: what is named')
+    .argument('<program>', PROGRAM_HELP)
+    .option('--name <name>', 'its new name')
+    .option('--hold-days <days>', "how long new commissions are on hold; account = the account's");
+  withMetadata(changed, REPLACES)
+    .option('--json', 'print the record (Program)')
+    .addHelpText('after', '\nExample:\n  $ payhook programs change Creators --hold-days 14\n')
+    .action((reference: string, options: ProgramFields) => cli.run(() => change(cli, reference, options)));
+}
+
+function readHold(text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined;
+  return text === 'account' ? null : readHoldDays(text);
+}
+
+async function list({ terminal, account }: Cli, query: ListProgramsQuery): Promise<undefined> {
+  const page = await withClient({ terminal, account: account() }, (client) => client.programs.list(query));
+  terminal.result(page, () =>
+    describePage(page, 'program', (data) => programTable(data, terminal), terminal),
+  );
+}
+
+async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
+  const found = await withClient({ terminal, account: account() }, async (client) =>
+    client.programs.get(await findProgram(client, reference)),
+  );
+  terminal.result(found, () => describeProgram(found, terminal));
+}
+
+async function create(
+  { terminal, account }: Cli,
+  { name, holdDays, metadata: pairs }: ProgramFields & { name: string },
+): Promise<undefined> {
+  const metadata = readMetadata(pairs);
+  const hold_days = readHold(holdDays);
+  const made = await withClient({ terminal, account: account() }, (client) =>
+    client.programs.create({ name, hold_days, metadata }),
+  );
+  terminal.result(made, () => programTable([made], terminal));
+}
+
+async function change(
+  { terminal, account }: Cli,
+  reference: string,
+  { name, holdDays, metadata: pairs }: ProgramFields,
+): Promise<undefined> {
+  const metadata = readMetadata(pairs);
+  if (name === undefined && holdDays === undefined && metadata === undefined) {
+    throw new UsageError('say what to change: --name, --hold-days or --metadata');
+  }
+  const hold_days = readHold(holdDays);
+  const changed = await withClient({ terminal, account: account() }, async (client) =>
+    client.programs.change(await findProgram(client, reference), { name, hold_days, metadata }),
+  );
+  terminal.result(changed, () => programTable([changed], terminal));
+}
+
+const holdOf = ({ hold_days }: Program) => (hold_days === null ? "the account's" : count(hold_days, 'day'));
+
+function describeProgram(program: Program, { paint }: Terminal): string {
+  const facts = factLines([
+    ['Hold', holdOf(program)],
+    ['Metadata', describeMetadata(program.metadata)],
+    ['Created', `${exactTime(program.created_at)} (UTC)`],
+  ]);
+  return `${paint.strong(printable(program.name))}  ${program.id}\n${facts}`;
+}
+
+function programTable(programs: readonly Program[], { paint }: Terminal): string {
+  return table(
+    [{ heading: 'ID', right: true }, { heading: 'NAME' }, { heading: 'HOLD' }, { heading: 'CREATED (UTC)' }],
+    programs.map((program) => [
+      String(program.id),
+      program.name,
+      holdOf(program),
+      shortTime(program.created_at),
+    ]),
+    paint.faint,
+  );
+}

@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import type { Cli } from '../command/cli.ts';
+import {
+  checkOutput,
+  inExports,
+  type OutputOptions,
+  pipeOut,
+  showReceived,
+  withOutput,
+  writeFiles,
+} from '../command/csv-files.ts';
+import { withClient } from '../command/session.ts';
+
+interface PaidOptions extends OutputOptions {
+  readonly year?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+const HELP = `
+One row per affiliate, currency and way of payment: what was paid in that time, what came back in it, and the difference. The
+period is a year, or the days --from and --to, both in it, of the account's time zone; an end that is left out is open. Names,
+addresses and countries are those of today.
+
+Examples:
+  $ payhook reports paid --year 2026
+  $ payhook reports paid --from 2026-04-01 --to 2026-06-30
+  $ payhook reports paid --year 2026 -o - | head
+`;
+
+/** `payhook reports paid`. */
+export function addReports(reports: Command, cli: Cli): void {
+  withOutput(
+    reports
+      .command('paid')
+      .description('write what was paid in a period to a CSV file')
+      .option('--year <year>', 'such as 2026')
+      .option('--from <day>', 'the first day, such as 2026-04-01')
+      .option('--to <day>', 'the last day'),
+    'paid-….csv',
+  )
+    .option('--json', 'print {file, bytes, year, from, to}')
+    .addHelpText('after', HELP)
+    .action((options: PaidOptions) => cli.run(() => paid(cli, options)));
+}
+
+async function paid({ terminal, account }: Cli, options: PaidOptions): Promise<undefined> {
+  checkOutput(options, terminal);
+  const { year, from, to, output } = options;
+  const query = { year, from, to };
+  const written = await withClient({ terminal, account: account() }, async (client) => {
+    if (output === '-') {
+      await pipeOut((await client.reports.paid(query)).stream);
+      return null;
+    }
+    return showReceived(terminal, (receive) =>
+      writeFiles(options, async (files) => {
+        const { name, stream } = await client.reports.paid(query);
+        const file = output ?? inExports(name ?? 'paid.csv');
+        return { file, bytes: await files.write(file, receive(file, stream)) };
+      }),
+    );
+  });
+  if (written === null) return;
+  const period = { year: year === undefined ? null : Number(year), from: from ?? null, to: to ?? null };
+  terminal.result({ ...written, ...period }, () => `${written.file}\n`);
+}

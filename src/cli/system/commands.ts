@@ -1,0 +1,70 @@
+import type { Command } from 'commander';
+import type { Cli } from '../command/cli.ts';
+import { takesNo } from '../command/option-rules.ts';
+import type { Exit } from './serve.ts';
+
+const SERVE_HELP = `
+Settings come from the environment: payhook config lists them. Without DATABASE_URL it starts the PostgreSQL that came
+with it, on the data folder, which it makes at the first start. SIGINT and SIGTERM answer what is under way and stop all, PostgreSQL too; a second one
+stops at once. The log goes to standard error, a JSON object a line.
+
+Examples:
+  $ payhook serve
+  $ PORT=9000 DATA_DIR=/var/lib/payhook payhook serve
+`;
+
+const WORKER_HELP = `
+payhook serve delivers too, unless DELIVERY_WORKER=off. Any number of workers share the work of one database. SIGINT and
+SIGTERM wait for the attempts under way; a worker that dies loses nothing: what it held is sent again by another. On the
+embedded PostgreSQL a worker runs beside the server of the data folder, and waits while there is none.
+
+Examples:
+  $ DATABASE_URL=postgres://… SECRET_KEY_FILE=/run/secrets/payhook payhook worker
+`;
+
+const INIT_HELP = `
+The first payhook serve does it too. With DATABASE_URL it sets up that database. What is there already is left alone, but for
+migrations. The first key is shown on a terminal only; it is in a file of the data folder.
+
+Example:
+  $ payhook init --data-dir /var/lib/payhook/data
+`;
+
+/** `payhook serve|worker|init|migrate|doctor|config`. */
+export function addSystem(program: Command, cli: Cli, exit: Exit): void {
+  // all accounts of the machine alike
+  const machine = (name: string) => takesNo(program.command(name), '--account');
+  machine('serve')
+    .description('run the server until it is stopped')
+    .option('--json', 'print {url, data_dir, first_api_key_file} once it runs')
+    .addHelpText('after', SERVE_HELP)
+    .action(() => cli.run(async () => (await import('./serve.ts')).serveForever(exit, cli.terminal.json)));
+  machine('worker')
+    .description('deliver webhooks until it is stopped, without the HTTP server')
+    .option('--json', 'print {delivering, database} whenever it begins')
+    .addHelpText('after', WORKER_HELP)
+    .action(() => cli.run(async () => (await import('./serve.ts')).workForever(exit, cli.terminal)));
+  machine('init')
+    .description('make the data folder, its database and the first API key, where they are missing')
+    .option('--json', 'print {data_dir, created, first_api_key_file}')
+    .addHelpText('after', INIT_HELP)
+    .action(() => cli.run(async () => (await import('./machine.ts')).init(cli)));
+  machine('migrate')
+    .description("bring the database to this program's schema; serve does it too")
+    .option('--json', 'print {version, applied}')
+    .addHelpText('after', '\nSafe to run again, and beside other servers: only one migrates at a time.\n')
+    .action(() => cli.run(async () => (await import('./machine.ts')).migrate(cli)));
+  machine('doctor')
+    .description('check settings, data folder and database; changes nothing')
+    .option('--json', 'print {ok, checks}; each check {name, status, detail}')
+    .addHelpText('after', '\nExit code 1 when something is wrong.\n')
+    .action(() => cli.run(async () => (await import('./doctor.ts')).doctor(cli)));
+  machine('config')
+    .description('show every setting, its value, where it comes from and what it means')
+    .option('--json', 'print a list of {name, value, source, meaning}')
+    .addHelpText(
+      'after',
+      '\nEvery setting may also be given as NAME_FILE, a file that holds it. Secrets are never shown.\n',
+    )
+    .action(() => cli.run(async () => (await import('./machine.ts')).showConfig(cli)));
+}

@@ -1,0 +1,194 @@
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import type { DatabaseFacts } from '../../app/platform.ts';
+import type { Config } from '../../kernel/config.ts';
+import type { Cli } from '../command/cli.ts';
+import { tell } from '../command/errors.ts';
+import { readConfigHere } from '../command/session.ts';
+import { table } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+type Status = 'ok' | 'warning' | 'failed' | 'skipped';
+
+interface Check {
+  readonly name: string;
+  readonly status: Status;
+  readonly detail: string;
+}
+
+const GIGABYTE = 1e9;
+const LEAST_DISK = 0.2 * GIGABYTE;
+const LITTLE_DISK = 2 * GIGABYTE;
+const CLOCK_MS = 1000;
+const DAY_MS = 86_400_000;
+const DAYS_OF_WEEK = 7;
+const OLDEST_POSTGRES = 15;
+const NEWEST_POSTGRES = 18;
+
+/** `payhook doctor`: looks at everything and changes nothing. Returns 1 when something is wrong. */
+export async function doctor({ terminal }: Cli): Promise<number> {
+  const checks = await examine(terminal);
+  const ok = checks.every(({ status }) => status !== 'failed');
+  terminal.result({ ok, checks }, () => describe(checks, ok, terminal));
+  return ok ? 0 : 1;
+}
+
+const check = (name: string, status: Status, detail: string): Check => ({ name, status, detail });
+const verdict = (holds: boolean, otherwise: Status = 'failed'): Status => (holds ? 'ok' : otherwise);
+
+async function examine(terminal: Terminal): Promise<Check[]> {
+  let config: Config;
+  try {
+    config = await readConfigHere(terminal);
+  } catch (error) {
+    return [check('settings', 'failed', tell(error).message)];
+  }
+  const app = await import('../../app/platform.ts');
+  const checks = [check('settings', 'ok', 'all are valid'), ...checkFolder(config)];
+  const { exposedSecretKey } = await import('../../app/secret-keys.ts');
+  const exposed = exposedSecretKey(config);
+  if (exposed !== null) checks.push(check('secret key file', 'warning', exposed));
+  try {
+    const facts = await app.inspectDatabase(config);
+    if (facts === null)
+      checks.push(check('database', 'skipped', 'not there yet: payhook init or the first start makes it'));
+    else {
+      checks.push(...checkDatabase(facts), ...checkLog(facts, config.delivery.retentionDays));
+      checks.push(await checkSecretKey(config, facts.secretKey));
+    }
+  } catch (error) {
+    checks.push(check('database', 'failed', tell(error).message));
+  }
+  return checks;
+}
+
+function checkFolder({ dataDir, databaseUrl }: Config): Check[] {
+  const about = statSync(dataDir, { throwIfNoEntry: false });
+  if (!about)
+    return [
+      check(
+        'data folder',
+        'skipped',
+        `${dataDir} is not there yet: payhook init or the first start makes it`,
+      ),
+    ];
+  if (!about.isDirectory()) return [check('data folder', 'failed', `${dataDir} is no folder`)];
+  const mode = about.mode & 0o777;
+  const isPrivate = (mode & 0o077) === 0;
+  const others = isPrivate ? '' : `, open to other users: chmod 700 ${dataDir}`;
+  const disk = statfsSync(dataDir);
+  const free = disk.bavail * disk.bsize;
+  const space: Status = free < LEAST_DISK ? 'failed' : verdict(free >= LITTLE_DISK, 'warning');
+  return [
+    check(
+      'data folder',
+      verdict(isWritable(dataDir)),
+      `${dataDir}${isWritable(dataDir) ? '' : ' is not writable'}`,
+    ),
+    check('its mode', verdict(isPrivate, 'warning'), `0${mode.toString(8)}${others}`),
+    // with a database of your own only two small files are kept there
+    check('free disk', databaseUrl ? 'ok' : space, `${(free / GIGABYTE).toFixed(1)} GB`),
+  ];
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkDatabase(facts: DatabaseFacts): Check[] {
+  const major = Math.floor(facts.versionNumber / 10_000);
+  const isSupported = major >= OLDEST_POSTGRES && major <= NEWEST_POSTGRES;
+  return [
+    check('database', 'ok', 'answers'),
+    check('PostgreSQL', verdict(isSupported), `${facts.version}; Payhook runs on 15 to 18`),
+    check('encoding', verdict(facts.encoding === 'UTF8'), facts.encoding),
+    check(
+      'letters',
+      verdict(facts.lowersAccents),
+      facts.lowersAccents
+        ? "lower('É') is é"
+        : "lower('É') is not é: create the database with a UTF-8 locale",
+    ),
+    check(
+      'role',
+      verdict(!facts.isSuperuser, 'warning'),
+      `${facts.role}${facts.isSuperuser ? ' is a superuser: give Payhook a role of its own' : ', no superuser'}`,
+    ),
+    check('fsync', verdict(facts.fsync), facts.fsync ? 'on' : 'off: a power cut loses what was acknowledged'),
+    checkClock(facts.clockAheadMs),
+    checkSchema(facts),
+    checkPartitions(facts),
+  ];
+}
+
+function checkClock(aheadMs: number): Check {
+  const direction = aheadMs < 0 ? 'behind' : 'ahead of';
+  const detail = `the database is ${Math.abs(aheadMs)} ms ${direction} this machine`;
+  return check('clocks', verdict(Math.abs(aheadMs) <= CLOCK_MS, 'warning'), detail);
+}
+
+function checkSchema({ schemaVersion, newestSchemaVersion, foreignSchema }: DatabaseFacts): Check {
+  if (schemaVersion === 0) {
+    return check('schema', 'skipped', 'not there yet: payhook init or the first start makes it');
+  }
+  if (foreignSchema !== null) return check('schema', 'failed', foreignSchema);
+  if (schemaVersion === newestSchemaVersion) return check('schema', 'ok', `version ${schemaVersion}`);
+  const detail = `version ${schemaVersion}, this program has ${newestSchemaVersion}: run payhook migrate`;
+  return check('schema', 'failed', detail);
+}
+
+function checkPartitions({ partitionsAhead }: DatabaseFacts): Check {
+  if (partitionsAhead === null)
+    return check('partitions', 'skipped', 'not there yet: the first start makes them');
+  const detail = partitionsAhead
+    ? 'made ahead'
+    : "next week's are missing: start the server or run payhook migrate";
+  return check('partitions', verdict(partitionsAhead), detail);
+}
+
+function checkLog(
+  { logBegins, clockAheadMs, retentionBehindMs }: DatabaseFacts,
+  days: number | null,
+): Check[] {
+  const kept = days === null ? 'kept for ever' : `kept for ${days} days`;
+  const clock = check(
+    'retention clock',
+    verdict((retentionBehindMs ?? 0) < DAY_MS, 'warning'),
+    `${Math.floor((retentionBehindMs ?? 0) / DAY_MS)} days behind the database, 4 hours less each hour: normal after a ` +
+      'long stop; else the clock was set ahead, and nothing is dropped for it yet',
+  );
+  const checks = clock.status === 'ok' ? [] : [clock];
+  if (logBegins === null) return [check('webhook log', 'ok', `empty; ${kept}`), ...checks];
+  const age = (Date.now() + clockAheadMs - Date.parse(logBegins)) / DAY_MS;
+  const isOld = days !== null && age > days + 2 * DAYS_OF_WEEK;
+  const reason = isOld ? ': what is older was not delivered yet, or retention did not run' : '';
+  const detail = `goes back to the week of ${logBegins.slice(0, 10)}; ${kept}${reason}`;
+  return [check('webhook log', verdict(!isOld, 'warning'), detail), ...checks];
+}
+
+async function checkSecretKey(config: Config, state: DatabaseFacts['secretKey']): Promise<Check> {
+  const { refusalOfKeys, short, unfinished } = await import('../../app/secret-keys.ts');
+  const name = 'secret key';
+  if (!state?.current) return check(name, 'skipped', 'the database knows none yet');
+  const refusal = refusalOfKeys(config, state);
+  if (refusal !== null) return check(name, 'failed', refusal);
+  const toDo = unfinished(config, state);
+  const detail = `fingerprint ${short(state.current)}${toDo === null ? '' : `; ${toDo}`}`;
+  return check(name, verdict(toDo === null, 'warning'), detail);
+}
+
+function describe(checks: readonly Check[], ok: boolean, { paint }: Terminal): string {
+  const signs = { ok: '✓', warning: '!', failed: '✗', skipped: '-' };
+  const paints = { ok: paint.good, warning: paint.warning, failed: paint.bad, skipped: paint.faint };
+  const rows = checks.map(({ name, status, detail }) => [signs[status], name, detail.replaceAll('\n', ' ')]);
+  const plain = table([{ heading: '' }, { heading: '' }, { heading: '' }], rows).split('\n');
+  const painted = plain.map((line, index) => {
+    const status = checks[index]?.status;
+    return status ? paints[status](line.slice(0, 1)) + line.slice(1) : line;
+  });
+  return `${painted.join('\n')}${ok ? '' : paint.bad('Something is wrong.') + '\n'}`;
+}

@@ -1,0 +1,110 @@
+import type { Command } from 'commander';
+import { type Cli, confirm, requireYes } from '../command/cli.ts';
+import { withPlatform } from '../command/session.ts';
+import { printable } from '../terminal/table.ts';
+
+const ROTATE_HELP = `
+Seals signing secrets and header values of webhook endpoints under a new key. Servers and workers go on; receivers notice
+nothing. When it was interrupted run it again: it goes on where it was.
+
+The key of a data folder is made and put in its place by this command. A key of your own: set SECRET_KEY to the new one and
+SECRET_KEY_PREVIOUS to the old one, restart every server and worker with both, one after the other, run this with both, then
+take SECRET_KEY_PREVIOUS away. Keep the old key with the backups of its time.
+
+Examples:
+  $ payhook secret-key rotate
+  $ SECRET_KEY_FILE=/etc/payhook-new.key SECRET_KEY_PREVIOUS_FILE=/etc/payhook.key payhook secret-key rotate
+`;
+
+const ABANDON_HELP = `
+For a key that is lost for good: look in your backups first. What no key at hand opens is given up: endpoints get new signing
+secrets, and their own headers are not sent any more. Each of them is listed, with what its receiver must be told. Payouts,
+API keys, users and events do not depend on the key.
+
+Stop every server and worker before. Set SECRET_KEY to a new key, or take the lost file's place by one that this command makes
+in the data folder.
+
+Example:
+  $ payhook secret-key abandon
+`;
+
+/** `payhook secret-key rotate|abandon`. */
+export function addSecretKey(secretKey: Command, cli: Cli): void {
+  secretKey
+    .command('rotate')
+    .description('seal everything under a new secret key, while servers run')
+    .option('--json', 'print {fingerprint, endpoints, changed}')
+    .addHelpText('after', ROTATE_HELP)
+    .action(() => cli.run(() => rotate(cli)));
+  secretKey
+    .command('abandon')
+    .description('give up a lost secret key: new signing secrets, header values are dropped')
+    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option(
+      '--json',
+      'print {fingerprint, endpoints}; each {account_id, id, url, new_secret, dropped_headers}',
+    )
+    .addHelpText('after', ABANDON_HELP)
+    .action(({ yes }: { yes?: boolean }) => cli.run(() => abandon(cli, yes)));
+}
+
+async function rotate({ terminal }: Cli): Promise<undefined> {
+  const { rotateSecretKey } = await import('../../app/rotate-secret-key.ts');
+  const { isInFolder, short } = await import('../../app/secret-keys.ts');
+  await withPlatform(terminal, async (platform) => {
+    const { fingerprint, resealed, changed } = await rotateSecretKey(platform, (done) =>
+      terminal.showsProgress ? terminal.note(`${done} endpoints are done`) : undefined,
+    );
+    const next = isInFolder(platform.config)
+      ? 'The file secret-key in the data folder is new: put it into your backup.'
+      : 'Take SECRET_KEY_PREVIOUS away everywhere, and keep the old key with the backups of its time.';
+    const what = changed ? 'The secret key was changed' : 'The secret key had been changed already';
+    terminal.result(
+      { fingerprint, endpoints: resealed, changed },
+      () =>
+        `${what}; its fingerprint is ${short(fingerprint)}. Endpoints sealed anew: ${resealed}.\n${next}\n`,
+    );
+  });
+}
+
+async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
+  requireYes(terminal, yes);
+  const { abandonSecretKey, previewAbandoning } = await import('../../app/abandon-secret-key.ts');
+  const { short } = await import('../../app/secret-keys.ts');
+  const { idOf } = await import('../../kernel/ids.ts');
+  await withPlatform(
+    terminal,
+    async (platform) => {
+      const preview = await previewAbandoning(platform);
+      const question =
+        `Give up the lost secret key? Of ${preview.length} webhook endpoints what it sealed is gone for ever: they get new ` +
+        'signing secrets, and their receivers take nothing until they know them; their own headers are dropped.';
+      await confirm(terminal, question, yes);
+      const { fingerprint, losses } = await abandonSecretKey(platform);
+      const endpoints = losses.map((loss) => ({
+        account_id: idOf('acc', loss.account),
+        id: idOf('we', loss.endpoint),
+        url: loss.url,
+        new_secret: loss.secret,
+        dropped_headers: loss.headers,
+      }));
+      terminal.result({ fingerprint, endpoints }, () =>
+        [
+          `The lost secret key is given up; the fingerprint of the new one is ${short(fingerprint)}.`,
+          ...endpoints.map(
+            ({ account_id, id, url, new_secret, dropped_headers }) =>
+              `\n${id}  ${printable(url)}  (${account_id})\n` +
+              (new_secret
+                ? `  tell its receiver the new signing secret: payhook --account ${account_id} webhooks secret ${id}\n`
+                : '  the secret that was to be replaced signs no more; the newer one stays\n') +
+              (dropped_headers.length > 0
+                ? `  set its headers again: ${printable(dropped_headers.join(', '))}\n`
+                : ''),
+          ),
+          '',
+        ].join('\n'),
+      );
+    },
+    { anySecretKey: true },
+  );
+}

@@ -1,0 +1,195 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Platform, RunningServer } from '../../app/platform.ts';
+import { type Config, readConfig } from '../../kernel/config.ts';
+import { CommandError } from '../command/errors.ts';
+import { readConfigHere } from '../command/session.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { firstKeyFile, firstStart } from './first-start.ts';
+
+/** Ends the process at once, with this code. */
+export type Exit = (code: number) => never;
+
+// A supervisor kills after 20 to 30 s: by then requests are answered or cut, and PostgreSQL is told to stop.
+const CUT_AFTER_MS = 16_000;
+const GIVE_UP_AFTER_MS = 19_000;
+// Without PostgreSQL nothing that is under way can come to an end.
+const CRASHED_MS = 1000;
+
+/** What runs until it is stopped. */
+interface Running {
+  close(): Promise<void>;
+}
+
+/** `payhook serve`: runs until a signal or until PostgreSQL ends by itself. Returns the exit code. */
+export async function serveForever(exit: Exit, json = false): Promise<number> {
+  const signalled = stopSignal(exit);
+  const config = readConfig();
+  const app = await import('../../app/platform.ts');
+  const log = app.createLog(config);
+  const platform = await opened(app.openPlatform(config, { purpose: 'serve', log }), signalled, exit);
+  const server = await listen(platform, app.serve);
+  process.stdout.write(
+    json ? announcement(platform, server.address) : await banner(platform, server.address),
+  );
+  const crashed = ended(platform);
+  const end = await Promise.race([signalled, crashed]);
+  if ('signal' in end) {
+    const delayMs = shutdownDelay(end.signal, config);
+    log.info({ ...end, ...(delayMs > 0 ? { delay_ms: delayMs } : {}) }, 'stopping');
+    server.turnAway();
+    if (delayMs > 0) await Promise.race([delay(delayMs), crashed]);
+    await stop(platform, server, exit, 0);
+    return 0;
+  }
+  log.fatal(end, 'PostgreSQL ended by itself; its own log is postgres.log in the data folder');
+  setTimeout(() => exit(1), CRASHED_MS);
+  await stop(platform, server, exit, 1);
+  return 1;
+}
+
+/**
+ * Milliseconds in which requests are still taken: a load balancer needs a moment to see that the server stops. Only
+ * SIGTERM has any, which supervisors send; at a terminal nobody waits.
+ */
+function shutdownDelay(signal: string, { shutdownDelayMs }: Config): number {
+  return signal === 'SIGTERM' && !process.stdin.isTTY ? shutdownDelayMs : 0;
+}
+
+/**
+ * `payhook worker`: delivers webhooks until a signal. On the embedded PostgreSQL it works beside the server that owns it,
+ * and waits for the next one when that has stopped. Returns the exit code.
+ */
+export async function workForever(exit: Exit, terminal: Terminal): Promise<number> {
+  const signalled = stopSignal(exit);
+  const config = await readConfigHere(terminal);
+  const app = await import('../../app/platform.ts');
+  const log = app.createLog(config);
+  for (;;) {
+    const opening = app.openPlatform(config, { purpose: 'worker', onlyExisting: true, log });
+    const platform = await opened(opening, signalled, exit);
+    const worker = app.work(platform);
+    const where = databaseOf(platform);
+    terminal.result(
+      { delivering: true, database: where },
+      () => `Payhook is delivering webhooks from ${where}\n\nCtrl-C stops it.\n`,
+    );
+    const end = await Promise.race([signalled, ended(platform)]);
+    log.info(end, 'signal' in end ? 'stopping' : 'the server has stopped; waiting for the next one');
+    await stop(platform, worker, exit, 0);
+    if ('signal' in end) return 0;
+  }
+}
+
+/** The platform once it is open. While it opens there is nothing to drain: a signal ends the process. */
+async function opened(
+  opening: Promise<Platform>,
+  signalled: Promise<{ signal: string }>,
+  exit: Exit,
+): Promise<Platform> {
+  const first = await Promise.race([opening, signalled]);
+  return 'signal' in first ? exit(0) : first;
+}
+
+/** Resolves when the embedded PostgreSQL has ended, or for a worker its server. */
+function ended({ embedded }: Platform): Promise<{ how: string }> {
+  if (embedded === undefined) return new Promise(() => undefined);
+  return embedded.exited.then(({ code, signal }) => ({ how: signal ?? `code ${code}` }));
+}
+
+/** Resolves at the first SIGINT or SIGTERM; the second ends the process at once. */
+function stopSignal(exit: Exit): Promise<{ signal: string }> {
+  return new Promise((resolve) => {
+    let count = 0;
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        count += 1;
+        if (count > 1) exit(1);
+        resolve({ signal });
+      });
+    }
+  });
+}
+
+async function listen(
+  platform: Platform,
+  serve: typeof import('../../app/platform.ts').serve,
+): Promise<RunningServer> {
+  const { host, port, delivery } = platform.config;
+  try {
+    return await serve(platform, { listen: { host, port }, delivers: delivery.inServer });
+  } catch (error) {
+    await platform.close();
+    throw listenError(error as NodeJS.ErrnoException, host, port);
+  }
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new CommandError(
+        `port ${port} on ${host} is in use: stop the program that listens there, or set PORT`,
+      );
+    case 'EACCES':
+      return new CommandError(`no permission to listen on port ${port}: choose one above 1023 with PORT`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new CommandError(`HOST=${host} is no address of this machine`);
+    default:
+      return error;
+  }
+}
+
+async function stop(platform: Platform, running: Running, exit: Exit, code: number): Promise<void> {
+  const cut = setTimeout(() => {
+    platform.log.warn('some requests take too long: they are cut off and undone');
+    void platform.embedded?.close();
+  }, CUT_AFTER_MS);
+  const giveUp = setTimeout(() => exit(code), GIVE_UP_AFTER_MS);
+  await running.close();
+  await platform.close();
+  clearTimeout(cut);
+  clearTimeout(giveUp);
+}
+
+function announcement(platform: Platform, url: string): string {
+  const { config } = platform;
+  return `${JSON.stringify({ url, data_dir: config.dataDir, first_api_key_file: firstKeyFile(platform) })}\n`;
+}
+
+async function banner(platform: Platform, address: string): Promise<string> {
+  const { config, embedded } = platform;
+  const first = await firstStart(platform, address, process.stdout.isTTY);
+  const keyFile = firstKeyFile(platform);
+  const key = keyFile === null ? '<API key>' : `$(cat ${shellQuote(keyFile)})`;
+  const lines = [
+    `Payhook is running at ${address}`,
+    ...(config.baseUrl ? [`  Public address  ${config.baseUrl}`] : []),
+    `  API reference   ${config.baseUrl ?? address}/docs`,
+    `  Data folder     ${config.dataDir}`,
+    `  Database        ${databaseOf(platform)}`,
+    ...first.key.map((line, index) => `  ${index === 0 ? 'First API key' : ' '.repeat(13)}   ${line}`),
+    ...(first.owner.length > 0 ? ['', ...first.owner] : []),
+    '',
+    'Try it:',
+    `  curl -H "Authorization: Bearer ${key}" ${address}/v2/affiliates/payouts`,
+    '',
+    `Ctrl-C stops it${embedded ? ', PostgreSQL too' : ''}.`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function databaseOf({ config, embedded }: Platform): string {
+  return embedded ? 'embedded PostgreSQL' : `PostgreSQL at ${databaseHost(config)}`;
+}
+
+/** Host and database name only: a connection string holds a password. */
+function databaseHost({ databaseUrl }: Config): string {
+  const { host, pathname, searchParams } = new URL(databaseUrl ?? 'postgres://unknown');
+  return `${host || searchParams.get('host') || 'this machine'}${pathname}`;
+}
+
+/** The text as one word of a shell, also within double quotes around `$(…)`. */
+function shellQuote(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,21 @@
+import { formatDecimal } from '../../kernel/money.ts';
+
+interface Money {
+  readonly currency: string;
+  readonly amount: number;
+}
+
+/** Minor units as people read them: 3190 usd -> `31.90`. */
+export function decimal({ amount, currency }: Money): string {
+  return formatDecimal(BigInt(amount), currency);
+}
+
+/** Amounts in one line: `31.90 USD, 500 JPY`. */
+export function amounts(list: readonly Money[]): string {
+  return list.map((money) => `${decimal(money)} ${money.currency.toUpperCase()}`).join(', ') || 'nothing';
+}
+
+/** `1 affiliate`, `2 affiliates`. */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,270 @@
+import type { Command } from 'commander';
+import type {
+  Client,
+  ListEventsOfWebhookEndpointQuery,
+  ListWebhookEndpointsQuery,
+  NewWebhookEndpoint,
+  WebhookEndpoint,
+  WebhookEndpointSecret,
+} from '../../client/client.ts';
+import { type Cli, confirm, requireYes } from '../command/cli.ts';
+import { UsageError } from '../command/errors.ts';
+import { describePage } from '../command/list-view.ts';
+import { readInteger } from '../command/numbers.ts';
+import { type ListOptions, queryOf } from '../command/query.ts';
+import { withClient } from '../command/session.ts';
+import { ENDPOINT_HELP } from '../finders/endpoint.ts';
+import { printable } from '../terminal/table.ts';
+import { exactTime } from '../terminal/time.ts';
+import { addChange, type EndpointFields, readEndpointFields, withEndpointFields } from './fields.ts';
+import { addRecover, withEndpoint } from './recover.ts';
+import { addRetry } from './retry.ts';
+import { deliveryTable, describeDelivery, describeEndpoint, endpointTable } from './view.ts';
+
+const LONGEST_OVERLAP = 7 * 86_400;
+
+/** `payhook webhooks list|show|create|change|enable|disable|delete|test|secret|rotate-secret|retry|recover|…`. */
+export function addWebhooks(webhooks: Command, cli: Cli): void {
+  addList(webhooks, cli);
+  addShow(webhooks, cli);
+  addRetry(webhooks, cli);
+  addRecover(webhooks, cli);
+  addCreate(webhooks, cli);
+  addChange(webhooks, cli);
+  addSwitches(webhooks, cli);
+  addDelete(webhooks, cli);
+  addTest(webhooks, cli);
+  addSecrets(webhooks, cli);
+}
+
+function addList(webhooks: Command, cli: Cli): void {
+  webhooks
+    .command('list')
+    .description('list the endpoints; of one endpoint, its events; the newest first')
+    .argument('[endpoint]', ENDPOINT_HELP)
+    .option('--status <status>', 'endpoints: enabled, disabled; events: pending, delivered, failed, held')
+    .option('--type <type>', 'only events of this type')
+    .option('--page <number>', 'which page')
+    .option('--per-page <number>', 'lines a page, 100 at most')
+    .option('--json', 'print the page (a list of WebhookEndpoint; of one endpoint, of WebhookEvent)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ payhook webhooks list
+  $ payhook webhooks list https://shop.example.com/payhook
+  $ payhook webhooks list we_0199d2c4a7f07a3b9c5d1e2f30415263 --status failed --json
+`,
+    )
+    .action((reference: string | undefined, options: ListOptions & { type?: string }) =>
+      cli.run(() => (reference === undefined ? listEndpoints(cli, options) : list(cli, reference, options))),
+    );
+}
+
+function addShow(webhooks: Command, cli: Cli): void {
+  webhooks
+    .command('show')
+    .description('show an endpoint; or an event there, with every attempt: what was sent and what came back')
+    .argument('<endpoint>', ENDPOINT_HELP)
+    .argument('[event]', 'the id of the event (evt_…), which the receiver sees as webhook-id')
+    .option('--json', 'print the record (WebhookEndpoint; of an event, WebhookEventWithAttempts)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ payhook webhooks show https://shop.example.com/payhook
+  $ payhook webhooks show https://shop.example.com/payhook evt_0199d2c4a7f07a3b9c5d1e2f30415263
+`,
+    )
+    .action((reference: string, event: string | undefined) =>
+      cli.run(() => (event === undefined ? showEndpoint(cli, reference) : showEvent(cli, reference, event))),
+    );
+}
+
+function addCreate(webhooks: Command, cli: Cli): void {
+  withEndpointFields(
+    webhooks
+      .command('create')
+      .description('make an endpoint: events that happen from now on are sent there')
+      .argument('<url>', 'http or https, at a public address'),
+  )
+    .option('--json', 'print the record with its secret (NewWebhookEndpoint)')
+    .addHelpText(
+      'after',
+      `
+Prints the id and the secret that signs what is sent; payhook webhooks secret prints the secret again.
+
+Examples:
+  $ payhook webhooks create https://shop.example.com/payhook --types 'payout.*,affiliate.updated'
+  $ payhook webhooks create http://127.0.0.1:9000 --json | jq -r .secret
+`,
+    )
+    .action((url: string, fields: EndpointFields) => cli.run(() => create(cli, url, fields)));
+}
+
+function addSwitches(webhooks: Command, cli: Cli): void {
+  const about = {
+    enable: 'enable an endpoint: all that was held for it is sent, with a new schedule',
+    disable: 'disable an endpoint: events for it are held until it is enabled',
+  } as const;
+  for (const verb of ['enable', 'disable'] as const) {
+    webhooks
+      .command(verb)
+      .description(about[verb])
+      .argument('<endpoint>', ENDPOINT_HELP)
+      .option('--json', 'print the record (WebhookEndpoint)')
+      .addHelpText('after', `\nExample:\n  $ payhook webhooks ${verb} https://shop.example.com/payhook\n`)
+      .action((reference: string) => cli.run(() => turn(cli, reference, `${verb}d`)));
+  }
+}
+
+function addDelete(webhooks: Command, cli: Cli): void {
+  webhooks
+    .command('delete')
+    .description('delete an endpoint: what is pending there fails, its log stays readable')
+    .argument('<endpoint>', ENDPOINT_HELP)
+    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('--json', 'print {id, object, deleted}')
+    .addHelpText('after', '\nExample:\n  $ payhook webhooks delete http://127.0.0.1:9000 --yes\n')
+    .action((reference: string, { yes }: { yes?: boolean }) =>
+      cli.run(() => remove(cli, reference, yes ?? false)),
+    );
+}
+
+function addTest(webhooks: Command, cli: Cli): void {
+  webhooks
+    .command('test')
+    .description('send webhook_endpoint.test to an endpoint, whatever it subscribed to')
+    .argument('<endpoint>', ENDPOINT_HELP)
+    .option('--json', 'print the record of the log (WebhookEvent)')
+    .addHelpText('after', '\nExample:\n  $ payhook webhooks test http://127.0.0.1:9000\n')
+    .action((reference: string) => cli.run(() => sendTest(cli, reference)));
+}
+
+function addSecrets(webhooks: Command, cli: Cli): void {
+  webhooks
+    .command('secret')
+    .description('print the secret that signs what is sent to an endpoint')
+    .argument('<endpoint>', ENDPOINT_HELP)
+    .option('--json', 'print the secret (WebhookEndpointSecret)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ export PAYHOOK_WEBHOOK_SECRET=$(payhook webhooks secret http://127.0.0.1:9000)\n',
+    )
+    .action((reference: string) =>
+      cli.run(() => secret(cli, reference, (client, id) => client.webhookEndpoints.secret(id))),
+    );
+  webhooks
+    .command('rotate-secret')
+    .description('make a new secret and print it; the old one signs too for a day')
+    .argument('<endpoint>', ENDPOINT_HELP)
+    .option('--overlap <seconds>', 'how long the old secret signs too; 0 when it has leaked, 7 days at most')
+    .option('--json', 'print the secret (WebhookEndpointSecret)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ payhook webhooks rotate-secret https://shop.example.com/payhook --overlap 3600\n',
+    )
+    .action((reference: string, { overlap }: { overlap?: string }) =>
+      cli.run(() => {
+        const seconds =
+          overlap === undefined
+            ? undefined
+            : readInteger('--overlap', overlap, { from: 0, to: LONGEST_OVERLAP });
+        return secret(cli, reference, (client, id) =>
+          client.webhookEndpoints.rotateSecret(id, { overlap_seconds: seconds }),
+        );
+      }),
+    );
+}
+
+async function listEndpoints(
+  { terminal, account }: Cli,
+  options: ListOptions & { type?: string },
+): Promise<undefined> {
+  if (options.type !== undefined) throw new UsageError('--type needs an endpoint, whose events are listed');
+  const page = await withClient({ terminal, account: account() }, (client) =>
+    client.webhookEndpoints.list(queryOf<ListWebhookEndpointsQuery>(options)),
+  );
+  terminal.result(page, () =>
+    describePage(page, 'endpoint', (data) => endpointTable(data, terminal), terminal),
+  );
+}
+
+async function list(cli: Cli, reference: string, options: ListOptions): Promise<undefined> {
+  const { terminal } = cli;
+  const page = await withEndpoint(cli, reference, (client, id) =>
+    client.webhookEndpoints.events(id, queryOf<ListEventsOfWebhookEndpointQuery>(options)),
+  );
+  terminal.result(page, () => describePage(page, 'event', (data) => deliveryTable(data, terminal), terminal));
+}
+
+async function showEndpoint(cli: Cli, reference: string): Promise<undefined> {
+  const endpoint = await withEndpoint(cli, reference, (client, id) => client.webhookEndpoints.get(id));
+  cli.terminal.result(endpoint, () => describeEndpoint(endpoint, cli.terminal));
+}
+
+async function showEvent(cli: Cli, reference: string, event: string): Promise<undefined> {
+  const found = await withEndpoint(cli, reference, (client, id) => client.webhookEndpoints.event(id, event));
+  cli.terminal.result(found, () => describeDelivery(found, cli.terminal));
+}
+
+async function create({ terminal, account }: Cli, url: string, fields: EndpointFields): Promise<undefined> {
+  const body = { url, ...readEndpointFields(fields) };
+  const made = await withClient({ terminal, account: account() }, (client) =>
+    client.webhookEndpoints.create(body),
+  );
+  if (made.secret === null) {
+    terminal.note(`The answer with the secret was lost on the way: payhook webhooks secret ${made.id}`);
+  }
+  terminal.result(made, () => describeNew(made));
+}
+
+function describeNew({ id, secret: made, event_types }: NewWebhookEndpoint): string {
+  const what = event_types === null ? 'every event' : printable(event_types.join(', '));
+  return `${id}\n${made ?? ''}\nGets ${what}. The second line is the secret that signs what is sent.\n`;
+}
+
+async function turn(cli: Cli, reference: string, status: WebhookEndpoint['status']): Promise<undefined> {
+  const endpoint = await withEndpoint(cli, reference, (client, id) =>
+    client.webhookEndpoints.change(id, { status }),
+  );
+  const effect = status === 'enabled' ? 'what was held is being sent' : 'events for it are held';
+  cli.terminal.result(endpoint, () => `${endpoint.id} is ${status}: ${effect}.\n`);
+}
+
+async function remove(cli: Cli, reference: string, yes: boolean): Promise<undefined> {
+  requireYes(cli.terminal, yes);
+  const id = await withEndpoint(cli, reference, async (client, found) => {
+    const { url } = await client.webhookEndpoints.get(found);
+    const question = `Delete ${found} (${printable(url)})? What is pending there fails.`;
+    await confirm(cli.terminal, question, yes);
+    await client.webhookEndpoints.delete(found);
+    return found;
+  });
+  cli.terminal.result({ id, object: 'webhook_endpoint', deleted: true }, () => `${id} is deleted.\n`);
+}
+
+async function sendTest(cli: Cli, reference: string): Promise<undefined> {
+  const event = await withEndpoint(cli, reference, (client, id) => client.webhookEndpoints.test(id));
+  cli.terminal.result(
+    event,
+    () =>
+      `${event.id}\nIt is on its way. What comes of it: ` +
+      `payhook webhooks show ${event.webhook_endpoint_id} ${event.id}\n`,
+  );
+}
+
+async function secret(
+  cli: Cli,
+  reference: string,
+  ask: (client: Client, id: string) => Promise<WebhookEndpointSecret>,
+): Promise<undefined> {
+  const got = await withEndpoint(cli, reference, async (client, id) => {
+    const answer = await ask(client, id);
+    // the replay of a rotation whose first answer was lost does not show it
+    return answer.secret === null ? client.webhookEndpoints.secret(id) : answer;
+  });
+  cli.terminal.result(got, () => `${got.secret ?? ''}\n`);
+  const until = got.previous_secret_expires_at;
+  if (until !== null) cli.terminal.note(`The secret before it signs too until ${exactTime(until)} (UTC).`);
+}

@@ -1,0 +1,138 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Client, ListWebhookEventsQuery, WebhookEvent } from '../../client/client.ts';
+import type { Cli } from '../command/cli.ts';
+import { tell } from '../command/errors.ts';
+import { readInteger } from '../command/numbers.ts';
+import { queryOf } from '../command/query.ts';
+import { withClient } from '../command/session.ts';
+import { ENDPOINT_HELP, findEndpoint } from '../finders/endpoint.ts';
+import { aborted, untilStopped } from '../terminal/interrupt.ts';
+import { deliveryLine } from './view.ts';
+
+interface TailOptions {
+  readonly type?: string;
+  readonly endpoint?: string;
+  readonly status?: string;
+  readonly lines: string;
+}
+
+const POLL_MS = 1000;
+// Looking means launching PostgreSQL where no server runs, and nothing is delivered there.
+const POLL_ALONE_MS = 5000;
+const PAGE_SIZE = 100;
+const MOST_PAGES = 10;
+const REMEMBERED = 5000;
+
+const HELP = `
+A line for every new record, and for every attempt or change of status of the newest ${PAGE_SIZE}: when, status, attempts,
+the last answer, type, event, endpoint. With --json each line is the record as the API has it. Ctrl-C stops it.
+
+Examples:
+  $ payhook events tail
+  $ payhook events tail --endpoint https://shop.example.com/payhook --status failed --lines 50
+  $ payhook events tail --json | jq -r 'select(.status == "failed") | .id'
+`;
+
+/** `payhook events tail`. */
+export function addTail(events: Command, cli: Cli): void {
+  events
+    .command('tail')
+    .description('follow the delivery log until it is stopped')
+    .option('--type <type>', 'only events of this type')
+    .option('--endpoint <endpoint>', `only one endpoint: ${ENDPOINT_HELP}`)
+    .option('--status <status>', 'only pending, delivered, failed or held')
+    .option('--lines <number>', `how many of the newest to begin with, ${PAGE_SIZE} at most`, '10')
+    .option('--json', 'print the record of each line (WebhookEvent), one a line')
+    .addHelpText('after', HELP)
+    .action((options: TailOptions) => cli.run(() => tail(cli, options)));
+}
+
+async function tail(cli: Cli, { lines, endpoint, ...filters }: TailOptions): Promise<undefined> {
+  const first = readInteger('--lines', lines, { from: 0, to: PAGE_SIZE });
+  const watch = createWatch(cli, first);
+  const poll = async (client: Client) => {
+    const only = endpoint === undefined ? undefined : await findEndpoint(client, endpoint);
+    await watch(client, { ...queryOf<ListWebhookEventsQuery>(filters), webhook_endpoint_id: only });
+  };
+  const stopped = aborted(untilStopped());
+  // Stopping does not wait for an answer that may take long: what is open ends with the process.
+  await Promise.race([follow(cli, poll), stopped]);
+}
+
+/** Polls for ever. Once it has worked, a server that is away is told and waited for; a refusal ends it. */
+async function follow({ terminal, account }: Cli, poll: (client: Client) => Promise<void>): Promise<never> {
+  let hasWorked = false;
+  let trouble = '';
+  const say = (text: string) => {
+    if (text !== '' && text !== trouble) terminal.note(text);
+    trouble = text;
+  };
+  for (;;) {
+    let pause = POLL_MS;
+    try {
+      await withClient({ terminal, account: account() }, async (client, keepMs) => {
+        const until = performance.now() + keepMs;
+        for (;;) {
+          await poll(client);
+          hasWorked = true;
+          say(keepMs === 0 ? 'No server runs on this data: nothing is delivered until one does.' : '');
+          if (performance.now() + POLL_MS > until) break;
+          await delay(POLL_MS);
+        }
+        if (keepMs === 0) pause = POLL_ALONE_MS;
+      });
+    } catch (error) {
+      const { exitCode, unexpected, message } = tell(error);
+      const { status = 500 } = error as { status?: number };
+      const isRefusal = exitCode === 2 || (status < 500 && status !== 429);
+      if (!hasWorked || unexpected || isRefusal) throw error;
+      say(`${message}; still trying`);
+    }
+    await delay(pause);
+  }
+}
+
+/** Prints, at each call, what has changed in the log since the one before. */
+function createWatch({ terminal }: Cli, first: number) {
+  const known = new Map<string, string>();
+  let isFirst = true;
+
+  function isNews(event: WebhookEvent): boolean {
+    const key = `${event.id} ${event.webhook_endpoint_id}`;
+    const { status, attempt_count, last_attempt_at } = event;
+    const state = `${status} ${attempt_count} ${last_attempt_at}`;
+    const before = known.get(key);
+    known.delete(key); // again at the end: what was seen last is forgotten last
+    known.set(key, state);
+    return before !== state;
+  }
+
+  return async (client: Client, query: ListWebhookEventsQuery): Promise<void> => {
+    let news: WebhookEvent[] = [];
+    for (let page = 1; ; page += 1) {
+      const { data } = await client.webhookEvents.list({
+        ...query,
+        sort: '-created_at',
+        per_page: PAGE_SIZE,
+        page,
+      });
+      const isKnown = data.map(({ id, webhook_endpoint_id }) => known.has(`${id} ${webhook_endpoint_id}`));
+      news.push(...data.filter(isNews));
+      if (isFirst || data.length < PAGE_SIZE || isKnown.some(Boolean)) break;
+      if (page === MOST_PAGES) {
+        terminal.note(
+          `More than ${MOST_PAGES * PAGE_SIZE} records are new: older ones of them are not shown.`,
+        );
+        break;
+      }
+    }
+    if (isFirst) news = news.slice(0, first);
+    isFirst = false;
+    for (const event of news.reverse()) terminal.result(event, () => deliveryLine(event, terminal));
+    for (const key of known.keys()) {
+      if (known.size <= REMEMBERED) break;
+      known.delete(key);
+    }
+  };
+}

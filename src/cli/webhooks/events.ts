@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import type { Cli } from '../command/cli.ts';
+import { CommandError, UsageError } from '../command/errors.ts';
+import { readJsonOption } from '../command/json-option.ts';
+import { withClient } from '../command/session.ts';
+import { addTail } from './events-tail.ts';
+import { addTypes } from './events-types.ts';
+
+interface PublishOptions {
+  readonly data?: string;
+  readonly dataFile?: string;
+  readonly externalId?: string;
+}
+
+const HELP = `
+Prints the id of the event, which the receivers see as webhook-id. It goes to every endpoint that gets its type. data is
+a JSON object, {} without --data, and is passed on unchanged. Types that begin with payout., commission., commissions.,
+affiliate. or webhook_endpoint. are Payhook's own and refused.
+
+Examples:
+  $ payhook events publish order.created --data '{"order_id":"order-1042"}' --external-id order-1042-created
+  $ payhook events publish order.shipped --data-file order.json
+  $ jq .order shop.json | payhook events publish order.created --data-file -
+`;
+
+/** `payhook events publish|tail|types`. */
+export function addEvents(events: Command, cli: Cli): void {
+  events
+    .command('publish')
+    .description('publish an event of your own to the webhook endpoints')
+    .argument('<type>', 'a dotted name, such as order.created')
+    .option('--data <json>', 'what it tells: a JSON object; - is standard input')
+    .option('--data-file <file>', 'the same from a file; - is standard input')
+    .option('--external-id <id>', 'your own id: the same again is not sent twice')
+    .option('--json', 'print the record (Event)')
+    .addHelpText('after', HELP)
+    .action((type: string, options: PublishOptions) => cli.run(() => publish(cli, type, options)));
+  addTail(events, cli);
+  addTypes(events, cli);
+}
+
+async function publish(
+  { terminal, account }: Cli,
+  type: string,
+  { data, dataFile, externalId }: PublishOptions,
+): Promise<undefined> {
+  if (data !== undefined && dataFile !== undefined)
+    throw new UsageError('give --data or --data-file, not both');
+  const dataText = await readData(data, dataFile);
+  const event = await withClient({ terminal, account: account() }, (client) =>
+    client.events.publish({ type, dataText, external_id: externalId }),
+  );
+  terminal.result(event, () => `${event.id}\n`);
+}
+
+/** The JSON text of `data`, checked to be an object. */
+async function readData(data: string | undefined, path: string | undefined): Promise<string> {
+  const option = path === undefined ? '--data' : path === '-' ? 'standard input' : path;
+  const given = data === '-' || path === '-' ? await text(process.stdin) : (data ?? fileText(path) ?? '{}');
+  const read = given.replace(/^\uFEFF/, '');
+  const { value } = readJsonOption(option, read);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return read;
+  throw new UsageError(`${option} must be a JSON object, such as {"order_id":"order-1042"}`);
+}
+
+function fileText(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new CommandError(`${path}: ${code === 'ENOENT' ? 'there is no such file' : message}`);
+  }
+}

@@ -1,0 +1,113 @@
+import type { Command } from 'commander';
+import type { ChangeWebhookEndpointBody, WebhookEndpoint } from '../../client/client.ts';
+import type { Cli } from '../command/cli.ts';
+import { UsageError } from '../command/errors.ts';
+import { type MetadataOption, readMetadata, withMetadata } from '../command/metadata.ts';
+import { readInteger } from '../command/numbers.ts';
+import { collect, readPairs } from '../command/pairs.ts';
+import { ENDPOINT_HELP } from '../finders/endpoint.ts';
+import { withEndpoint } from './recover.ts';
+import { describeEndpoint } from './view.ts';
+
+/** What an endpoint is made of, as it is typed. */
+export interface EndpointFields extends MetadataOption {
+  readonly types?: string;
+  readonly description?: string;
+  readonly header?: readonly string[];
+  readonly rateLimit?: string;
+}
+
+interface ChangeOptions extends EndpointFields {
+  readonly url?: string;
+}
+
+const HIGHEST_RATE = 10_000;
+
+const HELP = `
+--types, --metadata and --description replace what was there; of the headers only those named change, and one without a value
+is taken away. Header values stay with the origin they were given for: with a URL of another one they are dropped unless
+they are given again.
+
+Examples:
+  $ payhook webhooks change https://shop.example.com/payhook --types 'payout.*,affiliate.updated' --rate-limit 20
+  $ payhook webhooks change https://shop.example.com/payhook --url https://shop.example.com/hooks/payhook
+  $ payhook webhooks change https://shop.example.com/payhook --header 'x-shop: 7' --header 'x-old:' --rate-limit none
+`;
+
+/** Adds the options of these fields. */
+export function withEndpointFields(command: Command): Command {
+  const fields = command
+    .option('--types <types>', 'which events, with commas: payout.paid,order.*; all = every one')
+    .option('--description <text>', 'what it is for')
+    .option(
+      '--header <name:value>',
+      'a header of your own, sent with every delivery; may be repeated',
+      collect,
+    )
+    .option('--rate-limit <number>', 'attempts a second at most; none = no limit');
+  return withMetadata(fields);
+}
+
+/** `payhook webhooks change`. */
+export function addChange(webhooks: Command, cli: Cli): void {
+  withEndpointFields(
+    webhooks
+      .command('change')
+      .description('change an endpoint: what is named; an empty text clears')
+      .argument('<endpoint>', ENDPOINT_HELP)
+      .option('--url <url>', 'where events go from now on, those that wait too'),
+  )
+    .option('--json', 'print the record (WebhookEndpoint)')
+    .addHelpText('after', HELP)
+    .action((reference: string, options: ChangeOptions) => cli.run(() => change(cli, reference, options)));
+}
+
+/** The fields as the API takes them. Throws a UsageError that names the option. */
+export function readEndpointFields({
+  types,
+  description,
+  header,
+  rateLimit,
+  metadata,
+}: EndpointFields): Omit<ChangeWebhookEndpointBody, 'url' | 'status'> {
+  const headers = Object.entries(readPairs('--header', header, ':') ?? {});
+  return {
+    event_types: types === 'all' ? null : types?.split(',').map((type) => type.trim()),
+    description: description === '' ? null : description,
+    headers:
+      headers.length === 0
+        ? undefined
+        : Object.fromEntries(headers.map(([name, value]) => [name, value || null])),
+    rate_limit: rateLimit === undefined ? undefined : readRate(rateLimit),
+    metadata: readMetadata(metadata),
+  };
+}
+
+function readRate(text: string): number | null {
+  return text === 'none' ? null : readInteger('--rate-limit', text, { from: 1, to: HIGHEST_RATE });
+}
+
+async function change(cli: Cli, reference: string, { url, ...fields }: ChangeOptions): Promise<undefined> {
+  const { terminal } = cli;
+  const body = { url, ...readEndpointFields(fields) };
+  if (Object.values(body).every((value) => value === undefined)) {
+    throw new UsageError(
+      'say what to change: --url, --types, --description, --header, --rate-limit or --metadata',
+    );
+  }
+  const { before, endpoint } = await withEndpoint(cli, reference, async (client, id) => ({
+    before: await client.webhookEndpoints.get(id),
+    endpoint: await client.webhookEndpoints.change(id, body),
+  }));
+  terminal.result(endpoint, () => describeEndpoint(endpoint, terminal));
+  const dropped = droppedOf(before, endpoint, Object.keys(body.headers ?? {}));
+  if (dropped.length > 0) {
+    terminal.note(`Headers that were for the origin before are gone; set them again: ${dropped.join(', ')}`);
+  }
+}
+
+/** The headers that went with the origin, by their names: neither there any more nor named. */
+function droppedOf(before: WebhookEndpoint, after: WebhookEndpoint, named: readonly string[]): string[] {
+  const known = new Set([...after.headers, ...named].map((name) => name.toLowerCase()));
+  return before.headers.filter((name) => !known.has(name.toLowerCase()));
+}

@@ -1,0 +1,77 @@
+import type { Event } from '../../client/client.ts';
+import { verifyWebhook, WebhookVerificationError } from '../../client/verify.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import type { Incoming } from './receiver.ts';
+import type { Signer, Signers } from './signers.ts';
+import { cut } from './view.ts';
+
+/** What is known of a request that came. */
+export type Verdict = Verified | Refused;
+
+interface Verified {
+  readonly event: Event;
+  /** Whose secret it was; null for one given by hand. */
+  readonly endpoint: string | null;
+  readonly reason: null;
+}
+
+interface Refused {
+  readonly event: null;
+  readonly endpoint: null;
+  /** Why it is not verified. */
+  readonly reason: string;
+  /** What it is answered. */
+  readonly status: number;
+}
+
+const refuse = (reason: string, status = 400): Refused => ({ event: null, endpoint: null, reason, status });
+
+/** Verifies a request. Signers are asked for again when no signature is right with those that are known. */
+export async function judge(
+  { method, path, headers, body }: Incoming,
+  signers: Signers,
+  { json }: Terminal,
+): Promise<Verdict> {
+  if (method !== 'POST') return refuse(`a webhook is a POST, this is ${method} ${cut(path, 100)}`, 405);
+  if (body === null) return refuse('the body is larger than 1 MiB', 413);
+  const first = verifyWith(headers, body, signers.known());
+  if (!(first instanceof WebhookVerificationError)) return first;
+  if (first.problem !== 'wrong_signature') return refuse(first.message);
+  const { signers: asked, trouble } = await signers.ask();
+  const second = verifyWith(headers, body, asked);
+  if (!(second instanceof WebhookVerificationError)) return second;
+  if (second.problem !== 'wrong_signature') return refuse(second.message);
+  if (trouble === null) return refuse(whyNone(asked));
+  // for people it is told once, by whoever asked
+  return refuse(`the secrets cannot be asked for${json ? `: ${trouble}` : ''}`, 500);
+}
+
+function verifyWith(
+  headers: Incoming['headers'],
+  body: Buffer,
+  signers: readonly Signer[],
+): Verified | WebhookVerificationError {
+  const verify = (some: readonly Signer[]) => {
+    try {
+      const secrets = some.map(({ secret }) => secret);
+      return verifyWebhook(body, headers, secrets);
+    } catch (error) {
+      if (error instanceof WebhookVerificationError) return error;
+      throw error;
+    }
+  };
+  const event = verify(signers);
+  if (event instanceof WebhookVerificationError) return event;
+  const signer = signers.find((one) => !(verify([one]) instanceof WebhookVerificationError));
+  return { event, endpoint: signer?.endpoint ?? null, reason: null };
+}
+
+function whyNone(signers: readonly Signer[]): string {
+  const [first] = signers;
+  if (first === undefined) return 'the account has no webhook endpoint, so nothing can be verified';
+  if (first.endpoint === null) {
+    return 'no signature is right: is --secret of another endpoint, or was the body changed on its way?';
+  }
+  const whose = signers.length === 1 ? "the account's one endpoint" : `any of ${signers.length} endpoints`;
+  return `no signature is right with the secret of ${whose}`;
+}

@@ -1,0 +1,203 @@
+import { isWebhookSecret } from '../../client/verify.ts';
+import type { Cli } from '../command/cli.ts';
+import { UsageError } from '../command/errors.ts';
+import { readInteger } from '../command/numbers.ts';
+import { readRemoteFor } from '../command/session.ts';
+import { aborted, untilStopped } from '../terminal/interrupt.ts';
+import { count } from '../terminal/money.ts';
+import { printable } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { exactTime } from '../terminal/time.ts';
+import { judge, type Verdict } from './judge.ts';
+import { type Incoming, openReceiver, type Reply } from './receiver.ts';
+import { accountSigners, givenSigners } from './signers.ts';
+import { block, cut } from './view.ts';
+
+/** The options of `payhook listen`, as they are typed. */
+export interface ListenOptions {
+  readonly port: string;
+  readonly fail?: string;
+  readonly slow?: string;
+  readonly secret?: readonly string[];
+  readonly payload?: boolean;
+  readonly once?: boolean;
+}
+
+const LONGEST_SLOW_S = 600;
+const REMEMBERED = 10_000;
+const PAYLOAD_LINES = 1000;
+
+/** Receives webhooks until it is stopped, as `payhook listen` does. */
+export async function listen(cli: Cli, options: ListenOptions): Promise<undefined> {
+  const { terminal } = cli;
+  const { secret: secrets, fail, slow } = options;
+  const port = readInteger('--port', options.port, { from: 0, to: 65_535 });
+  const status = fail === undefined ? 200 : readInteger('--fail', fail, { from: 300, to: 599 });
+  const afterMs = slow === undefined ? 0 : readSeconds(slow);
+  if (secrets?.some((secret) => !isWebhookSecret(secret))) {
+    throw new UsageError('--secret must be whsec_ and a key in base64, as payhook webhooks secret prints it');
+  }
+  const signers = secrets ? givenSigners(secrets) : accountSigners(cli);
+  const stopped = untilStopped();
+  const seen = createSeen();
+  let endOnce: () => void = () => undefined;
+  const onceDone = new Promise<void>((resolve) => {
+    endOnce = () => options.once && resolve();
+  });
+
+  async function handle(incoming: Incoming): Promise<Reply> {
+    const verdict = await judge(incoming, signers, terminal);
+    const isVerified = verdict.event !== null;
+    const answer = isVerified ? status : verdict.status;
+    const seenBefore = seen.count(incoming);
+    const wait = isVerified ? afterMs : 0;
+    print(terminal, { incoming, verdict, seen: seenBefore, answer, wait, whole: options.payload ?? false });
+    return {
+      status: answer,
+      text: `payhook listen: ${verdict.reason ?? (answer < 300 ? 'verified' : 'verified, refused by --fail')}`,
+      afterMs: wait,
+      sent() {
+        if (isVerified && answer < 300) seen.answered(incoming);
+        if (isVerified) endOnce();
+      },
+    };
+  }
+
+  const receiver = await openReceiver(port, handle);
+  announce(cli, receiver.url, { status, afterMs, given: secrets?.length ?? 0 });
+  await Promise.race([aborted(stopped), onceDone]);
+  receiver.close();
+}
+
+function readSeconds(text: string): number {
+  const seconds = /^\d{1,3}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  if (seconds <= LONGEST_SLOW_S) return seconds * 1000;
+  throw new UsageError(`--slow must be a number of seconds from 0 to ${LONGEST_SLOW_S}, not ${text}`);
+}
+
+function announce(
+  { terminal, account }: Cli,
+  url: string,
+  { status, afterMs, given }: { status: number; afterMs: number; given: number },
+): void {
+  const slow = afterMs > 0 ? ` after ${afterMs / 1000} s` : '';
+  // a key may not make an endpoint on the loopback, only the operator of the server's machine
+  const where = readRemoteFor(account()) ? "on the server's machine, without PAYHOOK_URL: " : '';
+  const secrets = given > 0 ? `${count(given, 'secret')} from --secret` : "those of the account's endpoints";
+  terminal.result({ object: 'listener', url }, () =>
+    [
+      `Listening on ${terminal.paint.strong(url)} for webhooks. Ctrl-C stops it.`,
+      `  Answers     ${status}${slow} to what is verified, an error to the rest`,
+      `  Secrets     ${secrets}`,
+      `  Endpoint    ${where}payhook webhooks create ${url}`,
+      '',
+      '',
+    ].join('\n'),
+  );
+}
+
+/** How often an event has come. */
+interface Seen {
+  readonly attempt: number;
+  /** It was answered with success before. */
+  readonly isDuplicate: boolean;
+}
+
+const idOf = ({ headers }: Incoming) => {
+  const id = headers['webhook-id'];
+  return typeof id === 'string' ? cut(id, 200) : null;
+};
+
+function createSeen() {
+  const events = new Map<string, { attempts: number; answered: boolean }>();
+  return {
+    count(incoming: Incoming): Seen {
+      const id = idOf(incoming);
+      if (id === null) return { attempt: 1, isDuplicate: false };
+      const { attempts, answered } = events.get(id) ?? { attempts: 0, answered: false };
+      events.delete(id);
+      events.set(id, { attempts: attempts + 1, answered });
+      const [oldest = ''] = events.keys();
+      if (events.size > REMEMBERED) events.delete(oldest);
+      return { attempt: attempts + 1, isDuplicate: answered };
+    },
+    answered(incoming: Incoming): void {
+      const event = events.get(idOf(incoming) ?? '');
+      if (event) event.answered = true;
+    },
+  };
+}
+
+interface Line {
+  readonly incoming: Incoming;
+  readonly verdict: Verdict;
+  readonly seen: Seen;
+  readonly answer: number;
+  readonly wait: number;
+  readonly whole: boolean;
+}
+
+function print(terminal: Terminal, line: Line): void {
+  const { incoming, verdict, seen, answer } = line;
+  const now = new Date().toISOString();
+  const payload = readObject(incoming.body);
+  const type = typeof payload?.type === 'string' ? payload.type : null;
+  const id = idOf(incoming);
+  const record = {
+    object: 'received_webhook',
+    received_at: now,
+    verified: verdict.event !== null,
+    reason: verdict.reason,
+    id,
+    type,
+    webhook_endpoint_id: verdict.endpoint,
+    attempt: seen.attempt,
+    duplicate: seen.isDuplicate,
+    answer,
+    payload,
+  };
+  terminal.result(record, () => describe(terminal, line, { now, payload, type, id }));
+}
+
+/** The object a body is, or null; also when it is nested too deeply to be written again. */
+function readObject(body: Buffer | null): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(body?.toString() ?? '');
+    JSON.stringify(value, null, 2);
+    return typeof value === 'object' ? (value as Readonly<Record<string, unknown>> | null) : null;
+  } catch {
+    return null;
+  }
+}
+
+function describe(
+  { paint, width }: Terminal,
+  { incoming, verdict, seen, answer, wait, whole }: Line,
+  about: { now: string; payload: object | null; type: string | null; id: string | null },
+): string {
+  const verified = verdict.event === null ? paint.bad('NOT VERIFIED') : paint.good('verified    ');
+  const attempt = `attempt ${seen.attempt}${seen.isDuplicate ? ', duplicate: it was answered 200 before' : ''}`;
+  const slow = wait > 0 ? ` after ${wait / 1000} s` : '';
+  const head = [
+    exactTime(about.now),
+    verified,
+    paint.strong(printable(cut(about.type ?? '(no type)', 100))),
+    ...(about.id === null ? [] : [printable(about.id), seen.isDuplicate ? paint.warning(attempt) : attempt]),
+    `answer ${answer}${slow}`,
+  ];
+  const lines = [head.join('  ')];
+  if (verdict.reason !== null) lines.push(`  ${paint.bad(printable(verdict.reason))}`);
+  return `${lines.join('\n')}\n${content(incoming, about.payload, { width, whole })}`;
+}
+
+/** The payload in a line, or whole. */
+function content(
+  { body }: Incoming,
+  payload: object | null,
+  { width, whole }: { width: number; whole: boolean },
+): string {
+  if (body === null || body.length === 0) return '';
+  if (whole) return block(payload ? JSON.stringify(payload, null, 2) : body.toString(), PAYLOAD_LINES);
+  const data = payload && 'data' in payload ? JSON.stringify(payload.data) : body.toString('utf8', 0, 4096);
+  return `  ${cut(printable(data), Math.max(40, width - 2))}\n`;
+}

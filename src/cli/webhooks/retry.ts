@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import type { Client } from '../../client/client.ts';
+import { type Cli, requireYes } from '../command/cli.ts';
+import { CommandError, UsageError } from '../command/errors.ts';
+import { ENDPOINT_HELP } from '../finders/endpoint.ts';
+import { count } from '../terminal/money.ts';
+import { startRecovery, withEndpoint } from './recover.ts';
+
+interface RetryOptions {
+  readonly failed?: boolean;
+  readonly types?: string;
+  readonly yes?: boolean;
+}
+
+/** Before the first event there was. */
+const THE_BEGINNING = '1970-01-01';
+
+const HELP = `
+An event is sent again now with the same webhook-id, also one that was delivered. Success makes it delivered; after a
+failure its earlier status and the rest of its schedule stand. --failed makes a recovery of all that has failed so far: a job
+that goes on by itself, as \`payhook webhooks recover\` does for a span of time.
+
+Examples:
+  $ payhook webhooks retry https://shop.example.com/payhook evt_0199d2c4a7f07a3b9c5d1e2f30415263
+  $ payhook webhooks retry https://shop.example.com/payhook --failed --yes
+  $ payhook webhooks retry https://shop.example.com/payhook --failed --types 'payout.*'
+`;
+
+/** `payhook webhooks retry`. */
+export function addRetry(webhooks: Command, cli: Cli): void {
+  webhooks
+    .command('retry')
+    .description('send events to an endpoint again, now')
+    .argument('<endpoint>', ENDPOINT_HELP)
+    .argument('[events...]', 'ids of events (evt_…)')
+    .option('--failed', 'all events that have failed there')
+    .option('--types <types>', 'with --failed: which, with commas: payout.paid,order.*; all without it')
+    .option('-y, --yes', 'with --failed: do not ask; needed where there is no terminal')
+    .option('--json', 'print {webhook_endpoint_id, retried}; with --failed the record (WebhookRecovery)')
+    .addHelpText('after', HELP)
+    .action((reference: string, events: readonly string[], options: RetryOptions) =>
+      cli.run(() => retry(cli, { reference, events: [...new Set(events)] }, options)),
+    );
+}
+
+async function retry(
+  cli: Cli,
+  { reference, events }: { reference: string; events: readonly string[] },
+  { failed = false, types, yes = false }: RetryOptions,
+): Promise<undefined> {
+  if (failed === events.length > 0) throw new UsageError('name the events to retry, or say --failed');
+  if (!failed && types !== undefined) throw new UsageError('--types goes with --failed');
+  if (failed) {
+    requireYes(cli.terminal, yes);
+    const which =
+      types === undefined ? 'all events that have failed' : `all events of ${types} that have failed`;
+    return startRecovery(
+      cli,
+      reference,
+      { since: THE_BEGINNING, types, yes },
+      `Send ${which} to ${reference} again, now?`,
+    );
+  }
+  const report = await withEndpoint(cli, reference, async (client, endpoint) => {
+    await retryAll(client, endpoint, events);
+    return { webhook_endpoint_id: endpoint, retried: events };
+  });
+  const verb = events.length === 1 ? 'is' : 'are';
+  cli.terminal.result(
+    report,
+    () =>
+      `${count(events.length, 'event')} ${verb} put into work.\n` +
+      `What comes of it: payhook webhooks show ${report.webhook_endpoint_id} ${events[0]}\n`,
+  );
+}
+
+/** Retries one after the other. The first refusal ends it, with a message that says how many went before. */
+async function retryAll(client: Client, endpoint: string, events: readonly string[]): Promise<void> {
+  for (const [done, event] of events.entries()) {
+    try {
+      await client.webhookEndpoints.retry(endpoint, event);
+    } catch (error) {
+      if (done === 0) throw error;
+      const { code, reason, message } = error as CommandError;
+      throw new CommandError(`${message}; ${done} of ${events.length} were put into work before`, {
+        code,
+        ...(reason === null ? {} : { reason }),
+      });
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { readConfig } from '../../kernel/config.ts';
+import type { Cli } from '../command/cli.ts';
+import { CommandError, tell } from '../command/errors.ts';
+import { readRemoteFor, withClient } from '../command/session.ts';
+
+/** Who may have signed a webhook. */
+export interface Signer {
+  /** null when the secret was given by hand. */
+  readonly endpoint: string | null;
+  readonly secret: string;
+}
+
+export interface Signers {
+  /** Those known now. */
+  known(): readonly Signer[];
+  /**
+   * Those there are: asked for after this call began, at most once a second for all callers. `trouble` says why they
+   * could not be asked for.
+   */
+  ask(): Promise<{ readonly signers: readonly Signer[]; readonly trouble: string | null }>;
+}
+
+const PAUSE_MS = 1000;
+const MOST_ENDPOINTS = 1000;
+
+/** Secrets given by hand; nobody is asked. */
+export function givenSigners(secrets: readonly string[]): Signers {
+  const signers = secrets.map((secret) => ({ endpoint: null, secret }));
+  return { known: () => signers, ask: async () => ({ signers, trouble: null }) };
+}
+
+/**
+ * The secrets of the account's endpoints, asked of the API when they are needed. Throws UsageError or ConfigError when
+ * the settings say that this can never work.
+ */
+export function accountSigners(cli: Cli): Signers {
+  if (readRemoteFor(cli.account()) === null) readConfig();
+  let signers: readonly Signer[] = [];
+  let trouble: string | null = null;
+  let running: Promise<unknown> = Promise.resolve();
+  let waiting: Promise<void> | null = null;
+
+  async function askNow(): Promise<void> {
+    try {
+      signers = await readSigners(cli);
+      trouble = null;
+    } catch (error) {
+      const { message } = tell(error);
+      if (message !== trouble) cli.terminal.note(`The secrets cannot be asked for: ${message}`);
+      trouble = message;
+    }
+  }
+
+  return {
+    known: () => signers,
+    async ask() {
+      // One that is under way may have looked before the endpoint was made: the next one counts.
+      waiting ??= running.then(() => {
+        waiting = null;
+        const asked = askNow();
+        running = asked.then(() => delay(PAUSE_MS));
+        return asked;
+      });
+      await waiting;
+      return { signers, trouble };
+    },
+  };
+}
+
+async function readSigners({ terminal, account }: Cli): Promise<Signer[]> {
+  await requireData(account());
+  return withClient({ terminal, account: account() }, async (client) => {
+    const signers: Signer[] = [];
+    for await (const { id } of client.webhookEndpoints.list({ sort: '-id' })) {
+      const { secret } = await client.webhookEndpoints.secret(id).catch(nothingIfDeleted);
+      if (secret !== null) signers.push({ endpoint: id, secret });
+      if (signers.length === MOST_ENDPOINTS) break;
+    }
+    return signers;
+  });
+}
+
+/** Asking makes no database where none is: whoever listens without a server only wants to listen. */
+async function requireData(account: string | undefined): Promise<void> {
+  if (readRemoteFor(account) !== null) return;
+  const { hasData, settingsHere } = await import('../../app/data-folder.ts');
+  const { config } = settingsHere(readConfig());
+  if (hasData(config)) return;
+  throw new CommandError(
+    `there is no Payhook data in ${config.dataDir}: set DATA_DIR, or PAYHOOK_URL and PAYHOOK_API_KEY, or give --secret`,
+  );
+}
+
+function nothingIfDeleted(error: unknown): { secret: null } {
+  if ((error as { status?: number }).status === 404) return { secret: null };
+  throw error;
+}

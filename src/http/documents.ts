@@ -1,0 +1,163 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { sessionCookie } from '../contract/cookies.ts';
+import {
+  json,
+  type PageInput,
+  type PageReply,
+  type PageRoute,
+  type SignedIn,
+} from '../contract/pagination.ts';
+import { type Failure, fail } from '../kernel/errors.ts';
+import { hashSecret, isSecret } from '../kernel/secrets.ts';
+import { OAUTH_ROUTES } from '../oauth/routes.ts';
+import { findSession } from '../people/sessions/service.ts';
+import { errorPage } from '../screens/html/html.ts';
+import { PAGE_ROUTES } from '../screens/routes.ts';
+import { nothingHere, showStart } from '../screens/start.ts';
+import { descriptionOf } from './description.ts';
+import { pathOf, READING } from './methods.ts';
+import { toFailure } from './respond.ts';
+import type { ServerOptions } from './server.ts';
+
+// A consent form carries what its request asked for; the OAuth endpoints for programs take a few short values.
+const FORM_LIMIT = 1 << 16;
+const OAUTH_FORM_LIMIT = 1 << 14;
+const MOST_PARAMETERS = 100;
+
+/** Adds the pages for people and the OAuth endpoints: a plugin of its own, whose errors are not those of `/v2`. */
+export function addPages(app: FastifyInstance, options: ServerOptions): void {
+  app.register(async (pages) => {
+    pages.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'buffer', bodyLimit: FORM_LIMIT },
+      (_request, body, done) => done(null, body),
+    );
+    for (const route of ROUTES) addPage(pages, route, options);
+  });
+}
+
+const ROUTES: readonly PageRoute[] = [...OAUTH_ROUTES, ...PAGE_ROUTES];
+
+/** How a method that a page does not have is refused: in the words of the others there. null where there is no page. */
+export function refusePage(path: string, message: string): ((reply: FastifyReply) => FastifyReply) | null {
+  const plain = path.replace(/\/$/, '') || '/';
+  const isHere = (at: string) => at === plain || (at.endsWith('*') && path.startsWith(at.slice(0, -1)));
+  const known = ROUTES.find((route) => isHere(route.path));
+  if (known === undefined) return null;
+  const answer =
+    known.errors === 'oauth'
+      ? json(405, { error: 'invalid_request', error_description: message })
+      : errorPage(405, `${message}. Open the page again, and use the links and buttons on it`);
+  return (reply) => sendPage(reply, answer);
+}
+
+/**
+ * What a browser is shown where no route is: the start page at `/`, elsewhere that nothing is there. null for programs,
+ * which ask for no HTML, and in the API, whose errors are JSON for everybody.
+ */
+export function missingPage(
+  request: FastifyRequest,
+  options: ServerOptions,
+): ((reply: FastifyReply) => Promise<FastifyReply>) | null {
+  const path = pathOf(request);
+  const isReading = READING.some((method) => method === request.method);
+  if (!isReading || /^\/v2(\/|$)/i.test(path) || !wantsHtml(request.headers.accept)) return null;
+  return async (reply) => {
+    if (path !== '/') return sendPage(reply, nothingHere());
+    try {
+      return sendPage(reply, await showStart(await inputOf(request, options)));
+    } catch (error) {
+      return sendPage(reply, failurePage(toFailure(error as Error, request)));
+    }
+  };
+}
+
+/** Browsers name HTML when they open an address; programs name JSON, anything, or nothing. */
+function wantsHtml(accept = ''): boolean {
+  return /(^|,)\s*text\/html\s*(,|;|$)/i.test(accept);
+}
+
+function addPage(app: FastifyInstance, route: PageRoute, options: ServerOptions): void {
+  app.route({
+    method: route.method === 'GET' ? [...READING] : route.method,
+    url: route.path,
+    bodyLimit: route.errors === 'oauth' ? OAUTH_FORM_LIMIT : FORM_LIMIT,
+    errorHandler: (error, request, reply) => sendPage(reply, unforeseen(route, error as Error, request)),
+    handler: async (request, reply) => {
+      const answer = await route.handle(await inputOf(request, options));
+      return sendPage(reply, answer);
+    },
+  });
+}
+
+async function inputOf(request: FastifyRequest, options: ServerOptions): Promise<PageInput> {
+  const start = request.url.indexOf('?');
+  const { body } = request;
+  // both are judged before anything is looked up
+  const query = parametersOf(start === -1 ? '' : request.url.slice(start + 1));
+  const form = parametersOf(Buffer.isBuffer(body) ? body.toString() : '');
+  return {
+    db: options.db,
+    log: request.log as PageInput['log'],
+    method: request.method === 'HEAD' ? 'GET' : request.method,
+    headers: request.headers,
+    query,
+    form,
+    signedIn: await signedInOf(request, options),
+    address: request.ip,
+    requestId: request.id,
+    baseUrl: options.baseUrl(),
+    authorizeUrl: options.authorizeUrl(),
+    description: () => descriptionOf(options),
+  };
+}
+
+/** The parameters of a query or a form. Throws `malformed_request` when they are more than any page of ours has. */
+function parametersOf(text: string): URLSearchParams {
+  const parameters = new URLSearchParams(text);
+  if (parameters.size <= MOST_PARAMETERS) return parameters;
+  throw fail('malformed_request', `the request has more than ${MOST_PARAMETERS} parameters`);
+}
+
+async function signedInOf(
+  request: FastifyRequest,
+  { db, authorizeUrl }: ServerOptions,
+): Promise<SignedIn | null> {
+  const cookie = sessionCookie(request.headers.cookie, authorizeUrl());
+  return cookie !== undefined && isSecret('phi_', cookie) ? findSession(db, hashSecret(cookie)) : null;
+}
+
+/** What nobody foresaw is told without saying what it was; what the framework refuses is the caller's mistake. */
+function unforeseen(route: PageRoute, error: Error, request: FastifyRequest): PageReply {
+  const failure = toFailure(error, request);
+  if (route.errors === 'page') return failurePage(failure);
+  const { status, message } = failure;
+  const word = status === 500 ? 'server_error' : 'invalid_request';
+  return json(status, {
+    error: word,
+    error_description: message.replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, "'"),
+  });
+}
+
+/** A failure of ours says by itself whether to try again; a request that nobody could read is begun anew. */
+function failurePage({ status, message }: Failure): PageReply {
+  return errorPage(status, status < 500 ? `${message}. Open the page again from the start page` : message);
+}
+
+function sendPage(reply: FastifyReply, { status, body, type, headers, formTargets = [] }: PageReply) {
+  const forms = ["'self'", ...formTargets].join(' ');
+  // RFC 6749 section 5.1 wants both; a page that is the same for everybody says otherwise
+  if (!('cache-control' in headers)) reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
+  reply
+    .code(status)
+    .header('referrer-policy', 'no-referrer')
+    .header('x-content-type-options', 'nosniff')
+    .header('x-frame-options', 'DENY')
+    .header(
+      'content-security-policy',
+      `default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action ${forms}; base-uri 'none'; frame-ancestors 'none'`,
+    );
+  for (const [name, value] of Object.entries(headers)) reply.header(name, value);
+  if (type) reply.type(type);
+  return reply.send(body);
+}

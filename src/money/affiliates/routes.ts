@@ -1,0 +1,178 @@
+import { Type } from 'typebox';
+import { created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import {
+  badLine,
+  email,
+  listOf,
+  metadata,
+  minimums,
+  nullable,
+  strict,
+  text,
+} from '../../contract/schemas.ts';
+import { numberIdOf } from '../../kernel/ids.ts';
+import { importAffiliates } from './import.ts';
+import { affiliate, affiliateStatus, affiliateWithBalance, legalType, payoutMethod } from './schema.ts';
+import {
+  changeAffiliate,
+  createAffiliate,
+  getByExternalId,
+  missingAffiliate,
+  putAffiliate,
+} from './service.ts';
+import { affiliateList, listAffiliates, readAffiliate } from './store.ts';
+
+const optional = {
+  name_first: Type.Optional(nullable(text(200))),
+  name_last: Type.Optional(nullable(text(200))),
+  slug: Type.Optional(nullable(text(200))),
+  paypal_email: Type.Optional(nullable(email)),
+  payout_method: Type.Optional(payoutMethod),
+  legal_type: Type.Optional(legalType),
+  country: Type.Optional(
+    nullable(Type.String({ pattern: '^[A-Za-z]{2}$', description: 'ISO 3166-1 alpha-2, any case' })),
+  ),
+  is_ready_for_payout: Type.Optional(Type.Boolean()),
+  status: Type.Optional(affiliateStatus),
+  minimum_payout: Type.Optional(nullable(minimums)),
+  metadata: Type.Optional(metadata),
+};
+const externalId = Type.Optional(nullable(text(255)));
+
+export const list = readRoute({
+  operation: 'listAffiliates',
+  path: '/v2/affiliates',
+  access: 'affiliates',
+  summary: 'List affiliates',
+  list: affiliateList,
+  returns: { 200: listOf(affiliate) },
+  handle: async ({ db, account, list }) => page(await listAffiliates(db, account, list)),
+});
+
+export const create = writeRoute({
+  operation: 'createAffiliate',
+  method: 'POST',
+  path: '/v2/affiliates',
+  access: 'affiliates',
+  summary: 'Create an affiliate',
+  description:
+    'One that exists already is a 409 whose `Location` is the affiliate that has the e-mail address or external_id.',
+  body: strict({ email, external_id: externalId, ...optional }),
+  returns: { 201: affiliate },
+  errors: ['duplicate_email', 'duplicate_external_id'],
+  locatesDuplicates: true,
+  handle: async ({ tx, account, body }) => created(await createAffiliate(tx, account, body)),
+});
+
+export const get = readRoute({
+  operation: 'getAffiliate',
+  path: '/v2/affiliates/{affiliate_id}',
+  access: 'affiliates',
+  summary: 'Get an affiliate with its balance',
+  returns: { 200: affiliateWithBalance },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => {
+    const id = numberIdOf(params.affiliate_id);
+    const json = id === null ? null : await readAffiliate(db, account, id);
+    if (json === null) throw missingAffiliate();
+    return ok(json);
+  },
+});
+
+export const change = writeRoute({
+  operation: 'changeAffiliate',
+  method: 'PATCH',
+  path: '/v2/affiliates/{affiliate_id}',
+  access: 'affiliates',
+  summary: 'Change an affiliate',
+  description:
+    'Changes what is named; null clears. A new name or destination shows in the unpaid payout at once and raises its ' +
+    'revision; what is so already is no change, and no event.',
+  body: strict({ email: Type.Optional(email), external_id: externalId, ...optional }),
+  returns: { 200: affiliate },
+  errors: ['resource_missing', 'duplicate_email', 'duplicate_external_id'],
+  locatesDuplicates: true,
+  handle: async ({ tx, account, params, body }) =>
+    ok(await changeAffiliate(tx, account, params.affiliate_id, body)),
+});
+
+const byExternalId = '/v2/affiliates/by-external-id/{external_id}';
+const inPath = {
+  external_id: {
+    description: 'your own id of the affiliate, percent-encoded',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+};
+
+export const getOwn = readRoute({
+  operation: 'getAffiliateByExternalId',
+  path: byExternalId,
+  inPath,
+  access: 'affiliates',
+  summary: 'Get an affiliate by your own id',
+  description: 'With its balance.',
+  returns: { 200: affiliateWithBalance },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => ok(await getByExternalId(db, account, params.external_id)),
+});
+
+export const put = writeRoute({
+  operation: 'putAffiliateByExternalId',
+  method: 'PUT',
+  path: byExternalId,
+  inPath,
+  access: 'affiliates',
+  summary: 'Create or change an affiliate by your own id',
+  description:
+    'Creates the affiliate with this external_id (201; `email` is required), or changes what is named where there is one ' +
+    '(200): absent fields stay as they are, null clears, and what is so already is no change and no event. Two at once ' +
+    'make one affiliate. An e-mail address of another affiliate is a 409.',
+  body: strict({ email: Type.Optional(email), ...optional }),
+  returns: { 200: affiliate, 201: affiliate },
+  errors: ['duplicate_email'],
+  locatesDuplicates: true,
+  handle: async ({ tx, account, params, body }) => {
+    const { json, isNew } = await putAffiliate(tx, account, params.external_id, body);
+    return isNew ? created(json) : ok(json);
+  },
+});
+
+export const importFile = writeRoute({
+  operation: 'importAffiliates',
+  method: 'POST',
+  path: '/v2/affiliates/import',
+  access: 'affiliates',
+  summary: 'Import affiliates from CSV',
+  description:
+    'Creates or updates, by external_id, else by e-mail. Columns: external_id, email (required), name_first, ' +
+    'name_last, slug, paypal_email, payout_method, is_ready_for_payout, status, legal_type, country. A column that is not there is left ' +
+    'unchanged, an empty cell clears. One transaction: a bad line stops the import with nothing written, unless ' +
+    '`partial`; `dry_run` reports and writes nothing.',
+  query: strict({ dry_run: Type.Optional(Type.Boolean()), partial: Type.Optional(Type.Boolean()) }),
+  upload: 'text/csv',
+  returns: {
+    200: strict(
+      {
+        object: Type.Literal('affiliate_import'),
+        dry_run: Type.Boolean(),
+        lines: Type.Integer(),
+        created: Type.Integer(),
+        updated: Type.Integer(),
+        unchanged: Type.Integer(),
+        failed: Type.Integer(),
+        errors: Type.Array(badLine, {
+          description: 'the first 1,000 bad lines',
+        }),
+      },
+      { title: 'AffiliateImport' },
+    ),
+  },
+  errors: ['invalid_file', 'invalid_lines'],
+  handle: async ({ tx, account, upload, query }) =>
+    ok(
+      await importAffiliates(tx, account, upload, {
+        dryRun: query.dry_run ?? false,
+        partial: query.partial ?? false,
+      }),
+    ),
+});

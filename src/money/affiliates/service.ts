@@ -1,0 +1,231 @@
+import { changesOf } from '../../contract/changes.ts';
+import { type Reader, type Tx, uniqueViolation } from '../../db/connect.ts';
+import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
+import { fail } from '../../kernel/errors.ts';
+import { numberIdOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
+import { publish } from '../../outbox/queue.ts';
+import { knownAmounts } from '../../people/accounts/service.ts';
+import { lockBooks, reviseCurrentPayout } from '../ledger/books.ts';
+import {
+  type Duplicate,
+  findDuplicate,
+  idByExternalId,
+  insertAffiliate,
+  readAffiliate,
+  readAffiliateRow,
+  updateAffiliate,
+} from './store.ts';
+
+export interface AffiliateInput {
+  readonly external_id?: string | null;
+  readonly email?: string;
+  readonly name_first?: string | null;
+  readonly name_last?: string | null;
+  readonly slug?: string | null;
+  readonly paypal_email?: string | null;
+  readonly payout_method?: 'paypal' | 'wise' | 'other' | null;
+  readonly legal_type?: 'person' | 'business' | null;
+  readonly country?: string | null;
+  readonly is_ready_for_payout?: boolean;
+  readonly status?: 'active' | 'inactive';
+  readonly minimum_payout?: Readonly<Record<string, number>> | null;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** The fields a payment goes by: a payout that is not paid yet shows them as they are now. */
+export const DESTINATION_FIELDS = [
+  'email',
+  'name_first',
+  'name_last',
+  'paypal_email',
+  'payout_method',
+  'legal_type',
+  'is_ready_for_payout',
+] as const;
+
+const FIELDS = [
+  ...DESTINATION_FIELDS,
+  ...['external_id', 'slug', 'status', 'minimum_payout', 'country', 'metadata'],
+];
+
+/** Runs a write; its unique violations, of affiliates that came meanwhile, become refusals that name the field. */
+export async function refuseDuplicates<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    const constraint = uniqueViolation(error);
+    if (constraint === 'affiliates_email') {
+      throw fail('duplicate_email', 'email: another affiliate of the account has this e-mail address');
+    }
+    if (constraint === 'affiliates_external_id') {
+      throw fail(
+        'duplicate_external_id',
+        'external_id: another affiliate of the account has this external_id',
+      );
+    }
+    throw error;
+  }
+}
+
+const EMAILS = ['email', 'paypal_email'] as const;
+/** What is searched or compared is stored composed (NFC): two that look the same are the same. */
+const COMPOSED = [...EMAILS, 'name_first', 'name_last', 'slug'] as const;
+
+/**
+ * The input as it is stored. A text that is stored already, in the record `before`, stays as it is, even if it would be
+ * refused today. Throws `invalid_body`.
+ */
+function normalised(input: AffiliateInput, before: AffiliateInput = {}): AffiliateInput {
+  const given = (field: (typeof COMPOSED)[number] | 'external_id') => {
+    const text = input[field];
+    return typeof text === 'string' && text !== before[field] ? text : null;
+  };
+  for (const field of EMAILS) {
+    const email = given(field);
+    if (email !== null && !isEmail(email)) throw fail('invalid_body', `${field} must be ${EMAIL_RULE}`);
+  }
+  const externalId = given('external_id');
+  if (externalId !== null && !isIdentifier(externalId)) {
+    throw fail('invalid_body', `external_id ${IDENTIFIER_RULE}`);
+  }
+  const composed = COMPOSED.map((field) => [field, given(field)?.normalize('NFC') ?? input[field]] as const);
+  return {
+    ...input,
+    ...Object.fromEntries(composed.filter(([, text]) => text !== undefined)),
+    ...(input.country ? { country: input.country.toUpperCase() } : {}),
+    ...(input.minimum_payout ? { minimum_payout: knownAmounts('minimum_payout', input.minimum_payout) } : {}),
+  };
+}
+
+/** Makes an affiliate. Throws `duplicate_email`, `duplicate_external_id`, with the Location of the one that has it. */
+export async function createAffiliate(
+  tx: Tx,
+  account: string,
+  input: AffiliateInput,
+): Promise<Json<unknown>> {
+  const made = await makeOrFind(tx, account, input);
+  if (typeof made === 'string') return made;
+  throw duplicateOf(made);
+}
+
+/** The record of a new affiliate, which is published, or the one that has its external_id or e-mail address already. */
+async function makeOrFind(
+  tx: Tx,
+  account: string,
+  input: AffiliateInput,
+): Promise<Json<unknown> | Duplicate> {
+  const affiliate = normalised(input);
+  for (;;) {
+    const json = await insertAffiliate(tx, account, affiliate);
+    if (json !== null) {
+      await publish(tx, { account, type: 'affiliate.created', data: json });
+      return json;
+    }
+    const duplicate = await findDuplicate(tx, account, affiliate);
+    // null: it was renamed in between, and the way is free
+    if (duplicate !== null) return duplicate;
+  }
+}
+
+function duplicateOf({ id, field }: Duplicate) {
+  const words = { email: 'e-mail address', external_id: 'external_id' };
+  return fail(`duplicate_${field}`, `${field}: affiliate ${id} of the account has this ${words[field]}`, {
+    location: `/v2/affiliates/${id}`,
+  });
+}
+
+/**
+ * Makes the affiliate with this external_id, or changes what the input names where there is one. Two at once make one.
+ * Throws as `createAffiliate` and `changeAffiliate`; `invalid_body` for a new one without an e-mail address.
+ */
+export async function putAffiliate(
+  tx: Tx,
+  account: string,
+  externalId: string,
+  input: Omit<AffiliateInput, 'external_id'>,
+): Promise<{ json: Json<unknown>; isNew: boolean }> {
+  const id = await idByExternalId(tx, account, externalId);
+  const made = id === null ? await makeOrFind(tx, account, newAffiliate(externalId, input)) : { id };
+  if (typeof made === 'string') return { json: made, isNew: true };
+  if ('field' in made && made.field === 'email') throw duplicateOf(made);
+  return { json: await changeById(tx, account, made.id, input), isNew: false };
+}
+
+/** Throws `invalid_body` for what a new affiliate cannot be made of. */
+function newAffiliate(externalId: string, input: AffiliateInput): AffiliateInput {
+  if (input.email === undefined)
+    throw fail('invalid_body', 'email is required: there is no affiliate with this external_id yet');
+  if ([...externalId].length > 255)
+    throw fail('invalid_body', 'external_id must have at most 255 characters');
+  return { ...input, external_id: externalId };
+}
+
+/** The affiliate with this external_id and its balance. Throws `resource_missing`. */
+export async function getByExternalId(
+  db: Reader,
+  account: string,
+  externalId: string,
+): Promise<Json<unknown>> {
+  const id = await idByExternalId(db, account, externalId);
+  return found(id === null ? null : await readAffiliate(db, account, id));
+}
+
+/**
+ * Changes the named fields of an affiliate; null clears. A new name or destination shows in the unpaid payout at
+ * once and raises its revision; what is so already is no change. Throws `resource_missing`, `duplicate_email`,
+ * `duplicate_external_id`.
+ */
+export async function changeAffiliate(
+  tx: Tx,
+  account: string,
+  affiliateId: string,
+  input: AffiliateInput,
+): Promise<Json<unknown>> {
+  // what is wrong with the fields is said before whether there is such an affiliate
+  if (input.minimum_payout) knownAmounts('minimum_payout', input.minimum_payout);
+  const id = numberIdOf(affiliateId);
+  if (id === null) throw missingAffiliate();
+  return changeById(tx, account, id, input);
+}
+
+async function changeById(
+  tx: Tx,
+  account: string,
+  id: number,
+  input: AffiliateInput,
+): Promise<Json<unknown>> {
+  const redirects = DESTINATION_FIELDS.some((field) => input[field] !== undefined);
+  if (redirects) await lockBooks(tx, account);
+  const before = found(await readAffiliateRow(tx, account, id));
+  const affiliate = normalised(input, JSON.parse(before) as AffiliateInput);
+  if (affiliate.email || affiliate.external_id) {
+    const duplicate = await findDuplicate(tx, account, affiliate, id);
+    if (duplicate !== null) throw duplicateOf(duplicate);
+  }
+  const changes = changesOf(affiliate, FIELDS);
+  const json = changes && (await refuseDuplicates(updateAffiliate(tx, account, id, changes)));
+  if (json === null) return found(await readAffiliateRow(tx, account, id));
+  await publish(tx, { account, type: 'affiliate.updated', data: json });
+  if (redirects && differs(before, json)) await reviseCurrentPayout(tx, account, id);
+  return json;
+}
+
+function found(json: string | null): string {
+  if (json === null) throw missingAffiliate();
+  return json;
+}
+
+function differs(before: string, after: string): boolean {
+  const [a, b] = [
+    JSON.parse(before) as Record<string, unknown>,
+    JSON.parse(after) as Record<string, unknown>,
+  ];
+  return DESTINATION_FIELDS.some((field) => a[field] !== b[field]);
+}
+
+/** The refusal of an id that is no affiliate of the account. */
+export function missingAffiliate() {
+  return fail('resource_missing', 'no such affiliate');
+}

@@ -1,0 +1,169 @@
+import sql, { join, type Sql } from 'sql-template-tag';
+import {
+  currency,
+  exactly,
+  idInstants,
+  instants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  numberId,
+  oneOf,
+  opaqueIdOrNone,
+  type Page,
+  type PageCut,
+} from '../../contract/lists.ts';
+import { maybeRow, type Reader } from '../../db/connect.ts';
+
+/** The columns of the commission record, over `commissions c` left join `payouts p`. */
+export const record = sql`public_id('com', c.id) as id, 'affiliate_commission' as object, c.external_id, c.affiliate_id,
+  c.program_id, c.type,
+  case when c.voided_at is not null then 'voided' when p.status = 'paid' then 'paid'
+       when c.payout_id is null and c.available_at > now() then 'pending' else 'unpaid' end as status,
+  coalesce(p.status = 'paid', false) as is_paid, c.amount, c.original_amount, c.refunded_amount, c.currency,
+  c.sale_amount, c.rate_bps, c.order_id, c.order_line_id, c.customer_email, c.product_id, c.product_name, c.description,
+  iso(c.occurred_at) as occurred_at,
+  case when isfinite(c.available_at) then iso(c.available_at) end as available_at, public_id('po', c.payout_id) as payout_id,
+  iso(p.paid_at) as paid_at, iso(c.voided_at) as voided_at, c.void_reason,
+  public_id('com', c.reverses_commission_id) as reverses_commission_id, c.metadata,
+  iso(id_time(c.id)) as created_at, iso(greatest(c.updated_at, id_time(c.id))) as updated_at`;
+export const payoutJoin = sql`left join payouts p on p.account_id = c.account_id and p.id = c.payout_id`;
+
+const TYPES = ['sale', 'recurring', 'bonus', 'adjustment', 'clawback'];
+const STATUSES = ['pending', 'unpaid', 'paid', 'voided'];
+
+// At most one payout of an account is unpaid: a row in any other payout is paid. No join is needed.
+function hasStatus(status: string, account: string): Sql {
+  const current = sql`(select id from payouts where account_id = ${account} and status = 'unpaid')`;
+  switch (status) {
+    case 'pending':
+      return sql`c.payout_id is null and c.voided_at is null and c.available_at > now()`;
+    case 'unpaid':
+      return sql`c.voided_at is null
+        and (c.payout_id is null and c.available_at <= now() or c.payout_id = ${current})`;
+    case 'paid':
+      return sql`c.payout_id is not null and c.payout_id is distinct from ${current}`;
+    default:
+      return sql`c.voided_at is not null`;
+  }
+}
+
+export const commissionList: ListDefinition = {
+  id: 'c.id',
+  sort: { id: 'c.id', created_at: 'c.id', occurred_at: 'c.occurred_at' },
+  filters: {
+    status: oneOf(STATUSES, hasStatus),
+    affiliate_id: numberId((id) => sql`c.affiliate_id = ${id}`),
+    program_id: numberId((id) => sql`c.program_id = ${id}`),
+    payout_id: opaqueIdOrNone('po', 'c.payout_id'),
+    currency: currency('c.currency'),
+    type: oneOf(TYPES, (type) => sql`c.type = ${type}`),
+    order_id: exactly('c.order_id'),
+    order_line_id: exactly('c.order_line_id'),
+    external_id: exactly('c.external_id'),
+    ...idInstants('created_at', 'c.id'),
+    ...instants('occurred_at', 'c.occurred_at'),
+    ...instants(
+      'paid_at',
+      '(select paid_at from payouts p where p.account_id = c.account_id and p.id = c.payout_id)',
+    ),
+  },
+};
+
+const open = sql`c.payout_id is null and c.voided_at is null`;
+
+/**
+ * The page of a status in the order of ids, where a walk over all commissions would pass every newer row of another
+ * status first: paid rows are merged from the newest of each payout, unpaid ones from the open and the current payout.
+ */
+function findOf(status: string | undefined, account: string, conditions: Sql) {
+  const idsOf = (extra: Sql, { upTo }: PageCut) => sql`
+    (select c.id from commissions c where c.account_id = ${account} and ${extra} and ${conditions} ${upTo})`;
+  const idsIn = (state: 'unpaid' | 'paid', cut: PageCut) => sql`
+    (select c.id from payouts q cross join lateral ${idsOf(sql`c.payout_id = q.id`, cut)} c
+     where q.account_id = ${account} and q.status = ${state})`;
+  const rowsOf = (ids: Sql, { page }: PageCut) => sql`
+    select c.* from (select id from ${ids} c ${page}) found
+    join commissions c on c.account_id = ${account} and c.id = found.id`;
+  if (status === 'paid') return (cut: PageCut) => rowsOf(idsIn('paid', cut), cut);
+  if (status !== 'unpaid') return undefined;
+  return (cut: PageCut) =>
+    rowsOf(
+      sql`(${idsOf(sql`${open} and c.available_at <= now()`, cut)} union all ${idsIn('unpaid', cut)})`,
+      cut,
+    );
+}
+
+/**
+ * Totals by adding what other tables know, each a query of one column `n`: the history is never counted. Only what is
+ * on hold or voided is, on an index that holds nothing else.
+ */
+function totalOf(status: string | undefined, account: string): Sql {
+  const arrived = sql`(select coalesce(sum(count), 0)::int8 from commission_arrivals where account_id = ${account})`;
+  const paid = sql`(select coalesce(sum((t ->> 'paid_count')::int8), 0)::int8
+    from payouts p cross join json_array_elements(p.totals) t where p.account_id = ${account} and p.status = 'paid')`;
+  const pending = sql`(select count(*) from commissions c
+    where c.account_id = ${account} and ${open} and c.available_at > now())`;
+  const voided = sql`(select count(*) from commissions c
+    where c.account_id = ${account} and c.voided_at is not null)`;
+  switch (status) {
+    case 'paid':
+      return sql`select ${paid} as n`;
+    case 'unpaid':
+      return sql`select ${arrived} - ${paid} - ${pending} - ${voided} as n`;
+    case 'pending':
+      return sql`select ${pending} as n`;
+    case 'voided':
+      return sql`select ${voided} as n`;
+    default:
+      return sql`select ${arrived} as n`;
+  }
+}
+
+/** One page of commissions. */
+export function listCommissions(db: Reader, account: string, list: ListQuery): Promise<Page> {
+  const status = list.given.get('status');
+  const onlyStatus = list.given.size === (status === undefined ? 0 : 1);
+  const byId = /^-?(id|created_at)$/.test(list.sort);
+  const conditions = list.conditions.length === 0 ? sql`true` : join(list.conditions, ' and ');
+  const find = byId ? findOf(status, account, conditions) : undefined;
+  return listPage(db, {
+    list,
+    name: 'commissions',
+    table: 'commissions',
+    alias: 'c',
+    where: sql`c.account_id = ${account}`,
+    record,
+    join: payoutJoin,
+    ...(find ? { find } : {}),
+    ...(onlyStatus ? { total: totalOf(status, account) } : {}),
+  });
+}
+
+/** One page of the commissions of a payout (UUID): of a paid one those that were paid. */
+export function listPayoutCommissions(
+  db: Reader,
+  account: string,
+  payout: string,
+  list: ListQuery,
+): Promise<Page> {
+  const where = sql`c.account_id = ${account} and c.payout_id = ${payout}`;
+  return listPage(db, {
+    list,
+    name: 'payout_commissions',
+    table: 'commissions',
+    alias: 'c',
+    where,
+    record,
+    join: payoutJoin,
+  });
+}
+
+export async function readCommission(db: Reader, account: string, id: string): Promise<string | null> {
+  const row = await maybeRow<{ json: string }>(
+    db,
+    sql`select row_to_json(r)::text as json from (
+          select ${record} from commissions c ${payoutJoin} where c.account_id = ${account} and c.id = ${id}) r`,
+  );
+  return row?.json ?? null;
+}

@@ -1,0 +1,298 @@
+import type { Reader, Tx } from '../../db/connect.ts';
+import { quote } from '../../kernel/csv-refusal.ts';
+import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
+import { fail } from '../../kernel/errors.ts';
+import { numberIdOf, uuidOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { MAX_AMOUNT, multiplyRounded, normalizeCurrency } from '../../kernel/money.ts';
+import { formatInstant, INSTANT_RULE, parseInstant } from '../../kernel/time.ts';
+import { publish } from '../../outbox/queue.ts';
+import { getAccount } from '../../people/accounts/service.ts';
+import { lockBooks } from '../ledger/books.ts';
+import { externalIdRule } from '../ledger/own-ids.ts';
+import {
+  type AffiliateReference,
+  missingAffiliates,
+  namesGiven,
+  referenceRule,
+  withAffiliateIds,
+} from '../ledger/references.ts';
+import { ordersOf } from '../refund-lines/locks.ts';
+import { readCommission } from './list.ts';
+import {
+  contradictions,
+  insertAndName,
+  insertCommissions,
+  itemSource,
+  recordsOf,
+  sumsOf,
+  unknownReferences,
+} from './store.ts';
+
+export interface CommissionInput extends AffiliateReference {
+  readonly external_id: string;
+  readonly program_id?: number | null;
+  readonly type?: 'sale' | 'recurring' | 'bonus';
+  readonly amount?: number;
+  readonly currency?: string;
+  readonly sale_amount?: number | null;
+  readonly rate_bps?: number | null;
+  readonly order_id?: string | null;
+  readonly order_line_id?: string | null;
+  readonly customer_email?: string | null;
+  readonly product_id?: string | null;
+  readonly product_name?: string | null;
+  readonly description?: string | null;
+  readonly occurred_at?: string;
+  readonly metadata?: Readonly<Record<string, string>> | null;
+}
+
+/** An input that broke a rule: the reason it is refused with and the message naming the field. */
+interface Refusal {
+  readonly reason:
+    | 'invalid_body'
+    | 'invalid_amount'
+    | 'unknown_affiliate'
+    | 'unknown_program'
+    | 'duplicate_external_id';
+  readonly message: string;
+}
+
+interface Line extends AffiliateReference {
+  readonly line: number;
+  readonly [column: string]: unknown;
+}
+
+/** Commission in minor units from a sale and a rate in basis points, rounded half up; integers throughout. */
+export function commissionOf(saleAmount: bigint, rateBps: bigint): bigint {
+  return multiplyRounded(saleAmount, rateBps, 10_000n);
+}
+
+/** The account's default currency: what a commission without one is in. */
+export async function defaultCurrency(db: Reader, account: string): Promise<string> {
+  return (JSON.parse(await getAccount(db, account)) as { default_currency: string }).default_currency;
+}
+
+function readInput(input: CommissionInput, line: number, fallback: string): Line | Refusal {
+  const broken = externalIdRule(input.external_id) ?? referenceRule(input);
+  if (broken !== null) return { reason: 'invalid_body', message: broken };
+  if (typeof input.customer_email === 'string' && !isEmail(input.customer_email)) {
+    return { reason: 'invalid_body', message: `customer_email must be ${EMAIL_RULE}` };
+  }
+  const currency = normalizeCurrency(input.currency ?? fallback);
+  if (currency === null) {
+    return {
+      reason: 'invalid_body',
+      message: `currency must be an ISO 4217 currency code, not ${input.currency}`,
+    };
+  }
+  const amount = amountOf(input);
+  if (typeof amount === 'string') return { reason: 'invalid_amount', message: amount };
+  const occurred = input.occurred_at === undefined ? null : parseInstant(input.occurred_at);
+  if (occurred === null && input.occurred_at !== undefined) {
+    return {
+      reason: 'invalid_body',
+      message: `occurred_at must be ${INSTANT_RULE}`,
+    };
+  }
+  return {
+    ...input,
+    line,
+    currency,
+    type: input.type ?? 'sale',
+    amount: Number(amount),
+    occurred_at: occurred === null ? null : formatInstant(occurred),
+  };
+}
+
+function amountOf(input: CommissionInput): bigint | string {
+  let amount: bigint;
+  if (input.amount !== undefined) amount = BigInt(input.amount);
+  // a sale that is too small for one minor unit is taken: a shop's hook knows nothing of rounding
+  else if (typeof input.sale_amount === 'number' && typeof input.rate_bps === 'number') {
+    amount = commissionOf(BigInt(input.sale_amount), BigInt(input.rate_bps));
+  } else return 'amount is required, or sale_amount with rate_bps';
+  if (amount < 0n || amount > MAX_AMOUNT)
+    return `amount must be from 0 to ${MAX_AMOUNT} minor units, it is ${amount}`;
+  return amount;
+}
+
+/**
+ * Takes one commission in. The same input again gives the stored record with `isNew` false. Throws
+ * `duplicate_external_id` for other input, `unknown_affiliate`, `unknown_program`, `invalid_amount`.
+ */
+export async function createCommission(
+  tx: Tx,
+  account: string,
+  input: CommissionInput,
+): Promise<{ json: Json<unknown>; isNew: boolean }> {
+  const line = readInput(input, 0, await defaultCurrency(tx, account));
+  if ('reason' in line) throw fail(line.reason as Refusal['reason'], String(line.message));
+  return takeIn(tx, account, input, line);
+}
+
+export interface AdjustmentInput {
+  readonly external_id: string;
+  readonly amount: number;
+  readonly currency?: string;
+  readonly program_id?: number | null;
+  readonly description?: string | null;
+  readonly occurred_at?: string;
+  readonly metadata?: Readonly<Record<string, string>> | null;
+}
+
+/**
+ * Credits (positive) or debits (negative) an affiliate by hand; it joins the next payout, whatever the hold. Throws
+ * `resource_missing` for the affiliate, otherwise as `createCommission`.
+ */
+export async function createAdjustment(
+  tx: Tx,
+  account: string,
+  affiliateId: string,
+  input: AdjustmentInput,
+): Promise<{ json: Json<unknown>; isNew: boolean }> {
+  const id = numberIdOf(affiliateId);
+  if (id === null) throw fail('resource_missing', 'no such affiliate');
+  await lockBooks(tx, account);
+  if ((await missingAffiliates(tx, account, [id])).length > 0)
+    throw fail('resource_missing', 'no such affiliate');
+  if (input.amount === 0) throw fail('invalid_amount', 'amount must not be zero');
+  const line = readInput({ ...input, affiliate_id: id, amount: 1 }, 0, await defaultCurrency(tx, account));
+  if ('reason' in line) throw fail(line.reason as Refusal['reason'], String(line.message));
+  const adjustment = { ...line, type: 'adjustment', amount: input.amount };
+  return takeIn(tx, account, { ...input, affiliate_id: id }, adjustment);
+}
+
+async function takeIn(
+  tx: Tx,
+  account: string,
+  input: CommissionInput,
+  given: Line,
+): Promise<{ json: Json<unknown>; isNew: boolean }> {
+  const [line = given] = await withAffiliateIds(tx, account, [given]);
+  const source = itemSource([line]);
+  const [unknown] = await unknownReferences(tx, account, source);
+  const isNew = !unknown && (await insertCommissions(tx, account, source, ordersOf([line]))) === 1;
+  if (!isNew && (await contradictions(tx, account, source)).length > 0) {
+    throw fail('duplicate_external_id', contradiction(input.external_id));
+  }
+  if (unknown) {
+    const refusal = unknownReference(unknown.what, input);
+    throw fail(refusal.reason, refusal.message);
+  }
+  const json = (await recordsOf(tx, account, source))[0]?.json ?? '';
+  if (isNew) await publish(tx, { account, type: 'commission.created', data: json });
+  return { json, isNew };
+}
+
+function unknownReference(what: 'affiliate' | 'program', input: CommissionInput): Refusal {
+  if (what === 'program')
+    return { reason: 'unknown_program', message: `program_id ${input.program_id} does not exist` };
+  const [name = 'affiliate_id'] = namesGiven(input);
+  const value = input[name];
+  const shown = typeof value === 'string' ? quote(value) : value;
+  return { reason: 'unknown_affiliate', message: `${name} ${shown} does not exist` };
+}
+
+function contradiction(externalId: string): string {
+  return `external_id ${externalId} exists with other content; a commission that came in does not change`;
+}
+
+/**
+ * Takes up to 1,000 commissions in: all or nothing, or with `partial` each by itself. The answer has one item per
+ * input in its order: `{index, status, commission}` or `{index, status, error}`. Throws `invalid_items` naming the
+ * bad ones unless `partial`.
+ */
+export async function createBatch(
+  tx: Tx,
+  account: string,
+  inputs: readonly CommissionInput[],
+  partial: boolean,
+): Promise<Json<unknown>> {
+  const fallback = await defaultCurrency(tx, account);
+  const refusals = new Map<number, Refusal>();
+  let good: Line[] = [];
+  inputs.forEach((input, index) => {
+    const line = readInput(input, index, fallback);
+    if ('reason' in line) refusals.set(index, line as Refusal);
+    else good.push(line);
+  });
+  const drop = (found: readonly { line: number; refusal: Refusal }[]) => {
+    for (const { line, refusal } of found) refusals.set(line, refusal);
+    good = good.filter(({ line }) => !refusals.has(line));
+  };
+  good = await withAffiliateIds(tx, account, good);
+  const inputAt = (line: number) => inputs[line] as CommissionInput;
+  const unknown = await unknownReferences(tx, account, itemSource(good));
+  drop(unknown.map(({ line, what }) => ({ line, refusal: unknownReference(what, inputAt(line)) })));
+  if (!partial) refuseItems(refusals, inputs.length);
+
+  const created = await insertAndName(tx, account, itemSource(good), ordersOf(good));
+  const other = await contradictions(tx, account, itemSource(good));
+  drop(
+    other.map((line) => ({
+      line,
+      refusal: { reason: 'duplicate_external_id', message: contradiction(inputAt(line).external_id) },
+    })),
+  );
+  if (!partial) refuseItems(refusals, inputs.length);
+  if (created.size > 0) {
+    const { json: totals } = await sumsOf(
+      tx,
+      itemSource(firstOfEach(good.filter((line) => created.has(String(line.external_id))))),
+    );
+    await publish(tx, {
+      account,
+      type: 'commissions.imported',
+      data: `{"object":"commission_import","source":"batch","created":${created.size},"totals":${totals}}`,
+    });
+  }
+  return batchAnswer(inputs, await recordsOf(tx, account, itemSource(good)), refusals, created);
+}
+
+function firstOfEach(lines: readonly Line[]): Line[] {
+  const byId = new Map<unknown, Line>();
+  for (const line of lines) if (!byId.has(line.external_id)) byId.set(line.external_id, line);
+  return [...byId.values()];
+}
+
+function refuseItems(refusals: ReadonlyMap<number, Refusal>, count: number): void {
+  if (refusals.size === 0) return;
+  const list = [...refusals].sort(([a], [b]) => a - b);
+  const shown = list.slice(0, 20).map(([index, { message }]) => `commissions[${index}]: ${message}`);
+  const rest = list.length > 20 ? `; and ${list.length - 20} more` : '';
+  throw fail(
+    'invalid_items',
+    `${list.length} of ${count} items are bad, nothing was written: ${shown.join('; ')}${rest}`,
+  );
+}
+
+function batchAnswer(
+  inputs: readonly CommissionInput[],
+  stored: readonly { line: number; json: string }[],
+  refusals: ReadonlyMap<number, Refusal>,
+  created: ReadonlySet<string>,
+): string {
+  const records = new Map(stored.map(({ line, json }) => [line, json]));
+  const told = new Set<string>();
+  const items = inputs.map((input, index) => {
+    const refusal = refusals.get(index);
+    if (refusal) {
+      const { status, code, message } = fail(refusal.reason, refusal.message);
+      const error = JSON.stringify({ code, reason: refusal.reason, message });
+      return `{"index":${index},"status":${status},"error":${error}}`;
+    }
+    const status = created.has(input.external_id) && !told.has(input.external_id) ? 201 : 200;
+    told.add(input.external_id);
+    return `{"index":${index},"status":${status},"commission":${records.get(index)}}`;
+  });
+  return `{"object":"commission_batch","items":[${items.join(',')}]}`;
+}
+
+/** One commission. Throws `resource_missing`. */
+export async function getCommission(db: Reader, account: string, id: string): Promise<Json<unknown>> {
+  const uuid = uuidOf('com', id);
+  const json = uuid === null ? null : await readCommission(db, account, uuid);
+  if (json === null) throw fail('resource_missing', 'no such commission');
+  return json;
+}

@@ -1,0 +1,133 @@
+import type { Tx } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { idOf, uuidOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { publish } from '../../outbox/queue.ts';
+import { lockBooks } from '../ledger/books.ts';
+import { type Group, noteHeld, settleGroup } from '../ledger/membership.ts';
+import { returnOf } from '../ledger/returned.ts';
+import { getCommission } from './service.ts';
+import { type LockedCommission, lockCommission, markHeld, markUnheld, markVoided } from './store.ts';
+
+/**
+ * The commission (UUID) to change, locked; the caller has locked the books. Throws `resource_missing`, also for null,
+ * which an ill-formed id gives.
+ */
+export async function lockForChange(tx: Tx, account: string, uuid: string | null): Promise<LockedCommission> {
+  const commission = uuid === null ? null : await lockCommission(tx, account, uuid);
+  if (commission === null) throw fail('resource_missing', 'no such commission');
+  return commission;
+}
+
+async function lock(tx: Tx, account: string, id: string): Promise<LockedCommission> {
+  await lockBooks(tx, account);
+  return lockForChange(tx, account, uuidOf('com', id));
+}
+
+/** Throws `wrong_commission_type`, `commission_is_voided` or, unless `paidToo`, `commission_is_paid`. */
+export function refuseState(
+  commission: LockedCommission,
+  refused: readonly LockedCommission['type'][],
+  { paidToo = false } = {},
+): void {
+  if (refused.includes(commission.type) && commission.type === 'clawback') {
+    throw fail(
+      'wrong_commission_type',
+      'a clawback does not take this operation: reverse its refund, POST /v2/affiliates/refunds/{refund_id}/reverse',
+    );
+  }
+  if (refused.includes(commission.type)) {
+    throw fail(
+      'wrong_commission_type',
+      `a commission of type ${commission.type} does not take this operation`,
+    );
+  }
+  if (commission.voided) throw fail('commission_is_voided', 'the commission is voided');
+  if (commission.paid && !paidToo) throw fail('commission_is_paid', 'the commission is paid: use a refund');
+}
+
+/** Throws `commission_is_bound` for what a payout owes again: voided by itself, the payout would tell another story. */
+async function refuseBound(tx: Tx, account: string, commission: LockedCommission): Promise<void> {
+  if (commission.returns_payout_id === null) return;
+  const payout = idOf('po', commission.returns_payout_id);
+  const found = await returnOf(tx, account, commission.id);
+  throw fail(
+    'commission_is_bound',
+    found === null
+      ? `the commission is what payout ${payout} did not pay of a line: an adjustment corrects what is owed`
+      : `the commission is what came back of payout ${payout}: if it did not, undo that with DELETE ` +
+          `/v2/affiliates/payouts/${payout}/affiliates/${found.affiliate_id}/returned/${idOf('ret', found.id)}`,
+  );
+}
+
+/** Takes a commission out of being owed; in the unpaid payout as a full refund would. */
+export async function voidLocked(
+  tx: Tx,
+  account: string,
+  commission: LockedCommission,
+  reason: string | null,
+): Promise<void> {
+  await markVoided(tx, account, commission.id, reason);
+  await settlePayoutOf(tx, account, commission);
+}
+
+/** Brings the unpaid payout that the commission was in up to date, if it was in one. */
+export async function settlePayoutOf(tx: Tx, account: string, commission: LockedCommission): Promise<void> {
+  const group = groupOf(account, commission);
+  if (group !== null) await settleGroup(tx, group);
+}
+
+/** The group of the unpaid payout that the commission was in, if it was in one. */
+function groupOf(account: string, commission: LockedCommission): Group | null {
+  const { payout_id: payout, affiliate_id: affiliate, currency, paid } = commission;
+  return payout === null || paid ? null : { account, payout, affiliate, currency };
+}
+
+/**
+ * Voids a commission that is not paid; its external_id stays taken. Throws `resource_missing`,
+ * `wrong_commission_type` (clawback), `commission_is_voided`, `commission_is_paid`, `commission_is_bound`.
+ */
+export async function voidCommission(
+  tx: Tx,
+  account: string,
+  id: string,
+  reason: string | null,
+): Promise<Json<unknown>> {
+  const commission = await lock(tx, account, id);
+  refuseState(commission, ['clawback']);
+  await refuseBound(tx, account, commission);
+  await voidLocked(tx, account, commission, reason);
+  const json = await getCommission(tx, account, id);
+  await publish(tx, { account, type: 'commission.voided', data: json });
+  return json;
+}
+
+/**
+ * Sets a commission aside for review until `unhold`; it leaves the unpaid payout. Throws `resource_missing`,
+ * `wrong_commission_type` (a debt cannot be set aside), `commission_is_voided`, `commission_is_paid`,
+ * `commission_is_held`.
+ */
+export async function holdCommission(tx: Tx, account: string, id: string): Promise<Json<unknown>> {
+  const commission = await lock(tx, account, id);
+  refuseState(commission, commission.amount < 0n ? ['clawback', 'adjustment'] : ['clawback']);
+  if (commission.held) throw fail('commission_is_held', 'the commission is held for review already');
+  await markHeld(tx, account, commission.id);
+  const group = groupOf(account, commission);
+  if (group !== null) await noteHeld(tx, group, commission.amount);
+  await settlePayoutOf(tx, account, commission);
+  return changed(tx, account, id);
+}
+
+/** Ends the review: the commission is available when it was going to be. Throws `resource_missing`, `commission_not_held`. */
+export async function unholdCommission(tx: Tx, account: string, id: string): Promise<Json<unknown>> {
+  const commission = await lock(tx, account, id);
+  if (!commission.held) throw fail('commission_not_held', 'the commission is not held for review');
+  await markUnheld(tx, account, commission.id);
+  return changed(tx, account, id);
+}
+
+async function changed(tx: Tx, account: string, id: string): Promise<Json<unknown>> {
+  const json = await getCommission(tx, account, id);
+  await publish(tx, { account, type: 'commission.updated', data: json });
+  return json;
+}

@@ -1,0 +1,207 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
+import { arrivals } from '../ledger/arrivals.ts';
+import type { Orders } from '../refund-lines/locks.ts';
+import { applyWaiting } from '../refund-lines/waiting.ts';
+import { payoutJoin, record } from './list.ts';
+
+/** The columns in which commissions come in, and their SQL types; a source of them also has `line` and `affiliate_id`. */
+export const INPUT_COLUMNS: Readonly<Record<string, string>> = {
+  external_id: 'text',
+  program_id: 'bigint',
+  type: 'text',
+  currency: 'text',
+  amount: 'bigint',
+  sale_amount: 'bigint',
+  rate_bps: 'int',
+  order_id: 'text',
+  order_line_id: 'text',
+  customer_email: 'text',
+  product_id: 'text',
+  product_name: 'text',
+  description: 'text',
+  occurred_at: 'timestamptz(3)',
+  metadata: 'jsonb',
+};
+
+/** Input items (with `line` and `affiliate_id`) as a source of rows `s`. */
+export function itemSource(items: readonly object[]): Sql {
+  return sql`(select * from json_populate_recordset(null::commission_input, ${JSON.stringify(items)}::json)) s`;
+}
+
+/** Lines whose affiliate or program does not exist, with the rule they break. */
+export function unknownReferences(
+  tx: Tx,
+  account: string,
+  source: Sql,
+): Promise<{ line: number; what: 'affiliate' | 'program' }[]> {
+  return rows(
+    tx,
+    sql`select s.line, case when a.id is null then 'affiliate' else 'program' end as what
+        from ${source}
+        left join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id
+        left join affiliate_programs g on g.account_id = ${account} and g.id = s.program_id
+        where a.id is null or (s.program_id is not null and g.id is null)
+        order by s.line`,
+  );
+}
+
+/** A hold ends at the same hour so many days later, by the clocks of the account, however long its days are. */
+const holdEnd = sql`case when hold.days = 0 then at.occurred
+  else (at.occurred at time zone a.time_zone + make_interval(days => hold.days)) at time zone a.time_zone end`;
+
+/**
+ * Inserts what is not there yet. In the order of external_id, whatever the order given: two that take the same
+ * commissions in wait for each other in one order and cannot deadlock.
+ */
+const insertNew = (account: string, source: Sql, returning: Sql) => sql`
+  insert into commissions (account_id, external_id, affiliate_id, program_id, type, currency, amount, original_amount,
+    sale_amount, rate_bps, order_id, order_line_id, customer_email, product_id, product_name, description, occurred_at,
+    available_at, metadata)
+  select ${account}, s.external_id, s.affiliate_id, s.program_id, s.type, s.currency, s.amount, s.amount,
+    s.sale_amount, s.rate_bps, s.order_id, s.order_line_id, s.customer_email, s.product_id, s.product_name,
+    s.description, at.occurred, ${holdEnd}, s.metadata
+  from ${source}
+  cross join lateral (select coalesce(s.occurred_at, now_ms()) as occurred) at
+  join accounts a on a.id = ${account}
+  left join affiliate_programs g on g.account_id = ${account} and g.id = s.program_id
+  cross join lateral (
+    select case when s.type = 'adjustment' then 0 else coalesce(g.hold_days, a.hold_days) end as days) hold
+  order by s.external_id collate "C", s.line
+  on conflict (account_id, external_id) do nothing
+  returning ${returning}`;
+
+/**
+ * Inserts what is not there yet (by external_id) and returns how many rows that were. Refunds that came before them are
+ * applied.
+ */
+export async function insertCommissions(
+  tx: Tx,
+  account: string,
+  source: Sql,
+  orders: Orders,
+): Promise<number> {
+  const { count } = await oneRow<{ count: number }>(
+    tx,
+    sql`with made as (${insertNew(account, source, sql`1`)}), arrived as (${arrivals(account)})
+        select count(*)::int as count from made`,
+  );
+  if (count > 0) await applyWaiting(tx, account, source, orders);
+  return count;
+}
+
+/** The same, and returns the external_ids of the rows that were new. */
+export async function insertAndName(
+  tx: Tx,
+  account: string,
+  source: Sql,
+  orders: Orders,
+): Promise<Set<string>> {
+  const made = await rows<{ external_id: string }>(
+    tx,
+    sql`with made as (${insertNew(account, source, sql`external_id`)}), arrived as (${arrivals(account)})
+        select external_id from made`,
+  );
+  if (made.length > 0) await applyWaiting(tx, account, source, orders);
+  return new Set(made.map((row) => row.external_id));
+}
+
+// Columns that never change after they came in are compared with what came first; a left-out time is any time.
+const sameInput = sql`(c.affiliate_id, c.type, c.currency, c.original_amount) = (s.affiliate_id, s.type, s.currency, s.amount)
+  and (c.program_id, c.sale_amount, c.rate_bps, c.order_id, c.order_line_id, c.customer_email, c.product_id,
+       c.product_name, c.description, c.metadata)
+    is not distinct from (s.program_id, s.sale_amount, s.rate_bps, s.order_id, s.order_line_id, s.customer_email,
+       s.product_id, s.product_name, s.description, s.metadata)
+  and (s.occurred_at is null or c.occurred_at = s.occurred_at)`;
+
+/** Lines whose external_id is stored with other content. */
+export async function contradictions(tx: Tx, account: string, source: Sql): Promise<number[]> {
+  const found = await rows<{ line: number }>(
+    tx,
+    sql`select s.line from ${source}
+        join commissions c on c.account_id = ${account} and c.external_id = s.external_id
+        where (${sameInput}) is not true order by s.line`,
+  );
+  return found.map((row) => row.line);
+}
+
+/** The stored records of input lines. */
+export function recordsOf(tx: Tx, account: string, source: Sql): Promise<{ line: number; json: string }[]> {
+  return rows(
+    tx,
+    sql`select s.line, (select row_to_json(r)::text from (select ${record}) r) as json
+        from ${source} join commissions c on c.account_id = ${account} and c.external_id = s.external_id ${payoutJoin}
+        order by s.line`,
+  );
+}
+
+/** Sums of the source per currency, as the JSON of `totals`, and the largest of them. */
+export function sumsOf(tx: Tx, source: Sql): Promise<{ json: string; largest: bigint }> {
+  return oneRow(
+    tx,
+    sql`select coalesce(json_agg(t order by t.currency), '[]')::text as json,
+               coalesce(max(t.amount), 0)::int8 as largest from (
+          select currency, sum(amount) as amount, count(*) as count from ${source} group by currency) t`,
+  );
+}
+
+/** A commission locked for a change, with the books locked before it. */
+export interface LockedCommission {
+  readonly id: string;
+  readonly affiliate_id: bigint;
+  readonly program_id: bigint | null;
+  readonly type: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback';
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly original_amount: bigint;
+  readonly refunded_amount: bigint;
+  readonly sale_amount: bigint | null;
+  readonly voided: boolean;
+  readonly held: boolean;
+  /** The payout it is in. */
+  readonly payout_id: string | null;
+  readonly paid: boolean;
+  /** The payout whose money it owes again: what came back of a line, or was not paid of it. */
+  readonly returns_payout_id: string | null;
+}
+
+/** Locks a commission (UUID), or gives null when the account has none such. */
+export function lockCommission(tx: Tx, account: string, id: string): Promise<LockedCommission | null> {
+  return maybeRow(
+    tx,
+    sql`select c.id, c.affiliate_id, c.program_id, c.type, c.currency, c.amount, c.original_amount, c.refunded_amount,
+          c.sale_amount, c.voided_at is not null as voided, c.held_available_at is not null as held, c.payout_id, c.returns_payout_id,
+          coalesce(p.status = 'paid', false) as paid
+        from commissions c left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
+        where c.account_id = ${account} and c.id = ${id} for update of c`,
+  );
+}
+
+export async function markVoided(tx: Tx, account: string, id: string, reason: string | null): Promise<void> {
+  await rows(
+    tx,
+    sql`update commissions set voided_at = clock_timestamp(), void_reason = ${reason}, payout_id = null,
+          available_at = coalesce(held_available_at, available_at), held_available_at = null,
+          updated_at = clock_timestamp()
+        where account_id = ${account} and id = ${id}`,
+  );
+}
+
+/** Sets a commission aside: it is available never, and remembers when it would have been. */
+export async function markHeld(tx: Tx, account: string, id: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update commissions set held_available_at = available_at, available_at = 'infinity', payout_id = null,
+          updated_at = clock_timestamp()
+        where account_id = ${account} and id = ${id}`,
+  );
+}
+
+export async function markUnheld(tx: Tx, account: string, id: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update commissions set available_at = held_available_at, held_available_at = null,
+          updated_at = clock_timestamp()
+        where account_id = ${account} and id = ${id}`,
+  );
+}

@@ -1,0 +1,93 @@
+import sql from 'sql-template-tag';
+import { oneRow, rows, type Tx } from '../../db/connect.ts';
+import { publish } from '../../outbox/queue.ts';
+import { deletePayout, refreshTotals } from '../payouts/store.ts';
+import { payoutSummary } from './payout-record.ts';
+
+/** The commissions of one affiliate in one currency: what the rules of a payout are judged by. */
+export interface Group {
+  readonly account: string;
+  readonly payout: string;
+  readonly affiliate: bigint;
+  readonly currency: string;
+}
+
+/**
+ * Brings the unpaid payout in line after rows of a group changed or left: a group whose net is not above zero leaves
+ * whole and is noted as excluded, an empty payout is removed; the revision rises. The books are locked before.
+ */
+export async function settleGroup(tx: Tx, group: Group): Promise<void> {
+  const { account, payout } = group;
+  const { amount, count } = await oneRow<{ amount: bigint; count: bigint }>(
+    tx,
+    sql`select coalesce(sum(amount), 0)::int8 as amount, count(*) as count from commissions
+        where account_id = ${account} and payout_id = ${payout} and affiliate_id = ${group.affiliate}
+          and currency = ${group.currency}`,
+  );
+  if (amount > 0n) await changeLineTotal(tx, group, amount, count);
+  else await removeGroup(tx, group, amount, count);
+  const { lines } = await refreshTotals(tx, account, payout);
+  if (lines === 0n) {
+    const data = await payoutSummary(tx, account, payout);
+    await deletePayout(tx, account, payout);
+    await publish(tx, { account, type: 'payout.deleted', data });
+    return;
+  }
+  await rows(
+    tx,
+    sql`update payouts set revision = revision + 1 where account_id = ${account} and id = ${payout}`,
+  );
+  await publish(tx, { account, type: 'payout.updated', data: await payoutSummary(tx, account, payout) });
+}
+
+async function changeLineTotal(tx: Tx, group: Group, amount: bigint, count: bigint): Promise<void> {
+  await rows(
+    tx,
+    sql`update payout_line_totals set amount = ${amount}, commission_count = ${count}
+        where account_id = ${group.account} and payout_id = ${group.payout} and affiliate_id = ${group.affiliate}
+          and currency = ${group.currency}`,
+  );
+}
+
+async function removeGroup(tx: Tx, group: Group, amount: bigint, count: bigint): Promise<void> {
+  const { account, payout, affiliate, currency } = group;
+  await rows(
+    tx,
+    sql`update commissions set payout_id = null, updated_at = clock_timestamp()
+        where account_id = ${account} and payout_id = ${payout} and affiliate_id = ${affiliate}
+          and currency = ${currency}`,
+  );
+  await rows(
+    tx,
+    sql`delete from payout_line_totals where account_id = ${account} and payout_id = ${payout}
+          and affiliate_id = ${affiliate} and currency = ${currency}`,
+  );
+  await rows(
+    tx,
+    sql`delete from payout_lines l where account_id = ${account} and payout_id = ${payout}
+          and affiliate_id = ${affiliate} and not exists (
+            select from payout_line_totals t
+            where t.account_id = l.account_id and t.payout_id = l.payout_id and t.affiliate_id = l.affiliate_id)`,
+  );
+  if (amount === 0n) return;
+  await rows(
+    tx,
+    sql`insert into payout_exclusions (account_id, payout_id, affiliate_id, currency, reason, amount, commission_count)
+        values (${account}, ${payout}, ${affiliate}, ${currency}, 'negative_balance', ${amount}, ${count})
+        on conflict (account_id, payout_id, affiliate_id, currency, reason)
+        do update set amount = excluded.amount, commission_count = excluded.commission_count`,
+  );
+}
+
+/** Notes that a commission of a group was taken out of the unpaid payout for review. `settleGroup` comes after. */
+export async function noteHeld(tx: Tx, group: Group, amount: bigint): Promise<void> {
+  const { account, payout, affiliate, currency } = group;
+  await rows(
+    tx,
+    sql`insert into payout_exclusions as x (account_id, payout_id, affiliate_id, currency, reason, amount,
+          commission_count)
+        values (${account}, ${payout}, ${affiliate}, ${currency}, 'on_hold', ${amount}, 1)
+        on conflict (account_id, payout_id, affiliate_id, currency, reason)
+        do update set amount = x.amount + excluded.amount, commission_count = x.commission_count + 1`,
+  );
+}

@@ -1,0 +1,46 @@
+import type { Column } from '../files/csv-export.ts';
+
+/** What a request may choose of a file. */
+export type Choice = 'currency' | 'part' | 'allow_skipped' | 'source_currency' | 'whole_units';
+
+/** A format of payment files. Its expressions are SQL over a row `r` of `paymentRows`. */
+export interface PaymentFormat {
+  /** As it stands in the path and in the file's name. */
+  readonly name: string;
+  /** As messages call the file. */
+  readonly title: string;
+  readonly hasHeader: boolean;
+  readonly columns: readonly Column[];
+  /** What may be chosen; a file that takes no `currency` has all of them. */
+  readonly choices: readonly Choice[];
+  /** How many rows one file may have; null = any number. */
+  readonly maxRows: number | null;
+  /** Why a row cannot be in the file, as text; null where it can. */
+  readonly refusal: string;
+  /** Whether the provider may refuse a row for its amount, as a condition: such a row is written, and told of. */
+  readonly aboveLimit: string;
+  /** Currencies of which the provider takes no fractions. */
+  readonly wholeCurrencies: readonly string[];
+  /** A file without rows is refused: whoever is to carry it out takes none. */
+  readonly needsRows: boolean;
+}
+
+/** The refusal of who is not to be paid now, for the files that move money. */
+export const SWITCHED_OFF = `when r.is_switched_off then 'is_ready_for_payout is false'`;
+
+/** Whether the currency of a row is one of these. */
+export const among = (currencies: readonly string[]): string =>
+  `r.currency in (${currencies.map((code) => `'${code}'`)})`;
+
+/** The amount with the digits of its currency. */
+export const DECIMAL = 'decimal_text(r.amount, r.currency)';
+
+/**
+ * Whether a spreadsheet would run the cell. Where such a cell says who gets the money it is never quoted, as
+ * `csv_text` does elsewhere: with an apostrophe in front an address is another person's.
+ */
+export const isFormula = (cell: string): string => `csv_text(${cell}) <> ${cell}`;
+
+/** The refusal of a cell that is one. */
+export const formulaRefusal = (field: string): string =>
+  `'${field} begins like a formula, which a spreadsheet would run'`;

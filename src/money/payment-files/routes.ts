@@ -1,0 +1,62 @@
+import { Type } from 'typebox';
+import { readRoute } from '../../contract/route.ts';
+import { currencyInput, strict } from '../../contract/schemas.ts';
+import { csvReply } from '../files/csv-export.ts';
+import { FORMATS } from './formats.ts';
+import { downloadPaymentFile } from './service.ts';
+
+const formats = FORMATS.map(({ name, choices }) => {
+  const takes = choices.length > 0 ? `takes ${choices.join(', ')}` : 'takes no parameters';
+  return `\`${name}\` (${takes})`;
+}).join(', ');
+
+export const download = readRoute({
+  operation: 'downloadPaymentFile',
+  path: '/v2/affiliates/payouts/{payout_id}/payment-files/{format}',
+  access: 'affiliates',
+  sends: ['ETag', 'Payhook-Skipped-Affiliates', 'Payhook-Affiliates-Above-Limit'],
+  inPath: {
+    format: {
+      description: 'what the file is for',
+      schema: { type: 'string', enum: FORMATS.map(({ name }) => name) },
+    },
+  },
+  summary: 'Download a payment file',
+  description:
+    'One row per affiliate and currency: of an unpaid payout all, of a paid one those that were paid. The formats: ' +
+    `${formats}. The header Payhook-Skipped-Affiliates counts those who were left out of the chosen currency, ` +
+    'Payhook-Affiliates-Above-Limit those in it whom PayPal may refuse for the amount: see `paypal_payment_limit`.',
+  query: strict({
+    currency: Type.Optional(currencyInput),
+    part: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'where the rows are more than a file may have' }),
+    ),
+    allow_skipped: Type.Optional(
+      Type.Boolean({ description: 'leaves out whom the file cannot pay, instead of refusing' }),
+    ),
+    source_currency: Type.Optional({
+      ...currencyInput,
+      description: 'ISO 4217, any case: what the transfers are paid from; default the currency',
+    }),
+    whole_units: Type.Optional(
+      Type.Enum(['down'], {
+        description:
+          'pays the whole part where the provider takes no fractions of the currency; completing with that amount ' +
+          'owes the rest again',
+      }),
+    ),
+  }),
+  returns: { 200: 'text/csv' },
+  errors: [
+    'resource_missing',
+    'no_current_payout',
+    'several_currencies',
+    'currency_not_in_payout',
+    'affiliates_not_in_file',
+    'empty_payment_file',
+    'several_parts',
+    'no_such_part',
+  ],
+  handle: ({ snapshot, account, params, query }) =>
+    csvReply(snapshot, (db) => downloadPaymentFile(db, account, params.payout_id, params.format, query)),
+});

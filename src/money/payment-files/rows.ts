@@ -1,0 +1,98 @@
+import sql, { raw } from 'sql-template-tag';
+import { type Reader, rows } from '../../db/connect.ts';
+import { currencyDigits } from '../../kernel/money.ts';
+import { literal, selectList } from '../files/csv-export.ts';
+import { frozen } from '../ledger/payout-record.ts';
+import type { PaymentFormat } from './format.ts';
+
+/** The payments of a payout as a format sees them. */
+export interface Payments {
+  /** The UUID of the account. */
+  readonly account: string;
+  /** The UUID of the payout. */
+  readonly payout: string;
+  readonly format: PaymentFormat;
+  /** Pays whole units of currencies of which the provider takes no fractions. */
+  readonly wholeUnits: boolean;
+}
+
+const DESTINATION = ['name_first', 'name_last', 'email', 'paypal_email', 'payout_method', 'legal_type'];
+
+/**
+ * The query of payments, a row per affiliate and currency: of an unpaid payout all its lines, of a paid one those that
+ * were paid, as they were then. Text, as COPY needs it, for the statement that judges them too.
+ */
+function paymentRows({ account, payout, format, wholeUnits }: Payments, sourceCurrency = 'null'): string {
+  const due = 't.amount - t.carried_amount';
+  const amount = wholeUnits ? `${due} - ${fraction(due, format.wholeCurrencies)}` : due;
+  return `
+    select p.id as payout_id, p.number as payout_number, p.status as payout_status, p.paid_at,
+           concat('P', p.number, '-A', l.affiliate_id) as reference, l.affiliate_id, t.payment_reference,
+           t.currency, ${amount} as amount, t.commission_count, coalesce(${sourceCurrency}, t.currency) as source_currency,
+           (o.paypal_payment_limit ->> t.currency)::int8 as paypal_payment_limit,
+           p.status = 'unpaid' and not a.is_ready_for_payout
+             and not coalesce(p.filters ? 'is_ready_for_payout', false) as is_switched_off,
+           d.*, nullif(trim(concat_ws(' ', d.name_first, d.name_last)), '') as name
+    from payouts p
+    join payout_lines l on l.account_id = p.account_id and l.payout_id = p.id
+    join payout_line_totals t on t.account_id = l.account_id and t.payout_id = l.payout_id
+      and t.affiliate_id = l.affiliate_id and t.is_paid is distinct from false
+    join accounts o on o.id = p.account_id
+    join affiliates a on a.account_id = l.account_id and a.id = l.affiliate_id
+    cross join lateral (select ${selectList(DESTINATION.map((name) => [name, frozen(name)]))}) d
+    where p.account_id = ${literal(account)} and p.id = ${literal(payout)}`;
+}
+
+/** The part of an amount that is no whole unit of its currency, where the currency is one of these. */
+function fraction(amount: string, currencies: readonly string[]): string {
+  const units = currencies.map((code) => `when '${code}' then ${10 ** currencyDigits(code)}`);
+  return units.length === 0 ? '0' : `mod(${amount}, case t.currency ${units.join(' ')} else 1 end)`;
+}
+
+/** Affiliates who fare alike in a file: in it, or left out for one reason. */
+export interface PaymentGroup {
+  readonly currency: string;
+  /** Why they cannot be in the file; null = they are. */
+  readonly refusal: string | null;
+  readonly count: number;
+  /** The ids of the first 20. */
+  readonly first: readonly string[];
+  /** Of how many the payment is above what the provider sends at once. */
+  readonly above: number;
+}
+
+/** How the payments of a payout fare in a format, by currency. */
+export function paymentGroups(db: Reader, payments: Payments): Promise<PaymentGroup[]> {
+  return rows(
+    db,
+    sql`select currency, refusal, count(*)::int as count,
+               (array_agg(affiliate_id order by affiliate_id))[1:20] as first,
+               count(*) filter (where is_above)::int as above
+        from (select r.currency, r.affiliate_id, ${raw(payments.format.refusal)} as refusal,
+                     ${raw(payments.format.aboveLimit)} as is_above
+              from (${raw(paymentRows(payments))}) r) judged
+        group by currency, refusal order by currency, refusal`,
+  );
+}
+
+/** What of the payments goes into one file. */
+export interface FilePart {
+  /** null = all. */
+  readonly currency: string | null;
+  /** null = that of the payment. */
+  readonly sourceCurrency: string | null;
+  /** From 1; null = the file is whole. */
+  readonly part: number | null;
+}
+
+/** The COPY of a payment file, ordered by affiliate and currency. */
+export function paymentCopy(payments: Payments, { currency, sourceCurrency, part }: FilePart): string {
+  const { columns, refusal, maxRows, hasHeader } = payments.format;
+  const span = part === null || maxRows === null ? '' : `limit ${maxRows} offset ${(part - 1) * maxRows}`;
+  const source = sourceCurrency === null ? undefined : literal(sourceCurrency);
+  return `copy (
+    select ${selectList(columns)} from (${paymentRows(payments, source)}) r
+    where (${refusal}) is null ${currency === null ? '' : `and r.currency = ${literal(currency)}`}
+    order by r.affiliate_id, r.currency ${span}
+  ) to stdout with (format csv${hasHeader ? ', header' : ''})`;
+}

@@ -1,0 +1,150 @@
+import type { Snapshot } from '../../db/connect.ts';
+import { fail, nameSome } from '../../kernel/errors.ts';
+import { normalizeCurrency } from '../../kernel/money.ts';
+import { type CsvFile, csvOut } from '../files/csv-export.ts';
+import { fileName } from '../payouts/csv.ts';
+import { etagOf, payoutHead } from '../payouts/service.ts';
+import type { PaymentFormat } from './format.ts';
+import { FORMATS } from './formats.ts';
+import { type PaymentGroup, paymentCopy, paymentGroups } from './rows.ts';
+
+/** What a request chooses of a file. */
+export interface PaymentFileInput {
+  readonly currency?: string;
+  readonly part?: number;
+  readonly allow_skipped?: boolean;
+  readonly source_currency?: string;
+  readonly whole_units?: 'down';
+}
+
+/**
+ * The file that carries out a payout's payments in a format, all of the one snapshot `db` reads. Throws
+ * `resource_missing` (format or payout), `no_current_payout`, `unknown_query_parameter`, `invalid_query`,
+ * `several_currencies`, `currency_not_in_payout`, `affiliates_not_in_file`, `empty_payment_file`, `several_parts`,
+ * `no_such_part`.
+ */
+export async function downloadPaymentFile(
+  db: Snapshot,
+  account: string,
+  id: string,
+  formatName: string,
+  input: PaymentFileInput,
+): Promise<CsvFile> {
+  const format = readFormat(formatName);
+  refuseChoices(format, input);
+  const wanted = readCurrency('currency', input.currency);
+  const sourceCurrency = readCurrency('source_currency', input.source_currency);
+  const head = await payoutHead(db, account, id);
+  const payments = { account, payout: head.id, format, wholeUnits: input.whole_units === 'down' };
+  const groups = await paymentGroups(db, payments);
+  const currency = format.choices.includes('currency') ? chooseCurrency(groups, wanted) : null;
+  const chosen = groups.filter((group) => currency === null || group.currency === currency);
+  const skipped = chosen.filter(({ refusal }) => refusal !== null);
+  const hint = wholeUnitsHint(format, skipped, input);
+  const rows = countOf(chosen) - countOf(skipped);
+  if (rows === 0 && format.needsRows) throw emptyFile(format, skipped, hint);
+  if (skipped.length > 0 && !input.allow_skipped) throw notInFile(format, skipped, hint);
+  const parts = format.maxRows === null ? 1 : Math.ceil(rows / format.maxRows);
+  const part = choosePart(format, { rows, parts }, input.part);
+  const marks = [format.name, currency ?? [], part === null ? [] : `part-${part}-of-${parts}`].flat();
+  return {
+    stream: csvOut(db, paymentCopy(payments, { currency, sourceCurrency, part })),
+    name: fileName(head, ...marks),
+    headers: {
+      etag: etagOf(head.revision),
+      'payhook-skipped-affiliates': String(countOf(skipped)),
+      'payhook-affiliates-above-limit': String(aboveLimit(chosen)),
+    },
+  };
+}
+
+function readFormat(name: string): PaymentFormat {
+  const format = FORMATS.find((each) => each.name === name);
+  if (format) return format;
+  const names = FORMATS.map((each) => each.name).join(', ');
+  throw fail('resource_missing', `no such format of payment files; there are ${names}`);
+}
+
+// a choice that a format would ignore is one that somebody relies on
+function refuseChoices({ name, choices }: PaymentFormat, input: PaymentFileInput): void {
+  const strange = Object.keys(input).filter((key) => !(choices as readonly string[]).includes(key));
+  if (strange.length === 0) return;
+  const known = choices.length > 0 ? `it takes ${choices.join(', ')}` : 'it takes none';
+  throw fail('unknown_query_parameter', `${strange.join(', ')}: not for the format ${name}; ${known}`);
+}
+
+function readCurrency(name: string, code: string | undefined): string | null {
+  if (code === undefined) return null;
+  const currency = normalizeCurrency(code);
+  if (currency === null) throw fail('invalid_query', `${name} must be an ISO 4217 currency code`);
+  return currency;
+}
+
+/** Of how many who are in the file the payment is above what the provider sends at once. */
+const aboveLimit = (groups: readonly PaymentGroup[]) =>
+  groups.filter(({ refusal }) => refusal === null).reduce((sum, { above }) => sum + above, 0);
+const countOf = (groups: readonly PaymentGroup[]) => groups.reduce((sum, { count }) => sum + count, 0);
+
+/** The one currency of a file; null when the payout has no payment in any. */
+function chooseCurrency(groups: readonly PaymentGroup[], wanted: string | null): string | null {
+  const currencies = [...new Set(groups.map((group) => group.currency))];
+  if (wanted !== null && currencies.length > 0 && !currencies.includes(wanted)) {
+    throw fail(
+      'currency_not_in_payout',
+      `currency: the payout pays nothing in ${wanted}; it pays in ${currencies.join(', ')}`,
+    );
+  }
+  if (wanted === null && currencies.length > 1) {
+    throw fail(
+      'several_currencies',
+      `the file takes one currency and the payout pays in several: choose with currency, one of ${currencies.join(', ')}`,
+    );
+  }
+  return wanted ?? currencies[0] ?? null;
+}
+
+function reasonsOf(skipped: readonly PaymentGroup[]): string {
+  return skipped
+    .map(({ refusal, first, count }) => `${refusal} (affiliates ${nameSome(first, count)})`)
+    .join('; ');
+}
+
+/** The choice that would pay some of those who are left out, for the end of a message. */
+function wholeUnitsHint(
+  { wholeCurrencies }: PaymentFormat,
+  skipped: readonly PaymentGroup[],
+  { whole_units }: PaymentFileInput,
+): string {
+  const helps = skipped.some(({ currency }) => wholeCurrencies.includes(currency));
+  return helps && whole_units === undefined
+    ? '; whole_units=down pays whole units and leaves the rest owed'
+    : '';
+}
+
+function emptyFile({ title }: PaymentFormat, skipped: readonly PaymentGroup[], hint: string) {
+  const why = skipped.length > 0 ? reasonsOf(skipped) : 'nobody was paid in this payout';
+  return fail('empty_payment_file', `the ${title} would have no rows: ${why}${hint}`);
+}
+
+function notInFile({ title }: PaymentFormat, skipped: readonly PaymentGroup[], hint: string) {
+  return fail(
+    'affiliates_not_in_file',
+    `not everyone can be in the ${title}: ${reasonsOf(skipped)}. allow_skipped=true makes the file without them${hint}`,
+  );
+}
+
+/** The part to send; null when the file is whole. */
+function choosePart(
+  { title, maxRows }: PaymentFormat,
+  { rows, parts }: { rows: number; parts: number },
+  wanted: number | undefined,
+): number | null {
+  const size = `the ${rows} rows of the ${title} are ${parts} ${parts === 1 ? 'part' : 'parts'}`;
+  if (wanted !== undefined && wanted > parts)
+    throw fail('no_such_part', `part must be at most ${parts}: ${size}`);
+  if (parts <= 1) return null;
+  if (wanted === undefined) {
+    throw fail('several_parts', `${size} of at most ${maxRows} rows: choose with part, from 1 to ${parts}`);
+  }
+  return wanted;
+}

@@ -1,0 +1,37 @@
+import type { Column } from '../files/csv-export.ts';
+import { DECIMAL, type PaymentFormat } from './format.ts';
+
+const text = (name: string): Column => [name, `csv_text(r.${name})`];
+
+/**
+ * For people: who gets how much in all currencies, whatever way it is paid. It shows nothing that could be another
+ * thing tomorrow once the payout is paid: no `external_id`, no money that came back.
+ */
+export const summary: PaymentFormat = {
+  name: 'summary',
+  title: 'summary',
+  hasHeader: true,
+  columns: [
+    ['payout_id', `public_id('po', r.payout_id)`],
+    ['payout_number', 'r.payout_number'],
+    ['payout_status', 'r.payout_status'],
+    ['affiliate_id', 'r.affiliate_id'],
+    text('name_first'),
+    text('name_last'),
+    text('email'),
+    ['payout_method', 'r.payout_method'],
+    text('paypal_email'),
+    ['currency', 'upper(r.currency)'],
+    ['amount', DECIMAL],
+    ['commission_count', 'r.commission_count'],
+    ['reference', 'r.reference'],
+    text('payment_reference'),
+    ['paid_at', 'iso(r.paid_at)'],
+  ],
+  choices: [],
+  maxRows: null,
+  refusal: 'null::text',
+  aboveLimit: 'false',
+  wholeCurrencies: [],
+  needsRows: false,
+};

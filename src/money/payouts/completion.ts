@@ -1,0 +1,155 @@
+import type { Tx } from '../../db/connect.ts';
+import { fail, nameSome } from '../../kernel/errors.ts';
+import { normalizeCurrency } from '../../kernel/money.ts';
+import {
+  formatInstant,
+  INSTANT_OR_DAY_RULE,
+  parseInstantOrDay,
+  type Span,
+  type Timestamp,
+} from '../../kernel/time.ts';
+import { publish } from '../../outbox/queue.ts';
+import { zoneOf } from '../../people/accounts/service.ts';
+import { payoutSummary } from '../ledger/payout-record.ts';
+import { checkRevision, getPayout, lockPayoutToChange, type PayoutRecord, readIfMatch } from './service.ts';
+import { carriedImport, compareEntries, type Entry, type Named, settleLines } from './settlement.ts';
+import { type LockedPayout, markPaid, refreshTotals } from './store.ts';
+
+export interface CommissionEntry {
+  readonly affiliate_id: number;
+  readonly is_paid: boolean;
+  readonly currency?: string;
+  readonly amount?: number;
+  readonly payment_reference?: string | null;
+}
+
+/**
+ * Completes a payout. A line is one affiliate and one currency; an entry is about one, or without a currency about all
+ * of the affiliate. Listed and true is paid, whole or up to `amount`, with the rest carried to the next payout;
+ * everything else is released and owed again. `paidAt` is when the money left, not before the payout was made and not in
+ * the future. Throws `invalid_body`, `payout_is_paid`, `payout_changed`,
+ * `duplicate_entry`, `affiliate_not_in_payout`, `invalid_amount`, `affiliates_missing`.
+ */
+export async function completePayout(
+  tx: Tx,
+  account: string,
+  actor: string,
+  id: string,
+  input: {
+    commissions: readonly CommissionEntry[];
+    requireAll: boolean;
+    /** A day of the account's zone, or an instant; without it now. */
+    paidAt: string | undefined;
+    metadata: object | undefined;
+    ifMatch: string | undefined;
+  },
+): Promise<PayoutRecord> {
+  const accepted = readIfMatch(input.ifMatch);
+  const entries = input.commissions.map(readEntry);
+  const paid = input.paidAt === undefined ? null : readPaidAt(input.paidAt, await zoneOf(tx, account));
+  const payout = await lockPayoutToChange(tx, account, id);
+  if (payout.status === 'paid') throw fail('payout_is_paid', 'the payout is paid already');
+  checkRevision(payout, accepted);
+  const at = paid && paidWithin(paid, payout);
+  refuseRepeated(entries);
+  const unlisted = await checkEntries(tx, account, payout.id, entries, input.requireAll);
+  await settleLines(tx, account, payout.id, entries);
+  await markPaid(tx, account, payout.id, { by: actor, at, metadata: input.metadata ?? null });
+  await refreshTotals(tx, account, payout.id);
+  await publish(tx, { account, type: 'payout.paid', data: await payoutSummary(tx, account, payout.id) });
+  const carried = await carriedImport(tx, account, payout.id);
+  if (carried !== null) await publish(tx, { account, type: 'commissions.imported', data: carried });
+  const record = await getPayout(tx, account, id);
+  const counts = `"unlisted_affiliate_count":${unlisted.affiliates},"unlisted_line_count":${unlisted.lines}`;
+  return { ...record, json: `${record.json.slice(0, -1)},${counts}}` };
+}
+
+const refusePaidAt = (rule: string) => fail('invalid_body', `paid_at must ${rule}`);
+
+function readPaidAt(text: string, zone: string): Span {
+  const span = parseInstantOrDay(text, zone);
+  if (span === null) throw refusePaidAt(`be ${INSTANT_OR_DAY_RULE}`);
+  return span;
+}
+
+/** The instant to store: of a day the first one at which the payout was there. Throws `invalid_body`. */
+function paidWithin({ from, until }: Span, { created_at, now }: LockedPayout): Timestamp {
+  const made = Date.parse(created_at);
+  if (until <= made) throw refusePaidAt(`not lie before the payout was made, at ${created_at}`);
+  if (from > Date.parse(now)) throw refusePaidAt(`not lie in the future: it is ${now}`);
+  return formatInstant(Math.max(from, made));
+}
+
+function readEntry(entry: CommissionEntry, index: number): Entry {
+  const field = `commissions[${index}]`;
+  const currency = entry.currency === undefined ? null : normalizeCurrency(entry.currency);
+  if (currency === null && entry.currency !== undefined) {
+    throw fail('invalid_body', `${field}.currency must be an ISO 4217 currency code, not ${entry.currency}`);
+  }
+  if (entry.amount !== undefined && currency === null) {
+    throw fail('invalid_body', `${field}.currency is required beside an amount`);
+  }
+  if (entry.amount !== undefined && !entry.is_paid) {
+    throw fail('invalid_body', `${field}.amount is what was paid: it needs is_paid true`);
+  }
+  return {
+    affiliateId: entry.affiliate_id,
+    currency,
+    isPaid: entry.is_paid,
+    amount: entry.amount ?? null,
+    reference: entry.payment_reference ?? null,
+  };
+}
+
+/** Throws `duplicate_entry` for a line that two entries are about. */
+function refuseRepeated(entries: readonly Entry[]): void {
+  const seen = new Map<number, Set<string | null>>();
+  const twice = new Set<string>();
+  const both = new Set<number>();
+  for (const { affiliateId, currency } of entries) {
+    const before = seen.get(affiliateId) ?? new Set();
+    if (before.has(currency))
+      twice.add(currency === null ? `${affiliateId}` : `${affiliateId} in ${currency}`);
+    else if (before.size > 0 && (currency === null || before.has(null))) both.add(affiliateId);
+    seen.set(affiliateId, before.add(currency));
+  }
+  if (twice.size > 0)
+    throw fail('duplicate_entry', `commissions: affiliates listed twice: ${nameSome([...twice])}`);
+  if (both.size > 0) {
+    throw fail(
+      'duplicate_entry',
+      `commissions: affiliates listed both with a currency and without, which means all of theirs: ${nameSome([...both])}`,
+    );
+  }
+}
+
+const names = ({ first, count }: Named) => nameSome(first ?? [], count);
+
+async function checkEntries(
+  tx: Tx,
+  account: string,
+  payout: string,
+  entries: readonly Entry[],
+  requireAll: boolean,
+) {
+  const found = await compareEntries(tx, account, payout, entries);
+  if (found.strangers.count > 0) {
+    throw fail(
+      'affiliate_not_in_payout',
+      `commissions: not in this payout: affiliates ${names(found.strangers)}`,
+    );
+  }
+  if (found.tooLarge.count > 0) {
+    throw fail(
+      'invalid_amount',
+      `commissions: amount is more than the line is worth: affiliates ${names(found.tooLarge)}`,
+    );
+  }
+  if (requireAll && found.unlistedLines > 0n) {
+    throw fail(
+      'affiliates_missing',
+      `require_all: not listed in commissions: affiliates ${names(found.unlisted)}`,
+    );
+  }
+  return { affiliates: found.unlistedAffiliates, lines: found.unlistedLines };
+}

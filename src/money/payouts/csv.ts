@@ -1,0 +1,83 @@
+import sql from 'sql-template-tag';
+import { maybeRow, type Reader } from '../../db/connect.ts';
+import { dayOf } from '../../kernel/zones.ts';
+import { type Column, literal, selectList } from '../files/csv-export.ts';
+import { frozen, type WhichPayout } from '../ledger/payout-record.ts';
+
+/** What is known of a payout before its file is streamed. */
+export interface FileHead {
+  readonly id: string;
+  readonly number: bigint;
+  readonly revision: number;
+  /** The day of the cut-off in the account's time zone, `YYYY-MM-DD`. */
+  readonly day: string;
+}
+
+/** The head of a payout's file, or null. */
+export async function fileHead(db: Reader, account: string, which: WhichPayout): Promise<FileHead | null> {
+  const row = await maybeRow<Omit<FileHead, 'day'> & { as_of: string; zone: string }>(
+    db,
+    sql`select p.id, p.number, p.revision, iso(p.as_of) as as_of, o.time_zone as zone
+        from payouts p join accounts o on o.id = p.account_id
+        where p.account_id = ${account} and ${which.condition}`,
+  );
+  return row && { ...row, day: dayOf(Date.parse(row.as_of), row.zone) };
+}
+
+/** The name of a file of a payout: its number, revision and day, and what else tells it from the others. */
+export function fileName({ number, revision, day }: FileHead, ...marks: readonly string[]): string {
+  return `${['payout', number, `r${revision}`, day, ...marks].join('-')}.csv`;
+}
+
+const COLUMNS: readonly Column[] = [
+  ['payout_id', `public_id('po', p.id)`],
+  ['payout_status', 'p.status'],
+  ['commission_id', `public_id('com', c.id)`],
+  ['external_id', 'csv_text(c.external_id)'],
+  ['occurred_at', 'iso(c.occurred_at)'],
+  ['type', 'c.type'],
+  ['status', 'p.status'],
+  ['is_paid', `case when p.status = 'paid' then 'true' else 'false' end`],
+  ['affiliate_id', 'c.affiliate_id'],
+  ...['name_first', 'name_last', 'email', 'paypal_email'].map(
+    (name) => [name, `csv_text(${frozen(name)})`] as const,
+  ),
+  ['program_id', 'c.program_id'],
+  ['order_id', 'csv_text(c.order_id)'],
+  ['product_id', 'csv_text(c.product_id)'],
+  ['product_name', 'csv_text(c.product_name)'],
+  ['customer_email', 'csv_text(c.customer_email)'],
+  ['sale_amount', 'decimal_text(c.sale_amount, c.currency)'],
+  ['amount', 'decimal_text(c.amount, c.currency)'],
+  ['currency', 'upper(c.currency)'],
+  ['description', 'csv_text(c.description)'],
+  ['paid_at', 'iso(p.paid_at)'],
+  ['order_line_id', 'csv_text(c.order_line_id)'],
+];
+
+const CELLS = `c.account_id, c.payout_id, c.id, c.external_id, c.occurred_at, c.affiliate_id, c.program_id, c.order_id,
+  c.product_id, c.product_name, c.customer_email, c.sale_amount, c.currency, c.description, c.order_line_id`;
+
+/**
+ * The COPY of a payout's commissions: of an unpaid payout all, of a paid one those that were paid, since the others
+ * are released and in it no more. What a paid line did not pay is taken off by a row of its own, of the adjustment that
+ * owes it again: the sum of the file is what was paid.
+ */
+export function commissionsCopy(account: string, payout: string): string {
+  const of = (alias: string) =>
+    `${alias}.account_id = ${literal(account)} and ${alias}.payout_id = ${literal(payout)}`;
+  return `copy (
+    select ${selectList(COLUMNS)}
+    from (
+      select ${CELLS}, c.type, c.amount from commissions c where ${of('c')}
+      union all
+      select ${CELLS.replace('c.payout_id', 't.payout_id')}, 'carried', -t.carried_amount
+      from payout_line_totals t
+      join commissions c on c.account_id = t.account_id and c.id = t.carried_commission_id
+      where ${of('t')} and t.carried_amount > 0) c
+    join payouts p on p.account_id = c.account_id and p.id = c.payout_id
+    join payout_lines l on l.account_id = c.account_id and l.payout_id = c.payout_id and l.affiliate_id = c.affiliate_id
+    join affiliates a on a.account_id = c.account_id and a.id = c.affiliate_id
+    order by c.affiliate_id, c.currency, c.type = 'carried', c.occurred_at, c.id
+  ) to stdout with (format csv, header)`;
+}

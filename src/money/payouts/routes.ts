@@ -1,0 +1,341 @@
+import { type TSchema, Type } from 'typebox';
+import type { ListDefinition, ListQuery, Page } from '../../contract/lists.ts';
+import { created, noContent, ok, page, type Route, readRoute, writeRoute } from '../../contract/route.ts';
+import { currencyInput, listOf, metadata, nullable, numberId, strict, text } from '../../contract/schemas.ts';
+import type { Reader } from '../../db/connect.ts';
+import { MAX_AMOUNT } from '../../kernel/money.ts';
+import { commissionList, listPayoutCommissions } from '../commissions/list.ts';
+import { commission } from '../commissions/schema.ts';
+import { csvReply } from '../files/csv-export.ts';
+import { completePayout } from './completion.ts';
+import { FILTER_FIELDS, filtersSchema } from './filters.ts';
+import { exclusionList, lineList, listExclusions, listLines, listPayouts, payoutList } from './lists.ts';
+import type { Selection } from './plan.ts';
+import { previewExclusionList, previewExclusions, previewLineList, previewLines } from './preview.ts';
+import { completed, exclusion, line, payout, payoutSummary, preview, previewExclusion } from './schema.ts';
+import {
+  createPayout,
+  downloadPayout,
+  etagOf,
+  getPayout,
+  type PayoutRecord,
+  payoutHead,
+  previewPage,
+  previewPayout,
+  removePayout,
+} from './service.ts';
+
+const LONG_LIST_LIMIT = 16 << 20;
+
+const filterHelp = FILTER_FIELDS.map(
+  ({ name, operators, rule }) => `\n- \`${name}\` (${operators.join(', ')}): ${rule}`,
+).join('');
+const selection = strict(
+  {
+    filters: Type.Optional(
+      Type.Unsafe<unknown>({
+        description:
+          'Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators; ' +
+          `all must hold.${filterHelp}`,
+        examples: [null, { currency: 'usd', occurred_at: { lt: '2026-10-01' } }],
+        'x-shown': { anyOf: [filtersSchema, { type: 'null' }] },
+      }),
+    ),
+    search: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: 'every word must be part of a name, e-mail or slug of the affiliate',
+      }),
+    ),
+    ignore_minimum: Type.Optional(Type.Boolean({ description: 'pays also what is below the minimums' })),
+    metadata: Type.Optional(metadata),
+  },
+  { title: 'PayoutSelection' },
+);
+
+const reply = ({ json, revision }: PayoutRecord) => ok(json, { etag: etagOf(revision) });
+const path = '/v2/affiliates/payouts';
+const one = '/v2/affiliates/payouts/{payout_id}';
+const filterErrors = [
+  'unknown_filter',
+  'unknown_operator',
+  'invalid_filter',
+  'too_many_filters',
+  'unknown_affiliate',
+  'unknown_program',
+] as const;
+const missing = ['resource_missing', 'no_current_payout'] as const;
+
+export const list = readRoute({
+  operation: 'listPayouts',
+  path,
+  access: 'affiliates',
+  summary: 'List affiliate payouts',
+  list: payoutList,
+  returns: { 200: listOf(payoutSummary) },
+  handle: async ({ db, account, list }) => page(await listPayouts(db, account, list)),
+});
+
+export const create = writeRoute({
+  operation: 'createPayout',
+  method: 'POST',
+  path,
+  access: 'affiliates',
+  sends: ['ETag'],
+  summary: 'Create a payout',
+  description:
+    'Takes all unpaid commissions that match the filters and are off hold. An account has at most one unpaid payout.',
+  body: selection,
+  bodyOptional: true,
+  returns: { 201: payout },
+  errors: [...filterErrors, 'current_payout_exists', 'nothing_to_pay', 'amount_too_large'],
+  handle: async ({ tx, account, principal, body }) => {
+    const { json, revision } = await createPayout(tx, account, principal.id, body);
+    return created(json, { etag: etagOf(revision) });
+  },
+});
+
+export const previewOne = writeRoute({
+  operation: 'previewPayout',
+  method: 'POST',
+  path: '/v2/affiliates/payouts/preview',
+  access: 'affiliates',
+  summary: 'Preview a payout',
+  description: 'Exactly what create would do now, without doing it: also the "what do we owe" report.',
+  body: selection,
+  bodyOptional: true,
+  returns: { 200: preview },
+  errors: [...filterErrors, 'amount_too_large'],
+  harmless: true,
+  unaudited: true,
+  handle: async ({ tx, account, body }) => ok(await previewPayout(tx, account, body)),
+});
+
+/** A list of what create would do now: the body of create, the query of a list. */
+function previewList(
+  part: string,
+  spec: {
+    operation: string;
+    summary: string;
+    list: ListDefinition;
+    item: TSchema;
+    read: (db: Reader, selection: Selection, list: ListQuery) => Promise<Page>;
+  },
+): Route {
+  return writeRoute({
+    operation: spec.operation,
+    method: 'POST',
+    path: `/v2/affiliates/payouts/preview/${part}`,
+    access: 'affiliates',
+    summary: spec.summary,
+    description: 'However many there are. Each page is decided anew, at its own moment.',
+    body: selection,
+    bodyOptional: true,
+    list: spec.list,
+    returns: { 200: listOf(spec.item) },
+    errors: filterErrors,
+    harmless: true,
+    unaudited: true,
+    handle: async ({ tx, account, body, list }) =>
+      page(await previewPage(tx, account, body, (db, chosen) => spec.read(db, chosen, list))),
+  });
+}
+
+export const previewAffiliates = previewList('affiliates', {
+  operation: 'previewPayoutAffiliates',
+  summary: 'List who a payout would pay',
+  list: previewLineList,
+  item: line,
+  read: previewLines,
+});
+
+export const previewExcluded = previewList('excluded', {
+  operation: 'previewPayoutExclusions',
+  summary: 'List who a payout would leave out',
+  list: previewExclusionList,
+  item: previewExclusion,
+  read: previewExclusions,
+});
+
+export const getCurrent = readRoute({
+  operation: 'getCurrentPayout',
+  path: '/v2/affiliates/payouts/current',
+  access: 'affiliates',
+  sends: ['ETag'],
+  summary: 'Get the current unpaid payout',
+  returns: { 200: payout },
+  errors: ['no_current_payout'],
+  handle: async ({ db, account }) => reply(await getPayout(db, account, 'current')),
+});
+
+export const get = readRoute({
+  operation: 'getPayout',
+  path: one,
+  access: 'affiliates',
+  sends: ['ETag'],
+  summary: 'Get a payout by id',
+  description: '`current` in place of the id reads the unpaid payout, here and in the paths below.',
+  returns: { 200: payout },
+  errors: missing,
+  handle: async ({ db, account, params }) => reply(await getPayout(db, account, params.payout_id)),
+});
+
+export const complete = writeRoute({
+  operation: 'completePayout',
+  method: 'PUT',
+  path: one,
+  access: 'affiliates',
+  sends: ['ETag'],
+  summary: 'Complete a payout',
+  description:
+    'Marks who was paid. A line is one affiliate in one currency; an entry is about one line, or without `currency` ' +
+    'about all of the affiliate. Listed and true: paid, for ever, whole or up to `amount`, with the rest owed again. ' +
+    'Listed and false, or not listed: the commissions are released and owed again.',
+  body: strict({
+    commissions: Type.Array(
+      strict({
+        affiliate_id: { ...numberId, description: 'an affiliate of the payout' },
+        is_paid: Type.Boolean({ description: 'the money has left; false releases what is owed' }),
+        currency: Type.Optional({
+          ...currencyInput,
+          description: 'ISO 4217, any case: the line this is about; without it all lines of the affiliate',
+        }),
+        amount: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: MAX_AMOUNT,
+            description:
+              'minor units of the currency beside it that left, at most what the line is worth: the rest is owed again',
+          }),
+        ),
+        payment_reference: Type.Optional(
+          nullable({ ...text(255), description: 'how you find the transfer, stored with the line' }),
+        ),
+      }),
+      { minItems: 1 },
+    ),
+    require_all: Type.Optional(Type.Boolean({ description: 'refuse unless every line is listed' })),
+    paid_at: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "when the money left: a day YYYY-MM-DD of the account's time zone, or an RFC 3339 instant; not before the " +
+          'payout was made, not in the future; now if left out',
+        examples: ['2026-09-30'],
+      }),
+    ),
+    metadata: Type.Optional(metadata),
+  }),
+  bodyLimit: LONG_LIST_LIMIT,
+  ifMatch: true,
+  returns: { 200: completed },
+  errors: [
+    'resource_missing',
+    'current_is_read_only',
+    'payout_is_paid',
+    'payout_changed',
+    'invalid_if_match',
+    'duplicate_entry',
+    'affiliate_not_in_payout',
+    'invalid_amount',
+    'affiliates_missing',
+  ],
+  handle: async ({ tx, account, principal, params, body, ifMatch }) =>
+    reply(
+      await completePayout(tx, account, principal.id, params.payout_id, {
+        commissions: body.commissions,
+        requireAll: body.require_all ?? false,
+        paidAt: body.paid_at,
+        metadata: body.metadata,
+        ifMatch,
+      }),
+    ),
+});
+
+export const remove = writeRoute({
+  operation: 'deletePayout',
+  method: 'DELETE',
+  path: one,
+  access: 'affiliates',
+  summary: 'Delete a payout',
+  description: 'Only an unpaid one; its commissions are released.',
+  ifMatch: true,
+  returns: { 204: null },
+  errors: [
+    'resource_missing',
+    'current_is_read_only',
+    'payout_is_paid',
+    'payout_changed',
+    'invalid_if_match',
+  ],
+  handle: async ({ tx, account, params, ifMatch }) => {
+    await removePayout(tx, account, params.payout_id, ifMatch);
+    return noContent();
+  },
+});
+
+export const download = readRoute({
+  operation: 'downloadPayout',
+  path: `${one}/download`,
+  access: 'affiliates',
+  sends: ['ETag'],
+  summary: 'Download payout CSV',
+  description: 'One row per commission: of an unpaid payout all, of a paid one those that were paid.',
+  returns: { 200: 'text/csv' },
+  errors: missing,
+  handle: ({ snapshot, account, params }) =>
+    csvReply(snapshot, (db) => downloadPayout(db, account, params.payout_id)),
+});
+
+/** A list within a payout: the payout and the page are read at one moment. */
+function listWithin(
+  part: string,
+  spec: {
+    operation: string;
+    summary: string;
+    list: ListDefinition;
+    item: TSchema;
+    read: (db: Reader, account: string, payout: string, list: ListQuery) => Promise<Page>;
+  },
+): Route {
+  return readRoute({
+    operation: spec.operation,
+    path: `${one}/${part}`,
+    access: 'affiliates',
+    summary: spec.summary,
+    list: spec.list,
+    returns: { 200: listOf(spec.item) },
+    errors: missing,
+    handle: async ({ snapshot, account, params, list }) =>
+      page(
+        await snapshot(async (db) => {
+          const { id } = await payoutHead(db, account, params.payout_id);
+          return spec.read(db, account, id, list);
+        }),
+      ),
+  });
+}
+
+export const affiliates = listWithin('affiliates', {
+  operation: 'listPayoutAffiliates',
+  summary: 'List the lines of a payout',
+  list: lineList,
+  item: line,
+  read: listLines,
+});
+
+export const commissions = listWithin('commissions', {
+  operation: 'listPayoutCommissions',
+  summary: 'List the commissions of a payout',
+  list: commissionList,
+  item: commission,
+  read: listPayoutCommissions,
+});
+
+export const exclusions = listWithin('excluded', {
+  operation: 'listPayoutExclusions',
+  summary: 'List who was left out of a payout',
+  list: exclusionList,
+  item: exclusion,
+  read: listExclusions,
+});

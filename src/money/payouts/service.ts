@@ -1,0 +1,254 @@
+import type { Page } from '../../contract/lists.ts';
+import { type Reader, type Snapshot, type Tx, uniqueViolation } from '../../db/connect.ts';
+import { fail, nameSome } from '../../kernel/errors.ts';
+import { idOf, uuidOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { formatDecimal } from '../../kernel/money.ts';
+import { publish } from '../../outbox/queue.ts';
+import { zoneOf } from '../../people/accounts/service.ts';
+import { type CsvFile, csvOut } from '../files/csv-export.ts';
+import { lockBooks } from '../ledger/books.ts';
+import { payoutRecord, payoutSummary, type WhichPayout, whichPayout } from '../ledger/payout-record.ts';
+import { missingAffiliates, missingPrograms } from '../ledger/references.ts';
+import { refuseInexact } from '../ledger/totals.ts';
+import { commissionsCopy, type FileHead, fileHead, fileName } from './csv.ts';
+import { type PayoutFilters, readFilters } from './filters.ts';
+import type { Selection } from './plan.ts';
+import {
+  claim,
+  currentPayout,
+  deletePayout,
+  exclusionCounts,
+  insertPayout,
+  type LockedPayout,
+  lockPayout,
+  previewRecord,
+  refreshTotals,
+} from './store.ts';
+
+export interface SelectionInput {
+  readonly filters?: unknown;
+  readonly search?: string;
+  readonly ignore_minimum?: boolean;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** A payout's record with its UUID and revision, which is its ETag. */
+export interface PayoutRecord {
+  readonly id: string;
+  readonly revision: number;
+  readonly json: Json<unknown>;
+}
+
+/** Checks the shape of a selection before anything is locked. */
+async function readSelection(db: Reader, account: string, input: SelectionInput): Promise<Selection> {
+  return {
+    account,
+    filters: readFilters(input.filters, await zoneOf(db, account)),
+    search: (input.search ?? '').trim(),
+    ignoreMinimum: input.ignore_minimum ?? false,
+    metadata: input.metadata ?? {},
+  };
+}
+
+/** A typo must not mean "nobody". Throws `unknown_affiliate`, `unknown_program`. */
+async function checkReferences(db: Reader, account: string, filters: PayoutFilters): Promise<void> {
+  const affiliates = await missingAffiliates(db, account, filters.affiliateIds);
+  if (affiliates.length > 0) {
+    throw fail('unknown_affiliate', `filters.affiliate_id: no such affiliate: ${nameSome(affiliates)}`);
+  }
+  const programs = await missingPrograms(db, account, filters.programIds);
+  if (programs.length > 0) {
+    throw fail('unknown_program', `filters.program_id: no such program: ${nameSome(programs)}`);
+  }
+}
+
+/**
+ * Makes the account's unpaid payout of all that is owed and matches. Throws `current_payout_exists` (with its
+ * Location), `nothing_to_pay`, the reasons of filters, `unknown_affiliate`, `unknown_program`, `amount_too_large`.
+ */
+export async function createPayout(
+  tx: Tx,
+  account: string,
+  actor: string,
+  input: SelectionInput,
+): Promise<PayoutRecord> {
+  const selection = await readSelection(tx, account, input);
+  await lockBooks(tx, account);
+  await refuseSecond(tx, account);
+  await checkReferences(tx, account, selection.filters);
+  const payout = await insertOnly(insertPayout(tx, selection, actor));
+  await claim(tx, selection, payout.id);
+  const { largest, lines } = await refreshTotals(tx, account, payout.id);
+  if (lines === 0n) throw await nothingToPay(tx, account, payout.id);
+  refuseInexact(largest);
+  await publish(tx, { account, type: 'payout.created', data: await payoutSummary(tx, account, payout.id) });
+  return found(await payoutRecord(tx, account, which(idOf('po', payout.id))));
+}
+
+async function refuseSecond(tx: Tx, account: string): Promise<void> {
+  const current = await currentPayout(tx, account);
+  if (current === null) return;
+  const id = idOf('po', current);
+  throw fail('current_payout_exists', `payout ${id} is unpaid: complete or delete it before making another`, {
+    location: `/v2/affiliates/payouts/${id}`,
+  });
+}
+
+// The books make this impossible; the index behind it is the guarantee.
+async function insertOnly<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (uniqueViolation(error) !== 'payouts_one_unpaid') throw error;
+    throw fail(
+      'current_payout_exists',
+      'another payout is unpaid: complete or delete it before making another',
+    );
+  }
+}
+
+async function nothingToPay(tx: Tx, account: string, payout: string) {
+  const excluded = await exclusionCounts(tx, account, payout);
+  const why = excluded.map(
+    ({ reason, affiliates, commissions }) =>
+      `${reason}: ${affiliates} affiliates with ${commissions} commissions`,
+  );
+  const left = why.length > 0 ? `left out: ${why.join(', ')}` : 'no unpaid commission matches';
+  return fail('nothing_to_pay', `nothing to pay; ${left}`);
+}
+
+/** What create would do now, without doing it: the same shape with `id` null and `current_payout_id`. */
+export async function previewPayout(
+  db: Reader,
+  account: string,
+  input: SelectionInput,
+): Promise<Json<unknown>> {
+  const selection = await readSelection(db, account, input);
+  await checkReferences(db, account, selection.filters);
+  const { json, largest } = await previewRecord(db, selection);
+  refuseInexact(largest);
+  return json;
+}
+
+/**
+ * A page of what create would do now: `read` says of what. Each page is decided anew, at its own moment. Throws as
+ * `previewPayout`.
+ */
+export async function previewPage(
+  db: Reader,
+  account: string,
+  input: SelectionInput,
+  read: (db: Reader, selection: Selection) => Promise<Page>,
+): Promise<Page> {
+  const selection = await readSelection(db, account, input);
+  await checkReferences(db, account, selection.filters);
+  return read(db, selection);
+}
+
+/** What an id in a path means. Throws `resource_missing` for an ill-formed one. */
+function which(id: string): WhichPayout {
+  const condition = whichPayout(id);
+  if (condition === null) throw missing(id);
+  return condition;
+}
+
+function missing(id: string) {
+  return id === 'current'
+    ? fail('no_current_payout', 'there is no unpaid payout at the moment')
+    : fail('resource_missing', 'no such payout');
+}
+
+function found(record: PayoutRecord | null, id = ''): PayoutRecord {
+  if (record === null) throw missing(id);
+  return record;
+}
+
+/** A payout by id, or the unpaid one by `current`. Throws `resource_missing`, `no_current_payout`. */
+export async function getPayout(db: Reader, account: string, id: string): Promise<PayoutRecord> {
+  return found(await payoutRecord(db, account, which(id)), id);
+}
+
+/** The head of the payout an id in a path means, for its files and lists. Throws as `getPayout`. */
+export async function payoutHead(db: Reader, account: string, id: string): Promise<FileHead> {
+  const head = await fileHead(db, account, which(id));
+  if (head === null) throw missing(id);
+  return head;
+}
+
+/** The payout to change, with the books and itself locked. Throws `current_is_read_only`, `resource_missing`. */
+export async function lockPayoutToChange(
+  tx: Tx,
+  account: string,
+  id: string,
+): Promise<LockedPayout & { id: string }> {
+  if (id === 'current') throw fail('current_is_read_only', '`current` only reads: use the id of the payout');
+  const uuid = uuidOf('po', id);
+  if (uuid === null) throw missing(id);
+  await lockBooks(tx, account);
+  const payout = await lockPayout(tx, account, uuid);
+  if (payout === null) throw missing(id);
+  return { ...payout, id: uuid };
+}
+
+/** The revisions an If-Match header accepts; null = any. Throws `invalid_if_match`. */
+export function readIfMatch(header: string | undefined): readonly string[] | null {
+  if (header === undefined || header.trim() === '*') return null;
+  return header.split(',').map((part) => {
+    const tag = /^(?:W\/)?"([^"]*)"$/.exec(part.trim())?.[1];
+    if (tag === undefined) throw fail('invalid_if_match', 'If-Match must be an ETag such as "3"');
+    return tag;
+  });
+}
+
+/** Throws `payout_changed` with the current revision and totals unless the revision is accepted. */
+export function checkRevision(payout: LockedPayout, accepted: readonly string[] | null): void {
+  if (accepted === null || accepted.includes(String(payout.revision))) return;
+  throw fail(
+    'payout_changed',
+    `the payout is at revision ${payout.revision} now and pays ${sumsOf(payout)}: look at it again before you go on`,
+    { etag: etagOf(payout.revision) },
+  );
+}
+
+/** The sums of a payout for people: `75.00 EUR to 1 affiliate, 165.50 USD to 3 affiliates`. */
+function sumsOf({ totals }: LockedPayout): string {
+  const sums = JSON.parse(totals) as { currency: string; amount: number; affiliate_count: number }[];
+  return sums
+    .map(({ currency, amount, affiliate_count: count }) => {
+      const decimal = formatDecimal(BigInt(amount), currency);
+      return `${decimal} ${currency.toUpperCase()} to ${count} ${count === 1 ? 'affiliate' : 'affiliates'}`;
+    })
+    .join(', ');
+}
+
+/** The ETag of a revision. */
+export function etagOf(revision: number): string {
+  return `"${revision}"`;
+}
+
+/** Removes an unpaid payout and releases its commissions. Throws `payout_is_paid`, `payout_changed`. */
+export async function removePayout(
+  tx: Tx,
+  account: string,
+  id: string,
+  ifMatch: string | undefined,
+): Promise<void> {
+  const accepted = readIfMatch(ifMatch);
+  const payout = await lockPayoutToChange(tx, account, id);
+  if (payout.status === 'paid') throw fail('payout_is_paid', 'what is paid never changes: the payout stays');
+  checkRevision(payout, accepted);
+  const data = await payoutSummary(tx, account, payout.id);
+  await deletePayout(tx, account, payout.id);
+  await publish(tx, { account, type: 'payout.deleted', data });
+}
+
+/** The commissions of a payout as CSV, all of the one snapshot `db` reads. Throws as `getPayout`. */
+export async function downloadPayout(db: Snapshot, account: string, id: string): Promise<CsvFile> {
+  const head = await payoutHead(db, account, id);
+  return {
+    stream: csvOut(db, commissionsCopy(account, head.id)),
+    name: fileName(head),
+    headers: { etag: etagOf(head.revision) },
+  };
+}

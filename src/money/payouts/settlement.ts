@@ -1,0 +1,198 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { arrivals } from '../ledger/arrivals.ts';
+import { ownExternalId } from '../ledger/own-ids.ts';
+
+/** What Complete says of lines, an item each. */
+export interface Entry {
+  readonly affiliateId: number;
+  /** null = all lines of the affiliate. */
+  readonly currency: string | null;
+  readonly isPaid: boolean;
+  /** Minor units that were paid; null = the line whole. */
+  readonly amount: number | null;
+  readonly reference: string | null;
+}
+
+/** The entries as rows `e`. At most one is about a line: that is checked before. */
+const entryRows = (entries: readonly Entry[]) => sql`
+  unnest(${entries.map((e) => e.affiliateId)}::int8[], ${entries.map((e) => e.currency)}::text[],
+         ${entries.map((e) => e.isPaid)}::boolean[], ${entries.map((e) => e.amount)}::int8[],
+         ${entries.map((e) => e.reference)}::text[])
+    as e (affiliate_id, currency, is_paid, amount, payment_reference)`;
+
+const linesOf = (account: string, payout: string) =>
+  sql`(select * from payout_line_totals where account_id = ${account} and payout_id = ${payout}) t`;
+
+const aboutLine = sql`e.affiliate_id = t.affiliate_id and (e.currency is null or e.currency = t.currency)`;
+
+/** Affiliates, or single lines of them, that break a rule: how many, and the names of the first 20. */
+export interface Named {
+  readonly count: number;
+  readonly first: string[] | null;
+}
+
+/**
+ * Joins by hash: of a payout made a moment ago the planner knows nothing, and would loop over all lines for each of
+ * them.
+ */
+async function byHash<Result>(db: Tx, work: () => Promise<Result>): Promise<Result> {
+  await rows(db, sql`set local enable_nestloop = off`);
+  const result = await work();
+  await rows(db, sql`set local enable_nestloop to default`);
+  return result;
+}
+
+/** How the entries of a Complete fit the lines of the payout. */
+export interface Comparison {
+  /** Entries that are about no line: `7`, or `7 in kwd`. */
+  readonly strangers: Named;
+  /** Entries that pay more than the line: `7 in usd (1200 of 1000)`. */
+  readonly tooLarge: Named;
+  /** Affiliates with lines that no entry is about: `7 in kwd, usd`. */
+  readonly unlisted: Named;
+  readonly unlistedLines: bigint;
+  /** Affiliates of whom no line is listed. */
+  readonly unlistedAffiliates: bigint;
+}
+
+/** Compares entries with lines; changes nothing. */
+export function compareEntries(
+  tx: Tx,
+  account: string,
+  payout: string,
+  entries: readonly Entry[],
+): Promise<Comparison> {
+  const named = (name: Sql, source: Sql) => sql`
+    select count(*) as count, (array_agg(${name} order by affiliate_id))[1:20] as first from (${source}) n`;
+  const nameOf = sql`concat(affiliate_id, ' in ' || currency)`;
+  return byHash(tx, async () => {
+    const judged = sql`
+      with entry as materialized (select * from ${entryRows(entries)}),
+      line as materialized (
+        select t.affiliate_id, t.currency, t.amount, e.affiliate_id is not null as is_listed, e.amount as paid
+        from ${linesOf(account, payout)} left join entry e on ${aboutLine}),
+      who as (
+        select affiliate_id, string_agg(currency, ', ' order by currency) filter (where not is_listed) as currency,
+               count(*) filter (where not is_listed) as lines, bool_or(is_listed) as is_listed
+        from line group by affiliate_id)`;
+    const strangers = sql`select affiliate_id, currency from entry e
+      where not exists (select from line t where ${aboutLine})`;
+    const { json, ...counts } = await oneRow<{
+      json: string;
+      unlisted_lines: bigint;
+      unlisted_affiliates: bigint;
+    }>(
+      tx,
+      sql`${judged}
+        select json_build_array(
+                 (select row_to_json(s) from (${named(nameOf, strangers)}) s),
+                 (select row_to_json(s) from (${named(
+                   sql`concat(affiliate_id, ' in ', currency, ' (', paid, ' of ', amount, ')')`,
+                   sql`select * from line where paid > amount`,
+                 )}) s),
+                 (select row_to_json(s) from (${named(nameOf, sql`select * from who where currency is not null`)}) s))::text as json,
+               (select coalesce(sum(lines), 0)::int8 from who) as unlisted_lines,
+               (select count(*) from who where not is_listed) as unlisted_affiliates`,
+    );
+    const [strange, tooLarge, unlisted] = JSON.parse(json) as [Named, Named, Named];
+    return {
+      strangers: strange,
+      tooLarge,
+      unlisted,
+      unlistedLines: counts.unlisted_lines,
+      unlistedAffiliates: counts.unlisted_affiliates,
+    };
+  });
+}
+
+/**
+ * Marks the lines, copies names and destinations beside them, carries what paid lines did not pay, and releases the
+ * commissions of the unpaid ones.
+ */
+export async function settleLines(
+  tx: Tx,
+  account: string,
+  payout: string,
+  entries: readonly Entry[],
+): Promise<void> {
+  await byHash(tx, async () => {
+    await freezeDestinations(tx, account, payout);
+    await carryRests(tx, account, payout, entries);
+    await rows(
+      tx,
+      sql`update payout_line_totals l set is_paid = e.is_paid, payment_reference = e.payment_reference
+          from (select t.affiliate_id, t.currency, coalesce(e.is_paid, false) as is_paid, e.payment_reference
+                from ${linesOf(account, payout)} left join ${entryRows(entries)} on ${aboutLine}) e
+          where l.account_id = ${account} and l.payout_id = ${payout} and l.affiliate_id = e.affiliate_id
+            and l.currency = e.currency and l.is_paid is null`,
+    );
+  });
+  await release(tx, account, payout);
+}
+
+async function freezeDestinations(tx: Tx, account: string, payout: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update payout_lines l set name_first = a.name_first, name_last = a.name_last, email = a.email,
+          paypal_email = a.paypal_email, payout_method = a.payout_method, legal_type = a.legal_type, is_ready_for_payout = a.is_ready_for_payout
+        from affiliates a
+        where l.account_id = ${account} and l.payout_id = ${payout} and a.account_id = ${account}
+          and a.id = l.affiliate_id`,
+  );
+}
+
+async function release(tx: Tx, account: string, payout: string): Promise<void> {
+  const { unpaid } = await oneRow<{ unpaid: bigint[] | null }>(
+    tx,
+    sql`select array_agg(distinct affiliate_id) as unpaid from ${linesOf(account, payout)} where not is_paid`,
+  );
+  if (unpaid === null) return;
+  // the ids let an index find the rows of a few; `is true` keeps the pairs a hash that is looked up in
+  await rows(
+    tx,
+    sql`update commissions c set payout_id = null, updated_at = clock_timestamp()
+        where account_id = ${account} and payout_id = ${payout} and affiliate_id = any(${unpaid}::int8[])
+          and ((affiliate_id, currency) in (
+            select affiliate_id, currency from ${linesOf(account, payout)} where not is_paid)) is true`,
+  );
+}
+
+/** Owes what paid lines did not pay by an adjustment each, bound to the line. */
+async function carryRests(tx: Tx, account: string, payout: string, entries: readonly Entry[]): Promise<void> {
+  const partly = entries.filter(({ amount }) => amount !== null);
+  if (partly.length === 0) return;
+  await rows(
+    tx,
+    sql`with rest as materialized (
+          select new_id() as id, t.affiliate_id, t.currency, t.amount - e.amount as amount, e.payment_reference
+          from ${linesOf(account, payout)} join ${entryRows(partly)} on ${aboutLine} where e.amount < t.amount),
+        made as (
+          insert into commissions (account_id, id, external_id, affiliate_id, type, currency, amount, original_amount,
+            description, occurred_at, available_at, returns_payout_id)
+          select ${account}::uuid, id, ${ownExternalId('carried', sql`public_id('po', ${payout}::uuid)`, 'id')},
+            affiliate_id, 'adjustment', currency, amount, amount,
+            (select 'Not paid in payout ' || number from payouts where account_id = ${account} and id = ${payout}),
+            now_ms(), now_ms(), ${payout}::uuid
+          from rest order by id
+          returning 1),
+        arrived as (${arrivals(account)})
+        update payout_line_totals l set is_paid = true, payment_reference = rest.payment_reference,
+          carried_amount = rest.amount, carried_commission_id = rest.id
+        from rest
+        where l.account_id = ${account} and l.payout_id = ${payout} and l.affiliate_id = rest.affiliate_id
+          and l.currency = rest.currency`,
+  );
+}
+
+/** What was carried, as the data of the event that tells of it; null when nothing was. */
+export async function carriedImport(db: Reader, account: string, payout: string): Promise<string | null> {
+  const { count, totals } = await oneRow<{ count: bigint; totals: string }>(
+    db,
+    sql`select coalesce(sum(count), 0)::int8 as count, coalesce(json_agg(c order by currency), '[]')::text as totals
+        from (select currency, sum(carried_amount) as amount, count(*) as count
+              from ${linesOf(account, payout)} where carried_amount > 0 group by currency) c`,
+  );
+  if (count === 0n) return null;
+  return `{"object":"commission_import","source":"payout","created":${count},"totals":${totals}}`;
+}

@@ -1,0 +1,224 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { Timestamp } from '../../kernel/time.ts';
+import { undecidedTotal } from '../ledger/payout-record.ts';
+import { claimCondition, decidedGroups, moment, type Selection } from './plan.ts';
+
+/** The UUID of the unpaid payout, or null. */
+export async function currentPayout(db: Reader, account: string): Promise<string | null> {
+  const row = await maybeRow<{ id: string }>(
+    db,
+    sql`select id from payouts where account_id = ${account} and status = 'unpaid'`,
+  );
+  return row?.id ?? null;
+}
+
+/** An empty payout with the next number. Violates `payouts_one_unpaid` when there is an unpaid one. */
+export async function insertPayout(
+  tx: Tx,
+  selection: Selection,
+  createdBy: string,
+): Promise<{ id: string; number: bigint }> {
+  const { account, filters, search, metadata } = selection;
+  return oneRow(
+    tx,
+    sql`with book as (
+          update payout_books set next_number = next_number + 1 where account_id = ${account}
+          returning next_number - 1 as number)
+        insert into payouts (account_id, number, filters, search, as_of, created_by, metadata)
+        select ${account}, number, ${filters.normal && JSON.stringify(filters.normal)}::jsonb,
+               ${search === '' ? null : search}, now_ms(), ${createdBy}, ${JSON.stringify(metadata)}::jsonb from book
+        returning id, number`,
+  );
+}
+
+/**
+ * Decides and claims in one statement, so that the rules are judged and the rows taken on one snapshot: commissions
+ * that come in meanwhile are in neither. Lines are summed from the rows really claimed. `is true` keeps the planner
+ * from joining: it knows nothing of the groups' number, and the commissions must be walked in heap order.
+ */
+export async function claim(tx: Tx, selection: Selection, payout: string): Promise<void> {
+  const { account } = selection;
+  await rows(
+    tx,
+    sql`with moment as materialized (${moment}),
+        decided as materialized (${decidedGroups(selection)}),
+        claimed as (
+          update commissions c set payout_id = ${payout}, updated_at = clock_timestamp()
+          where ((c.affiliate_id, c.currency) in (
+              select affiliate_id, currency from decided where reason is null)) is true
+            and ${claimCondition(selection)}
+          returning c.affiliate_id, c.currency, c.amount),
+        sums as (
+          select affiliate_id, currency, sum(amount)::int8 as amount, count(*) as commission_count
+          from claimed group by 1, 2),
+        line as (
+          insert into payout_lines (account_id, payout_id, affiliate_id)
+          select distinct ${account}::uuid, ${payout}::uuid, affiliate_id from sums),
+        line_total as (
+          insert into payout_line_totals (account_id, payout_id, affiliate_id, currency, amount, commission_count)
+          select ${account}::uuid, ${payout}::uuid, affiliate_id, currency, amount, commission_count from sums),
+        exclusion as (
+          insert into payout_exclusions (account_id, payout_id, affiliate_id, currency, reason, amount, commission_count)
+          select ${account}::uuid, ${payout}::uuid, affiliate_id, currency, reason, amount, commission_count
+          from decided where reason is not null)
+        update payouts set as_of = (select at from moment) where account_id = ${account} and id = ${payout}`,
+  );
+}
+
+/** `{reason, affiliate_count, totals}` per reason, over a source `x` of exclusions. */
+const exclusionsBy = (source: Sql) => sql`
+  select coalesce(json_agg(r order by r.reason), '[]') from (
+    select reason, (select count(distinct affiliate_id) from (${source}) x where x.reason = by.reason) as affiliate_count,
+           json_agg((select t from (select currency, amount, commission_count, by.affiliate_count) t) order by currency)
+             as totals
+    from (select reason, currency, sum(amount) as amount, sum(commission_count)::int8 as commission_count,
+                 count(distinct affiliate_id) as affiliate_count
+          from (${source}) x group by reason, currency) by
+    group by reason) r`;
+
+/** Writes the payout's sums from its lines and exclusions; returns the largest sum and the number of lines. */
+export async function refreshTotals(
+  tx: Tx,
+  account: string,
+  payout: string,
+): Promise<{ largest: bigint; lines: bigint }> {
+  return oneRow(
+    tx,
+    sql`with line as (
+          select affiliate_id, currency, amount, commission_count, is_paid, carried_amount
+          from payout_line_totals where account_id = ${account} and payout_id = ${payout}),
+        by_currency as (
+          select currency, sum(amount) as amount, sum(commission_count)::int8 as commission_count,
+                 count(*) as affiliate_count,
+                 coalesce(sum(amount - carried_amount) filter (where is_paid), 0) as paid_amount,
+                 coalesce(sum(commission_count) filter (where is_paid), 0)::int8 as paid_count,
+                 sum(carried_amount) as carried_amount,
+                 coalesce(sum(amount) filter (where not is_paid), 0) as released_amount,
+                 coalesce(sum(commission_count) filter (where not is_paid), 0)::int8 as released_count
+          from line group by currency),
+        changed as (
+          update payouts set
+            totals = (select coalesce(json_agg(b order by b.currency), '[]') from by_currency b),
+            excluded = (${exclusionsBy(
+              sql`select * from payout_exclusions where account_id = ${account} and payout_id = ${payout}`,
+            )}),
+            affiliate_count = (select count(distinct affiliate_id) from line),
+            commission_count = coalesce((select sum(commission_count) from line), 0)::int8,
+            updated_at = clock_timestamp()
+          where account_id = ${account} and id = ${payout})
+        select greatest((select max(abs(amount)) from by_currency), (
+                 select max(abs(sum)) from (
+                   select sum(amount) from payout_exclusions
+                   where account_id = ${account} and payout_id = ${payout} group by reason, currency) s), 0)::int8
+                 as largest,
+               (select count(*) from line) as lines`,
+  );
+}
+
+/** What was left out of a payout, for the message of an empty one. */
+export function exclusionCounts(
+  tx: Tx,
+  account: string,
+  payout: string,
+): Promise<{ reason: string; affiliates: bigint; commissions: bigint }[]> {
+  return rows(
+    tx,
+    sql`select reason, count(distinct affiliate_id) as affiliates, sum(commission_count)::int8 as commissions
+        from payout_exclusions where account_id = ${account} and payout_id = ${payout} group by reason order by reason`,
+  );
+}
+
+/** The record a create of this selection would make now, read without writing. */
+export async function previewRecord(
+  db: Reader,
+  selection: Selection,
+): Promise<{ json: string; largest: bigint }> {
+  const { account, filters, search, metadata } = selection;
+  return oneRow(
+    db,
+    sql`with moment as materialized (${moment}),
+        decided as materialized (${decidedGroups(selection)}),
+        taken as (select * from decided where reason is null),
+        left_out as (select * from decided where reason is not null),
+        totals as (
+          select currency, sum(amount) as amount, sum(commission_count)::int8 as commission_count,
+                 count(*) as affiliate_count, 0 as paid_amount, 0 as paid_count, 0 as carried_amount,
+                 0 as released_amount, 0 as released_count
+          from taken group by currency),
+        lines as (
+          select t.affiliate_id, nullif(trim(concat_ws(' ', a.name_first, a.name_last)), '') as name, a.email,
+                 a.paypal_email, a.payout_method, a.is_ready_for_payout, null::boolean as is_paid,
+                 sum(t.commission_count)::int8 as commission_count,
+                 json_agg((select s from (select ${undecidedTotal('t')}) s) order by t.currency) as totals,
+                 null as payment_reference, 0 as returned_amount
+          from taken t join affiliates a on a.account_id = ${account} and a.id = t.affiliate_id
+          group by t.affiliate_id, a.account_id, a.id order by t.affiliate_id),
+        record as (
+          select null as id, 'affiliate_payout' as object, null as number, 'unpaid' as status,
+                 ${filters.normal && JSON.stringify(filters.normal)}::json as filters,
+                 ${search === '' ? null : search}::text as search, (select iso(at) from moment) as as_of,
+                 case when (select count(*) from totals) = 1 then (select currency from totals) end as currency,
+                 case when (select count(*) from totals) = 1 then (select amount from totals) end as amount,
+                 (select coalesce(json_agg(t order by t.currency), '[]') from totals t) as totals,
+                 (select count(*) from lines) as affiliate_count,
+                 (select coalesce(sum(commission_count), 0)::int8 from taken) as commission_count,
+                 ${JSON.stringify(metadata)}::jsonb as metadata,
+                 case when (select count(*) from lines) <= 1000
+                   then (select coalesce(json_agg(l), '[]') from lines l) end as affiliates,
+                 (${exclusionsBy(sql`select * from left_out`)}) as excluded,
+                 null as revision, null as created_by, null as created_at, null as updated_at, null as paid_at,
+                 null as paid_by,
+                 (select public_id('po', id) from payouts
+                   where account_id = ${account} and status = 'unpaid') as current_payout_id)
+        select row_to_json(record)::text as json,
+               greatest((select max(abs(amount)) from totals),
+                 (select max(abs(sum)) from (select sum(amount) from left_out group by reason, currency) s), 0)::int8
+                 as largest
+        from record`,
+  );
+}
+
+export interface LockedPayout {
+  readonly number: bigint;
+  readonly status: 'unpaid' | 'paid';
+  readonly revision: number;
+  readonly totals: string;
+  readonly created_at: Timestamp;
+  /** By the database's clock. */
+  readonly now: Timestamp;
+}
+
+/** The payout's row, locked until the transaction ends. The books are locked before it. */
+export function lockPayout(tx: Tx, account: string, id: string): Promise<LockedPayout | null> {
+  return maybeRow(
+    tx,
+    sql`select number, status, revision, totals, iso(id_time(id)) as created_at, iso(clock_timestamp()) as now
+        from payouts where account_id = ${account} and id = ${id} for update`,
+  );
+}
+
+/** Makes a payout (UUID) paid, by whom and when: null = now. `metadata` takes the place of what is stored; null leaves it. */
+export async function markPaid(
+  tx: Tx,
+  account: string,
+  payout: string,
+  paid: { by: string; at: Timestamp | null; metadata: object | null },
+): Promise<void> {
+  const metadata = paid.metadata && JSON.stringify(paid.metadata);
+  await rows(
+    tx,
+    sql`update payouts set status = 'paid', paid_at = coalesce(${paid.at}::timestamptz, clock_timestamp()),
+          paid_by = ${paid.by}, revision = revision + 1, metadata = coalesce(${metadata}::jsonb, metadata)
+        where account_id = ${account} and id = ${payout}`,
+  );
+}
+
+export async function deletePayout(tx: Tx, account: string, payout: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update commissions set payout_id = null, updated_at = clock_timestamp()
+        where account_id = ${account} and payout_id = ${payout}`,
+  );
+  await rows(tx, sql`delete from payouts where account_id = ${account} and id = ${payout}`);
+}

@@ -1,0 +1,107 @@
+import { Type } from 'typebox';
+import { assignmentsOf } from '../../contract/changes.ts';
+import { created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { listOf, metadata, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
+import { uniqueViolation } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { numberIdOf } from '../../kernel/ids.ts';
+import { insertProgram, listPrograms, programList, readProgram, updateProgram } from './store.ts';
+
+const holdDays = nullable(
+  Type.Integer({ minimum: 0, maximum: 3650, description: "days on hold; null = the account's" }),
+);
+
+const program = strict(
+  {
+    id: Type.Integer({ minimum: 1 }),
+    object: Type.Literal('affiliate_program'),
+    name: Type.String(),
+    hold_days: holdDays,
+    metadata,
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  { title: 'Program' },
+);
+
+const optional = { hold_days: Type.Optional(holdDays), metadata: Type.Optional(metadata) };
+
+const missing = () => fail('resource_missing', 'no such program');
+
+/** Two programs of one name could not be told apart in a report. */
+async function uniqueName<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (uniqueViolation(error) === null) throw error;
+    throw fail('duplicate_name', 'name: another program has this name');
+  }
+}
+
+export const list = readRoute({
+  operation: 'listPrograms',
+  path: '/v2/affiliates/programs',
+  access: 'affiliates',
+  summary: 'List programs',
+  list: programList,
+  returns: { 200: listOf(program) },
+  handle: async ({ db, account, list }) => page(await listPrograms(db, account, list)),
+});
+
+export const create = writeRoute({
+  operation: 'createProgram',
+  method: 'POST',
+  path: '/v2/affiliates/programs',
+  access: 'affiliates',
+  summary: 'Create a program',
+  body: strict({ name: text(200), ...optional }),
+  returns: { 201: program },
+  errors: ['duplicate_name'],
+  handle: async ({ tx, account, body }) =>
+    created(
+      await uniqueName(
+        insertProgram(tx, account, {
+          name: body.name,
+          holdDays: body.hold_days ?? null,
+          metadata: body.metadata ?? {},
+        }),
+      ),
+    ),
+});
+
+export const get = readRoute({
+  operation: 'getProgram',
+  path: '/v2/affiliates/programs/{program_id}',
+  access: 'affiliates',
+  summary: 'Get a program',
+  returns: { 200: program },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => {
+    const id = numberIdOf(params.program_id);
+    const json = id === null ? null : await readProgram(db, account, id);
+    if (json === null) throw missing();
+    return ok(json);
+  },
+});
+
+export const change = writeRoute({
+  operation: 'changeProgram',
+  method: 'PATCH',
+  path: '/v2/affiliates/programs/{program_id}',
+  access: 'affiliates',
+  summary: 'Change a program',
+  description: 'A new hold concerns new commissions only.',
+  body: strict({ name: Type.Optional(text(200)), ...optional }),
+  returns: { 200: program },
+  errors: ['resource_missing', 'duplicate_name'],
+  handle: async ({ tx, account, params, body }) => {
+    const id = numberIdOf(params.program_id);
+    const changes = assignmentsOf(body, ['name', 'hold_days', 'metadata']);
+    const json =
+      id === null
+        ? null
+        : await uniqueName(changes ? updateProgram(tx, account, id, changes) : readProgram(tx, account, id));
+    if (json === null) throw missing();
+    return ok(json);
+  },
+});

@@ -1,0 +1,121 @@
+import { Type } from 'typebox';
+import { created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { currencyInput, identifier, listOf, nullable, strict, text } from '../../contract/schemas.ts';
+import { MAX_AMOUNT } from '../../kernel/money.ts';
+import { listRefunds, refundList } from './list.ts';
+import { reverseRefund } from './reverse.ts';
+import { commissionRefund, refund } from './schema.ts';
+import { getRefund, type RefundAnswer, refundCommission, refundOrder } from './service.ts';
+
+const saleAmount = Type.Integer({
+  minimum: 1,
+  maximum: MAX_AMOUNT,
+  description: 'minor units of the sale; the commission is pro rata',
+});
+
+const input = {
+  external_id: { ...identifier, description: 'yours: the same refund again changes nothing' },
+  amount: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MAX_AMOUNT, description: 'minor units of commission to take back' }),
+  ),
+  sale_amount: Type.Optional(saleAmount),
+  reason: Type.Optional(nullable(text(500))),
+  occurred_at: Type.Optional(Type.String({ description: 'RFC 3339; default now' })),
+};
+
+const errors = [
+  'resource_missing',
+  'duplicate_external_id',
+  'wrong_commission_type',
+  'commission_is_voided',
+  'refund_exceeds_rest',
+  'invalid_amount',
+] as const;
+
+const reply = ({ json, isNew }: RefundAnswer) => (isNew ? created(json) : ok(json));
+
+export const refundOne = writeRoute({
+  operation: 'refundCommission',
+  method: 'POST',
+  path: '/v2/affiliates/commissions/{commission_id}/refund',
+  access: 'affiliates',
+  summary: 'Refund a commission',
+  description:
+    'In part, or the rest. Unpaid: reduced, or voided when nothing is left; in the unpaid payout too, whose revision ' +
+    'rises. Paid: what was paid stays and a negative clawback joins the next payout. Refunds by `sale_amount` are ' +
+    'cumulative: in all they take the commission of what was refunded in all, to the minor unit; beyond the sale they ' +
+    'take the rest and say `capped`. Idempotent by `external_id`.',
+  body: strict(input),
+  returns: { 201: commissionRefund, 200: commissionRefund },
+  errors,
+  handle: async ({ tx, account, params, body }) =>
+    reply(await refundCommission(tx, account, params.commission_id, body)),
+});
+
+export const refundByOrder = writeRoute({
+  operation: 'refundOrder',
+  method: 'POST',
+  path: '/v2/affiliates/refunds',
+  access: 'affiliates',
+  summary: 'Refund an order',
+  description:
+    "For a shop's hook, which knows orders and no commissions. Without an amount all that is left of `order_id`, or of " +
+    '`product_id` in it. `sale_amount` and `amount` need an order of one sale; `lines` say what was refunded of each. ' +
+    'Commissions with the same `order_line_id` are shares of one sale, all others are sales of their own; where a ' +
+    'refund could be of several, a 400 lists them. What has not come in yet is taken when it does: until then the ' +
+    'refund, or a line of it, is `waiting`.',
+  body: strict({
+    order_id: text(255),
+    product_id: Type.Optional(nullable(text(255))),
+    currency: Type.Optional({ ...currencyInput, description: 'of the amounts: another one is refused' }),
+    lines: Type.Optional(
+      Type.Array(
+        strict({
+          order_line_id: Type.Optional(text(255)),
+          external_id: Type.Optional({ ...text(255), description: 'of one commission' }),
+          sale_amount: Type.Optional(saleAmount),
+        }),
+        { minItems: 1, maxItems: 100, description: 'each with order_line_id or external_id' },
+      ),
+    ),
+    ...input,
+  }),
+  returns: { 201: refund, 200: refund },
+  errors: ['duplicate_external_id', 'refund_exceeds_rest', 'invalid_amount', 'duplicate_entry'],
+  handle: async ({ tx, account, body }) => reply(await refundOrder(tx, account, body)),
+});
+
+export const list = readRoute({
+  operation: 'listRefunds',
+  path: '/v2/affiliates/refunds',
+  access: 'affiliates',
+  summary: 'List refunds',
+  list: refundList,
+  returns: { 200: listOf(refund) },
+  handle: async ({ db, account, list }) => page(await listRefunds(db, account, list)),
+});
+
+export const get = readRoute({
+  operation: 'getRefund',
+  path: '/v2/affiliates/refunds/{refund_id}',
+  access: 'affiliates',
+  summary: 'Get a refund',
+  description: 'By its id or its `external_id`.',
+  returns: { 200: refund },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => ok(await getRefund(db, account, params.refund_id)),
+});
+
+export const reverse = writeRoute({
+  operation: 'reverseRefund',
+  method: 'POST',
+  path: '/v2/affiliates/refunds/{refund_id}/reverse',
+  access: 'affiliates',
+  summary: 'Reverse a refund',
+  description:
+    'Of a refund that was a mistake, by its id or its `external_id`: what it took is owed again, its clawbacks are ' +
+    'voided, and what waits for a commission is withdrawn. Refused once a payout was paid less because of it.',
+  returns: { 200: refund },
+  errors: ['resource_missing', 'refund_is_reversed', 'refund_is_settled'],
+  handle: async ({ tx, account, params }) => ok(await reverseRefund(tx, account, params.refund_id)),
+});

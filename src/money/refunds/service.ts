@@ -1,0 +1,217 @@
+import type { Reader, Tx } from '../../db/connect.ts';
+import { fail, nameSome } from '../../kernel/errors.ts';
+import { idOf, uuidOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
+import { lockForChange, refuseState } from '../commissions/state.ts';
+import { lockBooks } from '../ledger/books.ts';
+import {
+  askedBy,
+  type Candidate,
+  concerns,
+  describeLines,
+  type RefundLine,
+  type Settled,
+  settleLine,
+} from '../refund-lines/lines.ts';
+import { lockOrder } from '../refund-lines/locks.ts';
+import { type Asked, shareOf } from '../refund-lines/rule.ts';
+import { readCommissionRefund, readRefund } from './list.ts';
+import { type OrderRefundInput, type RefundInput, readLines, readRequest } from './request.ts';
+import {
+  commissionsOfOrder,
+  findRefund,
+  followLines,
+  insertLines,
+  insertRefund,
+  ofOtherOrders,
+  type RefundRequest,
+  type StoredRefund,
+  storedRefund,
+  takenOf,
+} from './store.ts';
+import { take } from './take.ts';
+
+/** The answer: the refund's record, and whether this request made it. */
+export interface RefundAnswer {
+  readonly json: Json<unknown>;
+  readonly isNew: boolean;
+}
+
+const NOT_REFUNDABLE = ['clawback', 'adjustment'] as const;
+
+/**
+ * Refunds one commission, in part or the rest. Unpaid: reduced or voided, also in the unpaid payout. Paid: the paid
+ * row stays and a clawback joins the next payout. Idempotent by `external_id`. Throws `resource_missing`,
+ * `duplicate_external_id`, `wrong_commission_type`, `commission_is_voided`, `refund_exceeds_rest`, `invalid_amount`.
+ */
+export async function refundCommission(
+  tx: Tx,
+  account: string,
+  id: string,
+  input: RefundInput,
+): Promise<RefundAnswer> {
+  const request = readRequest(input, { commission_id: id });
+  const asked = askedBy({
+    amount: input.amount === undefined ? null : BigInt(input.amount),
+    saleAmount: input.sale_amount === undefined ? null : BigInt(input.sale_amount),
+  });
+  await lockBooks(tx, account);
+  const commission = await lockForChange(tx, account, uuidOf('com', id));
+  const known = await replayed(tx, account, input.external_id, request);
+  if (known) return { json: await readCommissionRefund(tx, account, known), isNew: false };
+  const isSpent = commission.voided && commission.refunded_amount === commission.original_amount;
+  refuseState(
+    { ...commission, voided: commission.voided && !(isSpent && asked.of === 'sale') },
+    NOT_REFUNDABLE,
+    {
+      paidToo: true,
+    },
+  );
+  await refuseTooMuch(tx, account, commission.id, asked);
+  const refund = await insertRefund(tx, account, {
+    ...{ externalId: input.external_id, request, orderId: null, productId: null },
+    ...aboutOf(input, request),
+  });
+  await take(tx, account, refund, commission.id, asked);
+  return { json: await readCommissionRefund(tx, account, refund.id), isNew: true };
+}
+
+/** An amount of commission is exact; without one something must be left. A part of a sale takes what is due. */
+async function refuseTooMuch(tx: Tx, account: string, uuid: string, asked: Asked): Promise<void> {
+  const commission = await lockForChange(tx, account, uuid);
+  if (asked.of === 'sale' && commission.sale_amount === null) {
+    throw fail('invalid_amount', 'sale_amount: the commission was stored without one; send amount instead');
+  }
+  const rest = commission.original_amount - commission.refunded_amount;
+  const { amount, capped } = shareOf(await takenOf(tx, account, commission), asked);
+  const isSpent = asked.of === 'rest' && amount === 0n && commission.original_amount > 0n;
+  if (isSpent || (asked.of === 'commission' && capped)) {
+    const wanted = asked.of === 'commission' ? asked.amount : amount;
+    throw fail(
+      'refund_exceeds_rest',
+      `the refund of ${wanted} is more than the ${rest} that is left of ${idOf('com', uuid)}`,
+    );
+  }
+}
+
+/**
+ * Refunds an order: all of it or of a product in it, a part of its one sale, or the lines that are named; all or
+ * nothing. What has not come in yet is taken when it does. Throws `invalid_amount` where it could mean several sales,
+ * `invalid_body`, `duplicate_entry`, `duplicate_external_id`, `refund_exceeds_rest`.
+ */
+export async function refundOrder(tx: Tx, account: string, input: OrderRefundInput): Promise<RefundAnswer> {
+  const { lines, request } = readLines(input);
+  await lockBooks(tx, account);
+  await lockOrder(tx, account, input.order_id);
+  const known = await replayed(tx, account, input.external_id, request);
+  if (known) return { json: await recordOf(tx, account, known), isNew: false };
+  const commissions = await commissionsOfOrder(tx, account, input.order_id);
+  refuseUnnameable(input, commissions);
+  const named = lines.flatMap(({ externalId }) => externalId ?? []);
+  const strangers = await ofOtherOrders(tx, account, input.order_id, named);
+  if (strangers.length > 0) {
+    throw fail(
+      'invalid_body',
+      `lines: external_id ${nameSome(strangers)}: not a sale of order ${input.order_id}`,
+    );
+  }
+  const settled = lines.map((line) => ({ line, settled: settleExactly(line, commissions, input) }));
+  refuseTwice(settled.map((each) => each.settled));
+  const refund = await insertRefund(tx, account, {
+    ...{ externalId: input.external_id, request, orderId: input.order_id },
+    productId: input.product_id ?? null,
+    ...aboutOf(input, request),
+  });
+  await insertLines(tx, account, refund, settled);
+  for (const { line, settled: found } of settled) {
+    if (found.status !== 'applied') continue;
+    for (const { id } of found.take) await takeOfOrder(tx, account, refund, id, line);
+  }
+  await followLines(tx, account, [refund.id]);
+  return { json: await recordOf(tx, account, refund.id), isNew: true };
+}
+
+/** What is voided by hand is not owed, and what refunds have taken whole has no rest: neither stops the others. */
+async function takeOfOrder(tx: Tx, account: string, refund: StoredRefund, id: string, line: RefundLine) {
+  const asked = askedBy(line);
+  const commission = await lockForChange(tx, account, id);
+  const isSpent = commission.refunded_amount === commission.original_amount;
+  if (isSpent ? asked.of === 'rest' : commission.voided) return;
+  if (asked.of === 'commission') await refuseTooMuch(tx, account, id, asked);
+  await take(tx, account, refund, id, asked);
+}
+
+function settleExactly(
+  line: RefundLine,
+  commissions: readonly Candidate[],
+  input: OrderRefundInput,
+): Settled<Candidate> {
+  const matched = commissions.filter((commission) => concerns(line, commission));
+  const settled = settleLine(line, matched);
+  if (settled.status !== 'in_doubt') return settled;
+  throw fail(
+    'invalid_amount',
+    `order_id ${input.order_id}: ${settled.why}: ${describeLines(matched)}: ` +
+      'name what was refunded with lines: [{"order_line_id" or "external_id", "sale_amount"}]',
+  );
+}
+
+/** No commission that comes in can have such ids; those that had them before are refunded by them. */
+function refuseUnnameable(input: OrderRefundInput, commissions: readonly Candidate[]): void {
+  const lines = (input.lines ?? []).map(
+    ({ order_line_id }, index) => [`lines[${index}].order_line_id`, order_line_id] as const,
+  );
+  const known = new Set(commissions.flatMap(({ order_line_id, product_id }) => [order_line_id, product_id]));
+  if (commissions.length > 0) known.add(input.order_id);
+  for (const [field, id] of [
+    ['order_id', input.order_id],
+    ['product_id', input.product_id],
+    ...lines,
+  ] as const) {
+    if (id && !known.has(id) && !isIdentifier(id)) throw fail('invalid_body', `${field} ${IDENTIFIER_RULE}`);
+  }
+}
+
+/** A commission must not be taken by two lines of one refund. */
+function refuseTwice(settled: readonly Settled<Candidate>[]): void {
+  const taken = settled.flatMap((each) => (each.status === 'applied' ? each.take : []));
+  const twice = taken.filter(({ id }, index) => taken.findIndex((other) => other.id === id) < index);
+  if (twice.length === 0) return;
+  const names = nameSome([...new Set(twice.map(({ external_id }) => external_id))]);
+  throw fail('duplicate_entry', `lines: two of them are of the same commission: ${names}`);
+}
+
+function aboutOf({ reason }: RefundInput, request: RefundRequest) {
+  const occurredAt = request.occurred_at === null ? null : String(request.occurred_at);
+  return { reason: reason ?? null, occurredAt };
+}
+
+/** The UUID of the refund that was stored for the same request. Throws `duplicate_external_id` for another one. */
+async function replayed(tx: Tx, account: string, externalId: string, request: RefundRequest) {
+  const stored = await storedRefund(tx, account, externalId, request);
+  if (stored === null) return null;
+  if (stored.same) return stored.id;
+  throw fail('duplicate_external_id', `external_id ${externalId} was used for another refund`);
+}
+
+async function recordOf(db: Reader, account: string, uuid: string): Promise<string> {
+  const json = await readRefund(db, account, uuid);
+  if (json === null) throw new Error('a refund that was stored is not there');
+  return json;
+}
+
+/** The refund that a path names by its id or external_id. Throws `resource_missing`. */
+export async function refundAt(db: Reader, account: string, reference: string): Promise<StoredRefund> {
+  // no external_id has a NUL, and PostgreSQL takes none
+  const refund = reference.includes('\0')
+    ? null
+    : await findRefund(db, account, { id: uuidOf('ref', reference), externalId: reference });
+  if (refund === null) throw fail('resource_missing', 'no such refund');
+  return refund;
+}
+
+/** One refund by its id or external_id. Throws `resource_missing`. */
+export async function getRefund(db: Reader, account: string, reference: string): Promise<Json<unknown>> {
+  return recordOf(db, account, (await refundAt(db, account, reference)).id);
+}

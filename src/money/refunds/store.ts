@@ -1,0 +1,267 @@
+import sql from 'sql-template-tag';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { LockedCommission } from '../commissions/store.ts';
+import { arrivals } from '../ledger/arrivals.ts';
+import { ownExternalId } from '../ledger/own-ids.ts';
+import type { Candidate, RefundLine, Settled } from '../refund-lines/lines.ts';
+import type { Share, Taken } from '../refund-lines/rule.ts';
+
+/** What a refund asked for, normalised: the same object means the same request. */
+export type RefundRequest = Readonly<Record<string, unknown>>;
+
+/** A refund that was stored, as far as changes need it. */
+export interface StoredRefund {
+  /** UUID. */
+  readonly id: string;
+  readonly external_id: string;
+  readonly order_id: string | null;
+  readonly reason: string | null;
+  readonly status: 'waiting' | 'applied' | 'reversed';
+  readonly occurred_at: string;
+}
+
+/** The refund stored under an external_id and whether it was asked for with the same words, or null. */
+export function storedRefund(
+  db: Reader,
+  account: string,
+  externalId: string,
+  request: RefundRequest,
+): Promise<{ id: string; same: boolean } | null> {
+  return maybeRow(
+    db,
+    sql`select id, jsonb_strip_nulls(request) = jsonb_strip_nulls(${JSON.stringify(request)}::jsonb) as same
+        from refunds where account_id = ${account} and external_id = ${externalId}`,
+  );
+}
+
+/** A refund by its UUID or, when there is none, by its external_id. */
+export function findRefund(
+  db: Reader,
+  account: string,
+  by: { readonly id: string | null; readonly externalId: string },
+): Promise<StoredRefund | null> {
+  return maybeRow(
+    db,
+    sql`select id, external_id, order_id, reason, status, occurred_at from refunds
+        where account_id = ${account} and (id = ${by.id}::uuid or external_id = ${by.externalId})
+        order by id = ${by.id}::uuid desc nulls last limit 1`,
+  );
+}
+
+export function insertRefund(
+  tx: Tx,
+  account: string,
+  refund: {
+    externalId: string;
+    orderId: string | null;
+    productId: string | null;
+    request: RefundRequest;
+    reason: string | null;
+    occurredAt: string | null;
+  },
+): Promise<StoredRefund> {
+  return oneRow(
+    tx,
+    sql`insert into refunds (account_id, external_id, order_id, product_id, request, reason, occurred_at)
+        values (${account}, ${refund.externalId}, ${refund.orderId}, ${refund.productId},
+          ${JSON.stringify(refund.request)}, ${refund.reason}, coalesce(${refund.occurredAt}::timestamptz, now_ms()))
+        returning id, external_id, order_id, reason, status, occurred_at`,
+  );
+}
+
+/** Writes the lines of a refund as they were settled: waiting ones take what comes in later. */
+export async function insertLines(
+  tx: Tx,
+  account: string,
+  refund: StoredRefund,
+  lines: readonly { readonly line: RefundLine; readonly settled: Settled<Candidate> }[],
+): Promise<void> {
+  const written = lines.map(({ line, settled }, position) => ({
+    position,
+    product_id: line.productId,
+    order_line_id: settled.status === 'applied' ? settled.orderLineId : line.orderLineId,
+    commission_external_id: line.externalId,
+    amount: line.amount === null ? null : String(line.amount),
+    sale_amount: line.saleAmount === null ? null : String(line.saleAmount),
+    currency: settled.status === 'applied' ? settled.currency : line.currency,
+    status: settled.status,
+    is_open: settled.status === 'applied' ? settled.isOpen : true,
+  }));
+  await rows(
+    tx,
+    sql`insert into refund_lines (account_id, refund_id, order_id, position, product_id, order_line_id,
+          commission_external_id, amount, sale_amount, currency, status, is_open)
+        select ${account}, ${refund.id}, ${refund.order_id}, l.*
+        from json_to_recordset(${JSON.stringify(written)}::json) as l (position int, product_id text,
+          order_line_id text, commission_external_id text, amount int8, sale_amount int8, currency text, status text,
+          is_open boolean)`,
+  );
+}
+
+/** Brings the status of refunds in line with that of their lines: waiting while one of them waits or is in doubt. */
+export async function followLines(tx: Tx, account: string, refunds: readonly string[]): Promise<void> {
+  await rows(
+    tx,
+    sql`update refunds r set updated_at = clock_timestamp(), status = case when exists (
+            select from refund_lines l
+            where l.account_id = r.account_id and l.refund_id = r.id and l.status <> 'applied')
+          then 'waiting' else 'applied' end
+        where account_id = ${account} and id = any(${refunds}::uuid[])`,
+  );
+}
+
+/** The commissions of an order in id order, the order they are locked in; whatever became of them. */
+export function commissionsOfOrder(db: Reader, account: string, orderId: string): Promise<Candidate[]> {
+  return rows(
+    db,
+    sql`select id, external_id, order_line_id, product_id, currency, sale_amount from commissions
+        where account_id = ${account} and order_id = ${orderId} and type in ('sale', 'recurring', 'bonus')
+        order by id`,
+  );
+}
+
+/** Which of these external_ids are of commissions that are not of the order. */
+export async function ofOtherOrders(
+  db: Reader,
+  account: string,
+  orderId: string,
+  externalIds: readonly string[],
+): Promise<string[]> {
+  const found = await rows<{ external_id: string }>(
+    db,
+    sql`select external_id from commissions
+        where account_id = ${account} and external_id = any(${externalIds}::text[])
+          and (order_id is distinct from ${orderId} or type not in ('sale', 'recurring', 'bonus'))
+        order by external_id`,
+  );
+  return found.map(({ external_id }) => external_id);
+}
+
+/** What refunds have taken of a commission so far; those that were reversed do not count. */
+export async function takenOf(db: Reader, account: string, commission: LockedCommission): Promise<Taken> {
+  const sums = await oneRow<{ sale: bigint; by_amount: bigint }>(
+    db,
+    sql`select coalesce(sum(i.sale_amount), 0)::int8 as sale,
+               coalesce(sum(i.amount) filter (where i.sale_amount is null), 0)::int8 as by_amount
+        from refund_items i join refunds r on r.account_id = i.account_id and r.id = i.refund_id
+        where i.account_id = ${account} and i.commission_id = ${commission.id} and r.status <> 'reversed'`,
+  );
+  return {
+    original: commission.original_amount,
+    sale: commission.sale_amount,
+    refunded: commission.refunded_amount,
+    refundedSale: sums.sale,
+    byAmount: sums.by_amount,
+  };
+}
+
+export async function insertItem(
+  tx: Tx,
+  account: string,
+  refund: StoredRefund,
+  item: { commission: string; share: Share; clawback: string | null; wasHeld: boolean },
+): Promise<void> {
+  const { amount, sale, capped } = item.share;
+  await rows(
+    tx,
+    sql`insert into refund_items (account_id, refund_id, commission_id, amount, sale_amount, capped, clawback_id,
+          was_held)
+        values (${account}, ${refund.id}, ${item.commission}, ${amount}, ${sale}, ${capped}, ${item.clawback},
+          ${item.wasHeld})`,
+  );
+}
+
+export interface StoredItem {
+  readonly commission_id: string;
+  readonly clawback_id: string | null;
+  readonly amount: bigint;
+}
+
+/** What a refund took, in the order commissions are locked in. */
+export function itemsOf(db: Reader, account: string, refund: string): Promise<StoredItem[]> {
+  return rows(
+    db,
+    sql`select commission_id, clawback_id, amount from refund_items
+        where account_id = ${account} and refund_id = ${refund} order by commission_id`,
+  );
+}
+
+/** Lowers what is still owed of a commission. */
+export async function reduceCommission(tx: Tx, account: string, id: string, amount: bigint): Promise<void> {
+  await rows(
+    tx,
+    sql`update commissions set amount = amount - ${amount}::int8, refunded_amount = refunded_amount + ${amount}::int8,
+          updated_at = clock_timestamp()
+        where account_id = ${account} and id = ${id}`,
+  );
+}
+
+/** Notes that part of a commission was refunded, or with a negative amount was not, without touching its amount. */
+export async function noteRefunded(tx: Tx, account: string, id: string, amount: bigint): Promise<void> {
+  await rows(
+    tx,
+    sql`update commissions set refunded_amount = refunded_amount + ${amount}::int8, updated_at = clock_timestamp()
+        where account_id = ${account} and id = ${id}`,
+  );
+}
+
+/**
+ * Owes again what a refund took of a commission that is not paid. One that refunds had voided, and nobody else, is
+ * owed again, and held for review again if it was when they did.
+ */
+export async function giveBack(tx: Tx, account: string, id: string, amount: bigint): Promise<void> {
+  await rows(
+    tx,
+    sql`with seen as (
+          select voided_at is not null and refunded_amount = original_amount as was_voided,
+            exists (select from refund_items i where i.account_id = ${account} and i.commission_id = ${id} and i.was_held)
+              as was_held
+          from commissions where account_id = ${account} and id = ${id})
+        update commissions set refunded_amount = refunded_amount - ${amount}::int8,
+          amount = original_amount - refunded_amount + ${amount}::int8,
+          voided_at = case when was_voided then null else voided_at end,
+          void_reason = case when was_voided then null else void_reason end,
+          held_available_at = case when was_voided and was_held then available_at else held_available_at end,
+          available_at = case when was_voided and was_held then 'infinity' else available_at end,
+          updated_at = clock_timestamp()
+        from seen where account_id = ${account} and id = ${id}`,
+  );
+}
+
+/** Ends a refund: it takes nothing any more, of what is there and of what comes in. */
+export async function markReversed(tx: Tx, account: string, id: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update refund_lines set is_open = false where account_id = ${account} and refund_id = ${id}`,
+  );
+  await rows(
+    tx,
+    sql`update refunds set status = 'reversed', reversed_at = clock_timestamp(), updated_at = clock_timestamp()
+        where account_id = ${account} and id = ${id}`,
+  );
+}
+
+/** A debt against a paid commission: it joins the next payout at once, whatever the hold. Returns its UUID. */
+export async function insertClawback(
+  tx: Tx,
+  account: string,
+  commission: LockedCommission,
+  refund: StoredRefund,
+  amount: bigint,
+): Promise<string> {
+  const { id } = await oneRow<{ id: string }>(
+    tx,
+    sql`with made as (
+        insert into commissions (account_id, id, external_id, affiliate_id, program_id, type, currency, amount,
+          original_amount, order_id, order_line_id, product_id, product_name, customer_email, description, occurred_at,
+          available_at, reverses_commission_id)
+        select account_id, clawback_id, ${ownExternalId('clawback', sql`${refund.external_id}::text`, 'clawback_id')},
+          affiliate_id, program_id, 'clawback', currency, -${amount}::int8, -${amount}::int8, order_id, order_line_id,
+          product_id, product_name, customer_email, ${refund.reason}, ${refund.occurred_at}::timestamptz, now_ms(), id
+        from (select new_id() as clawback_id, c.* from commissions c
+              where account_id = ${account} and id = ${commission.id}) c
+        returning id), arrived as (${arrivals(account)})
+        select id from made`,
+  );
+  return id;
+}

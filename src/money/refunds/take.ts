@@ -1,0 +1,71 @@
+import type { Tx } from '../../db/connect.ts';
+import { idOf } from '../../kernel/ids.ts';
+import { publish } from '../../outbox/queue.ts';
+import { getCommission } from '../commissions/service.ts';
+import { lockForChange, settlePayoutOf, voidLocked } from '../commissions/state.ts';
+import type { LockedCommission } from '../commissions/store.ts';
+import { type Asked, shareOf } from '../refund-lines/rule.ts';
+import {
+  insertClawback,
+  insertItem,
+  noteRefunded,
+  reduceCommission,
+  type StoredRefund,
+  takenOf,
+} from './store.ts';
+
+/**
+ * Takes of a commission (UUID) what a refund asks of it, at most the rest. Unpaid: reduced, or voided when nothing is
+ * left; paid: a clawback. The books are locked before; the commission is read again, since the commission before it
+ * may have taken its whole group out of the payout.
+ */
+export async function take(
+  tx: Tx,
+  account: string,
+  refund: StoredRefund,
+  uuid: string,
+  asked: Asked,
+): Promise<void> {
+  const commission = await lockForChange(tx, account, uuid);
+  const share = shareOf(await takenOf(tx, account, commission), asked);
+  const { amount } = share;
+  const clawback =
+    commission.paid && amount > 0n ? await clawBack(tx, account, commission, refund, amount) : null;
+  const voids = !commission.paid && amount > 0n && amount === commission.amount;
+  const item = { commission: uuid, share, clawback, wasHeld: voids && commission.held };
+  await insertItem(tx, account, refund, item);
+  if (!commission.paid && amount > 0n) await reduce(tx, account, commission, amount, refund.reason);
+}
+
+async function reduce(
+  tx: Tx,
+  account: string,
+  commission: LockedCommission,
+  amount: bigint,
+  reason: string | null,
+): Promise<void> {
+  const id = idOf('com', commission.id);
+  if (amount === commission.amount) {
+    await noteRefunded(tx, account, commission.id, amount);
+    await voidLocked(tx, account, commission, reason ?? 'refunded');
+    await publish(tx, { account, type: 'commission.voided', data: await getCommission(tx, account, id) });
+    return;
+  }
+  await reduceCommission(tx, account, commission.id, amount);
+  await settlePayoutOf(tx, account, commission);
+  await publish(tx, { account, type: 'commission.updated', data: await getCommission(tx, account, id) });
+}
+
+async function clawBack(
+  tx: Tx,
+  account: string,
+  commission: LockedCommission,
+  refund: StoredRefund,
+  amount: bigint,
+): Promise<string> {
+  await noteRefunded(tx, account, commission.id, amount);
+  const id = await insertClawback(tx, account, commission, refund, amount);
+  const data = await getCommission(tx, account, idOf('com', id));
+  await publish(tx, { account, type: 'commission.clawed_back', data });
+  return id;
+}

@@ -1,0 +1,106 @@
+import sql, { raw, type Sql } from 'sql-template-tag';
+import {
+  type Filter,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  type Page,
+} from '../../contract/lists.ts';
+import type { Reader } from '../../db/connect.ts';
+import { formatInstant, parseDay, type Span } from '../../kernel/time.ts';
+import { type Column, literal, selectList } from '../files/csv-export.ts';
+import { paidAmount } from '../ledger/payout-record.ts';
+
+const text = (name: string): Column => [name, `csv_text(a.${name})`];
+const money = (name: string, expression: string): Column => [name, `decimal_text(${expression}, s.currency)`];
+
+/**
+ * The query of what an account paid in a period, a row per affiliate, currency and the way they were paid, of what
+ * moved in it: what was paid, what came back, whenever that was paid, and less what turned out not to have come back.
+ * Text, as COPY needs it.
+ */
+function moved(account: string, { from, until }: Span): string {
+  const of = (alias: string) => `${alias}.account_id = ${literal(account)}`;
+  const within = (instant: string) =>
+    `${instant} >= ${literal(formatInstant(from))} and ${instant} < ${literal(formatInstant(until))}`;
+  const lineOf = (alias: string) => `join payout_lines l on l.account_id = ${alias}.account_id
+          and l.payout_id = ${alias}.payout_id and l.affiliate_id = ${alias}.affiliate_id`;
+  const returns = (instant: string, sign: '' | '-') => `
+        select r.affiliate_id, r.currency, l.payout_method, 0, 0, 0, ${sign}r.amount
+        from payout_returns r ${lineOf('r')} where ${of('r')} and ${within(`r.${instant}`)}`;
+  return `
+      select affiliate_id, currency, payout_method, sum(payouts)::int8 as payout_count,
+             sum(commissions)::int8 as commission_count, sum(paid) as paid, sum(returned) as returned
+      from (
+        select t.affiliate_id, t.currency, l.payout_method, 1 as payouts, t.commission_count as commissions,
+               ${paidAmount('t')} as paid, 0 as returned
+        from payouts p
+        join payout_line_totals t on t.account_id = p.account_id and t.payout_id = p.id and t.is_paid
+        ${lineOf('t')}
+        where ${of('p')} and p.status = 'paid' and ${within('p.paid_at')}
+        union all ${returns('returned_at', '')}
+        union all ${returns('undone_at', '-')}) moved
+      group by affiliate_id, currency, payout_method
+      having sum(payouts) > 0 or sum(returned) <> 0`;
+}
+
+/** The COPY of what an account paid in a period; `year` is that of a whole year, else null. */
+export function paidCopy(account: string, period: Span, year: number | null): string {
+  const columns: readonly Column[] = [
+    ['year', `${year ?? 'null'}::int`],
+    ['affiliate_id', 'a.id'],
+    ...['external_id', 'name_first', 'name_last', 'email', 'paypal_email'].map(text),
+    ['currency', 'upper(s.currency)'],
+    ['payout_count', 's.payout_count'],
+    ['commission_count', 's.commission_count'],
+    money('paid_amount', 's.paid'),
+    money('returned_amount', 's.returned'),
+    money('net_amount', 's.paid - s.returned'),
+    ['payout_method', 's.payout_method'],
+    ['country', 'a.country'],
+  ];
+  return `copy (
+    select ${selectList(columns)} from (${moved(account, period)}) s
+    join affiliates a on a.account_id = ${literal(account)} and a.id = s.affiliate_id
+    order by s.affiliate_id, s.currency, s.payout_method
+  ) to stdout with (format csv, header)`;
+}
+
+const row = '(s.affiliate_id, s.currency, s.payout_method)';
+const all = (): Sql => sql`true`;
+
+/** A part of the period, which is no condition on rows: what moved in it is summed. */
+const day: Filter = {
+  rule: 'a day YYYY-MM-DD, from 1970 to 2999',
+  schema: { type: 'string', format: 'date' },
+  condition: (value) => (parseDay(value) === null ? null : all()),
+};
+const year: Filter = {
+  rule: 'four digits such as 2026, from 1970 to 2999',
+  schema: { type: 'string', pattern: '^[0-9]{4}$' },
+  condition: (value) => (parseDay(`${value}-01-01`) === null ? null : all()),
+};
+
+export const paidList: ListDefinition = {
+  id: row,
+  defaultSort: 'id',
+  sort: { id: row, affiliate_id: 's.affiliate_id' },
+  filters: { from: day, to: day, year },
+};
+
+/** A page of what an account paid in a period. */
+export function listPaid(db: Reader, account: string, period: Span, list: ListQuery): Promise<Page> {
+  return listPage(db, {
+    list,
+    name: 'paid',
+    isPrepared: false,
+    ctes: sql`moved as materialized (${raw(moved(account, period))})`,
+    table: 'moved',
+    alias: 's',
+    where: sql`true`,
+    join: sql`join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id`,
+    record: sql`s.affiliate_id, a.external_id, a.name_first, a.name_last, a.email, a.paypal_email, s.currency,
+      s.payout_count, s.commission_count, s.paid as paid_amount, s.returned as returned_amount,
+      s.paid - s.returned as net_amount, s.payout_method, a.country`,
+  });
+}

@@ -1,0 +1,77 @@
+import { Type } from 'typebox';
+import { noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { currencyInput, listOf, nullable, strict, text } from '../../contract/schemas.ts';
+import { MAX_AMOUNT } from '../../kernel/money.ts';
+import { line } from '../payouts/schema.ts';
+import { payoutReturn } from './schema.ts';
+import { listReturns, returnMoney, undoReturn } from './service.ts';
+import { returnList } from './store.ts';
+
+const path = '/v2/affiliates/payouts/{payout_id}/affiliates/{affiliate_id}/returned';
+
+export const returned = writeRoute({
+  operation: 'returnPayoutLine',
+  method: 'POST',
+  path,
+  access: 'affiliates',
+  summary: 'Book money that came back',
+  description:
+    'All that was paid, or a part, several times, never more in all than was paid. The affiliate is owed the money ' +
+    'again, whatever the minimum.',
+  body: strict({
+    currency: Type.Optional({
+      ...currencyInput,
+      description:
+        'ISO 4217, any case; without it all currencies, or the only one that was paid beside an amount',
+    }),
+    amount: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_AMOUNT,
+        description: 'minor units that came back; without it all that has not come back yet',
+      }),
+    ),
+    reason: text(500),
+    reference: Type.Optional(nullable(text(255))),
+  }),
+  returns: { 200: line },
+  errors: [
+    'resource_missing',
+    'current_is_read_only',
+    'line_not_paid',
+    'already_returned',
+    'return_exceeds_paid',
+  ],
+  handle: async ({ tx, account, params, body }) =>
+    ok(await returnMoney(tx, account, params.payout_id, params.affiliate_id, body)),
+});
+
+export const list = readRoute({
+  operation: 'listPayoutReturns',
+  path,
+  access: 'affiliates',
+  summary: 'List what came back of a line',
+  description: 'Also the returns that were undone.',
+  list: returnList,
+  returns: { 200: listOf(payoutReturn) },
+  errors: ['resource_missing', 'no_current_payout'],
+  handle: async ({ snapshot, account, params, list }) =>
+    page(await snapshot((db) => listReturns(db, account, params.payout_id, params.affiliate_id, list))),
+});
+
+export const undo = writeRoute({
+  operation: 'undoPayoutReturn',
+  method: 'DELETE',
+  path: `${path}/{return_id}`,
+  access: 'affiliates',
+  summary: 'Undo a return',
+  description:
+    'One that was booked by mistake, while its money was not paid again: what it owes again is voided and leaves the ' +
+    'unpaid payout. The record stays, with `undone_at`.',
+  returns: { 204: null },
+  errors: ['resource_missing', 'current_is_read_only', 'return_is_undone', 'return_paid_again'],
+  handle: async ({ tx, account, params }) => {
+    await undoReturn(tx, account, params.payout_id, params.affiliate_id, params.return_id);
+    return noContent();
+  },
+});

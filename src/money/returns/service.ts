@@ -1,0 +1,137 @@
+import type { ListQuery, Page } from '../../contract/lists.ts';
+import type { Reader, Tx } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { idOf, numberIdOf, uuidOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { formatDecimal, normalizeCurrency } from '../../kernel/money.ts';
+import { publish } from '../../outbox/queue.ts';
+import { getCommission } from '../commissions/service.ts';
+import { lockForChange, voidLocked } from '../commissions/state.ts';
+import { payoutSummary } from '../ledger/payout-record.ts';
+import { lockPayoutToChange, payoutHead } from '../payouts/service.ts';
+import {
+  bookReturns,
+  hasLine,
+  type LinesOf,
+  listOfLines,
+  lockLines,
+  lockReturn,
+  markUndone,
+  type PaidLine,
+  readLine,
+} from './store.ts';
+
+export interface ReturnInput {
+  /** ISO 4217; without it all currencies the affiliate was paid in. */
+  readonly currency?: string;
+  /** Minor units; without it all that did not come back yet. */
+  readonly amount?: number;
+  readonly reason: string;
+  readonly reference?: string | null;
+}
+
+const noLine = (where = '') => fail('resource_missing', `the affiliate has no line${where} in this payout`);
+
+/**
+ * Books money that came back, in part or whole: it is owed again, whatever the minimum, and the line shows it. An
+ * amount without a currency is taken where the affiliate was paid in one. Returns the affiliate's line. Throws
+ * `resource_missing` (payout or line), `invalid_body`, `line_not_paid`, `already_returned`, `return_exceeds_paid`.
+ */
+export async function returnMoney(
+  tx: Tx,
+  account: string,
+  payoutId: string,
+  affiliateId: string,
+  input: ReturnInput,
+): Promise<Json<unknown>> {
+  const currency = input.currency === undefined ? null : normalizeCurrency(input.currency);
+  if (currency === null && input.currency !== undefined) {
+    throw fail('invalid_body', `currency must be an ISO 4217 currency code, not ${input.currency}`);
+  }
+  const { id: payout } = await lockPayoutToChange(tx, account, payoutId);
+  const affiliate = numberIdOf(affiliateId);
+  if (affiliate === null) throw noLine();
+  const of = { account, payout, affiliate };
+  const parts = partsOf(await lockLines(tx, of), currency, input.amount);
+  const { reason, reference = null } = input;
+  for (const commission of await bookReturns(tx, of, parts, { reason, reference })) {
+    const data = await getCommission(tx, account, idOf('com', commission));
+    await publish(tx, { account, type: 'commission.created', data });
+  }
+  await publish(tx, { account, type: 'payout.updated', data: await payoutSummary(tx, account, payout) });
+  return readLine(tx, of);
+}
+
+/** How much comes back of which line. */
+function partsOf(lines: readonly PaidLine[], currency: string | null, amount: number | undefined) {
+  if (lines.length === 0) throw noLine();
+  const named = lines.filter((line) => currency === null || line.currency === currency);
+  if (named.length === 0) throw noLine(` in ${currency}`);
+  const paid = named.filter((line) => line.is_paid === true);
+  if (paid.length === 0) throw fail('line_not_paid', 'the affiliate was not paid in this payout');
+  if (amount !== undefined && paid.length > 1) {
+    const currencies = paid.map((line) => line.currency).join(', ');
+    throw fail(
+      'invalid_body',
+      `currency is required beside an amount: the affiliate was paid in ${currencies}`,
+    );
+  }
+  const open = paid.filter(({ rest }) => rest > 0n);
+  const [only] = open;
+  if (!only) throw fail('already_returned', 'all that was paid was booked as returned before');
+  if (amount === undefined) return open.map((line) => ({ currency: line.currency, amount: line.rest }));
+  if (BigInt(amount) > only.rest) {
+    const rest = `${formatDecimal(only.rest, only.currency)} ${only.currency.toUpperCase()}`;
+    throw fail(
+      'return_exceeds_paid',
+      `amount: ${amount} is more than the ${only.rest} (${rest}) that was paid and has not come back`,
+    );
+  }
+  return [{ currency: only.currency, amount: BigInt(amount) }];
+}
+
+/**
+ * Takes a return back, which was booked by mistake: what it owes again is voided, in the unpaid payout too. The record
+ * stays, with `undone_at`. Throws `resource_missing`, `return_is_undone`, `return_paid_again`.
+ */
+export async function undoReturn(
+  tx: Tx,
+  account: string,
+  payoutId: string,
+  affiliateId: string,
+  returnId: string,
+): Promise<void> {
+  const { id: payout } = await lockPayoutToChange(tx, account, payoutId);
+  const [affiliate, id] = [numberIdOf(affiliateId), uuidOf('ret', returnId)];
+  const found =
+    affiliate === null || id === null ? null : await lockReturn(tx, { account, payout, affiliate }, id);
+  if (found === null || id === null) throw fail('resource_missing', 'no such return of this line');
+  if (found.undone) throw fail('return_is_undone', 'the return was undone before');
+  const commission = await lockForChange(tx, account, found.commission_id);
+  if (commission.paid && commission.payout_id !== null) {
+    throw fail(
+      'return_paid_again',
+      `its money was paid again in payout ${idOf('po', commission.payout_id)}: what is paid stays`,
+    );
+  }
+  await voidLocked(tx, account, commission, 'the return was undone');
+  await markUndone(tx, account, id);
+  const data = await getCommission(tx, account, idOf('com', commission.id));
+  await publish(tx, { account, type: 'commission.voided', data });
+  await publish(tx, { account, type: 'payout.updated', data: await payoutSummary(tx, account, payout) });
+}
+
+/** The returns of an affiliate in a payout, also those that were undone. Throws `resource_missing`. */
+export async function listReturns(
+  db: Reader,
+  account: string,
+  payoutId: string,
+  affiliateId: string,
+  list: ListQuery,
+): Promise<Page> {
+  const { id: payout } = await payoutHead(db, account, payoutId);
+  const affiliate = numberIdOf(affiliateId);
+  const of: LinesOf | null = affiliate === null ? null : { account, payout, affiliate };
+  if (of === null || !(await hasLine(db, of))) throw noLine();
+  return listOfLines(db, of, list);
+}

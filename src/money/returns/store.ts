@@ -1,0 +1,158 @@
+import sql from 'sql-template-tag';
+import {
+  currency,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  oneOf,
+  type Page,
+} from '../../contract/lists.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { arrivals } from '../ledger/arrivals.ts';
+import { ownExternalId } from '../ledger/own-ids.ts';
+import { lineJoins, lineRecord } from '../ledger/payout-record.ts';
+
+/** The lines of an affiliate in a payout; the UUID of the payout. */
+export interface LinesOf {
+  readonly account: string;
+  readonly payout: string;
+  readonly affiliate: number;
+}
+
+/** A line as a return meets it. */
+export interface PaidLine {
+  readonly currency: string;
+  readonly is_paid: boolean | null;
+  /** Minor units that were paid and did not come back. */
+  readonly rest: bigint;
+}
+
+/** The lines of an affiliate in a payout, locked; none when there are none. */
+export function lockLines(tx: Tx, { account, payout, affiliate }: LinesOf): Promise<PaidLine[]> {
+  return rows(
+    tx,
+    sql`select currency, is_paid, case when is_paid then amount - carried_amount - returned_amount else 0 end as rest
+        from payout_line_totals
+        where account_id = ${account} and payout_id = ${payout} and affiliate_id = ${affiliate}
+        order by currency for update`,
+  );
+}
+
+/** Whether the affiliate has a line in the payout. */
+export async function hasLine(db: Reader, { account, payout, affiliate }: LinesOf): Promise<boolean> {
+  const { found } = await oneRow<{ found: boolean }>(
+    db,
+    sql`select exists (select from payout_lines
+          where account_id = ${account} and payout_id = ${payout} and affiliate_id = ${affiliate}) as found`,
+  );
+  return found;
+}
+
+/**
+ * Notes what came back of lines and owes it again, an adjustment for each; returns the UUIDs of those. The table's own
+ * check refuses more than was paid.
+ */
+export async function bookReturns(
+  tx: Tx,
+  { account, payout, affiliate }: LinesOf,
+  parts: readonly { readonly currency: string; readonly amount: bigint }[],
+  { reason, reference }: { reason: string; reference: string | null },
+): Promise<string[]> {
+  const booked = await rows<{ commission_id: string }>(
+    tx,
+    sql`with given as materialized (
+          select new_id() as id, new_id() as commission_id, currency, amount
+          from unnest(${parts.map((part) => part.currency)}::text[], ${parts.map((part) => part.amount)}::int8[])
+            as g (currency, amount)),
+        made as (
+          insert into commissions (account_id, id, external_id, affiliate_id, type, currency, amount, original_amount,
+            description, occurred_at, available_at, returns_payout_id)
+          select ${account}::uuid, commission_id,
+            ${ownExternalId('returned', sql`public_id('po', ${payout}::uuid)`, 'commission_id')},
+            ${affiliate}::int8, 'adjustment', currency, amount, amount, ${reason}, now_ms(), now_ms(), ${payout}::uuid
+          from given
+          returning 1),
+        arrived as (${arrivals(account)}),
+        noted as (
+          insert into payout_returns (account_id, id, payout_id, affiliate_id, currency, amount, reason, reference,
+            commission_id, returned_at)
+          select ${account}::uuid, id, ${payout}::uuid, ${affiliate}::int8, currency, amount, ${reason},
+            ${reference}::text, commission_id, now_ms()
+          from given)
+        update payout_line_totals t set returned_amount = returned_amount + g.amount
+        from given g
+        where t.account_id = ${account} and t.payout_id = ${payout} and t.affiliate_id = ${affiliate}
+          and t.currency = g.currency
+        returning g.commission_id`,
+  );
+  return booked.map((row) => row.commission_id);
+}
+
+/** A return that is to be undone. */
+export interface LockedReturn {
+  readonly commission_id: string;
+  readonly undone: boolean;
+}
+
+/** Locks a return (UUID) of the lines, or gives null when there is none such. */
+export function lockReturn(tx: Tx, of: LinesOf, id: string): Promise<LockedReturn | null> {
+  return maybeRow(
+    tx,
+    sql`select commission_id, undone_at is not null as undone from payout_returns
+        where account_id = ${of.account} and id = ${id} and payout_id = ${of.payout}
+          and affiliate_id = ${of.affiliate} for update`,
+  );
+}
+
+/** Notes that a return is not in force any more, and that its money did not come back. */
+export async function markUndone(tx: Tx, account: string, id: string): Promise<void> {
+  await rows(
+    tx,
+    sql`with undone as (
+          update payout_returns set undone_at = now_ms() where account_id = ${account} and id = ${id}
+          returning payout_id, affiliate_id, currency, amount)
+        update payout_line_totals t set returned_amount = returned_amount - u.amount
+        from undone u
+        where t.account_id = ${account} and t.payout_id = u.payout_id and t.affiliate_id = u.affiliate_id
+          and t.currency = u.currency`,
+  );
+}
+
+/** The record of an affiliate in a payout. */
+export async function readLine(db: Reader, { account, payout, affiliate }: LinesOf): Promise<string> {
+  const { json } = await oneRow<{ json: string }>(
+    db,
+    sql`select row_to_json(r)::text as json from (
+          select ${lineRecord} from payout_lines l
+          join payouts p on p.account_id = l.account_id and p.id = l.payout_id ${lineJoins}
+          where l.account_id = ${account} and l.payout_id = ${payout} and l.affiliate_id = ${affiliate}) r`,
+  );
+  return json;
+}
+
+export const returnList: ListDefinition = {
+  id: 'r.id',
+  defaultSort: '-id',
+  sort: { id: 'r.id', returned_at: 'r.returned_at', amount: 'r.amount' },
+  filters: {
+    currency: currency('r.currency'),
+    is_undone: oneOf(['true', 'false'], (isUndone) => sql`(r.undone_at is not null) = ${isUndone}::boolean`),
+  },
+};
+
+export function listOfLines(
+  db: Reader,
+  { account, payout, affiliate }: LinesOf,
+  list: ListQuery,
+): Promise<Page> {
+  return listPage(db, {
+    list,
+    name: 'payout_returns',
+    table: 'payout_returns',
+    alias: 'r',
+    where: sql`r.account_id = ${account} and r.payout_id = ${payout} and r.affiliate_id = ${affiliate}`,
+    record: sql`public_id('ret', r.id) as id, 'payout_return' as object, public_id('po', r.payout_id) as payout_id,
+      r.affiliate_id, r.currency, r.amount, r.reason, r.reference, public_id('com', r.commission_id) as commission_id,
+      iso(r.returned_at) as returned_at, iso(r.undone_at) as undone_at`,
+  });
+}

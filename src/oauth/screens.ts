@@ -1,0 +1,83 @@
+import { html, type PageReply } from '../contract/pagination.ts';
+import { CONSEQUENCES, type Scope } from '../contract/route.ts';
+import type { Application } from '../people/applications/service.ts';
+import {
+  actions,
+  button,
+  card,
+  checkboxList,
+  errorSummary,
+  escapeHtml,
+  escapeValue,
+  form,
+  hidden,
+  layout,
+} from '../screens/html/html.ts';
+import { targetsOf } from '../screens/targets.ts';
+
+/** What the consent page shows and carries on. */
+export interface Consent {
+  readonly application: Application;
+  readonly redirectUri: string;
+  /** Who is asked, and whose data it is about: a session that somebody else planted must be seen. */
+  readonly user: string;
+  readonly account: string;
+  /** Where another account of the same person is chosen; null when there is none. */
+  readonly elsewhere: string | null;
+  /** What may be ticked. */
+  readonly scopes: readonly Scope[];
+  /** Where the form goes. */
+  readonly action: string;
+  /** Fields nobody sees. */
+  readonly carried: readonly (readonly [name: string, value: string])[];
+  /** What was wrong with the form that was sent. */
+  readonly problem?: string;
+}
+
+/** Asks a merchant what an application may do (RFC 6749 section 4.1.1). */
+export function consentPage(consent: Consent): PageReply {
+  const { application, redirectUri, scopes, problem } = consent;
+  const boxes = scopes.map((scope) => ({
+    value: scope,
+    label: CONSEQUENCES[scope]?.may ?? scope,
+    hint: CONSEQUENCES[scope]?.more ?? '',
+    checked: problem === undefined,
+  }));
+  const problems = problem === undefined ? [] : [{ message: problem }];
+  const body = card({
+    title: `${application.name} wants access to your account`,
+    lead: `Registered by ${application.registered_by}. Untick what it is not to have.`,
+    body:
+      errorSummary(problems) +
+      form(
+        consent.action,
+        consent.carried.map(([name, value]) => hidden(name, value)).join('') +
+          checkboxList('It may', 'granted', boxes, problems) +
+          `<p>You are signed in as <strong>${escapeHtml(consent.user)}</strong> (${escapeHtml(consent.account)})` +
+          `${elsewhere(consent)}. ` +
+          `You go on to <code>${escapeHtml(placeOf(redirectUri))}</code>. ` +
+          'What you allow can be revoked at any time.</p>' +
+          actions(
+            [
+              button('Allow', { name: 'decision', value: 'allow' }),
+              button('Deny', { kind: 'plain', name: 'decision', value: 'deny' }),
+            ],
+            { row: true },
+          ),
+      ),
+  });
+  const page = html(
+    problem === undefined ? 200 : 400,
+    layout({ title: `Give ${application.name} access`, body }),
+  );
+  return { ...page, formTargets: targetsOf(redirectUri) };
+}
+
+function elsewhere({ elsewhere: path }: Consent): string {
+  return path === null ? '' : `, <a href="${escapeValue(path)}">switch account</a>`;
+}
+
+function placeOf(uri: string): string {
+  const { host, protocol } = new URL(uri);
+  return host === '' ? protocol : host;
+}

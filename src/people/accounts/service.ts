@@ -1,0 +1,123 @@
+import { assignmentsOf } from '../../contract/changes.ts';
+import type { Reader, Tx } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { idOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { normalizeCurrency } from '../../kernel/money.ts';
+import { nameFrom } from '../../kernel/names.ts';
+import { clip } from '../../kernel/strict-json.ts';
+import { isZone, UTC } from '../../kernel/zones.ts';
+import { createKey } from '../keys/service.ts';
+import { allAccounts, insertAccount, readAccount, readZone, spelledZone, updateAccount } from './store.ts';
+
+/** Makes an account (tenant) with its payout books. Returns its UUID and record. Throws `invalid_body`. */
+export function createAccount(tx: Tx, name: string): Promise<{ id: string; json: Json<unknown> }> {
+  return insertAccount(tx, nameFrom(name));
+}
+
+/** An account as the operator sees it. */
+export interface ListedAccount {
+  readonly id: string;
+  readonly uuid: string;
+  readonly name: string;
+  /** It was filled by `payhook demo`. */
+  readonly isDemo: boolean;
+}
+
+/** All accounts of the platform, the oldest first. For the operator only: it crosses tenants. */
+export async function listAccounts(db: Reader): Promise<ListedAccount[]> {
+  return (await allAccounts(db)).map(({ id, name, is_demo }) => ({
+    id: idOf('acc', id),
+    uuid: id,
+    name,
+    isDemo: is_demo,
+  }));
+}
+
+/** On an empty database: the first account and its first key. null when there are accounts already. */
+export async function createFirstAccount(tx: Tx): Promise<{ account: string; secret: string } | null> {
+  if ((await allAccounts(tx)).length > 0) return null;
+  const { id } = await insertAccount(tx, 'Default');
+  const { secret } = await createKey(tx, id, { name: 'first key', createdBy: 'setup' });
+  return { account: id, secret };
+}
+
+/** The account's settings. */
+export async function getAccount(db: Reader, account: string): Promise<Json<unknown>> {
+  const json = await readAccount(db, account);
+  if (json === null) throw fail('resource_missing', 'no such account');
+  return json;
+}
+
+/** The IANA name of the account's time zone: whose midnights its days lie between. */
+export async function zoneOf(db: Reader, account: string): Promise<string> {
+  return (await readZone(db, account)) ?? UTC;
+}
+
+export interface AccountChanges {
+  readonly name?: string;
+  readonly default_currency?: string;
+  readonly hold_days?: number;
+  readonly minimum_payout?: Readonly<Record<string, number>>;
+  readonly time_zone?: string;
+  readonly paypal_payment_limit?: Readonly<Record<string, number>>;
+}
+
+/**
+ * Changes settings; a new hold concerns new commissions only. Throws `invalid_body` for an unknown currency or time
+ * zone, or a name with characters that nobody sees.
+ */
+export async function changeAccount(tx: Tx, account: string, input: AccountChanges): Promise<Json<unknown>> {
+  const changes = assignmentsOf(
+    {
+      ...input,
+      ...(input.name !== undefined ? { name: nameFrom(input.name) } : {}),
+      ...(input.default_currency !== undefined
+        ? { default_currency: knownCurrency('default_currency', input.default_currency) }
+        : {}),
+      ...(input.minimum_payout !== undefined
+        ? { minimum_payout: knownAmounts('minimum_payout', input.minimum_payout) }
+        : {}),
+      ...(input.time_zone !== undefined ? { time_zone: await knownZone(tx, input.time_zone) } : {}),
+      ...(input.paypal_payment_limit !== undefined
+        ? { paypal_payment_limit: knownAmounts('paypal_payment_limit', input.paypal_payment_limit) }
+        : {}),
+    },
+    ['name', 'default_currency', 'hold_days', 'minimum_payout', 'time_zone', 'paypal_payment_limit'],
+  );
+  return changes === null ? getAccount(tx, account) : updateAccount(tx, account, changes);
+}
+
+/** The normalised currency of a field. Throws `invalid_body` naming the field. */
+export function knownCurrency(field: string, code: string): string {
+  const currency = normalizeCurrency(code);
+  if (currency === null)
+    throw fail('invalid_body', `${field} must be an ISO 4217 currency code, not ${code}`);
+  return currency;
+}
+
+/** The name of a time zone as it is spelled. Days are computed here and in PostgreSQL: both must know it. */
+async function knownZone(db: Reader, name: string): Promise<string> {
+  const zone = isZone(name) ? await spelledZone(db, name) : null;
+  if (zone === null) {
+    throw fail(
+      'invalid_body',
+      `time_zone must be the name of an IANA time zone such as Europe/Berlin, not ${clip(name)}`,
+    );
+  }
+  return zone;
+}
+
+/** Amounts per currency, normalised. Throws `invalid_body`, naming the field, for an unknown or repeated one. */
+export function knownAmounts(
+  field: string,
+  amounts: Readonly<Record<string, number>>,
+): Record<string, number> {
+  const entries = Object.entries(amounts).map(
+    ([code, amount]) => [knownCurrency(field, code), amount] as const,
+  );
+  if (new Set(entries.map(([code]) => code)).size < entries.length) {
+    throw fail('invalid_body', `${field} names a currency twice`);
+  }
+  return Object.fromEntries(entries);
+}

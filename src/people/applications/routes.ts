@@ -1,0 +1,92 @@
+import { Type } from 'typebox';
+import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { listOf, strict } from '../../contract/schemas.ts';
+import { application, input, newApplication } from './schema.ts';
+import {
+  changeApplication,
+  createApplication,
+  deleteApplication,
+  getApplication,
+  rotateClientSecret,
+} from './service.ts';
+import { applicationList, listApplications } from './store.ts';
+
+export const list = readRoute({
+  operation: 'listOAuthApplications',
+  path: '/v2/oauth-applications',
+  access: 'full',
+  summary: 'List OAuth applications',
+  list: applicationList,
+  returns: { 200: listOf(application) },
+  handle: async ({ db, account, list }) => page(await listApplications(db, account, list)),
+});
+
+export const create = writeRoute({
+  operation: 'createOAuthApplication',
+  method: 'POST',
+  path: '/v2/oauth-applications',
+  access: 'full',
+  summary: 'Register an OAuth application',
+  description: 'Merchants of this server can then grant it access. Its secret is shown in this answer only.',
+  body: strict(input),
+  returns: { 201: newApplication },
+  errors: ['invalid_redirect_uri'],
+  secretField: 'client_secret',
+  handle: async ({ tx, account, body }) => created(await createApplication(tx, account, body)),
+});
+
+export const get = readRoute({
+  operation: 'getOAuthApplication',
+  path: '/v2/oauth-applications/{application_id}',
+  access: 'full',
+  summary: 'Get an OAuth application',
+  returns: { 200: application },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => ok(await getApplication(db, account, params.application_id)),
+});
+
+export const change = writeRoute({
+  operation: 'changeOAuthApplication',
+  method: 'PATCH',
+  path: '/v2/oauth-applications/{application_id}',
+  access: 'full',
+  summary: 'Change an OAuth application',
+  description: 'Its kind stays. Scopes taken away can no longer be granted; what was granted stays granted.',
+  body: strict({
+    name: Type.Optional(input.name),
+    redirect_uris: Type.Optional(input.redirect_uris),
+    scopes: Type.Optional(input.scopes),
+  }),
+  returns: { 200: application },
+  errors: ['resource_missing', 'invalid_redirect_uri'],
+  handle: async ({ tx, account, params, body }) =>
+    ok(await changeApplication(tx, account, params.application_id, body)),
+});
+
+export const remove = writeRoute({
+  operation: 'deleteOAuthApplication',
+  method: 'DELETE',
+  path: '/v2/oauth-applications/{application_id}',
+  access: 'full',
+  summary: 'Delete an OAuth application',
+  description: 'Everything that was granted to it ends at once, in every account.',
+  returns: { 204: null },
+  errors: ['resource_missing'],
+  handle: async ({ tx, account, params }) => {
+    await deleteApplication(tx, account, params.application_id);
+    return noContent();
+  },
+});
+
+export const rotate = writeRoute({
+  operation: 'rotateOAuthApplicationSecret',
+  method: 'POST',
+  path: '/v2/oauth-applications/{application_id}/rotate-secret',
+  access: 'full',
+  summary: 'Make a new client secret',
+  description: 'The old one stops at once; the tokens stay.',
+  returns: { 200: newApplication },
+  errors: ['resource_missing', 'application_is_public'],
+  secretField: 'client_secret',
+  handle: async ({ tx, account, params }) => ok(await rotateClientSecret(tx, account, params.application_id)),
+});

@@ -1,0 +1,132 @@
+import type { Scope } from '../../contract/route.ts';
+import type { Reader, Tx } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { uuidOf } from '../../kernel/ids.ts';
+import { type Json, toJson } from '../../kernel/json.ts';
+import { nameFrom } from '../../kernel/names.ts';
+import { hashSecret, newSecret } from '../../kernel/secrets.ts';
+import { endGrantsOfApplication } from '../grants/service.ts';
+import { type ApplicationKind, isPageOf, mayRedirectTo, refusalOfRedirect } from './redirects.ts';
+import {
+  type Application,
+  findById,
+  insertApplication,
+  lockApplication,
+  markDeleted,
+  publicRedirects,
+  readApplication,
+  updateApplication,
+} from './store.ts';
+
+export type { Application } from './store.ts';
+export { isPageOf, mayRedirectTo };
+
+export interface ApplicationInput {
+  readonly name: string;
+  readonly redirect_uris: readonly string[];
+  readonly scopes: readonly Scope[];
+}
+
+const missing = () => fail('resource_missing', 'no such OAuth application');
+
+function applicationUuid(id: string): string {
+  const uuid = uuidOf('app', id);
+  if (uuid === null) throw missing();
+  return uuid;
+}
+
+/** The record of an application. Throws `resource_missing`. */
+export async function getApplication(db: Reader, account: string, id: string): Promise<Json<unknown>> {
+  const json = await readApplication(db, account, applicationUuid(id));
+  if (json === null) throw missing();
+  return json;
+}
+
+/**
+ * Registers an application (RFC 6749 section 2). The secret of a confidential one is in the answer and nowhere else.
+ * Throws `invalid_body` or `invalid_redirect_uri`.
+ */
+export async function createApplication(
+  tx: Tx,
+  account: string,
+  { kind, ...input }: ApplicationInput & { readonly kind: ApplicationKind },
+): Promise<Json<unknown>> {
+  const secret = kind === 'confidential' ? newSecret('phs_') : null;
+  const json = await insertApplication(tx, account, {
+    kind,
+    ...columnsOf(input, kind),
+    ...(secret === null ? {} : secretColumns(secret)),
+  });
+  return withSecret(json, secret);
+}
+
+/** Changes the fields that are named; what was granted before stays granted. Throws `resource_missing`, `invalid_body`, `invalid_redirect_uri`. */
+export async function changeApplication(
+  tx: Tx,
+  account: string,
+  id: string,
+  input: Partial<ApplicationInput>,
+): Promise<Json<unknown>> {
+  const uuid = applicationUuid(id);
+  const kind = await lockApplication(tx, account, uuid);
+  if (kind === null) throw missing();
+  const columns = columnsOf(input, kind);
+  if (Object.keys(columns).length > 0) await updateApplication(tx, account, uuid, columns);
+  return getApplication(tx, account, id);
+}
+
+/** Makes a new secret; the old one stops at once. Throws `resource_missing`, `application_is_public`. */
+export async function rotateClientSecret(tx: Tx, account: string, id: string): Promise<Json<unknown>> {
+  const uuid = applicationUuid(id);
+  const kind = await lockApplication(tx, account, uuid);
+  if (kind === null) throw missing();
+  if (kind === 'public') {
+    throw fail('application_is_public', 'a public application has no secret: it proves itself with PKCE');
+  }
+  const secret = newSecret('phs_');
+  await updateApplication(tx, account, uuid, secretColumns(secret));
+  return withSecret(await getApplication(tx, account, id), secret);
+}
+
+/** Deletes an application and ends what any account granted it. Throws `resource_missing`. */
+export async function deleteApplication(tx: Tx, account: string, id: string): Promise<void> {
+  const uuid = applicationUuid(id);
+  if (!(await markDeleted(tx, account, uuid))) throw missing();
+  await endGrantsOfApplication(tx, uuid);
+}
+
+/** The live application with this client id, of whatever account, or null. */
+export async function findApplication(db: Reader, clientId: string): Promise<Application | null> {
+  const uuid = uuidOf('app', clientId);
+  return uuid === null ? null : findById(db, uuid);
+}
+
+/** Whether a public application of any account has a redirect URI with this origin (RFC 6454 section 6.1). */
+export async function isPublicOrigin(db: Reader, origin: string): Promise<boolean> {
+  if (!/^https?:\/\/[^/?#@\\]{1,300}$/.test(origin) || !URL.canParse(origin)) return false;
+  const { protocol, hostname } = new URL(origin);
+  const uris = await publicRedirects(db, `${protocol}//${hostname}`);
+  return uris.some((uri) => isPageOf(uri, origin));
+}
+
+function columnsOf(input: Partial<ApplicationInput>, kind: ApplicationKind): Record<string, unknown> {
+  const columns: Record<string, unknown> = {};
+  if (input.name !== undefined) columns.name = nameFrom(input.name);
+  if (input.scopes !== undefined) columns.scopes = [...new Set(input.scopes)];
+  if (input.redirect_uris !== undefined) {
+    for (const [index, uri] of input.redirect_uris.entries()) {
+      const problem = refusalOfRedirect(uri, kind);
+      if (problem !== null) throw fail('invalid_redirect_uri', `redirect_uris[${index}] must ${problem}`);
+    }
+    columns.redirect_uris = [...new Set(input.redirect_uris)];
+  }
+  return columns;
+}
+
+function secretColumns(secret: string): Record<string, unknown> {
+  return { secret_hash: hashSecret(secret), secret_hint: `${secret.slice(0, 7)}…${secret.slice(-4)}` };
+}
+
+function withSecret(json: Json<unknown>, secret: string | null): Json<unknown> {
+  return `${json.slice(0, -1)},"client_secret":${toJson(secret)}}`;
+}

@@ -1,0 +1,131 @@
+import sql, { join, raw, type Sql } from 'sql-template-tag';
+import {
+  idInstants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  oneOf,
+  type Page,
+} from '../../contract/lists.ts';
+import type { Scope } from '../../contract/route.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { ApplicationKind } from './redirects.ts';
+
+const record = sql`public_id('app', p.id) as id, 'oauth_application' as object, p.name, p.kind, p.redirect_uris,
+  p.scopes, p.secret_hint as client_secret_hint, iso(id_time(p.id)) as created_at,
+  iso(greatest(p.updated_at, id_time(p.id))) as updated_at`;
+
+export const applicationList: ListDefinition = {
+  id: 'p.id',
+  sort: { id: 'p.id', created_at: 'p.id', name: 'p.name' },
+  filters: {
+    kind: oneOf(['confidential', 'public'], (kind) => sql`p.kind = ${kind}`),
+    ...idInstants('created_at', 'p.id'),
+  },
+};
+
+export function listApplications(db: Reader, account: string, list: ListQuery): Promise<Page> {
+  return listPage(db, {
+    list,
+    name: 'oauth_applications',
+    table: 'oauth_applications',
+    alias: 'p',
+    where: sql`p.account_id = ${account} and p.deleted_at is null`,
+    record,
+  });
+}
+
+/** The record of a live application (UUID), or null. */
+export async function readApplication(db: Reader, account: string, id: string): Promise<string | null> {
+  const row = await maybeRow<{ json: string }>(
+    db,
+    sql`select row_to_json(r)::text as json from (
+          select ${record} from oauth_applications p
+          where p.account_id = ${account} and p.id = ${id} and p.deleted_at is null) r`,
+  );
+  return row?.json ?? null;
+}
+
+/** Columns to be written, with values as PostgreSQL takes them. */
+export type Columns = Readonly<Record<string, unknown>>;
+
+export async function insertApplication(tx: Tx, account: string, columns: Columns): Promise<string> {
+  const names = Object.keys(columns).map((name) => raw(name));
+  const { json } = await oneRow<{ json: string }>(
+    tx,
+    sql`with p as (
+          insert into oauth_applications (account_id, ${join(names)})
+          values (${account}, ${join(Object.values(columns))}) returning *)
+        select row_to_json(r)::text as json from (select ${record} from p) r`,
+  );
+  return json;
+}
+
+/** The kind of a live application, locked until the transaction ends, or null. */
+export async function lockApplication(tx: Tx, account: string, id: string): Promise<ApplicationKind | null> {
+  const row = await maybeRow<{ kind: ApplicationKind }>(
+    tx,
+    sql`select kind from oauth_applications
+        where account_id = ${account} and id = ${id} and deleted_at is null for no key update`,
+  );
+  return row?.kind ?? null;
+}
+
+export async function updateApplication(
+  tx: Tx,
+  account: string,
+  id: string,
+  columns: Columns,
+): Promise<void> {
+  const assignments = Object.entries(columns).map(([name, value]): Sql => sql`${raw(name)} = ${value}`);
+  await rows(
+    tx,
+    sql`update oauth_applications set ${join([...assignments, sql`updated_at = now()`])}
+        where account_id = ${account} and id = ${id}`,
+  );
+}
+
+/** Deletes a live application; its row stays, so that grants can name it. False when there is none. */
+export async function markDeleted(tx: Tx, account: string, id: string): Promise<boolean> {
+  const done = await rows(
+    tx,
+    sql`update oauth_applications set deleted_at = now_ms(), updated_at = now()
+        where account_id = ${account} and id = ${id} and deleted_at is null returning 1`,
+  );
+  return done.length === 1;
+}
+
+/** What the OAuth endpoints decide by. */
+export interface Application {
+  /** UUID. */
+  readonly id: string;
+  readonly name: string;
+  /** The name of the account that registered it. */
+  readonly registered_by: string;
+  readonly kind: ApplicationKind;
+  readonly redirect_uris: readonly string[];
+  readonly scopes: readonly Scope[];
+  /** SHA-256; null for public ones. */
+  readonly secret_hash: Buffer | null;
+}
+
+/** The redirect URIs of public applications, of whatever account, that begin with this in lower case. */
+export async function publicRedirects(db: Reader, beginning: string): Promise<string[]> {
+  const found = await rows<{ uri: string }>(
+    db,
+    sql`select distinct uri from oauth_applications p, unnest(p.redirect_uris) uri
+        where p.kind = 'public' and p.deleted_at is null and starts_with(lower(uri), ${beginning})`,
+  );
+  return found.map(({ uri }) => uri);
+}
+
+/** A live application (UUID) of whatever account, or null. */
+export function findById(db: Reader, id: string): Promise<Application | null> {
+  return maybeRow(
+    db,
+    sql`select p.id, p.name, a.name as registered_by, p.kind, p.redirect_uris, p.scopes, p.secret_hash
+        from oauth_applications p join accounts a on a.id = p.account_id
+        where p.id = ${id} and p.deleted_at is null`,
+    'oauth_application',
+  );
+}

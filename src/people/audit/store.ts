@@ -1,0 +1,58 @@
+import sql from 'sql-template-tag';
+import {
+  exactly,
+  idInstants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  oneOf,
+  type Page,
+} from '../../contract/lists.ts';
+import { type Reader, rows, type Tx } from '../../db/connect.ts';
+
+const ACTORS = ['key', 'user', 'application', 'operator'];
+
+export const auditList: ListDefinition = {
+  id: 'l.id',
+  sort: { id: 'l.id', created_at: 'l.id' },
+  filters: {
+    actor_kind: oneOf(ACTORS, (kind) => sql`l.actor_kind = ${kind}`),
+    actor_id: exactly('l.actor_id'),
+    action: exactly('l.action'),
+    target: exactly('l.target'),
+    ...idInstants('created_at', 'l.id'),
+  },
+};
+
+export function listEntries(db: Reader, account: string, list: ListQuery): Promise<Page> {
+  return listPage(db, {
+    list,
+    name: 'audit_log',
+    table: 'audit_log',
+    alias: 'l',
+    where: sql`l.account_id = ${account}`,
+    record: sql`public_id('aud', l.id) as id, 'audit_entry' as object,
+      json_build_object('kind', l.actor_kind, 'id', l.actor_id) as actor, public_id('usr', l.user_id) as user_id,
+      l.action, l.target, l.request_id, iso(id_time(l.id)) as created_at`,
+  });
+}
+
+export interface Entry {
+  readonly account: string;
+  readonly actorKind: string;
+  readonly actorId: string;
+  readonly user: string | undefined;
+  readonly action: string;
+  readonly target: string | null;
+  readonly requestId: string;
+}
+
+export async function insertEntry(tx: Tx, entry: Entry): Promise<void> {
+  await rows(
+    tx,
+    sql`insert into audit_log (account_id, actor_kind, actor_id, user_id, action, target, request_id)
+        values (${entry.account}, ${entry.actorKind}, ${entry.actorId}, ${entry.user ?? null}, ${entry.action},
+                ${entry.target}, ${entry.requestId})`,
+    'audit',
+  );
+}

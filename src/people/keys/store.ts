@@ -1,0 +1,79 @@
+import sql from 'sql-template-tag';
+import {
+  idInstants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  oneOf,
+  type Page,
+} from '../../contract/lists.ts';
+import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+
+const record = sql`public_id('key', k.id) as id, 'api_key' as object, k.name, k.hint, k.created_by,
+  iso(k.last_used_at) as last_used_at, iso(k.revoked_at) as revoked_at, iso(id_time(k.id)) as created_at`;
+
+export const keyList: ListDefinition = {
+  id: 'k.id',
+  sort: { id: 'k.id', created_at: 'k.id', name: 'k.name', last_used_at: 'k.last_used_at' },
+  filters: {
+    status: oneOf(['active', 'revoked'], (status) =>
+      status === 'active' ? sql`k.revoked_at is null` : sql`k.revoked_at is not null`,
+    ),
+    ...idInstants('created_at', 'k.id'),
+  },
+};
+
+export function listKeys(db: Reader, account: string, list: ListQuery): Promise<Page> {
+  return listPage(db, {
+    list,
+    name: 'api_keys',
+    table: 'api_keys',
+    alias: 'k',
+    where: sql`k.account_id = ${account}`,
+    record,
+  });
+}
+
+export async function insertKey(
+  tx: Tx,
+  key: { account: string; name: string; hash: Buffer; hint: string; createdBy: string },
+): Promise<string> {
+  const { json } = await oneRow<{ json: string }>(
+    tx,
+    sql`with k as (
+          insert into api_keys (account_id, name, hash, hint, created_by)
+          values (${key.account}, ${key.name}, ${key.hash}, ${key.hint}, ${key.createdBy}) returning *)
+        select row_to_json(r)::text as json from (select ${record} from k) r`,
+  );
+  return json;
+}
+
+/** Marks the key revoked; false when there is no such key, or it was revoked before. */
+export async function revokeKey(tx: Tx, account: string, id: string): Promise<boolean> {
+  const done = await rows(
+    tx,
+    sql`update api_keys set revoked_at = now()
+        where account_id = ${account} and id = ${id} and revoked_at is null returning 1`,
+  );
+  return done.length === 1;
+}
+
+/** The live keys with one of these hashes. */
+export function findByHashes(
+  db: Reader,
+  hashes: readonly Buffer[],
+): Promise<{ hash: Buffer; id: string; account: string }[]> {
+  return rows(
+    db,
+    sql`select hash, id, account_id as account from api_keys where hash = any(${hashes}::bytea[]) and revoked_at is null`,
+    'keys_by_hash',
+  );
+}
+
+export async function touch(tx: Tx, id: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update api_keys set last_used_at = now()
+        where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+  );
+}

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import type { SignedIn } from '../../contract/pagination.ts';
+import { ALL_SCOPES, type Principal, type Role } from '../../contract/route.ts';
+import type { Database, Reader, Tx } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { idOf, uuidOf } from '../../kernel/ids.ts';
+import { hashSecret, newSecret } from '../../kernel/secrets.ts';
+import { note } from '../audit/service.ts';
+import {
+  insertSession,
+  keepsPassword,
+  queueUpFor,
+  revokeOwnSessions,
+  revokeSessions,
+  type SessionRow,
+  sessionByHash,
+  sessionsOf,
+  touchSession,
+} from './store.ts';
+
+/** How long a browser keeps the cookie: as long as a session can last. */
+export const SESSION_SECONDS = 30 * 86_400;
+
+const LONGEST_AGENT = 300;
+
+/** A user (UUID) as the one who does something. */
+export function principalOf(user: { account: string; id: string; role: Role; session?: string }): Principal {
+  return {
+    kind: 'user',
+    id: idOf('usr', user.id),
+    account: user.account,
+    scopes: ALL_SCOPES,
+    role: user.role,
+    user: user.id,
+    ...(user.session === undefined ? {} : { session: user.session }),
+  };
+}
+
+const touching = new Set<string>();
+
+/** The user whose live session has this hash (SHA-256 of the cookie), or null. Asked in each request. */
+export async function findSession(db: Database, hash: Buffer): Promise<SignedIn | null> {
+  const found = await sessionByHash(db.reader, hash);
+  if (found === null) return null;
+  if (found.is_stale) touch(db, found.id);
+  const { id, account, user, role, person } = found;
+  const principal = principalOf({ account, id: user, role, session: id });
+  return { principal, person, csrfToken: found.csrf_token };
+}
+
+/** Notes that a session was used: beside the request, never inside it. */
+function touch(db: Database, id: string): void {
+  if (touching.has(id)) return;
+  touching.add(id);
+  db.transaction((tx) => touchSession(tx, id))
+    .catch(() => undefined) // the next request tries again
+    .finally(() => touching.delete(id));
+}
+
+/** Where a session is opened from. */
+export interface Browser {
+  readonly userAgent: string | undefined;
+  readonly address: string;
+}
+
+/** A person as a user of an account; ids are UUIDs. */
+interface Member {
+  readonly account: string;
+  readonly id: string;
+  readonly person: string;
+}
+
+/**
+ * Opens a session for a user who showed the password with this hash. The secret goes into the cookie and nowhere
+ * else. null when the user was removed, or the password changed, in the meantime.
+ */
+export async function openSession(
+  tx: Tx,
+  user: Member & { readonly passwordHash: string },
+  browser: Browser,
+): Promise<{ secret: string; id: string } | null> {
+  if (!(await keepsPassword(tx, user.person, user.passwordHash))) return null;
+  return newSession(tx, user, browser, null);
+}
+
+/**
+ * Opens a session in another account of a person who has one, in its place and for as long as it would have lasted.
+ * The forms of the old one are of no use in the new. Returns its secret. Throws `resource_missing` when the old one
+ * ended, or they are no member there.
+ */
+export async function moveSession(
+  tx: Tx,
+  from: Principal & { readonly session: string },
+  to: Member & { readonly role: Role },
+  browser: Browser & { readonly requestId: string },
+): Promise<string> {
+  await queueUpFor(tx, to.person);
+  await endSession(tx, from.account, idOf('ses', from.session));
+  const opened = await newSession(tx, to, browser, from.session);
+  if (opened === null) throw fail('resource_missing', 'no such account');
+  const { requestId } = browser;
+  // each account is told of its own part only
+  await note(tx, from, { action: 'signOut', target: idOf('ses', from.session), requestId });
+  const there = principalOf({ ...to, session: opened.id });
+  await note(tx, there, { action: 'signIn', target: idOf('ses', opened.id), requestId });
+  return opened.secret;
+}
+
+async function newSession(
+  tx: Tx,
+  { account, id: user, person }: Member,
+  { userAgent, address }: Browser,
+  after: string | null,
+): Promise<{ secret: string; id: string } | null> {
+  const secret = newSecret('phi_');
+  const id = await insertSession(tx, {
+    hash: hashSecret(secret),
+    csrfToken: randomBytes(32).toString('base64url'),
+    account,
+    user,
+    person,
+    userAgent: userAgent?.slice(0, LONGEST_AGENT) ?? null,
+    address,
+    after,
+  });
+  return id === null ? null : { secret, id };
+}
+
+/** The sessions of a person (UUID) that have not ended, in whatever account, the last used first. */
+export function liveSessions(db: Reader, person: string): Promise<SessionRow[]> {
+  return sessionsOf(db, person);
+}
+
+/** Ends a session of an account at once, everywhere. Throws `resource_missing`. */
+export async function endSession(tx: Tx, account: string, id: string): Promise<void> {
+  const uuid = uuidOf('ses', id);
+  if (uuid === null || (await revokeSessions(tx, account, { id: uuid })) === 0) {
+    throw fail('resource_missing', 'no such live session');
+  }
+}
+
+/** Ends all sessions of a user (UUID) in an account. */
+export async function endSessionsOf(tx: Tx, account: string, user: string): Promise<void> {
+  await revokeSessions(tx, account, { user });
+}
+
+/** Ends all sessions of a person (UUID), in whatever account, or all but one (UUID). */
+export async function endSessionsOfPerson(tx: Tx, person: string, except?: string): Promise<void> {
+  await revokeOwnSessions(tx, person, except === undefined ? {} : { except });
+}
+
+/** Ends one session (its public id) of a person (UUID), or all but one (UUID); each account is told of its own. */
+export async function endOwnSessions(
+  tx: Tx,
+  person: string,
+  which: { readonly id: string } | { readonly except: string },
+  requestId: string,
+): Promise<void> {
+  const id = 'id' in which ? uuidOf('ses', which.id) : undefined;
+  if (id === null) return;
+  await queueUpFor(tx, person);
+  const ended = await revokeOwnSessions(tx, person, id === undefined ? which : { id });
+  for (const { id: session, account, user, role } of ended) {
+    const target = idOf('ses', session);
+    await note(tx, principalOf({ account, id: user, role }), { action: 'endSession', target, requestId });
+  }
+}

@@ -1,0 +1,211 @@
+import sql, { empty, type Sql } from 'sql-template-tag';
+import {
+  idInstants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  opaqueId,
+  type Page,
+} from '../../contract/lists.ts';
+import type { Role } from '../../contract/route.ts';
+import { SLICE_ROWS } from '../../db/chores.ts';
+import { TOLERANCE } from '../../db/clock.ts';
+import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+
+// How long a session lasts unused, and at the longest.
+const IDLE = sql`interval '7 days'`;
+const LONGEST = sql`interval '30 days'`;
+
+const isLive = sql`s.revoked_at is null and s.expires_at > now() and s.last_seen_at > now() - ${IDLE}`;
+
+export const sessionList: ListDefinition = {
+  id: 's.id',
+  sort: { id: 's.id', created_at: 's.id', last_seen_at: 's.last_seen_at' },
+  filters: { user_id: opaqueId('usr', 's.user_id'), ...idInstants('created_at', 's.id') },
+};
+
+/** The sessions of an account that have not ended; never what they are found by. */
+export function listSessions(db: Reader, account: string, list: ListQuery): Promise<Page> {
+  return listPage(db, {
+    list,
+    name: 'sessions',
+    table: 'sessions',
+    alias: 's',
+    where: sql`s.account_id = ${account} and ${isLive}`,
+    record: sql`public_id('ses', s.id) as id, 'session' as object, public_id('usr', s.user_id) as user_id,
+      s.user_agent, s.address, iso(id_time(s.id)) as created_at, iso(s.last_seen_at) as last_seen_at,
+      iso(least(s.expires_at, s.last_seen_at + ${IDLE})) as expires_at`,
+  });
+}
+
+export interface SessionRow {
+  readonly id: string;
+  readonly account_name: string;
+  readonly user_agent: string | null;
+  readonly address: string | null;
+  readonly created_at: string;
+  readonly last_seen_at: string;
+}
+
+const withUser = sql`join users u on u.account_id = s.account_id and u.id = s.user_id`;
+
+/** The sessions of a person (UUID) that have not ended, in whatever account, the last seen first. */
+export function sessionsOf(db: Reader, person: string): Promise<SessionRow[]> {
+  return rows(
+    db,
+    sql`select s.id, a.name as account_name, s.user_agent, s.address, iso(id_time(s.id)) as created_at,
+               iso(s.last_seen_at) as last_seen_at
+        from sessions s ${withUser} join accounts a on a.id = s.account_id
+        where u.person_id = ${person} and ${isLive}
+        order by s.last_seen_at desc, s.id desc limit 100`,
+  );
+}
+
+export interface FoundSession {
+  readonly id: string;
+  readonly csrf_token: string;
+  readonly account: string;
+  readonly user: string;
+  readonly person: string;
+  readonly role: Role;
+  /** It was last noted as seen more than a minute ago. */
+  readonly is_stale: boolean;
+}
+
+/** The live session with this hash, of a user who was not removed. */
+export function sessionByHash(db: Reader, hash: Buffer): Promise<FoundSession | null> {
+  return maybeRow(
+    db,
+    sql`select s.id, s.csrf_token, s.account_id as account, s.user_id as user, u.person_id as person,
+               u.role,               s.last_seen_at < now() - interval '1 minute' as is_stale
+        from sessions s ${withUser} and u.removed_at is null
+        where s.hash = ${hash} and ${isLive}`,
+    'session_by_hash',
+  );
+}
+
+export async function touchSession(tx: Tx, id: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update sessions set last_seen_at = now_ms()
+        where id = ${id} and revoked_at is null and last_seen_at < now() - interval '1 minute'`,
+  );
+}
+
+export interface NewSession {
+  readonly hash: Buffer;
+  readonly csrfToken: string;
+  readonly account: string;
+  readonly user: string;
+  readonly person: string;
+  readonly userAgent: string | null;
+  readonly address: string;
+  /** Ends when this session (UUID) would have ended; null lasts anew. */
+  readonly after: string | null;
+}
+
+/**
+ * Whether the person still has the password with this hash. It stays so until the transaction ends: a change of
+ * password, which ends sessions, waits for the session that is opened now, or this one for it.
+ */
+export async function keepsPassword(tx: Tx, person: string, hash: string): Promise<boolean> {
+  const kept = await maybeRow(
+    tx,
+    sql`select 1 from people where id = ${person} and password_hash = ${hash} for share`,
+  );
+  return kept !== null;
+}
+
+/** Lets changes to the sessions and the password of a person pass one after the other, until the transaction ends. */
+export async function queueUpFor(tx: Tx, person: string): Promise<void> {
+  await rows(tx, sql`select 1 from people where id = ${person} for no key update`);
+}
+
+/** Writes a session of a person in an account; null when they are no member of it (any more). */
+export async function insertSession(tx: Tx, session: NewSession): Promise<string | null> {
+  const { after } = session;
+  const ends =
+    after === null
+      ? sql`now_ms() + ${LONGEST}`
+      : sql`(select s.expires_at from sessions s where s.id = ${after})`;
+  const row = await maybeRow<{ id: string }>(
+    tx,
+    sql`insert into sessions (hash, csrf_token, account_id, user_id, user_agent, address, last_seen_at, expires_at)
+        select ${session.hash}, ${session.csrfToken}, u.account_id, u.id, ${session.userAgent}, ${session.address},
+               now_ms(), ${ends}
+        from users u
+        where u.account_id = ${session.account} and u.id = ${session.user} and u.person_id = ${session.person}
+          and u.removed_at is null and u.joined_at is not null
+        for share of u
+        returning id`,
+  );
+  return row?.id ?? null;
+}
+
+/** Ends the sessions of an account that the filter names; how many. */
+export async function revokeSessions(
+  tx: Tx,
+  account: string,
+  which: { readonly id?: string; readonly user?: string },
+): Promise<number> {
+  const only = (condition: Sql, value: string | undefined) => (value === undefined ? empty : condition);
+  const done = await rows(
+    tx,
+    sql`update sessions s set revoked_at = now_ms()
+        where s.account_id = ${account} and ${isLive} ${only(sql`and s.id = ${which.id}`, which.id)}
+          ${only(sql`and s.user_id = ${which.user}`, which.user)}
+        returning 1`,
+  );
+  return done.length;
+}
+
+/** A session that was ended, in which account of the person. */
+export interface EndedSession {
+  readonly id: string;
+  readonly account: string;
+  readonly user: string;
+  readonly role: Role;
+}
+
+/** Ends sessions of a person, in whatever account: one, or all but `except`. */
+export function revokeOwnSessions(
+  tx: Tx,
+  person: string,
+  { id, except }: { readonly id?: string; readonly except?: string },
+): Promise<EndedSession[]> {
+  return rows(
+    tx,
+    sql`update sessions s set revoked_at = now_ms()
+        from users u
+        where u.account_id = s.account_id and u.id = s.user_id and u.person_id = ${person} and ${isLive}
+          ${id === undefined ? empty : sql`and s.id = ${id}`}
+          ${except === undefined ? empty : sql`and s.id <> ${except}`}
+        returning s.id, s.account_id as account, s.user_id as user, u.role`,
+  );
+}
+
+/** Forgets what ended a month before `at`, a slice of it; returns how many. */
+export async function deleteOldSessions(tx: Tx, at: string): Promise<number> {
+  const month = sql`${at}::timestamptz - ${LONGEST}`;
+  const gone = await rows(
+    tx,
+    sql`delete from sessions where ctid = any(array(
+          select ctid from sessions where expires_at < ${month} or revoked_at < ${month} limit ${SLICE_ROWS}::int))
+        returning 1`,
+  );
+  return gone.length;
+}
+
+/** Ends sessions in time that a clock ahead of its time opened or noted as seen; a slice of them; returns how many. */
+export async function mendSessions(tx: Tx): Promise<number> {
+  const mended = await rows(
+    tx,
+    sql`update sessions set expires_at = least(expires_at, now() + ${LONGEST}), last_seen_at = least(last_seen_at, now_ms())
+        where ctid = any(array(
+          select ctid from sessions
+          where expires_at > now() + ${LONGEST} + ${TOLERANCE} or last_seen_at > now() + ${TOLERANCE}
+          limit ${SLICE_ROWS}::int for update skip locked))
+        returning 1`,
+  );
+  return mended.length;
+}

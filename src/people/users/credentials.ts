@@ -1,0 +1,135 @@
+import type { SignedIn } from '../../contract/pagination.ts';
+import type { Database, Reader, Tx } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { idOf, uuidOf } from '../../kernel/ids.ts';
+import { note } from '../audit/service.ts';
+import {
+  type Browser,
+  endSession,
+  endSessionsOfPerson,
+  moveSession,
+  openSession,
+  principalOf,
+} from '../sessions/service.ts';
+import { beginAttempt, forgiveAttempt } from './attempts.ts';
+import { hashPassword, verifyPassword } from './passwords.ts';
+import {
+  endResetLinks,
+  type Membership,
+  membershipsOf,
+  personByEmail,
+  personById,
+  replacePassword,
+} from './people.ts';
+
+/** A request that shows or sets a password. */
+export interface Visit extends Browser {
+  readonly requestId: string;
+  /** The session (its public id, and of whom) that the browser had before; a new one takes its place. */
+  readonly before?: { readonly account: string; readonly id: string } | undefined;
+}
+
+/** How showing a password ends: with the secret of a session, or not. */
+export type SignInResult =
+  | { readonly kind: 'signedIn'; readonly secret: string }
+  | { readonly kind: 'wrong' }
+  | { readonly kind: 'limited'; readonly seconds: number };
+
+/**
+ * Signs a person in, in the account they used last. An unknown address, a person without a password and a wrong
+ * password are one answer, after the same time. `email` is in its normal form.
+ */
+export async function signIn(
+  db: Database,
+  { email, password }: { email: string; password: string },
+  visit: Visit,
+): Promise<SignInResult> {
+  const attempt = await beginAttempt(db, { email, address: visit.address });
+  if ('seconds' in attempt) return { kind: 'limited', ...attempt };
+  const person = await personByEmail(db.reader, email);
+  const isRight = await verifyPassword(person?.password_hash ?? null, password);
+  if (!person || !isRight) return { kind: 'wrong' };
+  const passwordHash = person.password_hash ?? '';
+  // a second one, for whom is removed from the first at this moment
+  for (const member of (await membershipsOf(db.reader, person.id)).slice(0, 2)) {
+    const secret = await db.transaction((tx) =>
+      beginSession(tx, { ...member, person: person.id, passwordHash }, visit, 'signIn'),
+    );
+    if (secret === null) continue;
+    await forgiveAttempt(db, attempt);
+    return { kind: 'signedIn', secret };
+  }
+  return { kind: 'wrong' };
+}
+
+/** Opens the session of a person whose password was just shown or set, in place of the one the browser had. */
+export async function beginSession(
+  tx: Tx,
+  user: Pick<Membership, 'account' | 'user' | 'role'> & { person: string; passwordHash: string },
+  visit: Visit,
+  action: string,
+): Promise<string | null> {
+  const opened = await openSession(tx, { ...user, id: user.user }, visit);
+  if (opened === null) return null;
+  if (visit.before) {
+    // it may have ended by itself since the request came
+    await endSession(tx, visit.before.account, visit.before.id).catch(() => undefined);
+  }
+  const target = action === 'signIn' ? idOf('ses', opened.id) : idOf('usr', user.user);
+  const who = principalOf({ account: user.account, id: user.user, role: user.role, session: opened.id });
+  await note(tx, who, { action, target, requestId: visit.requestId });
+  return opened.secret;
+}
+
+/** How a change of password ends. */
+export type ChangeResult = { readonly kind: 'changed' } | Exclude<SignInResult, { kind: 'signedIn' }>;
+
+/**
+ * Changes the password of a signed-in person who shows the old one; other sessions, in whatever account, and open
+ * links end. The new one has been checked.
+ */
+export async function changePassword(
+  db: Database,
+  who: Parameters<typeof note>[1] & { readonly person: string; readonly session: string },
+  { current, next }: { current: string; next: string },
+  { address, requestId }: Pick<Visit, 'address' | 'requestId'>,
+): Promise<ChangeResult> {
+  const person = await personById(db.reader, who.person);
+  const attempt = await beginAttempt(db, { email: person.email, address });
+  if ('seconds' in attempt) return { kind: 'limited', ...attempt };
+  if (!(await verifyPassword(person.password_hash, current))) return { kind: 'wrong' };
+  const hash = await hashPassword(next);
+  const isChanged = await db.transaction(async (tx) => {
+    if (!(await replacePassword(tx, person.id, hash, person.password_hash))) return false;
+    await endResetLinks(tx, person.id);
+    await endSessionsOfPerson(tx, person.id, who.session);
+    await note(tx, who, { action: 'changePassword', target: who.id, requestId });
+    return true;
+  });
+  if (!isChanged) return { kind: 'wrong' };
+  await forgiveAttempt(db, attempt);
+  return { kind: 'changed' };
+}
+
+/** The accounts a person (UUID) may work in, the last used first. */
+export function accountsOf(db: Reader, person: string): Promise<Membership[]> {
+  return membershipsOf(db, person);
+}
+
+/**
+ * Goes on in another account (its public id) of the signed-in person; returns the secret of the session that takes the
+ * place of theirs. Throws `resource_missing` for an account they are no member of, as for one that does not exist.
+ */
+export async function switchAccount(
+  db: Database,
+  { principal, person }: SignedIn,
+  wanted: string,
+  visit: Visit,
+): Promise<string> {
+  const account = uuidOf('acc', wanted);
+  const member = (await membershipsOf(db.reader, person)).find((each) => each.account === account);
+  const { session } = principal;
+  if (!member || session === undefined) throw fail('resource_missing', 'no such account');
+  const to = { ...member, id: member.user, person };
+  return db.transaction((tx) => moveSession(tx, { ...principal, session }, to, visit));
+}

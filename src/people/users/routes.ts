@@ -1,0 +1,126 @@
+import { Type } from 'typebox';
+import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { email, listOf, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
+import { changeUser, getUser, inviteUser, removeUser, resetPassword } from './service.ts';
+import { listUsers, userList } from './store.ts';
+
+const role = Type.Enum(['owner', 'member', 'viewer'], {
+  title: 'Role',
+  description: 'owner: everything; member: no API keys, users and applications; viewer: reads only',
+});
+const fields = {
+  id: Type.String({ examples: ['usr_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+  object: Type.Literal('user'),
+  email: Type.String(),
+  name: Type.String(),
+  role,
+  status: Type.Enum(['invited', 'active', 'removed'], {
+    title: 'UserStatus',
+    description: 'invited: has not accepted the invitation yet',
+  }),
+  removed_at: nullable(timestamp),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+const user = strict(fields, { title: 'User' });
+const link = nullable(
+  Type.String({ description: 'a link, good once; shown once, and null when a stored answer is replayed' }),
+);
+
+export const list = readRoute({
+  operation: 'listUsers',
+  path: '/v2/users',
+  access: 'full',
+  summary: 'List users',
+  description: 'Those who were removed are listed with `status=removed` only.',
+  list: userList,
+  returns: { 200: listOf(user) },
+  handle: async ({ db, account, list }) => page(await listUsers(db, account, list)),
+});
+
+export const create = writeRoute({
+  operation: 'createUser',
+  method: 'POST',
+  path: '/v2/users',
+  access: 'full',
+  summary: 'Invite a user',
+  description:
+    'Nothing is mailed: hand over `invitation_url`, good once and for 7 days. There the user joins: with the password ' +
+    'they have on this server from another account, or with a new one. The answer does not tell which.',
+  body: strict({ email, name: text(200), role }),
+  returns: { 201: strict({ ...fields, invitation_url: link }, { title: 'NewUser' }) },
+  errors: ['duplicate_email'],
+  secretField: 'invitation_url',
+  handle: async ({ tx, account, authorizeUrl, body }) =>
+    created(await inviteUser(tx, { account, pages: authorizeUrl }, body)),
+});
+
+export const get = readRoute({
+  operation: 'getUser',
+  path: '/v2/users/{user_id}',
+  access: 'full',
+  summary: 'Get a user',
+  description: 'Also one who was removed.',
+  returns: { 200: user },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => ok(await getUser(db, account, params.user_id)),
+});
+
+export const change = writeRoute({
+  operation: 'changeUser',
+  method: 'PATCH',
+  path: '/v2/users/{user_id}',
+  access: 'full',
+  summary: 'Change the name or the role of a user',
+  description:
+    'A new role holds from the next request on. What an owner granted to applications ends when they become a member ' +
+    'or a viewer, and does not come back with the role.',
+  body: strict({ name: Type.Optional(text(200)), role: Type.Optional(role) }),
+  returns: { 200: user },
+  errors: ['resource_missing', 'last_owner'],
+  handle: async ({ tx, account, params, body }) => ok(await changeUser(tx, account, params.user_id, body)),
+});
+
+export const remove = writeRoute({
+  operation: 'removeUser',
+  method: 'DELETE',
+  path: '/v2/users/{user_id}',
+  access: 'full',
+  summary: 'Remove a user',
+  description:
+    'Sessions in this account, links and grants end at once; other accounts of the same person are as they were. What ' +
+    'the user did stays explained by `getUser`.',
+  returns: { 204: null },
+  errors: ['resource_missing', 'last_owner'],
+  handle: async ({ tx, account, params }) => {
+    await removeUser(tx, account, params.user_id);
+    return noContent();
+  },
+});
+
+export const reset = writeRoute({
+  operation: 'resetUserPassword',
+  method: 'POST',
+  path: '/v2/users/{user_id}/reset-password',
+  access: 'full',
+  summary: 'Make a link to choose a new password',
+  description:
+    'Good once, for a day; for a user who has not accepted the invitation it is a new one, good for 7 days. The ' +
+    'password in force stays until the link is used; then all sessions end. Somebody who is a member of another ' +
+    'account too changes the password themselves, or by a link of the operator: it opens both accounts.',
+  returns: {
+    200: strict(
+      {
+        object: Type.Literal('password_reset'),
+        user_id: Type.String(),
+        reset_url: link,
+        expires_at: timestamp,
+      },
+      { title: 'PasswordReset' },
+    ),
+  },
+  errors: ['resource_missing', 'member_elsewhere'],
+  secretField: 'reset_url',
+  handle: async ({ tx, account, principal, authorizeUrl, params }) =>
+    ok(await resetPassword(tx, { account, principal, pages: authorizeUrl }, params.user_id)),
+});

@@ -1,0 +1,213 @@
+import { assignmentsOf } from '../../contract/changes.ts';
+import type { Principal, Role } from '../../contract/route.ts';
+import { type Reader, type Tx, uniqueViolation } from '../../db/connect.ts';
+import { EMAIL_RULE } from '../../kernel/email.ts';
+import { fail } from '../../kernel/errors.ts';
+import { idOf, uuidOf } from '../../kernel/ids.ts';
+import { type Json, toJson } from '../../kernel/json.ts';
+import { nameFrom } from '../../kernel/names.ts';
+import { hashSecret, newSecret } from '../../kernel/secrets.ts';
+import { endGrantsOfFormerOwner, endGrantsOfUser } from '../grants/service.ts';
+import { endSessionsOf } from '../sessions/service.ts';
+import { newEmail } from './email.ts';
+import { dropUnusedPassword, findOrMakePerson, isMemberSomewhere, lockPerson } from './people.ts';
+import {
+  endLinks,
+  endSetUpLinks,
+  hasUsers,
+  insertLink,
+  insertUser,
+  lockAccountAndAsk,
+  lockOwners,
+  lockUser,
+  markRemoved,
+  readUser,
+  type UserRow,
+  updateUser,
+  userById,
+} from './store.ts';
+
+const INVITATION_HOURS = 7 * 24;
+const RESET_HOURS = 24;
+const SET_UP_HOURS = 24;
+
+const missing = () => fail('resource_missing', 'no such user');
+
+function userUuid(id: string): string {
+  const uuid = uuidOf('usr', id);
+  if (uuid === null) throw missing();
+  return uuid;
+}
+
+/** The record of a user, also of one who was removed. Throws `resource_missing`. */
+export async function getUser(db: Reader, account: string, id: string): Promise<Json<unknown>> {
+  const json = await readUser(db, account, userUuid(id));
+  if (json === null) throw missing();
+  return json;
+}
+
+/** The normal form of an e-mail address. Throws `invalid_body`. */
+export function emailOf(text: string): string {
+  const email = newEmail(text);
+  if (email === null) throw fail('invalid_body', `email must be ${EMAIL_RULE}`);
+  return email;
+}
+
+/**
+ * Invites somebody by a link, good once and for 7 days, where they join with a password of their own; `pages` is the
+ * address it leads to. The link is in the answer and nowhere else. The answer is the same whether or not the address
+ * is known from other accounts. Throws `duplicate_email` or `invalid_body`.
+ */
+export async function inviteUser(
+  tx: Tx,
+  { account, pages }: { account: string; pages: string },
+  input: { email: string; name: string; role: Role },
+): Promise<Json<unknown>> {
+  const person = await findOrMakePerson(tx, emailOf(input.email));
+  const { id, json } = await addUser(tx, account, { ...input, person, joined: false });
+  const { url } = await newLink(tx, { account, pages, byOperator: false }, { id, joined: false });
+  return `${json.slice(0, -1)},"invitation_url":${JSON.stringify(url)}}`;
+}
+
+/** Makes a user of a person (UUID). Throws `duplicate_email` or `invalid_body`. */
+export async function addUser(
+  tx: Tx,
+  account: string,
+  input: { person: string; name: string; role: Role; joined: boolean },
+): Promise<{ id: string; json: Json<unknown> }> {
+  try {
+    return await insertUser(tx, { ...input, account, name: nameFrom(input.name) });
+  } catch (error) {
+    if (uniqueViolation(error) !== 'users_person') throw error;
+    throw fail('duplicate_email', 'email: another user of the account has this e-mail address');
+  }
+}
+
+/** A link that accepts the invitation, or chooses a new password. Links made for the user before it end. */
+async function newLink(
+  tx: Tx,
+  { account, pages, byOperator }: { account: string; pages: string; byOperator: boolean },
+  user: Pick<UserRow, 'id' | 'joined'>,
+): Promise<{ url: string; expires_at: string }> {
+  const secret = newSecret('phl_');
+  const isNew = !user.joined;
+  await endLinks(tx, account, user.id);
+  const expires_at = await insertLink(tx, {
+    hash: hashSecret(secret),
+    account,
+    user: user.id,
+    purpose: isNew ? 'invitation' : 'reset',
+    hours: isNew ? INVITATION_HOURS : RESET_HOURS,
+    byOperator,
+  });
+  return { url: `${pages}/password?token=${secret}`, expires_at };
+}
+
+/**
+ * Changes name and role. What an owner granted to applications ends when they are none any more. Throws
+ * `resource_missing`, `last_owner`, `invalid_body`.
+ */
+export async function changeUser(
+  tx: Tx,
+  account: string,
+  id: string,
+  input: { name?: string; role?: Role },
+): Promise<Json<unknown>> {
+  const uuid = userUuid(id);
+  const changes = assignmentsOf(input.name === undefined ? input : { ...input, name: nameFrom(input.name) }, [
+    'name',
+    'role',
+  ]);
+  if (changes === null) return getUser(tx, account, id);
+  const isNoOwner = input.role !== undefined && input.role !== 'owner';
+  if (isNoOwner) await keepAnOwner(tx, account, uuid);
+  const json = await updateUser(tx, account, uuid, changes);
+  if (json === null) throw missing();
+  if (isNoOwner) await endGrantsOfFormerOwner(tx, account, uuid);
+  return json;
+}
+
+/**
+ * Removes a user: sessions in this account, links and what they granted to applications end at once. Other accounts of
+ * the person are as they were; who is left in none has no password any more. Throws `resource_missing` or `last_owner`.
+ */
+export async function removeUser(tx: Tx, account: string, id: string): Promise<void> {
+  const uuid = userUuid(id);
+  const user = await userById(tx, account, uuid);
+  if (user === null) throw missing();
+  await lockPerson(tx, user.person);
+  await keepAnOwner(tx, account, uuid);
+  if (!(await markRemoved(tx, account, uuid))) throw missing();
+  await endLinks(tx, account, uuid);
+  await endSessionsOf(tx, account, uuid);
+  await endGrantsOfUser(tx, account, uuid);
+  await dropUnusedPassword(tx, user.person);
+}
+
+/** Throws `last_owner` when the account would be left without an owner, or without one who can sign in. */
+async function keepAnOwner(tx: Tx, account: string, user: string): Promise<void> {
+  const owners = await lockOwners(tx, account);
+  const leaving = owners.find(({ id }) => id === user);
+  if (!leaving) return;
+  const others = owners.filter((owner) => owner !== leaving);
+  const canSignIn = ({ joined }: UserRow) => joined;
+  if (others.length > 0 && (!canSignIn(leaving) || others.some(canSignIn))) return;
+  throw fail(
+    'last_owner',
+    others.length === 0
+      ? `${idOf('usr', user)} is the last owner: make another user an owner first`
+      : `${idOf('usr', user)} is the last owner who can sign in: the other ones have not accepted their invitation`,
+  );
+}
+
+/**
+ * Makes a link to choose a new password, good once and for a day (an invitation again, for a user who has not accepted
+ * it). The password in force stays until the link is used. Of somebody who is a member of another account too only the
+ * operator may: whoever holds the link gets into both. Throws `resource_missing` or `member_elsewhere`.
+ */
+export async function resetPassword(
+  tx: Tx,
+  { account, pages, principal }: { account: string; pages: string; principal: Principal },
+  id: string,
+): Promise<Json<unknown>> {
+  const uuid = userUuid(id);
+  const found = await userById(tx, account, uuid);
+  if (found === null) throw missing();
+  await lockPerson(tx, found.person);
+  const user = await lockUser(tx, account, uuid);
+  if (user === null) throw missing();
+  const byOperator = principal.kind === 'operator';
+  if (user.joined && !byOperator && (await isMemberSomewhere(tx, user.person, account))) {
+    throw fail(
+      'member_elsewhere',
+      `${idOf('usr', user.id)} is a member of another account too, and the password opens both: they change it ` +
+        'themselves, or the operator makes a link with payhook users reset-password on the machine of the server',
+    );
+  }
+  const { url, expires_at } = await newLink(tx, { account, pages, byOperator }, user);
+  return toJson({ object: 'password_reset', user_id: idOf('usr', user.id), reset_url: url, expires_at });
+}
+
+/**
+ * The secret of a link that makes the first owner of an account (UUID), good once and for a day; the ones before it
+ * end. null when the account has a user already.
+ */
+export async function newSetUpLink(tx: Tx, account: string): Promise<string | null> {
+  if (await lockAccountAndAsk(tx, account)) return null;
+  await endSetUpLinks(tx, account);
+  const secret = newSecret('phl_');
+  await insertLink(tx, {
+    hash: hashSecret(secret),
+    account,
+    user: null,
+    purpose: 'setup',
+    hours: SET_UP_HOURS,
+    byOperator: true,
+  });
+  return secret;
+}
+
+/** Whether anybody has been invited or set up on this installation. */
+export function isAnybodyThere(db: Reader): Promise<boolean> {
+  return hasUsers(db);
+}

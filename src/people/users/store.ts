@@ -1,0 +1,314 @@
+import sql, { type Sql } from 'sql-template-tag';
+import {
+  type Filter,
+  idInstants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  oneOf,
+  type Page,
+} from '../../contract/lists.ts';
+import type { Role } from '../../contract/route.ts';
+import { SLICE_ROWS } from '../../db/chores.ts';
+import { TOLERANCE } from '../../db/clock.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { normalEmail } from './email.ts';
+
+const record = sql`public_id('usr', u.id) as id, 'user' as object, p.email, u.name, u.role,
+  case when u.removed_at is not null then 'removed' when u.joined_at is null then 'invited' else 'active' end
+    as status,
+  iso(u.removed_at) as removed_at, iso(id_time(u.id)) as created_at,
+  iso(greatest(u.updated_at, id_time(u.id))) as updated_at`;
+
+const withPerson = sql`join people p on p.id = u.person_id`;
+const asJson = (source: Sql) =>
+  sql`select row_to_json(r)::text as json from (select ${record} from ${source} u ${withPerson}) r`;
+
+const STATUSES: Readonly<Record<string, Sql>> = {
+  active: sql`u.removed_at is null and u.joined_at is not null`,
+  invited: sql`u.removed_at is null and u.joined_at is null`,
+  removed: sql`u.removed_at is not null`,
+};
+
+const byEmail: Filter = {
+  rule: 'an e-mail address',
+  schema: { type: 'string' },
+  condition: (value) => {
+    const email = normalEmail(value);
+    return email === null ? null : sql`u.person_id = (select id from people where email = ${email})`;
+  },
+};
+
+export const userList: ListDefinition = {
+  id: 'u.id',
+  sort: {
+    id: 'u.id',
+    created_at: 'u.id',
+    name: 'u.name',
+    email: '(select email from people where id = u.person_id)',
+  },
+  filters: {
+    status: oneOf(Object.keys(STATUSES), (status) => STATUSES[status] as Sql),
+    role: oneOf(['owner', 'member', 'viewer'], (role) => sql`u.role = ${role}`),
+    email: byEmail,
+    ...idInstants('created_at', 'u.id'),
+  },
+};
+
+/** The users of an account; removed ones only when they are asked for. */
+export function listUsers(db: Reader, account: string, list: ListQuery): Promise<Page> {
+  const where = sql`u.account_id = ${account}`;
+  return listPage(db, {
+    list,
+    name: 'users',
+    table: 'users',
+    alias: 'u',
+    where: list.given.has('status') ? where : sql`${where} and u.removed_at is null`,
+    record,
+    join: withPerson,
+  });
+}
+
+/** The record of a user, also of a removed one. */
+export async function readUser(db: Reader, account: string, id: string): Promise<string | null> {
+  const source = sql`(select * from users where account_id = ${account} and id = ${id})`;
+  return (await maybeRow<{ json: string }>(db, asJson(source)))?.json ?? null;
+}
+
+export interface UserRow {
+  readonly id: string;
+  readonly account: string;
+  /** UUID. */
+  readonly person: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  /** The invitation was accepted. */
+  readonly joined: boolean;
+}
+
+const userRow = sql`select u.id, u.account_id as account, u.person_id as person, p.email, u.name, u.role,
+  u.joined_at is not null as joined from users u ${withPerson}`;
+
+/** A user who was not removed. */
+export function userById(db: Reader, account: string, id: string): Promise<UserRow | null> {
+  return maybeRow(
+    db,
+    sql`${userRow} where u.account_id = ${account} and u.id = ${id} and u.removed_at is null`,
+  );
+}
+
+/** As `userById`; the row stays locked until the transaction ends. The person is locked before. */
+export function lockUser(tx: Tx, account: string, id: string): Promise<UserRow | null> {
+  return maybeRow(
+    tx,
+    sql`${userRow} where u.account_id = ${account} and u.id = ${id} and u.removed_at is null for update of u`,
+  );
+}
+
+/** Locks the owners of an account until the transaction ends: two of them cannot remove each other at once. */
+export function lockOwners(tx: Tx, account: string): Promise<UserRow[]> {
+  return rows(
+    tx,
+    sql`${userRow} where u.account_id = ${account} and u.role = 'owner' and u.removed_at is null
+        order by u.id for update of u`,
+  );
+}
+
+export interface NewUser {
+  readonly account: string;
+  /** UUID. */
+  readonly person: string;
+  readonly name: string;
+  readonly role: Role;
+  /** Without an invitation. */
+  readonly joined: boolean;
+}
+
+export async function insertUser(tx: Tx, user: NewUser): Promise<{ id: string; json: string }> {
+  return oneRow(
+    tx,
+    sql`with u as (
+          insert into users (account_id, person_id, name, role, joined_at)
+          values (${user.account}, ${user.person}, ${user.name}, ${user.role},
+                  case when ${user.joined} then now_ms() end) returning *)
+        select u.id, (${asJson(sql`u`)}) as json from u`,
+  );
+}
+
+export async function updateUser(
+  tx: Tx,
+  account: string,
+  id: string,
+  assignments: Sql,
+): Promise<string | null> {
+  const updated = sql`update users set ${assignments}, updated_at = now()
+    where account_id = ${account} and id = ${id} and removed_at is null returning *`;
+  const row = await maybeRow<{ json: string }>(tx, sql`with changed as (${updated}) ${asJson(sql`changed`)}`);
+  return row?.json ?? null;
+}
+
+/** Notes that an invitation was accepted. The user's row is locked already. */
+export async function markJoined(tx: Tx, account: string, id: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update users set joined_at = now_ms(), updated_at = now() where account_id = ${account} and id = ${id}`,
+  );
+}
+
+/** Removes a user; the row stays. */
+export async function markRemoved(tx: Tx, account: string, id: string): Promise<boolean> {
+  const done = await rows(
+    tx,
+    sql`update users set removed_at = now_ms(), updated_at = now()
+        where account_id = ${account} and id = ${id} and removed_at is null returning 1`,
+  );
+  return done.length === 1;
+}
+
+/** Whether anybody could ever sign in. */
+export async function hasUsers(db: Reader): Promise<boolean> {
+  return (await maybeRow(db, sql`select 1 from users where removed_at is null limit 1`)) !== null;
+}
+
+/** Whether the account has a user. Its row is locked, so that two first owners cannot be made at once. */
+export async function lockAccountAndAsk(tx: Tx, account: string): Promise<boolean> {
+  await rows(tx, sql`select 1 from accounts where id = ${account} for no key update`);
+  const user = await maybeRow(
+    tx,
+    sql`select 1 from users where account_id = ${account} and removed_at is null limit 1`,
+  );
+  return user !== null;
+}
+
+export interface NewLink {
+  readonly hash: Buffer;
+  readonly account: string;
+  /** null makes the first owner. */
+  readonly user: string | null;
+  readonly purpose: LinkPurpose;
+  readonly hours: number;
+  readonly byOperator: boolean;
+}
+export type LinkPurpose = 'setup' | 'invitation' | 'reset';
+
+/** Writes a link; returns when it ends. */
+export async function insertLink(tx: Tx, link: NewLink): Promise<string> {
+  const { expires_at } = await oneRow<{ expires_at: string }>(
+    tx,
+    sql`insert into user_links (hash, account_id, user_id, purpose, by_operator, expires_at)
+        values (${link.hash}, ${link.account}, ${link.user}, ${link.purpose}, ${link.byOperator},
+                now_ms() + make_interval(hours => ${link.hours}::int)) returning expires_at`,
+  );
+  return expires_at;
+}
+
+export interface LinkRow {
+  readonly account: string;
+  readonly user: string | null;
+  readonly purpose: LinkPurpose;
+  readonly by_operator: boolean;
+}
+
+const isOpen = sql`used_at is null and expires_at > now()`;
+const linkRow = sql`account_id as account, user_id as user, purpose, by_operator`;
+
+/** The link with this hash that was not used and has not ended. */
+export function linkByHash(db: Reader, hash: Buffer): Promise<LinkRow | null> {
+  return maybeRow(db, sql`select ${linkRow} from user_links where hash = ${hash} and ${isOpen}`);
+}
+
+/** Uses a link up: of two at once, one gets it. */
+export function takeLink(tx: Tx, hash: Buffer): Promise<LinkRow | null> {
+  return maybeRow(
+    tx,
+    sql`update user_links set used_at = now_ms() where hash = ${hash} and ${isOpen} returning ${linkRow}`,
+  );
+}
+
+/** Ends the links of a user that were not used. */
+export async function endLinks(tx: Tx, account: string, user: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update user_links set used_at = now_ms()
+        where account_id = ${account} and user_id = ${user} and used_at is null`,
+  );
+}
+
+/** Ends the set-up links of an account that were not used. */
+export async function endSetUpLinks(tx: Tx, account: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update user_links set used_at = now_ms()
+        where account_id = ${account} and purpose = 'setup' and used_at is null`,
+  );
+}
+
+const WINDOW = sql`interval '15 minutes'`;
+const LONGEST_LINK = sql`interval '7 days'`;
+
+/** Lets attempts about the same subject pass one after the other, until the transaction ends. */
+export async function queueUp(tx: Tx, subject: string): Promise<void> {
+  await rows(tx, sql`select pg_advisory_xact_lock(hashtextextended(${subject}, 0))`);
+}
+
+/** Seconds until a subject with this limit may try again; null when it may now. */
+export async function secondsToWait(tx: Tx, subject: string, limit: number): Promise<number | null> {
+  const row = await maybeRow<{ seconds: number }>(
+    tx,
+    sql`select greatest(1, ceil(extract(epoch from failed_at + ${WINDOW} - clock_timestamp())))::int as seconds
+        from sign_in_failures where subject = ${subject} and failed_at > clock_timestamp() - ${WINDOW}
+          and failed_at < clock_timestamp() + ${TOLERANCE}
+        order by failed_at desc limit 1 offset ${limit - 1}`,
+  );
+  return row?.seconds ?? null;
+}
+
+export async function insertFailure(tx: Tx, subject: string): Promise<string> {
+  return (
+    await oneRow<{ id: string }>(
+      tx,
+      sql`insert into sign_in_failures (subject) values (${subject}) returning id`,
+    )
+  ).id;
+}
+
+/** Takes back one attempt, and all of a subject. */
+export async function deleteFailures(tx: Tx, id: string, subject: string): Promise<void> {
+  await rows(tx, sql`delete from sign_in_failures where id = ${id} or subject = ${subject}`);
+}
+
+/** Forgets attempts that no limit looks at, and those of a time that has not come: a slice; returns how many. */
+export async function deleteOldFailures(tx: Tx, at: string): Promise<number> {
+  const gone = await rows(
+    tx,
+    sql`delete from sign_in_failures where ctid = any(array(
+          select ctid from sign_in_failures
+          where failed_at < ${at}::timestamptz - interval '1 hour' or failed_at > now() + ${TOLERANCE}
+          limit ${SLICE_ROWS}::int))
+        returning 1`,
+  );
+  return gone.length;
+}
+
+/** Forgets links that ended a while before `at`, a slice of them; returns how many. */
+export async function deleteOldLinks(tx: Tx, at: string): Promise<number> {
+  const gone = await rows(
+    tx,
+    sql`delete from user_links where ctid = any(array(
+          select ctid from user_links where expires_at < ${at}::timestamptz - interval '30 days'
+          limit ${SLICE_ROWS}::int))
+        returning 1`,
+  );
+  return gone.length;
+}
+
+/** Ends links in time that a clock ahead of its time let live longer than any may; returns how many. */
+export async function mendLinks(tx: Tx): Promise<number> {
+  const mended = await rows(
+    tx,
+    sql`update user_links set expires_at = now() + ${LONGEST_LINK}
+        where used_at is null and expires_at > now() + ${LONGEST_LINK} + ${TOLERANCE} returning 1`,
+  );
+  return mended.length;
+}

@@ -1,0 +1,194 @@
+import { type PageInput, type PageReply, redirect, type SignedIn } from '../contract/pagination.ts';
+import type { Principal } from '../contract/route.ts';
+import { idOf } from '../kernel/ids.ts';
+import { getAccount } from '../people/accounts/service.ts';
+import { endOwnSessions, liveSessions } from '../people/sessions/service.ts';
+import { accountsOf, changePassword } from '../people/users/credentials.ts';
+import { getUser } from '../people/users/service.ts';
+import { accountsCard } from './accounts.ts';
+import { browserName } from './browsers.ts';
+import { HOME, hasToken, refuseForNow, refuseUnsigned, sessionEnded, sessionHeader, show } from './guard.ts';
+import {
+  actions,
+  button,
+  card,
+  errorSummary,
+  escapeHtml,
+  field,
+  form,
+  goodNotice,
+  hidden,
+  layout,
+  type Problem,
+} from './html/html.ts';
+import { newPasswordFields, newPasswordProblems, usernameHint } from './passwords.ts';
+
+const TO_SIGN_IN = `/sign-in?next=${encodeURIComponent(HOME)}`;
+
+// Remarks after something was done, by the word in the address.
+const DONE: Readonly<Record<string, string>> = {
+  password: 'Your password is changed. You are signed out everywhere else.',
+  session: 'The session has ended.',
+  sessions: 'You are signed out everywhere else.',
+  account: 'You work in this account now.',
+};
+
+interface Me {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: string;
+}
+
+/** A signed-in user's principal with what is always there, and the person (UUID). */
+function identityOf({ principal, person }: SignedIn) {
+  return { ...(principal as Principal & { user: string; session: string }), person };
+}
+
+/** GET /account */
+export async function showAccount(input: PageInput): Promise<PageReply> {
+  if (!input.signedIn) return redirect(TO_SIGN_IN);
+  return show(200, await document(input, input.signedIn, []));
+}
+
+/** POST /account/password */
+export async function submitNewPassword(input: PageInput): Promise<PageReply> {
+  const { db, signedIn, form: sent } = input;
+  if (!signedIn) return sessionEnded(HOME);
+  if (!hasToken(input)) return refuseUnsigned();
+  const who = identityOf(signedIn);
+  const { email } = await meOf(input, signedIn);
+  const current = sent.get('current') ?? '';
+  const problems = [
+    ...(current === '' ? [{ field: 'current', message: 'enter your current password' }] : []),
+    ...newPasswordProblems(sent, { first: 'new', email }),
+  ];
+  if (problems.length > 0) return show(400, await document(input, signedIn, problems));
+  const result = await changePassword(db, who, { current, next: sent.get('new') ?? '' }, input);
+  if (result.kind === 'limited') return refuseForNow(result.seconds);
+  if (result.kind === 'changed') return redirect(`${HOME}?done=password`);
+  const wrong = [{ field: 'current', message: 'this is not your current password' }];
+  return show(400, await document(input, signedIn, wrong));
+}
+
+/** POST /account/sessions/end: one session of the person, or all the others, in whatever account. */
+export async function endSessions(input: PageInput): Promise<PageReply> {
+  const { db, signedIn, form: sent, requestId } = input;
+  if (!signedIn) return sessionEnded(HOME);
+  if (!hasToken(input)) return refuseUnsigned();
+  const { person, session } = identityOf(signedIn);
+  const wanted = sent.get('session') ?? '';
+  const which = wanted === 'others' ? { except: session } : { id: wanted };
+  // one that is not there has ended, which is what was asked for
+  await db.transaction((tx) => endOwnSessions(tx, person, which, requestId));
+  if (wanted === idOf('ses', session)) return redirect('/sign-in?done', sessionHeader(null, input));
+  return redirect(`${HOME}?done=${wanted === 'others' ? 'sessions' : 'session'}`);
+}
+
+async function meOf({ db }: PageInput, signedIn: SignedIn): Promise<Me> {
+  const { account, id } = identityOf(signedIn);
+  return JSON.parse(await getUser(db.reader, account, id)) as Me;
+}
+
+async function document(input: PageInput, signedIn: SignedIn, problems: readonly Problem[]): Promise<string> {
+  const me = await meOf(input, signedIn);
+  const csrf = hidden('csrf', signedIn.csrfToken);
+  const done = Object.entries(DONE).find(([word]) => word === input.query.get('done'))?.[1];
+  const accounts = await accountsOf(input.db.reader, signedIn.person);
+  const body = [
+    done === undefined ? '' : goodNotice(done),
+    await identityCard(input, signedIn, me),
+    accounts.length > 1 ? accountsCard(accounts, { signedIn, next: `${HOME}?done=account` }) : '',
+    passwordCard(me, csrf, problems),
+    await sessionsCard(input, signedIn, { csrf, isInSeveral: accounts.length > 1 }),
+  ];
+  const aside = form('/sign-out', csrf + button('Sign out', { kind: 'plain', small: true }));
+  return layout({ title: 'Your account', body: body.join(''), aside, wide: true });
+}
+
+const ROLES: Readonly<Record<string, string>> = {
+  owner: 'Owner, may do everything',
+  member: 'Member, may do everything but API keys, users and applications',
+  viewer: 'Viewer, may read',
+};
+
+async function identityCard({ db }: PageInput, signedIn: SignedIn, me: Me): Promise<string> {
+  const account = JSON.parse(await getAccount(db.reader, identityOf(signedIn).account)) as { name: string };
+  const facts = Object.entries({
+    'E-mail address': me.email,
+    Role: ROLES[me.role] ?? me.role,
+    Account: account.name,
+  }).map(([term, text]) => `<dt>${term}</dt><dd>${escapeHtml(text)}</dd>`);
+  return card({ title: me.name, body: `<dl>${facts.join('')}</dl>` });
+}
+
+function passwordCard(me: Me, csrf: string, problems: readonly Problem[]): string {
+  const inside = [
+    csrf,
+    usernameHint(me.email),
+    field(
+      { name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password' },
+      problems,
+    ),
+    newPasswordFields({ first: 'new', label: 'New password', again: 'New password again' }, problems),
+    actions([button('Change the password')]),
+  ];
+  return card({
+    level: 2,
+    title: 'Password',
+    lead: 'A new one signs you out everywhere else, in all your accounts.',
+    body: errorSummary(problems) + form('/account/password', inside.join('')),
+  });
+}
+
+async function sessionsCard(
+  { db }: PageInput,
+  signedIn: SignedIn,
+  { csrf, isInSeveral }: { csrf: string; isInSeveral: boolean },
+): Promise<string> {
+  const { person, session } = identityOf(signedIn);
+  const sessions = await liveSessions(db.reader, person);
+  const own = sessions.filter(({ id }) => id === session);
+  const others = sessions.filter(({ id }) => id !== session);
+  const rows = [...own, ...others].map((each) => {
+    const isOwn = each.id === session;
+    const name = browserName(each.user_agent);
+    const seen = isOwn ? 'active now' : `last used ${clock(each.last_seen_at)}`;
+    const account = isInSeveral ? `in ${each.account_name}` : '';
+    const where = [account, each.address ?? '', `since ${clock(each.created_at)}`, seen]
+      .filter((part) => part !== '')
+      .map((part) => `<span class="part">${escapeHtml(part)}</span>`)
+      .join(' ');
+    const tag = isOwn ? '<span class="tag">this browser</span>' : '';
+    const says = `End the session of ${name}, since ${clock(each.created_at)}`;
+    const end = isOwn
+      ? ''
+      : form(
+          '/account/sessions/end',
+          csrf +
+            hidden('session', idOf('ses', each.id)) +
+            button('End', { kind: 'plain', small: true, says }),
+        );
+    return `<li><div><b>${escapeHtml(name)}</b>${tag}<p class="hint">${where}</p></div>${end}</li>`;
+  });
+  const all =
+    others.length > 1
+      ? form(
+          '/account/sessions/end',
+          csrf +
+            hidden('session', 'others') +
+            actions([button('Sign out everywhere else', { kind: 'danger' })]),
+        )
+      : '';
+  return card({
+    level: 2,
+    title: 'Where you are signed in',
+    lead: 'Sessions end 7 days after they were last used. Times are UTC.',
+    body: `<ul class="rows">${rows.join('')}</ul>${all}`,
+  });
+}
+
+/** `2026-09-15 08:30` */
+function clock(instant: string): string {
+  return instant.slice(0, 16).replace('T', ' ');
+}

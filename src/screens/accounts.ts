@@ -1,0 +1,70 @@
+import { type PageInput, type PageReply, redirect, type SignedIn } from '../contract/pagination.ts';
+import { Failure } from '../kernel/errors.ts';
+import { idOf } from '../kernel/ids.ts';
+import { accountsOf, switchAccount } from '../people/users/credentials.ts';
+import { hasToken, localPath, refuseUnsigned, sessionEnded, sessionHeader, show, visitOf } from './guard.ts';
+import { button, card, errorPage, escapeHtml, form, hidden, layout } from './html/html.ts';
+import { targetsAfter } from './targets.ts';
+
+const ROLES: Readonly<Record<string, string>> = { owner: 'Owner', member: 'Member', viewer: 'Viewer' };
+
+/** GET /account/switch: the accounts of the person, to go on in another one at `next`. */
+export async function showAccounts(input: PageInput): Promise<PageReply> {
+  const { db, query, signedIn } = input;
+  const next = localPath(query.get('next'));
+  if (!signedIn) return redirect(`/sign-in?${new URLSearchParams({ next })}`);
+  const accounts = await accountsOf(db.reader, signedIn.person);
+  const body = accountsCard(accounts, { signedIn, next, level: 1 });
+  const page = show(200, layout({ title: 'Your accounts', body }));
+  return { ...page, formTargets: await targetsAfter(db.reader, next) };
+}
+
+/**
+ * POST /account/switch with `account` (`acc_…`), `csrf` and `next`, a path: 303 to it with the cookie of a session in
+ * that account, in place of the one there was. An account the person is no member of is a page with status 404.
+ */
+export async function submitAccount(input: PageInput): Promise<PageReply> {
+  const { db, form: sent, signedIn } = input;
+  if (!signedIn) return sessionEnded(localPath(sent.get('next')));
+  if (!hasToken(input)) return refuseUnsigned();
+  try {
+    const secret = await switchAccount(db, signedIn, sent.get('account') ?? '', visitOf(input));
+    return redirect(localPath(sent.get('next')), sessionHeader(secret, input));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return errorPage(
+      404,
+      'you are not a member of this account, or not any more: an owner of it can invite you',
+      {
+        href: '/account',
+        label: 'Go to your account',
+      },
+    );
+  }
+}
+
+/** The accounts of a person with a button for each but the one they are in. */
+export function accountsCard(
+  accounts: Awaited<ReturnType<typeof accountsOf>>,
+  { signedIn, next, level = 2 }: { signedIn: SignedIn; next: string; level?: 1 | 2 },
+): string {
+  const rows = accounts.map(({ account, account_name: name, role }) => {
+    const isOwn = account === signedIn.principal.account;
+    const tag = isOwn ? '<span class="tag">this account</span>' : '';
+    const fields = [
+      hidden('csrf', signedIn.csrfToken),
+      hidden('account', idOf('acc', account)),
+      hidden('next', next),
+      button('Switch', { kind: 'plain', small: true, says: `Switch to ${name}` }),
+    ];
+    const change = isOwn ? '' : form('/account/switch', fields.join(''));
+    const does = `<p class="hint">${ROLES[role] ?? role}</p>`;
+    return `<li><div><b>${escapeHtml(name)}</b>${tag}${does}</div>${change}</li>`;
+  });
+  return card({
+    level,
+    title: 'Your accounts',
+    lead: 'You work in one at a time. The next time you sign in, it is the one you used last.',
+    body: `<ul class="rows">${rows.join('')}</ul>`,
+  });
+}

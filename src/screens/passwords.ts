@@ -1,0 +1,51 @@
+import type { PageReply } from '../contract/pagination.ts';
+import { PASSWORD_LENGTH, passwordProblem } from '../people/users/passwords.ts';
+import { errorPage, escapeValue, field, type Problem } from './html/html.ts';
+
+interface Names {
+  readonly first: string;
+  readonly label: string;
+  readonly again: string;
+}
+
+/** Two fields for a new password: nobody sees what is typed, so it is typed twice. */
+export function newPasswordFields({ first, label, again }: Names, problems: readonly Problem[]): string {
+  const common = {
+    type: 'password',
+    autocomplete: 'new-password',
+    minLength: PASSWORD_LENGTH.min,
+    maxLength: PASSWORD_LENGTH.max,
+  } as const;
+  const hint = `At least ${PASSWORD_LENGTH.min} characters. A few unusual words are easy to remember and hard to guess.`;
+  return (
+    field({ ...common, name: first, label, hint }, problems) +
+    field({ ...common, name: 'again', label: again }, problems)
+  );
+}
+
+/** What is wrong with a new password that was typed twice. */
+export function newPasswordProblems(
+  form: URLSearchParams,
+  { first, email }: { first: string; email: string },
+): Problem[] {
+  const password = form.get(first) ?? '';
+  const weakness = passwordProblem(password, email);
+  if (weakness !== null) return [{ field: first, message: weakness }];
+  return password === form.get('again')
+    ? []
+    : [{ field: 'again', message: 'the two passwords are not the same' }];
+}
+
+/** For password managers, which store a password beside the name it is for; nobody sees it. */
+export function usernameHint(email: string): string {
+  return `<input type="text" name="username" autocomplete="username" value="${escapeValue(email)}" hidden>`;
+}
+
+/** The answer for a link that can be used no more. */
+export function passwordEnded(): PageReply {
+  return errorPage(
+    410,
+    'This link was used, has expired, or is not complete. An owner of your account can make a new one.',
+    { href: '/sign-in', label: 'Go to sign-in' },
+  );
+}

@@ -1,0 +1,33 @@
+import type { PageRoute } from '../contract/pagination.ts';
+import { endSessions, showAccount, submitNewPassword } from './account.ts';
+import { showAccounts, submitAccount } from './accounts.ts';
+import { submitJoin } from './invitation.ts';
+import { showPassword, submitPassword } from './links.ts';
+import { REFERENCE_ROUTES } from './reference/routes.ts';
+import { showSetUp, submitSetUp } from './set-up.ts';
+import { showSignIn, signOut, submitSignIn } from './sign-in.ts';
+
+const page = (method: PageRoute['method'], path: string, handle: PageRoute['handle']): PageRoute => ({
+  method,
+  path,
+  errors: 'page',
+  handle,
+});
+
+/** The pages for people: signing in and out, setting up, choosing a password, the own account. */
+export const PAGE_ROUTES: readonly PageRoute[] = [
+  page('GET', '/sign-in', showSignIn),
+  page('POST', '/sign-in', submitSignIn),
+  page('POST', '/sign-out', signOut),
+  page('GET', '/set-up', showSetUp),
+  page('POST', '/set-up', submitSetUp),
+  page('GET', '/password', showPassword),
+  page('POST', '/password', submitPassword),
+  page('POST', '/password/join', submitJoin),
+  page('GET', '/account', showAccount),
+  page('GET', '/account/switch', showAccounts),
+  page('POST', '/account/switch', submitAccount),
+  page('POST', '/account/password', submitNewPassword),
+  page('POST', '/account/sessions/end', endSessions),
+  ...REFERENCE_ROUTES,
+];

@@ -1,0 +1,159 @@
+import { Type } from 'typebox';
+import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { listOf, metadata, nullable, strict, text } from '../../contract/schemas.ts';
+import { webhookEvent } from '../log/schema.ts';
+import { getDelivery } from '../log/service.ts';
+import { endpointSecret, newWebhookEndpoint, webhookEndpoint } from './schema.ts';
+import {
+  changeEndpoint,
+  createEndpoint,
+  deleteEndpoint,
+  getEndpoint,
+  getSecret,
+  rotateSecret,
+  testEndpoint,
+} from './service.ts';
+import { endpointList, listEndpoints } from './store.ts';
+
+const DAY_SECONDS = 86_400;
+
+const url = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: 'http or https, without credentials and fragment, at a public address',
+});
+const optional = {
+  description: Type.Optional(nullable(text(500))),
+  event_types: Type.Optional(
+    nullable(
+      Type.Array(text(100), {
+        minItems: 1,
+        maxItems: 100,
+        description: 'which events it gets: names such as payout.paid or payout.*; null = all',
+      }),
+    ),
+  ),
+  headers: Type.Optional(
+    Type.Record(Type.String(), nullable(Type.String()), {
+      description: 'your own headers, sent with every delivery; null takes one away, others stay',
+    }),
+  ),
+  rate_limit: Type.Optional(
+    nullable(
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'attempts per second; null = no limit' }),
+    ),
+  ),
+  metadata: Type.Optional(metadata),
+  status: Type.Optional(Type.Enum(['enabled', 'disabled'], { title: 'EndpointStatus' })),
+};
+
+export const list = readRoute({
+  operation: 'listWebhookEndpoints',
+  path: '/v2/webhook-endpoints',
+  access: 'webhooks',
+  summary: 'List webhook endpoints',
+  list: endpointList,
+  returns: { 200: listOf(webhookEndpoint) },
+  handle: async ({ db, account, list }) => page(await listEndpoints(db, account, list)),
+});
+
+export const create = writeRoute({
+  operation: 'createWebhookEndpoint',
+  method: 'POST',
+  path: '/v2/webhook-endpoints',
+  access: 'webhooks',
+  summary: 'Create a webhook endpoint',
+  description: 'Events that happen from now on are sent there. The answer shows the secret that signs them.',
+  body: strict({ url, ...optional }),
+  returns: { 201: newWebhookEndpoint },
+  errors: ['invalid_url', 'invalid_event_type', 'invalid_header', 'too_many_endpoints'],
+  secretField: 'secret',
+  handle: async ({ tx, body, ...caller }) => created(await createEndpoint(tx, caller, body)),
+});
+
+export const get = readRoute({
+  operation: 'getWebhookEndpoint',
+  path: '/v2/webhook-endpoints/{id}',
+  access: 'webhooks',
+  summary: 'Get a webhook endpoint',
+  returns: { 200: webhookEndpoint },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => ok(await getEndpoint(db, account, params.id)),
+});
+
+export const change = writeRoute({
+  operation: 'changeWebhookEndpoint',
+  method: 'PATCH',
+  path: '/v2/webhook-endpoints/{id}',
+  access: 'webhooks',
+  sends: ['Payhook-Dropped-Headers'],
+  summary: 'Change, enable or disable a webhook endpoint',
+  description:
+    'What happens while it is disabled is held. When it is enabled again, all that is held is sent, with a new schedule. ' +
+    'Header values stay with the origin they were given for: with a URL of another scheme, host or port they are dropped ' +
+    'unless the same request gives them again, and `Payhook-Dropped-Headers` names the ones that were.',
+  body: strict({ url: Type.Optional(url), ...optional }),
+  returns: { 200: webhookEndpoint },
+  errors: ['resource_missing', 'invalid_url', 'invalid_event_type', 'invalid_header'],
+  handle: async ({ tx, body, params, ...caller }) => {
+    const { json, dropped } = await changeEndpoint(tx, caller, params.id, body);
+    return ok(json, dropped.length > 0 ? { 'payhook-dropped-headers': dropped.join(', ') } : {});
+  },
+});
+
+export const remove = writeRoute({
+  operation: 'deleteWebhookEndpoint',
+  method: 'DELETE',
+  path: '/v2/webhook-endpoints/{id}',
+  access: 'webhooks',
+  summary: 'Delete a webhook endpoint',
+  description: 'What is still pending there ends as failed; its log stays readable until retention.',
+  returns: { 204: null },
+  errors: ['resource_missing'],
+  handle: async ({ tx, account, params }) => {
+    await deleteEndpoint(tx, account, params.id);
+    return noContent();
+  },
+});
+
+export const secret = readRoute({
+  operation: 'getWebhookEndpointSecret',
+  path: '/v2/webhook-endpoints/{id}/secret',
+  access: 'webhooks',
+  summary: 'Get the secret that signs deliveries',
+  confidential: true,
+  returns: { 200: endpointSecret },
+  errors: ['resource_missing'],
+  handle: async ({ db, params, ...caller }) => ok(await getSecret(db, caller, params.id)),
+});
+
+export const rotate = writeRoute({
+  operation: 'rotateWebhookEndpointSecret',
+  method: 'POST',
+  path: '/v2/webhook-endpoints/{id}/rotate-secret',
+  access: 'webhooks',
+  summary: 'Make a new secret',
+  description: 'Deliveries carry the signatures of both for a day, or as long as `overlap_seconds` says.',
+  body: strict({
+    overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 7 * DAY_SECONDS })),
+  }),
+  bodyOptional: true,
+  returns: { 200: endpointSecret },
+  errors: ['resource_missing'],
+  secretField: 'secret',
+  handle: async ({ tx, params, body, ...caller }) =>
+    ok(await rotateSecret(tx, caller, params.id, body.overlap_seconds ?? DAY_SECONDS)),
+});
+
+export const test = writeRoute({
+  operation: 'testWebhookEndpoint',
+  method: 'POST',
+  path: '/v2/webhook-endpoints/{id}/test',
+  access: 'webhooks',
+  summary: 'Send a test event',
+  description: 'Sends `webhook_endpoint.test` to this endpoint only, whatever it subscribed to.',
+  returns: { 201: webhookEvent },
+  errors: ['resource_missing', 'endpoint_disabled'],
+  handle: async ({ tx, account, params }) =>
+    created(await getDelivery(tx, account, await testEndpoint(tx, account, params.id))),
+});

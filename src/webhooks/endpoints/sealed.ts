@@ -1,0 +1,187 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { idOf } from '../../kernel/ids.ts';
+import { SecretKeyError, sealPrefix, type Vault } from '../../kernel/vault.ts';
+import { newSigningSecret, placeOf } from '../../outbox/secrets.ts';
+
+/*
+ * All that is sealed under the secret key lies in webhook_endpoints: signing secrets, the ones before them while both
+ * sign, and header values. Here they change over to another key, whether the old one is known or not.
+ */
+
+/** An endpoint, in the order of the changeover. */
+export interface Place {
+  readonly account: string;
+  readonly endpoint: string;
+}
+
+interface SealedRow {
+  account_id: string;
+  id: string;
+  url: string;
+  secret: Buffer;
+  previous_secret: Buffer | null;
+  header_names: string[];
+  header_values: Buffer | null;
+}
+
+const FIRST: Place = {
+  account: '00000000-0000-0000-0000-000000000000',
+  endpoint: '00000000-0000-0000-0000-000000000000',
+};
+
+/** Rows of webhook_endpoints with something that is not sealed under the key. Deleted ones hold nothing. */
+const isStale = (fingerprint: string) => {
+  const prefix = sealPrefix(fingerprint);
+  const differs = (column: Sql) => sql`substring(${column} for ${prefix.length}::int) <> ${prefix}::bytea`;
+  const [secret, previous, headers] = [sql`secret`, sql`previous_secret`, sql`header_values`].map(differs);
+  return sql`deleted_at is null and (${secret} or ${previous} or ${headers})`;
+};
+
+const columns = sql`account_id, id, url, secret, previous_secret, header_names, header_values`;
+
+/** Whether anything is sealed under another key than this one. */
+export async function hasStale(db: Reader, fingerprint: string): Promise<boolean> {
+  const found = await maybeRow(db, sql`select from webhook_endpoints where ${isStale(fingerprint)} limit 1`);
+  return found !== null;
+}
+
+/**
+ * Seals the values of the next endpoints after a place anew, `limit` at most. Returns the last of them, null when none was
+ * left, and how many they were. Throws SecretKeyError when one cannot be opened.
+ */
+export async function resealSlice(
+  tx: Tx,
+  {
+    vault,
+    fingerprint,
+    after = FIRST,
+    limit,
+  }: { vault: Vault; fingerprint: string; after?: Place; limit: number },
+): Promise<{ last: Place | null; count: number }> {
+  const found = await rows<SealedRow>(
+    tx,
+    sql`select ${columns} from webhook_endpoints
+        where (account_id, id) > (${after.account}, ${after.endpoint}) and ${isStale(fingerprint)}
+        order by account_id, id limit ${limit} for no key update`,
+  );
+  const changed = found.map((row) => {
+    const again = <Sealed extends Buffer | null>(sealed: Sealed, what: 'secret' | 'headers') =>
+      sealed && vault.seal(opened(vault, row, sealed, what), placeOf(row.id, what), fingerprint);
+    return {
+      ...row,
+      secret: again(row.secret, 'secret') ?? row.secret,
+      previous_secret: again(row.previous_secret, 'secret'),
+      header_values: again(row.header_values, 'headers'),
+    };
+  });
+  await write(tx, changed);
+  const last = changed.at(-1);
+  return { last: last ? { account: last.account_id, endpoint: last.id } : null, count: changed.length };
+}
+
+function opened(vault: Vault, { id }: SealedRow, sealed: Buffer, what: 'secret' | 'headers'): string {
+  try {
+    return vault.open(sealed, placeOf(id, what));
+  } catch (error) {
+    const whose = `${what === 'secret' ? 'the signing secret' : 'the header values'} of ${idOf('we', id)}`;
+    throw new SecretKeyError(
+      `${whose} cannot be opened (${(error as Error).message}): delete that endpoint, then run this again`,
+    );
+  }
+}
+
+/** What an endpoint lost with the key. */
+export interface Loss extends Place {
+  readonly url: string;
+  /** Has a new signing secret. */
+  readonly secret: boolean;
+  /** The secret before it, which signed too for a while, does not any more. */
+  readonly previousSecret: boolean;
+  /** Names of headers whose values are gone; they are not sent any more. */
+  readonly headers: readonly string[];
+}
+
+/** What the endpoints would lose, if it were given up what this vault cannot open. */
+export async function findLosses(db: Reader, vault: Vault): Promise<Loss[]> {
+  const all = await rows<SealedRow>(
+    db,
+    sql`select ${columns} from webhook_endpoints where deleted_at is null order by account_id, id`,
+  );
+  return all
+    .map((row) => lossOf(vault, row))
+    .filter((loss) => loss.secret || loss.previousSecret || loss.headers.length > 0);
+}
+
+/** Gives up what this vault cannot open, and seals the rest under the key with this fingerprint. Returns what was lost. */
+export async function giveUp(tx: Tx, vault: Vault, fingerprint: string): Promise<Loss[]> {
+  const all = await rows<SealedRow>(
+    tx,
+    sql`select ${columns} from webhook_endpoints where deleted_at is null order by account_id, id for no key update`,
+  );
+  const losses: Loss[] = [];
+  const changed = all.map((row) => {
+    const loss = lossOf(vault, row);
+    if (loss.secret || loss.previousSecret || loss.headers.length > 0) losses.push(loss);
+    const seal = (text: string, what: 'secret' | 'headers') =>
+      vault.seal(text, placeOf(row.id, what), fingerprint);
+    const again = (sealed: Buffer, what: 'secret' | 'headers') =>
+      seal(vault.open(sealed, placeOf(row.id, what)), what);
+    const values =
+      row.header_values && opens(vault, row.id, row.header_values, 'headers') ? row.header_values : null;
+    return {
+      ...row,
+      secret: loss.secret ? seal(newSigningSecret(), 'secret') : again(row.secret, 'secret'),
+      previous_secret:
+        row.previous_secret && !loss.previousSecret ? again(row.previous_secret, 'secret') : null,
+      header_names: values ? row.header_names : [],
+      header_values: values && again(values, 'headers'),
+    };
+  });
+  await write(tx, changed);
+  return losses;
+}
+
+function lossOf(vault: Vault, row: SealedRow): Loss {
+  const isLost = (sealed: Buffer | null, what: 'secret' | 'headers') =>
+    sealed !== null && !opens(vault, row.id, sealed, what);
+  return {
+    account: row.account_id,
+    endpoint: row.id,
+    url: row.url,
+    secret: isLost(row.secret, 'secret'),
+    previousSecret: isLost(row.previous_secret, 'secret'),
+    headers: isLost(row.header_values, 'headers') ? row.header_names : [],
+  };
+}
+
+function opens(vault: Vault, endpoint: string, sealed: Buffer, what: 'secret' | 'headers'): boolean {
+  try {
+    vault.open(sealed, placeOf(endpoint, what));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function write(tx: Tx, changed: readonly SealedRow[]): Promise<void> {
+  if (changed.length === 0) return;
+  const json = changed.map((row) => ({
+    account_id: row.account_id,
+    id: row.id,
+    secret: row.secret.toString('hex'),
+    previous_secret: row.previous_secret?.toString('hex') ?? null,
+    header_names: row.header_names,
+    header_values: row.header_values?.toString('hex') ?? null,
+  }));
+  await rows(
+    tx,
+    sql`update webhook_endpoints e
+        set secret = decode(c.secret, 'hex'), previous_secret = decode(c.previous_secret, 'hex'),
+            previous_secret_until = case when c.previous_secret is not null then e.previous_secret_until end,
+            header_names = c.header_names, header_values = decode(c.header_values, 'hex')
+        from json_to_recordset(${JSON.stringify(json)}::json) as c (
+          account_id uuid, id uuid, secret text, previous_secret text, header_names text[], header_values text)
+        where e.account_id = c.account_id and e.id = c.id`,
+  );
+}

@@ -1,0 +1,298 @@
+import { hostname } from 'node:os';
+import type { Principal } from '../../contract/route.ts';
+import type { Reader, Tx } from '../../db/connect.ts';
+import { sealingKey } from '../../db/secret-key.ts';
+import { type AddressRules, namesLoopback, refusalOfUrl } from '../../kernel/addresses.ts';
+import { fail } from '../../kernel/errors.ts';
+import { idOf, uuidOf } from '../../kernel/ids.ts';
+import { type Json, toJson } from '../../kernel/json.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import { endDeleted, publish } from '../../outbox/queue.ts';
+import { newSigningSecret, placeOf } from '../../outbox/secrets.ts';
+import { note } from '../../people/audit/service.ts';
+import { needsAffiliates, subscriptionProblem } from '../types/types.ts';
+import { changedHeaders, type OwnHeaders } from './headers.ts';
+import {
+  type Columns,
+  type EndpointRow,
+  endpointRow,
+  insertEndpoint,
+  lockAndCount,
+  lockEndpoint,
+  markDeleted,
+  markDisabled,
+  markEnabled,
+  newEndpointId,
+  readEndpoint,
+  replaceSecret,
+  typesWaiting,
+  updateEndpoint,
+} from './store.ts';
+
+export interface EndpointInput {
+  readonly url?: string;
+  readonly description?: string | null;
+  readonly event_types?: readonly string[] | null;
+  readonly headers?: Readonly<Record<string, string | null>>;
+  readonly rate_limit?: number | null;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly status?: 'enabled' | 'disabled';
+}
+
+/** Who asks, and what secrets and addresses are handled with. */
+export interface Caller {
+  readonly account: string;
+  readonly principal: Principal;
+  readonly vault: Vault;
+  readonly addresses: AddressRules;
+  /** The audit log names it. */
+  readonly requestId: string;
+}
+
+/** The refusal of an id that is no webhook endpoint of the account. */
+export const missingEndpoint = () => fail('resource_missing', 'no such webhook endpoint');
+
+/** The UUID of an endpoint id. Throws `resource_missing` for an ill-formed one. */
+export function endpointUuid(id: string): string {
+  const uuid = uuidOf('we', id);
+  if (uuid === null) throw missingEndpoint();
+  return uuid;
+}
+
+async function recordOf(db: Reader, account: string, endpoint: string): Promise<Json<unknown>> {
+  const json = await readEndpoint(db, account, endpoint);
+  if (json === null) throw missingEndpoint();
+  return json;
+}
+
+/** The record of an endpoint. Throws `resource_missing`. */
+export function getEndpoint(db: Reader, account: string, id: string): Promise<Json<unknown>> {
+  return recordOf(db, account, endpointUuid(id));
+}
+
+/**
+ * Makes an endpoint; its signing secret stands in the answer. Throws `invalid_url`, `invalid_event_type`,
+ * `invalid_header`, `insufficient_scope`.
+ */
+export async function createEndpoint(
+  tx: Tx,
+  caller: Caller,
+  input: EndpointInput & { readonly url: string },
+): Promise<Json<unknown>> {
+  const endpoint = await newEndpointId(tx);
+  const { vault, account, principal } = caller;
+  checkSubscription(principal, input.event_types ?? null);
+  if ((await lockAndCount(tx, account)) >= MOST_ENDPOINTS) {
+    throw fail('too_many_endpoints', `the account has ${MOST_ENDPOINTS} webhook endpoints: delete one first`);
+  }
+  const secret = newSigningSecret();
+  await insertEndpoint(tx, account, endpoint, {
+    ...(await columnsOf(tx, endpoint, input, { caller, headersBefore: {} })),
+    secret: vault.seal(secret, placeOf(endpoint, 'secret'), await sealingKey(tx)),
+  });
+  if (input.status === 'disabled') await markDisabled(tx, account, endpoint, 'manual');
+  const json = await recordOf(tx, account, endpoint);
+  return `${json.slice(0, -1)},"secret":"${secret}"}`;
+}
+
+/** Each event is matched with every endpoint of its account, in the transaction that publishes it. */
+const MOST_ENDPOINTS = 200;
+
+/** An endpoint after a change. */
+export interface ChangedEndpoint {
+  readonly json: Json<unknown>;
+  /** Names of the headers whose values did not go along to another origin. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Changes the fields that are named; enabling puts all that was held into work. Header values stay with the origin they
+ * were given for: whoever may change the URL could read them at another one. Throws as `createEndpoint`.
+ */
+export async function changeEndpoint(
+  tx: Tx,
+  caller: Caller,
+  id: string,
+  input: EndpointInput,
+): Promise<ChangedEndpoint> {
+  const { account, principal, vault } = caller;
+  const endpoint = endpointUuid(id);
+  const before = await lockEndpoint(tx, account, endpoint);
+  if (before === null) throw missingEndpoint();
+  // who may not subscribe to something may not send it elsewhere either: neither what comes, nor what waits
+  checkSubscription(principal, before.event_types);
+  if (input.event_types !== undefined) checkSubscription(principal, input.event_types);
+  if (!principal.scopes.has('affiliates')) {
+    checkSubscription(principal, await typesWaiting(tx, account, endpoint));
+  }
+  const { url, ...others } = input;
+  // a program that sends the whole record back chooses no address
+  const isSame = url === before.url && principal.kind !== 'operator';
+  const named: EndpointInput = isSame ? others : input;
+  const isMoved = named.url !== undefined && originOf(named.url) !== originOf(before.url);
+  const headersBefore = isMoved ? {} : openHeaders(vault, endpoint, before);
+  const wanted = isMoved ? { headers: {}, ...named } : named;
+  const columns = await columnsOf(tx, endpoint, wanted, { caller, headersBefore });
+  if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);
+  const after = (columns.header_names as string[] | undefined) ?? before.header_names;
+  const dropped = isMoved ? before.header_names.filter((name) => !after.includes(name)) : [];
+  if (dropped.length > 0) {
+    const target = idOf('we', endpoint);
+    await note(tx, principal, { action: 'dropWebhookEndpointHeaders', target, requestId: caller.requestId });
+  }
+  if (input.status === 'disabled') await disableEndpoint(tx, { account, endpoint, reason: 'manual' });
+  if (input.status === 'enabled' && before.disabled_at !== null) await markEnabled(tx, account, endpoint);
+  return { json: await recordOf(tx, account, endpoint), dropped };
+}
+
+const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : null);
+
+/** Disables an endpoint (UUID) and tells the account's other endpoints; false when it is disabled already. */
+export async function disableEndpoint(
+  tx: Tx,
+  { account, endpoint, reason }: { account: string; endpoint: string; reason: 'manual' | 'failing' | 'gone' },
+): Promise<boolean> {
+  if (!(await markDisabled(tx, account, endpoint, reason))) return false;
+  const data = await recordOf(tx, account, endpoint);
+  await publish(tx, { account, type: 'webhook_endpoint.disabled', data, audience: { except: endpoint } });
+  return true;
+}
+
+/** Deletes an endpoint: nothing is sent there any more, its log stays until retention. Throws `resource_missing`. */
+export async function deleteEndpoint(tx: Tx, account: string, id: string): Promise<void> {
+  if (!(await markDeleted(tx, account, endpointUuid(id)))) throw missingEndpoint();
+  // a first slice of what waits there; workers end the rest
+  await endDeleted(tx);
+}
+
+const LOOPBACK_HINT = '; on the machine of the server, `payhook webhooks create` may name its loopback';
+
+type SecretCaller = Pick<Caller, 'account' | 'principal' | 'vault'>;
+
+/** The signing secret. Throws `resource_missing`, `insufficient_scope`: who knows it can forge what is sent there. */
+export async function getSecret(
+  db: Reader,
+  { account, principal, vault }: SecretCaller,
+  id: string,
+): Promise<Json<unknown>> {
+  const endpoint = endpointUuid(id);
+  const row = await endpointRow(db, account, endpoint);
+  if (row === null) throw missingEndpoint();
+  checkSubscription(principal, row.event_types);
+  return secretJson(vault.open(row.secret, placeOf(endpoint, 'secret')), row.previous_secret_until);
+}
+
+/**
+ * Makes a new signing secret. For `overlapSeconds` the old one signs too, so that receivers change over without a gap.
+ * Throws `resource_missing`, `insufficient_scope`.
+ */
+export async function rotateSecret(
+  tx: Tx,
+  { account, principal, vault }: SecretCaller,
+  id: string,
+  overlapSeconds: number,
+): Promise<Json<unknown>> {
+  const endpoint = endpointUuid(id);
+  const row = await lockEndpoint(tx, account, endpoint);
+  if (row === null) throw missingEndpoint();
+  checkSubscription(principal, row.event_types);
+  const secret = newSigningSecret();
+  const until = await replaceSecret(tx, account, endpoint, {
+    secret: vault.seal(secret, placeOf(endpoint, 'secret'), await sealingKey(tx)),
+    overlapSeconds,
+  });
+  return secretJson(secret, until);
+}
+
+/**
+ * Sends a `webhook_endpoint.test` to this endpoint only, whatever it subscribed to. Returns the UUIDs of the endpoint
+ * and the event. Throws `resource_missing`, `endpoint_disabled`.
+ */
+export async function testEndpoint(
+  tx: Tx,
+  account: string,
+  id: string,
+): Promise<{ endpoint: string; event: string }> {
+  const endpoint = endpointUuid(id);
+  const row = await lockEndpoint(tx, account, endpoint);
+  if (row === null) throw missingEndpoint();
+  if (row.disabled_at !== null) throw endpointDisabled();
+  const event = await publish(tx, {
+    account,
+    type: 'webhook_endpoint.test',
+    data: toJson({
+      object: 'webhook_test',
+      webhook_endpoint_id: idOf('we', endpoint),
+      message: 'This is a test: nothing happened.',
+    }),
+    audience: { only: endpoint },
+  });
+  return { endpoint, event };
+}
+
+/** The refusal of sending to a disabled endpoint. */
+export const endpointDisabled = () =>
+  fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then what it holds is sent');
+
+function secretJson(secret: string, previousUntil: string | null): Json<unknown> {
+  return toJson({ object: 'webhook_endpoint_secret', secret, previous_secret_expires_at: previousUntil });
+}
+
+/** Refuses what needs the scope `affiliates` to a credential without it. Throws `insufficient_scope`. */
+export function checkSubscription({ scopes }: Principal, eventTypes: readonly string[] | null): void {
+  if (needsAffiliates(eventTypes) && !scopes.has('affiliates')) {
+    throw fail(
+      'insufficient_scope',
+      'the credential does not hold the scope affiliates, which events of payouts, commissions and affiliates need',
+    );
+  }
+}
+
+function openHeaders(vault: Vault, endpoint: string, row: EndpointRow): OwnHeaders {
+  if (row.header_values === null) return {};
+  const values = JSON.parse(vault.open(row.header_values, placeOf(endpoint, 'headers'))) as string[];
+  return Object.fromEntries(row.header_names.map((name, index) => [name, values[index] ?? '']));
+}
+
+/** The columns of the fields that are named, checked. */
+async function columnsOf(
+  tx: Tx,
+  endpoint: string,
+  input: EndpointInput,
+  { caller, headersBefore }: { caller: Caller; headersBefore: OwnHeaders },
+): Promise<Columns> {
+  const { vault } = caller;
+  const columns: Record<string, unknown> = {};
+  if (input.url !== undefined) Object.assign(columns, urlColumns(input.url, caller));
+  if (input.event_types !== undefined) {
+    columns.event_types = input.event_types && knownTypes(input.event_types, 'event_types');
+  }
+  if (input.headers !== undefined) {
+    const headers = changedHeaders(headersBefore, input.headers);
+    columns.header_names = Object.keys(headers);
+    const values = toJson(Object.values(headers));
+    columns.header_values = vault.seal(values, placeOf(endpoint, 'headers'), await sealingKey(tx));
+  }
+  if (input.description !== undefined) columns.description = input.description;
+  if (input.rate_limit !== undefined) columns.rate_limit = input.rate_limit;
+  if (input.metadata !== undefined) columns.metadata = toJson(input.metadata);
+  return columns;
+}
+
+/** A URL on the loopback is the operator's to allow, who is at this machine, and for this machine only. */
+function urlColumns(url: string, { principal, addresses }: Caller): Columns {
+  const isLoopback = namesLoopback(url);
+  const isLocal = isLoopback && principal.kind === 'operator';
+  const problem = isLocal ? null : refusalOfUrl(url, addresses);
+  if (problem !== null) throw fail('invalid_url', `url must ${problem}${isLoopback ? LOOPBACK_HINT : ''}`);
+  return { url, local_url: isLocal ? url : null, local_machine: isLocal ? hostname() : null };
+}
+
+/** The entries of a `field` of event types, each once. Throws `invalid_event_type` naming the entry and the rule. */
+export function knownTypes(entries: readonly string[], field: string): string[] {
+  for (const [index, entry] of entries.entries()) {
+    const problem = subscriptionProblem(entry);
+    if (problem !== null) throw fail('invalid_event_type', `${field}[${index}]: ${problem}`);
+  }
+  return [...new Set(entries)];
+}

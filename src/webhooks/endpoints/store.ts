@@ -1,0 +1,196 @@
+import sql, { join, raw, type Sql } from 'sql-template-tag';
+import {
+  idInstants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  oneOf,
+  type Page,
+} from '../../contract/lists.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+
+/** The columns of the record, over `webhook_endpoints e` join `endpoint_state s`. */
+const record = sql`public_id('we', e.id) as id, 'webhook_endpoint' as object, e.url, e.description, e.event_types,
+  case when e.disabled_at is null then 'enabled' else 'disabled' end as status, e.disabled_reason,
+  iso(e.disabled_at) as disabled_at, e.rate_limit, e.header_names as headers, e.metadata,
+  -- a rate limit is less than a second ahead
+  case when e.disabled_at is null and s.may_start_at > now() + interval '1 second' then iso(s.may_start_at) end as paused_until,
+  iso(s.failing_since) as first_failure_at, iso(s.last_success_at) as last_success_at,
+  iso(id_time(e.id)) as created_at, iso(greatest(e.updated_at, id_time(e.id))) as updated_at`;
+const stateJoin = sql`join endpoint_state s on s.account_id = e.account_id and s.endpoint_id = e.id`;
+
+export const endpointList: ListDefinition = {
+  id: 'e.id',
+  sort: { id: 'e.id', created_at: 'e.id' },
+  filters: {
+    status: oneOf(['enabled', 'disabled'], (status) =>
+      status === 'enabled' ? sql`e.disabled_at is null` : sql`e.disabled_at is not null`,
+    ),
+    ...idInstants('created_at', 'e.id'),
+  },
+};
+
+export function listEndpoints(db: Reader, account: string, list: ListQuery): Promise<Page> {
+  return listPage(db, {
+    list,
+    name: 'webhook_endpoints',
+    table: 'webhook_endpoints',
+    alias: 'e',
+    where: sql`e.account_id = ${account} and e.deleted_at is null`,
+    record,
+    join: stateJoin,
+  });
+}
+
+/** The record of a live endpoint (UUID), or null. */
+export async function readEndpoint(db: Reader, account: string, id: string): Promise<string | null> {
+  const row = await maybeRow<{ json: string }>(
+    db,
+    sql`select row_to_json(r)::text as json from (
+          select ${record} from webhook_endpoints e ${stateJoin}
+          where e.account_id = ${account} and e.id = ${id} and e.deleted_at is null) r`,
+  );
+  return row?.json ?? null;
+}
+
+/** What PATCH, rotation and deletion decide by. */
+export interface EndpointRow {
+  readonly url: string;
+  readonly header_names: string[];
+  readonly header_values: Buffer | null;
+  readonly secret: Buffer;
+  readonly previous_secret: Buffer | null;
+  readonly previous_secret_until: string | null;
+  readonly disabled_at: string | null;
+  readonly event_types: string[] | null;
+}
+
+const rowOf = (account: string, id: string) =>
+  sql`select url, header_names, header_values, secret, previous_secret,
+        case when previous_secret_until > now() then previous_secret_until end as previous_secret_until, disabled_at,
+        event_types
+      from webhook_endpoints where account_id = ${account} and id = ${id} and deleted_at is null`;
+
+/** The row of a live endpoint, or null. */
+export function endpointRow(db: Reader, account: string, id: string): Promise<EndpointRow | null> {
+  return maybeRow(db, rowOf(account, id));
+}
+
+/** The same, locked until the transaction ends. */
+export function lockEndpoint(tx: Tx, account: string, id: string): Promise<EndpointRow | null> {
+  return maybeRow(tx, sql`${rowOf(account, id)} for no key update`);
+}
+
+/** How many live endpoints an account has; nobody else can make one until the transaction ends. */
+export async function lockAndCount(tx: Tx, account: string): Promise<number> {
+  await rows(tx, sql`select 1 from accounts where id = ${account} for no key update`);
+  const { count } = await oneRow<{ count: number }>(
+    tx,
+    sql`select count(*)::int as count from webhook_endpoints where account_id = ${account} and deleted_at is null`,
+  );
+  return count;
+}
+
+export async function newEndpointId(tx: Tx): Promise<string> {
+  return (await oneRow<{ id: string }>(tx, sql`select new_id() as id`)).id;
+}
+
+/** Columns to be written, with values as PostgreSQL takes them. */
+export type Columns = Readonly<Record<string, unknown>>;
+
+export async function insertEndpoint(tx: Tx, account: string, id: string, columns: Columns): Promise<void> {
+  const names = Object.keys(columns).map((name) => raw(name));
+  await rows(
+    tx,
+    sql`with made as (
+          insert into webhook_endpoints (account_id, id, ${join(names)})
+          values (${account}, ${id}, ${join(Object.values(columns))}) returning account_id, id)
+        insert into endpoint_state (account_id, endpoint_id) select account_id, id from made`,
+  );
+}
+
+export async function updateEndpoint(tx: Tx, account: string, id: string, columns: Columns): Promise<void> {
+  const assignments = Object.entries(columns).map(([name, value]): Sql => sql`${raw(name)} = ${value}`);
+  await rows(
+    tx,
+    sql`update webhook_endpoints set ${join([...assignments, sql`updated_at = now_ms()`])}
+        where account_id = ${account} and id = ${id}`,
+  );
+}
+
+/** Disables a live, enabled endpoint; false when there is none. */
+export async function markDisabled(tx: Tx, account: string, id: string, reason: string): Promise<boolean> {
+  const done = await rows(
+    tx,
+    sql`update webhook_endpoints set disabled_at = now_ms(), disabled_reason = ${reason}, updated_at = now_ms()
+        where account_id = ${account} and id = ${id} and disabled_at is null and deleted_at is null returning 1`,
+  );
+  return done.length === 1;
+}
+
+/** Enables it: what waits is due at once with a new schedule, and nothing that went wrong before is held against it. */
+export async function markEnabled(tx: Tx, account: string, id: string): Promise<void> {
+  await rows(
+    tx,
+    sql`update webhook_endpoints
+        set disabled_at = null, disabled_reason = null, resumptions = resumptions + 1, updated_at = now_ms()
+        where account_id = ${account} and id = ${id}`,
+  );
+  await rows(
+    tx,
+    sql`update endpoint_state set lane = default, may_start_at = default, failing_since = null, failures = 0
+        where account_id = ${account} and endpoint_id = ${id}`,
+  );
+  tx.announce();
+}
+
+/** Keeps the new secret, and the one it replaces as long as both sign. Returns when that ends, or null. */
+export async function replaceSecret(
+  tx: Tx,
+  account: string,
+  id: string,
+  { secret, overlapSeconds }: { secret: Buffer; overlapSeconds: number },
+): Promise<string | null> {
+  const { until } = await oneRow<{ until: string | null }>(
+    tx,
+    sql`update webhook_endpoints
+        set previous_secret = case when ${overlapSeconds}::int > 0 then secret end,
+            previous_secret_until = case when ${overlapSeconds}::int > 0
+              then now_ms() + ${overlapSeconds}::int * interval '1 second' end,
+            secret = ${secret}, updated_at = now_ms()
+        where account_id = ${account} and id = ${id} returning iso(previous_secret_until) as until`,
+  );
+  return until;
+}
+
+/** Deletes a live endpoint: its secrets go, its recovery ends, its log stays. False when there is none. */
+export async function markDeleted(tx: Tx, account: string, id: string): Promise<boolean> {
+  const done = await rows(
+    tx,
+    sql`update webhook_endpoints
+        set deleted_at = now_ms(), secret = '', previous_secret = null, previous_secret_until = null,
+            header_values = null, header_names = '{}', updated_at = now_ms()
+        where account_id = ${account} and id = ${id} and deleted_at is null returning 1`,
+  );
+  // after the lock: one that was made while this waited for it is seen
+  await rows(
+    tx,
+    sql`update webhook_recoveries set cancelled_at = now_ms()
+        where account_id = ${account} and endpoint_id = ${id} and completed_at is null and cancelled_at is null`,
+  );
+  return done.length === 1;
+}
+
+/** The types of the events that wait to be sent to an endpoint, and what a recovery is about to send there. */
+export async function typesWaiting(tx: Tx, account: string, id: string): Promise<string[]> {
+  const found = await rows<{ type: string }>(
+    tx,
+    sql`select distinct d.type from queue q
+        join deliveries d on d.account_id = q.account_id and d.endpoint_id = q.endpoint_id and d.event_id = q.event_id
+        where q.account_id = ${account} and q.endpoint_id = ${id}
+        union
+        select unnest(coalesce(types, '{*}')) from webhook_recoveries
+        where account_id = ${account} and endpoint_id = ${id} and completed_at is null and cancelled_at is null`,
+  );
+  return found.map(({ type }) => type);
+}

@@ -1,0 +1,313 @@
+import sql from 'sql-template-tag';
+import { oneRow, rows, type Tx } from '../../db/connect.ts';
+
+/** A delivery this worker may attempt until its lease ends, with all that the attempt needs. */
+export interface Claimed {
+  readonly account: string;
+  readonly endpoint: string;
+  readonly event: string;
+  readonly payload: string;
+  readonly trigger: 'scheduled' | 'manual' | 'recovery';
+  /** Attempts of the schedule made before. */
+  readonly step: number;
+  readonly url: string;
+  /** The machine on whose loopback the operator allowed the URL; null = the usual rules hold. */
+  readonly localMachine: string | null;
+  /** Sealed; one, or two while a rotation overlaps. */
+  readonly secrets: readonly Buffer[];
+  readonly headerNames: readonly string[];
+  /** Sealed JSON array in the order of the names; null = no headers. */
+  readonly headerValues: Buffer | null;
+  /** What was known of the endpoint at the claim. */
+  readonly lane: number;
+  readonly failures: number;
+  /** More than a minute ago, or never: worth writing down again. */
+  readonly successIsOld: boolean;
+}
+
+export interface Claim {
+  readonly token: string;
+  readonly deliveries: readonly Claimed[];
+  /** Milliseconds since 1970 by the database's clock. */
+  readonly now: number;
+  /** Where the next claim goes on; null when this one came to the end. */
+  readonly next: Cursor | null;
+  /** Milliseconds until an endpoint that has work but must wait may start again; null = none. */
+  readonly waitMs: number | null;
+}
+
+/** An endpoint (account and UUID): claims go round, so that no endpoint waits for the others. */
+export interface Cursor {
+  readonly account: string;
+  readonly endpoint: string;
+}
+
+interface Round {
+  now: bigint;
+  /** Milliseconds until an endpoint that must wait may start again. */
+  wait_ms: number | null;
+  /** The last that was visited … */
+  account_id: string;
+  endpoint_id: string;
+  /** … and it was not the last that has work. */
+  goes_on: boolean;
+  /** The locked ones, as JSON that goes back as it came; null = none. */
+  free: string | null;
+  free_count: number;
+}
+
+interface Row {
+  token: string;
+  now: bigint;
+  wait_ms: number | null;
+  account_id: string;
+  endpoint_id: string;
+  event_id: string;
+  payload: string;
+  trigger: Claimed['trigger'];
+  step: number;
+  /** The lease of an earlier attempt that never settled. */
+  lost: string | null;
+  url: string;
+  local_machine: string | null;
+  secret: Buffer;
+  previous_secret: Buffer | null;
+  header_names: string[];
+  header_values: Buffer | null;
+  lane: number;
+  failures: number;
+  success_is_old: boolean;
+}
+
+const START: Cursor = {
+  account: '00000000-0000-0000-0000-000000000000',
+  endpoint: '00000000-0000-0000-0000-000000000000',
+};
+const ENDPOINTS_AT_ONCE = 500;
+/** Where more have work a claim takes several rows of each, and the next claim goes on with the others. */
+const ENDPOINTS_A_CLAIM = 32;
+
+/**
+ * Leases due deliveries to this worker, `slots` at most. It walks the endpoints that have work from the cursor on,
+ * takes those that may start and that no other worker is claiming from, and of each as many rows as its lane and its
+ * rate limit still have room for, over all workers. A backlog at one endpoint is never walked.
+ *
+ * Two statements: what other workers have under way is counted by a snapshot taken after the endpoints are locked, or
+ * a claim that was committed just before would not be seen.
+ *
+ * A row that still carries a lease which is over was lost with its worker: that attempt is logged as `lost`.
+ */
+export async function claim(
+  tx: Tx,
+  { slots, leaseMs, from }: { slots: number; leaseMs: number; from: Cursor | null },
+): Promise<Claim> {
+  const rowsEach = Math.ceil(slots / ENDPOINTS_A_CLAIM);
+  const round = await lockEndpoints(tx, { cursor: from ?? START, slots, rowsEach, leaseMs });
+  // none takes the places of all the others that are due
+  const share = Math.max(rowsEach, Math.ceil(slots / round.free_count));
+  const taken = round.free === null ? [] : await takeRows(tx, round.free, { slots, share, leaseMs });
+  const lost = taken.filter(({ lost }) => lost !== null);
+  if (lost.length > 0) await logLost(tx, lost);
+  const waits = [round.wait_ms, taken[0]?.wait_ms ?? null].filter((wait) => wait !== null);
+  return {
+    token: taken[0]?.token ?? '',
+    now: Number(taken[0]?.now ?? round.now),
+    waitMs: waits.length === 0 ? null : Math.min(...waits),
+    next: nextCursor(round, taken, { slots, share }),
+    deliveries: taken.map(claimedOf),
+  };
+}
+
+function nextCursor(
+  round: Round,
+  taken: readonly Row[],
+  { slots, share }: { slots: number; share: number },
+): Cursor | null {
+  const last = taken.at(-1);
+  if (last && taken.length >= slots) return { account: last.account_id, endpoint: last.endpoint_id };
+  // places are left: first for those behind, none of whom waits for the backlog of these
+  if (round.goes_on) return { account: round.account_id, endpoint: round.endpoint_id };
+  const counts = new Map<string, number>();
+  for (const { endpoint_id, lane } of taken) {
+    const count = (counts.get(endpoint_id) ?? 0) + 1;
+    if (count >= share && lane > share) return START; // who took its share may have more: all of them again
+    counts.set(endpoint_id, count);
+  }
+  return null;
+}
+
+/**
+ * Locks the endpoints after the cursor that have something due and may start, until the transaction ends: as many as
+ * fill the slots with so many rows each. Those whose lane is full are passed by; their next end of an attempt wakes us.
+ */
+function lockEndpoints(
+  tx: Tx,
+  { cursor, slots, rowsEach, leaseMs }: { cursor: Cursor; slots: number; rowsEach: number; leaseMs: number },
+): Promise<Round> {
+  return oneRow<Round>(
+    tx,
+    sql`with recursive
+        clock as materialized (
+          select now, now + ${leaseMs}::int * interval '1 millisecond' as lease_end
+          from (select clock_timestamp() as now) at),
+        visited (account_id, endpoint_id, place, may_start_at, found) as (
+          select ${cursor.account}::uuid, ${cursor.endpoint}::uuid, 0, null::timestamptz, 0
+          union all
+          select q.account_id, q.endpoint_id, v.place + 1, w.may_start_at,
+                 v.found + case when w.may_start_at <= c.now then w.due else 0 end
+          from visited v
+          cross join clock c
+          cross join lateral (
+            select account_id, endpoint_id from queue
+            where (account_id, endpoint_id) > (v.account_id, v.endpoint_id)
+            order by account_id, endpoint_id limit 1) q
+          left join lateral (
+            select s.may_start_at, d.due
+            from (select * from webhook_endpoints
+                  where account_id = q.account_id and id = q.endpoint_id limit 1) e
+            cross join (select * from endpoint_state
+                        where account_id = q.account_id and endpoint_id = q.endpoint_id limit 1) s
+            cross join lateral (
+              select count(*)::int as due from (
+                select from queue r
+                where r.account_id = q.account_id and r.endpoint_id = q.endpoint_id
+                  and (r.generation, r.due_at) <= (e.resumptions, c.now)
+                  and (r.lease_token is null or r.due_at <= c.now)
+                order by r.generation, r.due_at
+                limit greatest(0, least(${rowsEach}::int, s.lane - ${underWay}))) r) d
+            where e.disabled_at is null and e.deleted_at is null and d.due > 0) w on true
+          where v.place < ${ENDPOINTS_AT_ONCE}::int and v.found < ${slots}::int),
+        free as materialized (
+          select v.place, v.account_id, v.endpoint_id
+          from visited v join endpoint_state s on s.account_id = v.account_id and s.endpoint_id = v.endpoint_id
+          where v.may_start_at is not null and s.may_start_at <= (select now from clock) order by v.place
+          for no key update of s skip locked)
+        select (extract(epoch from c.now) * 1000)::int8 as now,
+               (select ceil(extract(epoch from min(may_start_at) - c.now) * 1000)::int
+                from visited where may_start_at > c.now) as wait_ms,
+               l.account_id, l.endpoint_id, l.place = ${ENDPOINTS_AT_ONCE}::int or l.found >= ${slots}::int as goes_on,
+               (select json_agg(row_to_json(free)) from free) as free, (select count(*)::int from free) as free_count
+        from clock c
+        cross join lateral (
+          select account_id, endpoint_id, place, found from visited order by place desc limit 1) l`,
+    'claim_endpoints',
+  );
+}
+
+/** Attempts of endpoint `e` that are under way, of whatever worker, by the time `c`. */
+const underWay = sql`(select count(*) from queue o
+  where o.account_id = e.account_id and o.endpoint_id = e.id and o.generation = e.resumptions
+    and o.due_at > c.now and o.due_at <= c.lease_end and o.lease_token is not null)`;
+
+/** Leases what is due at locked endpoints, in their order. */
+function takeRows(
+  tx: Tx,
+  free: string,
+  { slots, share, leaseMs }: { slots: number; share: number; leaseMs: number },
+): Promise<Row[]> {
+  return rows<Row>(
+    tx,
+    sql`with
+        clock as materialized (
+          select now, now + ${leaseMs}::int * interval '1 millisecond' as lease_end, new_id() as token
+          from (select clock_timestamp() as now) at),
+        picked as materialized (
+          select f.place, s.lane, s.failures, s.last_success_at, e.account_id, e.id, e.resumptions, e.rate_limit, e.url,
+                 e.local_url, e.local_machine, e.secret, e.previous_secret, e.previous_secret_until, e.header_names,
+                 e.header_values, q.event_id, q.trigger, q.lease_token as lost,
+                 case when q.generation = e.resumptions then q.step else 0 end as step
+          from clock c
+          cross join json_to_recordset(${free}::json) as f (place int, account_id uuid, endpoint_id uuid)
+          join endpoint_state s on s.account_id = f.account_id and s.endpoint_id = f.endpoint_id
+          cross join lateral (
+            select * from webhook_endpoints where account_id = f.account_id and id = f.endpoint_id limit 1) e
+          cross join lateral (
+            select q.event_id, q.trigger, q.step, q.generation, q.lease_token from queue q
+            where q.account_id = f.account_id and q.endpoint_id = f.endpoint_id
+              and (q.generation, q.due_at) <= (e.resumptions, c.now)
+              and (q.lease_token is null or q.due_at <= c.now)
+            order by q.generation, q.due_at
+            limit greatest(0, least(${share}::int, s.lane - ${underWay},
+              case when e.rate_limit is null then s.lane else greatest(1, e.rate_limit / 10) end))
+            for update skip locked) q
+          where e.disabled_at is null and e.deleted_at is null
+          order by f.place limit ${slots}::int),
+        leased as (
+          update queue q set due_at = c.lease_end, lease_token = c.token, generation = p.resumptions, step = p.step
+          from clock c cross join picked p
+          where q.event_id = p.event_id and q.endpoint_id = p.id),
+        limited as (
+          update endpoint_state s
+          set may_start_at = greatest(s.may_start_at, c.now) + started.count * (interval '1 second' / started.rate_limit)
+          from clock c cross join (
+            select account_id, id, rate_limit, count(*) from picked where rate_limit is not null
+            group by account_id, id, rate_limit) started
+          where s.account_id = started.account_id and s.endpoint_id = started.id
+          returning s.may_start_at),
+        moment as materialized (
+          select now, token, (extract(epoch from now) * 1000)::int8 as now_ms,
+                 (select ceil(extract(epoch from min(may_start_at) - c.now) * 1000)::int from limited) as wait_ms
+          from clock c)
+        select m.token, m.now_ms as now, m.wait_ms, p.account_id, p.id as endpoint_id, p.event_id, v.payload, p.trigger,
+               p.step, p.lost, p.url, case when p.local_url = p.url then p.local_machine end as local_machine, p.secret,
+               case when p.previous_secret_until > m.now then p.previous_secret end as previous_secret,
+               p.header_names, p.header_values, p.lane, p.failures,
+               coalesce(p.last_success_at < m.now - interval '1 minute', true) as success_is_old
+        from moment m cross join picked p
+        left join lateral (
+          select payload from events where account_id = p.account_id and id = p.event_id) v on true
+        order by p.place`,
+    'claim',
+  );
+}
+
+function claimedOf(row: Row): Claimed {
+  return {
+    account: row.account_id,
+    endpoint: row.endpoint_id,
+    event: row.event_id,
+    payload: row.payload,
+    trigger: row.trigger,
+    step: row.step,
+    url: row.url,
+    localMachine: row.local_machine,
+    secrets: row.previous_secret ? [row.secret, row.previous_secret] : [row.secret],
+    headerNames: row.header_names,
+    headerValues: row.header_values,
+    lane: row.lane,
+    failures: row.failures,
+    successIsOld: row.success_is_old,
+  };
+}
+
+// Its number is the delivery's next; the schedule does not count it, so that no crash uses the schedule up.
+async function logLost(tx: Tx, lost: readonly Row[]): Promise<void> {
+  const attempts = lost.map(({ account_id, endpoint_id, event_id, trigger, url, lost: lease }) => ({
+    account_id,
+    endpoint_id,
+    event_id,
+    trigger,
+    url,
+    lease,
+  }));
+  await rows(
+    tx,
+    sql`with lost as (
+          select *, id_time(lease) as started_at
+          from json_to_recordset(${JSON.stringify(attempts)}::json) as l (
+            account_id uuid, endpoint_id uuid, event_id uuid, trigger text, url text, lease uuid)),
+        logged as (
+          update deliveries d
+          set attempt_count = d.attempt_count + 1, last_attempt_at = l.started_at, last_response_status = null,
+              last_error_code = 'lost'
+          from lost l
+          where d.account_id = l.account_id and d.endpoint_id = l.endpoint_id and d.event_id = l.event_id
+          returning l.*, d.attempt_count)
+        insert into attempts (account_id, endpoint_id, event_id, number, trigger, url, started_at, duration_ms,
+                              error_code, error_message)
+        select account_id, endpoint_id, event_id, attempt_count, trigger, url, started_at,
+               greatest(0, extract(epoch from now() - started_at) * 1000)::int, 'lost',
+               'the worker ended during the attempt: what came of it is unknown'
+        from logged`,
+  );
+}

@@ -1,0 +1,109 @@
+import { type LookupAddress, Resolver, lookup as systemLookup } from 'node:dns';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { buildConnector } from 'undici';
+import type { AddressRules } from '../../kernel/addresses.ts';
+import { AddressBlocked } from './outcome.ts';
+
+/** All addresses of a host name, as `dns.lookup` with `all` gives them. */
+export type Resolve = (
+  hostname: string,
+  done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
+) => void;
+
+export interface DialOptions {
+  readonly addresses: AddressRules;
+  /** Instead of the resolver of the system. */
+  readonly resolve?: Resolve;
+  /** Certificate authorities to trust instead of those of Node: PEM. */
+  readonly authorities?: string;
+}
+
+/** Connects where the rules allow it: judged at each dial, on the addresses the connection is really made to. */
+export function guardedConnector({ addresses, resolve, authorities }: DialOptions) {
+  const network = new Resolver({ timeout: ASK_MS, tries: ASK_TIMES });
+  const resolveShared = shared(resolve ?? resolveThrough(network));
+  const lookup: LookupFunction = (hostname, { all }, done) => {
+    resolveShared(hostname, (error, found) => {
+      if (error) return done(error, []);
+      if (found.length === 0) return done(Object.assign(new Error('no address'), { code: 'ENODATA' }), []);
+      const allowed = found.filter(({ address }) => addresses.allows(address));
+      const [first] = allowed;
+      if (!first) return done(new AddressBlocked(), []);
+      if (all) done(null, allowed);
+      else done(null, first.address, first.family);
+    });
+  };
+  // The type leaves out that the socket is returned, not yet connected.
+  const connector = buildConnector({
+    timeout: 0,
+    autoSelectFamily: true,
+    lookup,
+    ...(authorities === undefined ? {} : { ca: authorities }),
+  }) as (options: buildConnector.Options, done: buildConnector.Callback) => Socket;
+  return (options: buildConnector.Options, done: buildConnector.Callback): Socket | null => {
+    // Nobody looks up a literal address.
+    if (isIP(options.hostname) === 0 || addresses.allows(options.hostname)) return connector(options, done);
+    queueMicrotask(() => done(new AddressBlocked(), null));
+    return null;
+  };
+}
+
+const ASK_MS = 1500;
+const ASK_TIMES = 3;
+
+/**
+ * Asks the name servers without a thread: the system's own lookup has four for the whole process, and names whose
+ * servers are dead would keep all other deliveries waiting for one. The system is asked for what only it may know
+ * (its hosts file, search domains): names without a dot, and those the name servers do not know.
+ */
+export function resolveThrough(network: Resolver): Resolve {
+  return (hostname, done) => {
+    if (!hostname.includes('.')) return resolveBySystem(hostname, done);
+    const found: LookupAddress[] = [];
+    const errors: NodeJS.ErrnoException[] = [];
+    let open = 2;
+    const answer = (family: 4 | 6) => (error: NodeJS.ErrnoException | null, addresses: string[]) => {
+      if (error) errors.push(error);
+      else found.push(...addresses.map((address) => ({ address, family })));
+      open -= 1;
+      if (open > 0) return;
+      const unanswered = errors.find(({ code }) => !UNKNOWN_THERE.has(code ?? ''));
+      if (found.length > 0) done(null, found);
+      else if (unanswered) done(unanswered, []);
+      else resolveBySystem(hostname, done);
+    };
+    network.resolve4(hostname, answer(4));
+    network.resolve6(hostname, answer(6));
+  };
+}
+
+// ECONNREFUSED: this machine knows no name server at all.
+const UNKNOWN_THERE: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ECONNREFUSED']);
+
+const resolveBySystem: Resolve = (hostname, done) => systemLookup(hostname, { all: true }, done);
+
+/**
+ * Asks once for all that want the same name at the same time: many deliveries to one
+ * host begin together. Nothing is remembered.
+ */
+function shared(resolve: Resolve): Resolve {
+  const asked = new Map<string, Parameters<Resolve>[1][]>();
+  return (hostname, done) => {
+    const others = asked.get(hostname);
+    if (others) {
+      others.push(done);
+      return;
+    }
+    const all = [done];
+    asked.set(hostname, all);
+    const answer: typeof done = (error, addresses) => {
+      asked.delete(hostname);
+      for (const each of all) each(error, addresses);
+    };
+    try {
+      resolve(hostname, answer);
+    } catch (error) {
+      process.nextTick(answer, error as Error, []);
+    }
+  };
+}

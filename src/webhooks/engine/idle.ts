@@ -1,0 +1,38 @@
+import sql from 'sql-template-tag';
+import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+
+const LAST_CLAIM = 'last_claim';
+const SHORTEST_IDLE_MS = 30_000;
+
+/** Notes that a worker has claimed something just now. */
+export async function noteClaim(tx: Tx): Promise<void> {
+  await rows(
+    tx,
+    sql`insert into server_settings (key, value) values (${LAST_CLAIM}, iso(clock_timestamp()))
+        on conflict (key) do update set value = excluded.value`,
+    'note_claim',
+  );
+}
+
+/**
+ * Whether deliveries have been due for 30 s at an endpoint that takes some, and no worker of the database has claimed
+ * anything in that time: nothing at all goes out. With a long `timeoutMs` of attempts it is the time of two of them.
+ */
+export async function workNobodyClaims(db: Reader, timeoutMs: number): Promise<boolean> {
+  const limit = sql`${Math.max(SHORTEST_IDLE_MS, 2 * timeoutMs)}::int8 * interval '1 millisecond'`;
+  const { idle } = await oneRow<{ idle: boolean }>(
+    db,
+    sql`select case
+          when (select value::timestamptz from server_settings where key = ${LAST_CLAIM}) > now() - ${limit} then false
+          else exists (
+            select from webhook_endpoints e
+            join endpoint_state s on s.account_id = e.account_id and s.endpoint_id = e.id
+            cross join lateral (
+              select from queue q where q.account_id = e.account_id and q.endpoint_id = e.id
+                and (q.generation, q.due_at) <= (e.resumptions, now() - ${limit})
+                and (q.lease_token is null or q.due_at <= now()) limit 1) q
+            where e.disabled_at is null and e.deleted_at is null and s.may_start_at <= now() - ${limit}
+              and (e.updated_at <= now() - ${limit})) end as idle`,
+  );
+  return idle;
+}

@@ -1,0 +1,43 @@
+import type { Vault } from '../../kernel/vault.ts';
+import { placeOf, signingKey } from '../../outbox/secrets.ts';
+import type { Claimed } from './claim.ts';
+
+/** What stands in the log for the value of a merchant's own header: it may be a password. */
+const HIDDEN = '(hidden)';
+const KEPT = 10_000;
+
+interface Opened {
+  readonly keys: readonly Buffer[];
+  /** The endpoint's own headers, as sent; null = none. */
+  readonly headers: Readonly<Record<string, string>> | null;
+  /** The same as the log may show them. */
+  readonly shown: Readonly<Record<string, string>> | null;
+}
+
+/** Opens the sealed values of endpoints, and keeps them open until they change. */
+export function createKeyring(vault: Vault): { open(delivery: Claimed): Opened } {
+  const kept = new Map<string, { sealed: readonly Buffer[]; opened: Opened }>();
+  return {
+    open(delivery) {
+      const { endpoint, secrets, headerNames, headerValues } = delivery;
+      const sealed = headerValues ? [...secrets, headerValues] : secrets;
+      const known = kept.get(endpoint);
+      if (known && areSame(known.sealed, sealed)) return known.opened;
+      const values = headerValues
+        ? (JSON.parse(vault.open(headerValues, placeOf(endpoint, 'headers'))) as string[])
+        : null;
+      const opened = {
+        keys: secrets.map((secret) => signingKey(vault.open(secret, placeOf(endpoint, 'secret')))),
+        headers: values && Object.fromEntries(headerNames.map((name, index) => [name, values[index] ?? ''])),
+        shown: values && Object.fromEntries(headerNames.map((name) => [name, HIDDEN])),
+      };
+      if (kept.size >= KEPT) kept.clear();
+      kept.set(endpoint, { sealed, opened });
+      return opened;
+    },
+  };
+}
+
+function areSame(one: readonly Buffer[], other: readonly Buffer[]): boolean {
+  return one.length === other.length && one.every((bytes, index) => other[index]?.equals(bytes));
+}

@@ -1,0 +1,80 @@
+import sql from 'sql-template-tag';
+import { SLICE_ROWS } from '../../db/chores.ts';
+import { TOLERANCE } from '../../db/clock.ts';
+import { rows, type Tx } from '../../db/connect.ts';
+
+/*
+ * Times that a clock ahead of its time wrote, once it was set back: until they come, nothing would be sent. What is
+ * wrong is known from what stands beside a time, or because no rule allows a time so far away.
+ */
+
+/** No pause of a schedule and no Retry-After is as long. */
+const LONGEST_WAIT = sql`interval '8 days'`;
+/** No lease lasts as long. */
+const LONGEST_LEASE = sql`interval '3 minutes'`;
+
+/**
+ * Puts the times of the queue right, a slice of them; returns how many. A row that is due by hand, by a recovery or for the
+ * first time was due when it was written. One of the schedule was wrong if the attempt before it lies in the future: it
+ * keeps its pause. A lease ends when the longest would.
+ */
+export async function mendQueue(tx: Tx): Promise<number> {
+  const mended = await rows(
+    tx,
+    sql`with wrong as materialized (
+          select q.account_id, q.endpoint_id, q.event_id, q.lease_token is not null as is_leased,
+                 case when q.lease_token is not null then now() + ${LONGEST_LEASE}
+                      when q.trigger <> 'scheduled' or q.step = 0 then now()
+                      when d.last_attempt_at > now() + ${TOLERANCE}
+                        then now() + least(greatest(q.due_at - d.last_attempt_at, interval '0'), ${LONGEST_WAIT})
+                      else now() end as due_at
+          from queue q
+          left join lateral (
+            select last_attempt_at from deliveries l
+            where l.account_id = q.account_id and l.endpoint_id = q.endpoint_id and l.event_id = q.event_id limit 1) d on true
+          where q.due_at > now() + ${TOLERANCE}
+            and case when q.lease_token is not null then q.due_at > now() + ${LONGEST_LEASE} + ${TOLERANCE}
+                     else q.trigger <> 'scheduled' or q.step = 0 or d.last_attempt_at > now() + ${TOLERANCE}
+                          or q.due_at > now() + ${LONGEST_WAIT} end
+          order by q.event_id, q.endpoint_id limit ${SLICE_ROWS}::int for update of q),
+        queued as (
+          update queue q set due_at = w.due_at from wrong w
+          where q.event_id = w.event_id and q.endpoint_id = w.endpoint_id),
+        logged as (
+          update deliveries d set next_attempt_at = date_trunc('milliseconds', w.due_at) from wrong w
+          where d.account_id = w.account_id and d.endpoint_id = w.endpoint_id and d.event_id = w.event_id
+            and d.status = 'pending' and d.next_attempt_at > now() + ${TOLERANCE} and not w.is_leased)
+        select 1 from wrong`,
+  );
+  if (mended.length > 0) tx.announce();
+  return mended.length;
+}
+
+/**
+ * Puts what is known of endpoints right: waits that no rule allows, or all of them when the clock `wasSetBack`, because
+ * which of them it wrote is not known; a receiver that still wants to be left alone says so again. Returns how many.
+ */
+export async function mendEndpoints(tx: Tx, wasSetBack: boolean): Promise<number> {
+  const mended = await rows(
+    tx,
+    sql`update endpoint_state
+        set may_start_at = case when may_start_at > now() + ${wasSetBack ? TOLERANCE : LONGEST_WAIT} then now()
+                                else may_start_at end,
+            -- least() would make something of nothing
+            failing_since = case when failing_since > now() then now_ms() else failing_since end,
+            last_success_at = case when last_success_at > now() then now_ms() else last_success_at end
+        where (account_id, endpoint_id) in (
+          select account_id, endpoint_id from endpoint_state
+          where may_start_at > now() + ${wasSetBack ? TOLERANCE : LONGEST_WAIT}
+            or failing_since > now() + ${TOLERANCE} or last_success_at > now() + ${TOLERANCE}
+          order by account_id, endpoint_id limit ${SLICE_ROWS}::int for no key update)
+        returning 1`,
+  );
+  const secrets = await rows(
+    tx,
+    sql`update webhook_endpoints set previous_secret_until = now_ms() + interval '7 days'
+        where previous_secret_until > now() + interval '7 days' + ${TOLERANCE} returning 1`,
+  );
+  if (mended.length > 0) tx.announce();
+  return Math.max(mended.length, secrets.length);
+}

@@ -1,0 +1,203 @@
+import type { Logger } from 'pino';
+import sql from 'sql-template-tag';
+import { type Database, maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
+import { holdLog, isKept } from '../../outbox/queue.ts';
+
+/** Carries recoveries on until it is closed. Any number of them share the jobs of one database. */
+export interface Recoverer {
+  /** Begins no further slice and waits for the one under way. */
+  close(): Promise<void>;
+}
+
+/** A recovery, by the UUIDs of its account and its own. */
+interface Job {
+  readonly account: string;
+  readonly id: string;
+}
+
+interface LockedJob {
+  readonly endpoint: string;
+  readonly cursor: string;
+  readonly until: string;
+  readonly statuses: readonly string[];
+  readonly types: readonly string[] | null;
+  /** The endpoint's resumptions: the generation of what is queued now. */
+  readonly resumptions: number;
+}
+
+const JOBS_AT_ONCE = 100;
+const ROWS_AT_ONCE = 1000;
+const SHORTEST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 500;
+const AFTER_ERROR_MS = 1000;
+
+/**
+ * Rows of a recovery that may stand in the queue of endpoint `e` with state `s`: what four rounds of its lane take, or
+ * four seconds of its rate limit. A new event, due after them, waits for no more than these, however many are to come.
+ */
+const room = sql`4 * least(s.lane, coalesce(e.rate_limit, s.lane))`;
+const standing = sql`(select count(*) from queue q where q.endpoint_id = r.endpoint_id and q.trigger = 'recovery')`;
+const isOpen = sql`r.completed_at is null and r.cancelled_at is null`;
+const endpointJoin = sql`
+  join webhook_endpoints e on e.account_id = r.account_id and e.id = r.endpoint_id
+  join endpoint_state s on s.account_id = r.account_id and s.endpoint_id = r.endpoint_id`;
+
+/** Carries recoveries on: a slice of each that has room in the queue, then the next of each. */
+export function startRecovering({ db, log }: { db: Database; log: Logger }): Recoverer {
+  let closing = false;
+  let timer: NodeJS.Timeout | undefined;
+  let pauseMs = SHORTEST_PAUSE_MS;
+  let looking: Promise<void> = Promise.resolve();
+
+  function look(): void {
+    looking = round().then((nextMs) => {
+      if (!closing) timer = setTimeout(look, nextMs);
+    });
+  }
+
+  /** Returns the milliseconds until it is worth to look again. */
+  async function round(): Promise<number> {
+    let moved = false;
+    try {
+      for (const job of await db.engine(jobsWithRoom)) {
+        if (closing) return 0;
+        moved = (await tryToMove(job)) || moved;
+      }
+    } catch (error) {
+      if (!closing) log.warn({ err: error }, 'looking for recoveries failed; it is tried again');
+      return AFTER_ERROR_MS;
+    }
+    pauseMs = moved ? SHORTEST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    return moved ? 0 : pauseMs;
+  }
+
+  /** One that cannot be carried on keeps none of the others. */
+  async function tryToMove(job: Job): Promise<boolean> {
+    try {
+      return await db.engine((tx) => moveOn(tx, job));
+    } catch (error) {
+      if (!closing) log.warn({ err: error, ...job }, 'carrying a recovery on failed; it is tried again');
+      return false;
+    }
+  }
+
+  look();
+  return {
+    async close() {
+      closing = true;
+      clearTimeout(timer);
+      await looking;
+    },
+  };
+}
+
+/** Open recoveries at enabled endpoints of which no more than half of what may stands in the queue. */
+function jobsWithRoom(tx: Tx): Promise<Job[]> {
+  return rows<Job>(
+    tx,
+    sql`select r.account_id as account, r.id from webhook_recoveries r ${endpointJoin}
+        where ${isOpen} and e.disabled_at is null and 2 * ${standing} <= ${room}
+        order by r.id limit ${JOBS_AT_ONCE}::int`,
+    'recoveries_with_room',
+  );
+}
+
+/**
+ * Carries a recovery one slice on: what it queues, its cursor and its counts are one transaction, so that a job that is
+ * broken off anywhere goes on where it was and queues nothing twice. False when another worker has it under way, or it
+ * is over.
+ */
+async function moveOn(tx: Tx, { account, id }: Job): Promise<boolean> {
+  await holdLog(tx);
+  const job = await maybeRow<LockedJob>(
+    tx,
+    sql`select r.endpoint_id as endpoint, r.cursor, r.until, r.statuses, r.types, e.resumptions
+        from webhook_recoveries r ${endpointJoin}
+        where r.account_id = ${account} and r.id = ${id} and ${isOpen} and e.disabled_at is null
+        for update of r skip locked`,
+    'lock_recovery',
+  );
+  if (job === null) return false;
+  const slice = await queueSlice(tx, account, { ...job, id });
+  // the room may have ended before the rows did
+  const isFull = slice.matched >= slice.room;
+  const isEnd = !isFull && slice.scanned < ROWS_AT_ONCE;
+  await rows(
+    tx,
+    sql`update webhook_recoveries
+        set cursor = coalesce(${isFull ? slice.last_matched : slice.last_scanned}, cursor),
+            queued_count = queued_count + ${slice.queued}::int,
+            skipped_count = skipped_count + ${slice.matched - slice.queued}::int,
+            started_at = coalesce(started_at, now_ms()), completed_at = case when ${isEnd} then now_ms() end
+        where account_id = ${account} and id = ${id}`,
+    'move_recovery',
+  );
+  if (slice.queued > 0) tx.announce();
+  return true;
+}
+
+interface Slice {
+  readonly room: number;
+  /** Rows of the log that were looked at, and how many of them were asked for and have room. */
+  readonly scanned: number;
+  readonly matched: number;
+  /** Event ids (UUID); null = none. */
+  readonly last_scanned: string | null;
+  readonly last_matched: string | null;
+  /** Of the matched ones, those that were neither due nor under way. */
+  readonly queued: number;
+}
+
+/**
+ * Queues the next of what a recovery asks for. What waits for its time is pulled forward; what is due or under way
+ * (leased, or locked by whoever writes what came of it) is that attempt, and is left. A statement after the lock: its
+ * snapshot has what the slice before queued. Planned anew each time: a plan from when the log was empty may walk the
+ * rows of other endpoints.
+ */
+function queueSlice(tx: Tx, account: string, job: LockedJob & { id: string }): Promise<Slice> {
+  // literal, for the index of the failed ones
+  const among = job.statuses.every((status) => status === 'failed') ? sql`d.is_failed` : sql`true`;
+  return oneRow<Slice>(
+    tx,
+    sql`with
+        room as materialized (
+          select greatest(0, ${room} - ${standing})::int as room from webhook_recoveries r ${endpointJoin}
+          where r.account_id = ${account} and r.id = ${job.id}),
+        scanned as materialized (
+          select d.event_id, d.status, d.type from deliveries d
+          where d.account_id = ${account} and d.endpoint_id = ${job.endpoint} and ${among}
+            and d.event_id > ${job.cursor}::uuid and d.event_id < id_floor(${job.until}::timestamptz)
+            and ${isKept(sql`d.event_id`)}
+          order by d.event_id limit ${ROWS_AT_ONCE}::int),
+        matched as materialized (
+          select event_id from scanned
+          where status = any(${[...job.statuses]}::text[])
+            and (${job.types === null} or type like any(${patternsOf(job.types ?? [])}::text[]))
+          order by event_id limit (select room from room)),
+        waiting as materialized (
+          select q.event_id from matched m
+          join queue q on q.event_id = m.event_id and q.endpoint_id = ${job.endpoint}
+          where q.lease_token is null and q.due_at > now() and q.generation = ${job.resumptions}::int
+          order by q.event_id for update of q skip locked),
+        pulled as (
+          update queue q set trigger = 'recovery', due_at = now() from waiting w
+          where q.event_id = w.event_id and q.endpoint_id = ${job.endpoint} returning 1),
+        added as (
+          insert into queue (account_id, endpoint_id, event_id, trigger, generation, due_at)
+          select ${account}::uuid, ${job.endpoint}::uuid, m.event_id, 'recovery', ${job.resumptions}::int, now()
+          from matched m
+          where not exists (select from queue q where q.event_id = m.event_id and q.endpoint_id = ${job.endpoint})
+          order by m.event_id
+          on conflict (event_id, endpoint_id) do nothing returning 1)
+        select (select room from room) as room, (select count(*)::int from scanned) as scanned,
+               (select count(*)::int from matched) as matched,
+               (select event_id from scanned order by event_id desc limit 1) as last_scanned,
+               (select event_id from matched order by event_id desc limit 1) as last_matched,
+               (select count(*)::int from pulled) + (select count(*)::int from added) as queued`,
+  );
+}
+
+/** Entries such as `payout.paid` and `payout.*` as patterns of LIKE. */
+function patternsOf(types: readonly string[]): string[] {
+  return types.map((type) => type.replaceAll('_', '\\_').replace(/\*$/, '%'));
+}

@@ -1,0 +1,209 @@
+import type { Logger } from 'pino';
+import sql, { raw } from 'sql-template-tag';
+import { lookAtSlowClock } from '../../db/clock.ts';
+import { type Database, oneRow, rows, type Tx } from '../../db/connect.ts';
+import { limitLockWaits } from '../../db/locks.ts';
+import { dropPartitions, loggedWeeks } from '../../db/partitions.ts';
+import { formatInstant, type Timestamp } from '../../kernel/time.ts';
+import { forgetCounts, noteChanges, weekRows } from '../../outbox/counts.ts';
+import { LOG_LOCK } from '../../outbox/queue.ts';
+
+/*
+ * How the log ends, a week at a time; the partitions are those of db/partitions.ts.
+ * 1. A week is due when its last event is older than the setting, by a clock that cannot jump (db/clock.ts).
+ * 2. Nobody must act on it any more: one transaction marks it as dropped and takes its sums away. From then on nothing
+ *    in it is read or put into work again, so that nobody sees the rest: partitions and keys go one after the other,
+ *    and whoever comes next goes on where somebody was killed.
+ * 3. Somebody must: what is undelivered stays, with its events. All else in the week goes, in slices.
+ * Any process may do this at any time; one at a time does.
+ */
+
+const LOCK = 7_246_813_908n; // one number for "the end of the log is being worked on"
+const AT_ONCE = 5000;
+const DAY_MS = 86_400_000;
+const NOWHERE = '00000000-0000-0000-0000-000000000000';
+
+interface Options {
+  readonly db: Database;
+  readonly log: Logger;
+  /** How many days of events are kept; null = all. */
+  readonly days: number | null;
+}
+
+/** Drops what is older than so many days. Throws when somebody holds tables for too long: the next call goes on. */
+export async function dropOldWeeks({ db, log, days }: Options): Promise<void> {
+  // The lock lasts as long as this transaction, whatever happens to the process; the work is done beside it. Without
+  // parameters: a statement with some keeps its snapshot until the next one, and detaching waits for older snapshots.
+  await db.transaction(async (tx) => {
+    const lock = await oneRow<{ mine: boolean }>(
+      tx,
+      raw(`select pg_try_advisory_xact_lock(${LOCK}) as mine`),
+    );
+    if (!lock.mine) return;
+    await emptyDropped(db);
+    if (days === null) return;
+    const cutoff = Date.parse(await db.engine(lookAtSlowClock)) - days * DAY_MS;
+    const due = (await loggedWeeks(db.reader)).filter((week) => Date.parse(week) + 7 * DAY_MS <= cutoff);
+    for (const week of due) {
+      if (await db.engine((other) => giveUp(other, week))) {
+        await emptyDropped(db);
+        log.info({ week }, 'a week of the webhook log was dropped');
+      } else {
+        await removeFinished(db, week);
+      }
+    }
+    await db.engine((other) => forgetEndpoints(other, formatInstant(cutoff)));
+  });
+}
+
+const inWeek = (week: Timestamp) =>
+  ({
+    from: sql`id_floor(${week}::timestamptz)`,
+    until: sql`id_floor(${week}::timestamptz + interval '7 days')`,
+  }) as const;
+
+/** Marks a week as dropped, and takes its sums away; false when somebody must still act on an event of it. */
+async function giveUp(tx: Tx, week: Timestamp): Promise<boolean> {
+  await limitLockWaits(tx, 10_000);
+  // whoever puts events of the log into work has committed, and what they put is seen by the next statement
+  await rows(tx, sql`select pg_advisory_xact_lock(${LOG_LOCK})`);
+  const { from, until } = inWeek(week);
+  const marked = await rows(
+    tx,
+    sql`insert into dropped_weeks (starts_at) select ${week}::timestamptz
+        where not exists (select from queue where event_id >= ${from} and event_id < ${until}) returning 1`,
+  );
+  if (marked.length === 0) return false;
+  await forgetCounts(tx, week);
+  return true;
+}
+
+/** Drops what is left of weeks that were given up. */
+async function emptyDropped(db: Database): Promise<void> {
+  const weeks = await rows<{ week: Timestamp }>(
+    db.reader,
+    sql`select iso(starts_at) as week from dropped_weeks order by starts_at`,
+  );
+  for (const { week } of weeks) {
+    await dropPartitions(db, week);
+    while ((await db.engine((tx) => forgetKeys(tx, week))) === AT_ONCE);
+    await db.engine((tx) => rows(tx, sql`delete from dropped_weeks where starts_at = ${week}::timestamptz`));
+  }
+}
+
+async function forgetKeys(tx: Tx, week: Timestamp): Promise<number> {
+  const { from, until } = inWeek(week);
+  const forgotten = await rows(
+    tx,
+    sql`delete from event_keys where ctid = any(array(
+          select ctid from event_keys where event_id >= ${from} and event_id < ${until} limit ${AT_ONCE}::int))
+          -- once more, of the row as it is when whoever takes the external_id over has ended
+          and event_id >= ${from} and event_id < ${until}
+        returning 1`,
+  );
+  return forgotten.length;
+}
+
+/** Removes from a week what nobody must act on any more: one stuck delivery does not keep a million others. */
+async function removeFinished(db: Database, week: Timestamp): Promise<void> {
+  if ((await finishedRows(db, week)) === 0n) return;
+  let last: Last | null = { account: NOWHERE, endpoint: NOWHERE, event: NOWHERE };
+  while (last !== null) {
+    const cursor: Last = last;
+    last = await db.engine((tx) => removeDeliveries(tx, week, cursor));
+  }
+  last = { account: NOWHERE, endpoint: NOWHERE, event: NOWHERE };
+  while (last !== null) {
+    const cursor: Last = last;
+    last = await db.engine((tx) => removeEvents(tx, week, cursor));
+  }
+}
+
+/** The log's rows of a week less those that stand in the queue. */
+async function finishedRows(db: Database, week: Timestamp): Promise<bigint> {
+  const { from, until } = inWeek(week);
+  const { count } = await oneRow<{ count: bigint }>(
+    db.reader,
+    sql`select ${weekRows(week)}
+          - (select count(*) from queue where event_id >= ${from} and event_id < ${until}) as count`,
+  );
+  return count;
+}
+
+/** Where a slice ended, by UUIDs. */
+interface Last {
+  readonly account: string;
+  readonly endpoint: string;
+  readonly event: string;
+}
+
+async function removeDeliveries(
+  tx: Tx,
+  week: Timestamp,
+  { account, endpoint, event }: Last,
+): Promise<Last | null> {
+  await rows(tx, sql`select pg_advisory_xact_lock(${LOG_LOCK})`);
+  const { from, until } = inWeek(week);
+  const seen = await rows<Last>(
+    tx,
+    sql`with slice as materialized (
+          select account_id, endpoint_id, event_id, status from deliveries
+          where event_id >= ${from} and event_id < ${until}
+            and (account_id, endpoint_id, event_id) > (${account}::uuid, ${endpoint}::uuid, ${event}::uuid)
+          order by account_id, endpoint_id, event_id limit ${AT_ONCE}::int),
+        finished as materialized (
+          select * from slice s
+          where not exists (select from queue q where q.event_id = s.event_id and q.endpoint_id = s.endpoint_id)),
+        gone as (
+          delete from deliveries d using finished f
+          where d.account_id = f.account_id and d.endpoint_id = f.endpoint_id and d.event_id = f.event_id),
+        attempted as (
+          delete from attempts a using finished f
+          where a.account_id = f.account_id and a.endpoint_id = f.endpoint_id and a.event_id = f.event_id),
+        counted as (${noteChanges(sql`
+          select account_id, endpoint_id, event_id, -1 as total, -(status = 'delivered')::int as delivered,
+                 -(status = 'failed')::int as failed from finished`)})
+        select account_id as account, endpoint_id as endpoint, event_id as event from slice
+        order by account_id, endpoint_id, event_id`,
+  );
+  return seen.length === AT_ONCE ? (seen.at(-1) ?? null) : null;
+}
+
+/** Removes events that no delivery is left of. */
+async function removeEvents(tx: Tx, week: Timestamp, { account, event }: Last): Promise<Last | null> {
+  const { from, until } = inWeek(week);
+  const seen = await rows<Last>(
+    tx,
+    sql`with slice as materialized (
+          select account_id, id from events
+          where id >= ${from} and id < ${until} and (account_id, id) > (${account}::uuid, ${event}::uuid)
+          order by account_id, id limit ${AT_ONCE}::int),
+        alone as materialized (
+          select * from slice s
+          where not exists (select from deliveries d where d.account_id = s.account_id and d.event_id = s.id)),
+        keys as (
+          delete from event_keys k using alone a where k.event_id = a.id),
+        gone as (
+          delete from events e using alone a where e.account_id = a.account_id and e.id = a.id)
+        select account_id as account, ${NOWHERE} as endpoint, id as event from slice order by account_id, id`,
+  );
+  return seen.length === AT_ONCE ? (seen.at(-1) ?? null) : null;
+}
+
+/** Endpoints that were deleted before all of the log that is left: nothing names them any more. */
+async function forgetEndpoints(tx: Tx, cutoff: Timestamp): Promise<void> {
+  await rows(
+    tx,
+    sql`with nameless as materialized (
+          select e.account_id, e.id from webhook_endpoints e
+          where e.deleted_at < ${cutoff}::timestamptz
+            and not exists (select from deliveries d where d.account_id = e.account_id and d.endpoint_id = e.id)
+            and not exists (select from queue q where q.account_id = e.account_id and q.endpoint_id = e.id)),
+        states as (
+          delete from endpoint_state s using nameless n where s.account_id = n.account_id and s.endpoint_id = n.id),
+        recoveries as (
+          delete from webhook_recoveries r using nameless n
+          where r.account_id = n.account_id and r.endpoint_id = n.id)
+        delete from webhook_endpoints e using nameless n where e.account_id = n.account_id and e.id = n.id`,
+  );
+}

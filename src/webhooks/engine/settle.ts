@@ -1,0 +1,188 @@
+import sql from 'sql-template-tag';
+import { slowClock } from '../../db/clock.ts';
+import { rows, type Tx } from '../../db/connect.ts';
+import { noteChanges } from '../../outbox/counts.ts';
+import type { Claimed } from './claim.ts';
+
+/** What came of an attempt, ready to be written. */
+export interface Result {
+  readonly delivery: Pick<Claimed, 'account' | 'endpoint' | 'event'>;
+  readonly token: string;
+  readonly succeeded: boolean;
+  /** Milliseconds to the next attempt of the schedule; null = this was the last one, or the receiver is gone. */
+  readonly retryMs: number | null;
+  /** Not an attempt of the schedule: it was cut off when the worker stopped, and is due again at once. */
+  readonly released: boolean;
+  /** RFC 3339. */
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly url: string;
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly responseStatus: number | null;
+  readonly responseHeaders: Readonly<Record<string, string>> | null;
+  readonly responseBody: string | null;
+  readonly responseTruncated: boolean;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+/**
+ * Writes what came of attempts: the attempts, the log and the queue together, in one statement. Only rows that still
+ * carry the lease of their attempt are written: otherwise somebody else owns them and the result is dropped. Returns
+ * the results that counted.
+ */
+export async function settle(tx: Tx, results: readonly Result[]): Promise<Result[]> {
+  const settled = await rows<{ place: number }>(
+    tx,
+    sql`with result as materialized (
+          select * from rows from (json_to_recordset(${JSON.stringify(results.map(recordOf))}::json) as (
+            endpoint_id uuid, event_id uuid, token uuid, failed boolean, retry_ms int, released boolean,
+            started_at timestamptz(3), duration_ms int, url text, request_headers json, response_status int,
+            response_headers json, response_body text, response_truncated boolean, error_code text,
+            error_message text)) with ordinality as r),
+        owned as materialized (
+          select r.*, q.account_id, q.trigger, q.step,
+                 -- work of the schedule is pending; the rest is looked up, which is safe: who has the lease has the row
+                 case when q.trigger = 'scheduled' then 'pending' else (
+                   select b.status from deliveries b where b.account_id = q.account_id
+                     and b.endpoint_id = q.endpoint_id and b.event_id = q.event_id) end as status_before,
+                 now_ms() + case when r.released then 0 else r.retry_ms end * interval '1 millisecond' as retry_at
+          from result r
+          join queue q on q.event_id = r.event_id and q.endpoint_id = r.endpoint_id
+          where q.lease_token = r.token
+          order by q.event_id, q.endpoint_id
+          for update of q),
+        logged as (
+          update deliveries d
+          set attempt_count = d.attempt_count + 1, last_attempt_at = o.started_at,
+              last_response_status = o.response_status, last_error_code = o.error_code,
+              status = case when o.failed is null then 'delivered'
+                            when d.status = 'pending' and o.trigger = 'scheduled' and o.retry_at is null then 'failed'
+                            else d.status end,
+              delivered_at = case when o.failed is null then coalesce(d.delivered_at, now_ms()) else d.delivered_at end,
+              next_attempt_at = case when o.failed is null then null
+                                     when o.trigger = 'scheduled' then o.retry_at
+                                     else d.next_attempt_at end
+          from owned o
+          where d.account_id = o.account_id and d.endpoint_id = o.endpoint_id and d.event_id = o.event_id
+          returning o.*, d.attempt_count, d.status, d.next_attempt_at),
+        counted as (
+          ${noteChanges(sql`
+            select account_id, endpoint_id, event_id, 0 as total,
+                   (status = 'delivered')::int - (status_before = 'delivered')::int as delivered,
+                   (status = 'failed')::int - (status_before = 'failed')::int as failed
+            from logged where status <> status_before`)}),
+        noted as (
+          insert into attempts (account_id, endpoint_id, event_id, number, trigger, url, started_at, duration_ms,
+            request_headers, response_status, response_headers, response_body, response_truncated, error_code,
+            error_message)
+          select account_id, endpoint_id, event_id, attempt_count, trigger, url, started_at, duration_ms,
+            request_headers, response_status, response_headers, response_body, response_truncated is not null,
+            error_code, error_message
+          from logged),
+        finished as (
+          delete from queue q using logged l
+          where q.event_id = l.event_id and q.endpoint_id = l.endpoint_id
+            and l.status <> 'pending' and l.released is null),
+        continued as (
+          update queue q
+          set lease_token = null, due_at = case when l.released then now() else l.next_attempt_at end,
+              trigger = case when l.released then l.trigger else 'scheduled' end,
+              step = l.step + case when l.trigger = 'scheduled' and l.released is null then 1 else 0 end
+          from logged l
+          where q.event_id = l.event_id and q.endpoint_id = l.endpoint_id
+            and (l.status = 'pending' or l.released))
+        select ordinality::int as place from logged`,
+    'settle',
+  );
+  return settled.map(({ place }) => results[place - 1] as Result);
+}
+
+// JSON for the statement. What is not so, or null, is left out: the statement is parsed for each attempt.
+function recordOf(result: Result): object {
+  return {
+    endpoint_id: result.delivery.endpoint,
+    event_id: result.delivery.event,
+    token: result.token,
+    failed: result.succeeded ? undefined : true,
+    retry_ms: result.retryMs ?? undefined,
+    released: result.released ? true : undefined,
+    started_at: result.startedAt,
+    duration_ms: result.durationMs,
+    url: result.url,
+    request_headers: result.requestHeaders,
+    response_status: result.responseStatus ?? undefined,
+    response_headers: result.responseHeaders ?? undefined,
+    response_body: result.responseBody ?? undefined,
+    response_truncated: result.responseTruncated ? true : undefined,
+    error_code: result.errorCode ?? undefined,
+    error_message: result.errorMessage ?? undefined,
+  };
+}
+
+/** What attempts told about an endpoint since the last time. */
+export interface EndpointNote {
+  readonly account: string;
+  readonly endpoint: string;
+  readonly succeeded: boolean;
+  readonly failures: number;
+  /** What the lane is to become: twice as wide, half, or the same. */
+  readonly lane: 'grow' | 'shrink' | 'stay';
+  /** Milliseconds to wait before the next attempt; 0 = none. */
+  readonly waitMs: number;
+}
+
+/** An endpoint whose every attempt has failed for so long that it is to be disabled. */
+export interface Hopeless {
+  readonly account: string;
+  readonly endpoint: string;
+}
+
+export interface Patience {
+  /** Every attempt has failed for this long … */
+  readonly ms: number;
+  /** … and at least so many. */
+  readonly failures: number;
+}
+
+/** Writes down what attempts told about their endpoints; returns those that `patience` is over with. */
+export async function noteEndpoints(
+  tx: Tx,
+  notes: readonly EndpointNote[],
+  patience: Patience,
+): Promise<Hopeless[]> {
+  const records = notes.map(({ account, endpoint, waitMs, ...note }) => ({
+    ...note,
+    account_id: account,
+    endpoint_id: endpoint,
+    wait_ms: waitMs,
+  }));
+  return rows<Hopeless>(
+    tx,
+    sql`with note as materialized (
+          select n.* from json_to_recordset(${JSON.stringify(records)}::json) as n (
+            account_id uuid, endpoint_id uuid, succeeded boolean, failures int, lane text, wait_ms int)
+          join endpoint_state s on s.account_id = n.account_id and s.endpoint_id = n.endpoint_id
+          order by n.account_id, n.endpoint_id
+          for no key update of s),
+        changed as (
+          update endpoint_state s
+          set lane = case n.lane when 'grow' then least(64, s.lane * 2) when 'shrink' then greatest(1, s.lane / 2)
+                     else s.lane end,
+              may_start_at = case when n.wait_ms > 0
+                then greatest(s.may_start_at, now() + n.wait_ms * interval '1 millisecond') else s.may_start_at end,
+              failures = case when n.succeeded then 0 else s.failures + n.failures end,
+              failing_since = case when n.succeeded then null
+                                   when n.failures > 0 then coalesce(s.failing_since, now_ms())
+                                   else s.failing_since end,
+              last_success_at = case when n.succeeded then now_ms() else s.last_success_at end
+          from note n
+          where s.account_id = n.account_id and s.endpoint_id = n.endpoint_id
+          returning s.*)
+        select account_id as account, endpoint_id as endpoint from changed
+        where failures >= ${patience.failures}
+          -- by the clock that cannot jump: a database whose clock does disables nothing
+          and failing_since <= ${slowClock} - ${patience.ms}::int8 * interval '1 millisecond'`,
+    'note_endpoints',
+  );
+}

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import type { Tx } from '../../db/connect.ts';
+import { type Failure, fail } from '../../kernel/errors.ts';
+import type { Json } from '../../kernel/json.ts';
+import type { StrictJson } from '../../kernel/strict-json.ts';
+import { MAX_PAYLOAD_BYTES, publishForeign } from '../../outbox/queue.ts';
+import { isEventType, ownPrefixOf } from '../types/types.ts';
+import { type Taken, takeExternalIds } from './store.ts';
+
+/** A request to publish an event of the platform's own. */
+export interface Publication {
+  readonly account: string;
+  readonly body: {
+    readonly type: string;
+    readonly data: Readonly<Record<string, unknown>>;
+    readonly external_id?: string;
+  };
+  /** The body as it was read: its `data` is passed on as it came. */
+  readonly json: StrictJson;
+}
+
+/** The event, as it is sent; the same again under the same `external_id` gives the one that was stored. */
+interface Published {
+  readonly json: Json<unknown>;
+  readonly isNew: boolean;
+}
+
+// What an event has around its data: ids, time, and a type of 100 characters.
+const ENVELOPE_BYTES = 400;
+/** A body of no more bytes never makes a payload that is too large. */
+export const SURELY_FITS_BYTES = MAX_PAYLOAD_BYTES - ENVELOPE_BYTES;
+
+/**
+ * Publishes platforms' events, of whatever accounts; no two may have the account and the `external_id` in common. Tells
+ * of each what was published, or why it is refused: `invalid_event_type`, `reserved_event_type`,
+ * `duplicate_external_id`. Throws `payload_too_large`.
+ */
+export async function publishPlatformEvents(
+  tx: Tx,
+  publications: readonly Publication[],
+): Promise<(Published | Failure)[]> {
+  const refused = new Map(publications.map((one) => [one, typeProblem(one.body.type)]));
+  const fine = publications.filter((one) => !refused.get(one));
+  const taken = await takeIds(tx, fine);
+  const fresh = fine.filter((one) => !taken.get(one)?.earlier);
+  const payloads = await store(tx, fresh, taken);
+  const results = new Map(fresh.map((one, index) => [one, { json: payloads[index] ?? '', isNew: true }]));
+  return publications.map(
+    (one) => refused.get(one) ?? results.get(one) ?? again(one, taken.get(one) as Taken),
+  );
+}
+
+function typeProblem(type: string): Failure | null {
+  if (!isEventType(type))
+    return fail('invalid_event_type', 'type must be a dotted name such as order.created');
+  const reserved = ownPrefixOf(type);
+  return reserved === undefined
+    ? null
+    : fail('reserved_event_type', `type: events under ${reserved} are published by Payhook only`);
+}
+
+async function takeIds(tx: Tx, publications: readonly Publication[]): Promise<Map<Publication, Taken>> {
+  const named = publications.flatMap((publication) => {
+    const { account, body } = publication;
+    const { external_id: externalId } = body;
+    return externalId === undefined
+      ? []
+      : [{ publication, account, externalId, hash: contentHash(publication) }];
+  });
+  if (named.length === 0) return new Map();
+  const taken = await takeExternalIds(tx, named);
+  return new Map(named.map(({ publication }, index) => [publication, taken[index] as Taken]));
+}
+
+/** What was published under the `external_id` before. */
+function again(publication: Publication, { earlier }: Taken): Published | Failure {
+  const { body } = publication;
+  if (earlier?.hash.equals(contentHash(publication))) return { json: earlier.payload, isNew: false };
+  return fail('duplicate_external_id', `external_id: ${body.external_id} was published with other content`);
+}
+
+async function store(
+  tx: Tx,
+  publications: readonly Publication[],
+  taken: ReadonlyMap<Publication, Taken>,
+): Promise<Json<unknown>[]> {
+  if (publications.length === 0) return [];
+  const events = publications.map((one) => ({
+    account: one.account,
+    type: one.body.type,
+    id: taken.get(one)?.id ?? null,
+    body: one.json.text,
+  }));
+  return publishForeign(tx, events);
+}
+
+/** The same for the same content: the order of keys makes no difference, every digit of a number does. */
+function contentHash({ body: { type, data }, json }: Publication): Buffer {
+  return createHash('sha256')
+    .update(json.roundedNumbers.length > 0 ? json.canonical() : sortedJson([type, data]))
+    .digest();
+}
+
+/** What hashes of content without such numbers were always made of: those that are stored still compare. */
+function sortedJson(content: unknown): string {
+  return JSON.stringify(content, (_, value: unknown) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}

@@ -1,0 +1,80 @@
+import { Type } from 'typebox';
+import { eventTypeList, listEventTypes } from '../../catalogue/service.ts';
+import { batchRoute, created, ok, page, readRoute } from '../../contract/route.ts';
+import { identifier, listOf, strict, timestamp } from '../../contract/schemas.ts';
+import { Failure } from '../../kernel/errors.ts';
+import { MAX_PAYLOAD_BYTES } from '../../outbox/queue.ts';
+import { publishPlatformEvents, SURELY_FITS_BYTES } from './publish.ts';
+
+const event = strict(
+  {
+    id: Type.String(),
+    object: Type.Literal('event'),
+    type: Type.String(),
+    timestamp,
+    account_id: Type.String(),
+    api_version: Type.Literal('2.0.0'),
+    data: Type.Record(Type.String(), Type.Unknown()),
+  },
+  { title: 'Event', description: 'a whole event, as it is sent' },
+);
+
+const eventType = strict(
+  {
+    object: Type.Literal('event_type'),
+    type: Type.String({ examples: ['payout.paid'] }),
+    description: Type.String({ description: 'when it happens' }),
+    schema: Type.Record(Type.String(), Type.Unknown(), { description: 'the JSON schema of the whole event' }),
+    example: event,
+  },
+  { title: 'EventType' },
+);
+
+export const listTypes = readRoute({
+  operation: 'listEventTypes',
+  path: '/v2/event-types',
+  access: 'webhooks',
+  summary: 'List the types of event',
+  description: "The types Payhook publishes of its own. A platform's own types are not listed.",
+  list: eventTypeList,
+  returns: { 200: listOf(eventType) },
+  handle: async ({ list }) => page(listEventTypes(list)),
+});
+
+export const publish = batchRoute({
+  operation: 'publishEvent',
+  method: 'POST',
+  path: '/v2/events',
+  access: 'full',
+  summary: 'Publish an event of your own',
+  description:
+    'It is delivered to the endpoints that subscribed to its type. The same again under the same `external_id` answers ' +
+    '200 with the event that was stored. Types that begin with one of our own prefixes are refused.',
+  bodyLimit: 2 * MAX_PAYLOAD_BYTES,
+  passesOn: 'data',
+  body: strict({
+    type: Type.String({ minLength: 1, maxLength: 100, examples: ['order.created'] }),
+    data: Type.Record(Type.String(), Type.Unknown(), { description: 'passed on unchanged' }),
+    external_id: Type.Optional(identifier),
+  }),
+  returns: { 200: event, 201: event },
+  errors: [
+    'invalid_event_type',
+    'reserved_event_type',
+    'duplicate_external_id',
+    'payload_too_large',
+    'resource_missing',
+  ],
+  unaudited: true,
+  batch: {
+    // who is refused for its size is found out with nobody else in the transaction
+    aloneAbove: SURELY_FITS_BYTES,
+    locks: ({ external_id: externalId }) => externalId ?? null,
+    handle: async (tx, publications) => {
+      const published = await publishPlatformEvents(tx, publications);
+      return published.map((one) =>
+        one instanceof Failure ? one : one.isNew ? created(one.json) : ok(one.json),
+      );
+    },
+  },
+});

@@ -1,0 +1,96 @@
+import sql from 'sql-template-tag';
+import { maybeRow, rows, type Tx } from '../../db/connect.ts';
+import { isKept } from '../../outbox/queue.ts';
+
+/** An `external_id` that an event is about to be stored under. */
+interface Wanted {
+  readonly account: string;
+  readonly externalId: string;
+  readonly hash: Buffer;
+}
+
+/** It is taken for a new event (its UUID), or what was published under it before. */
+export type Taken =
+  | { readonly id: string; readonly earlier?: undefined }
+  | { readonly id?: undefined; readonly earlier: Earlier };
+
+interface Earlier {
+  readonly hash: Buffer;
+  /** The event as it is sent. */
+  readonly payload: string;
+}
+
+/**
+ * Takes `external_id`s for events that are about to be stored, no two of them the same; each is free unless an event
+ * stands for it, as it is again once that event was dropped. A twin under way is waited for. Results in their order.
+ */
+export async function takeExternalIds(tx: Tx, wanted: readonly Wanted[]): Promise<Taken[]> {
+  const taken = new Map<Wanted, Taken>();
+  for (let open = wanted; open.length > 0; open = wanted.filter((one) => !taken.has(one))) {
+    const isTaken = await takeFree(tx, open);
+    for (const [one, id] of isTaken) taken.set(one, { id });
+    const others = open.filter((one) => !isTaken.has(one));
+    for (const [one, found] of others.length === 0 ? [] : await findTaken(tx, others)) {
+      if (found.payload !== null) taken.set(one, { earlier: { hash: found.hash, payload: found.payload } });
+      else {
+        const id = await takeOver(tx, one, found.event);
+        if (id !== null) taken.set(one, { id });
+      }
+    } // what is left went meanwhile, or a twin was quicker
+  }
+  return wanted.map((one) => taken.get(one) as Taken);
+}
+
+const asked = (wanted: readonly Wanted[]) => sql`
+  unnest(${wanted.map(({ account }) => account)}::uuid[], ${wanted.map(({ externalId }) => externalId)}::text[],
+    ${wanted.map(({ hash }) => hash)}::bytea[])
+    with ordinality as asked (account_id, external_id, request_hash, place)`;
+
+/** In the order of the keys, so that two who take several do not wait for each other in a circle. */
+async function takeFree(tx: Tx, wanted: readonly Wanted[]): Promise<Map<Wanted, string>> {
+  const found = await rows<{ place: bigint; id: string }>(
+    tx,
+    sql`with asked as materialized (select * from ${asked(wanted)}),
+        taken as (
+          insert into event_keys (account_id, external_id, event_id, request_hash)
+          select account_id, external_id, new_id(), request_hash from asked order by 1, 2
+          on conflict do nothing returning account_id, external_id, event_id)
+        select place, event_id as id from taken join asked using (account_id, external_id)`,
+    'take_external_ids',
+  );
+  return new Map(found.map(({ place, id }) => [wanted[Number(place) - 1] as Wanted, id]));
+}
+
+interface Found {
+  /** UUID of the event. */
+  readonly event: string;
+  readonly hash: Buffer;
+  /** Null when the event was dropped. */
+  readonly payload: string | null;
+}
+
+async function findTaken(tx: Tx, wanted: readonly Wanted[]): Promise<Map<Wanted, Found>> {
+  const found = await rows<Found & { place: bigint }>(
+    tx,
+    sql`select place, k.event_id as event, k.request_hash as hash, v.payload
+        from ${asked(wanted)}
+        join event_keys k using (account_id, external_id)
+        left join events v on v.account_id = k.account_id and v.id = k.event_id and ${isKept(sql`v.id`)}`,
+  );
+  return new Map(found.map(({ place, ...one }) => [wanted[Number(place) - 1] as Wanted, one]));
+}
+
+/** Takes it from an event that was dropped; null when somebody else did. */
+async function takeOver(
+  tx: Tx,
+  { account, externalId, hash }: Wanted,
+  event: string,
+): Promise<string | null> {
+  const taken = await maybeRow<{ id: string }>(
+    tx,
+    sql`update event_keys set event_id = new_id(), request_hash = ${hash}
+        where account_id = ${account} and external_id = ${externalId} and event_id = ${event}
+        returning event_id as id`,
+  );
+  return taken?.id ?? null;
+}

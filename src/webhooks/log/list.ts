@@ -1,0 +1,159 @@
+import sql, { empty, join, type Sql } from 'sql-template-tag';
+import {
+  type Filter,
+  idInstants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  offsetOf,
+  oneOf,
+  opaqueId,
+  type Page,
+  type PageSource,
+  spanOf,
+} from '../../contract/lists.ts';
+import type { Reader } from '../../db/connect.ts';
+import { uuidOf } from '../../kernel/ids.ts';
+import { countedPage, type Kind } from '../../outbox/counts.ts';
+import { isKept } from '../../outbox/queue.ts';
+import { subscriptionProblem } from '../types/types.ts';
+import { endpointJoin, record } from './store.ts';
+
+/** By what subscriptions may name: a type, or `payout.*` for all that begin so. */
+const byType: Filter = {
+  rule: 'an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes one that exists',
+  schema: { type: 'string', minLength: 1, maxLength: 100, examples: ['payout.paid', 'payout.*'] },
+  condition: (value) => {
+    if (subscriptionProblem(value) !== null) return null;
+    return value.endsWith('*') ? sql`starts_with(d.type, ${value.slice(0, -1)})` : sql`d.type = ${value}`;
+  },
+};
+
+const filters: Readonly<Record<string, Filter>> = {
+  // a status is no condition on rows: each has a path of its own
+  status: oneOf(['pending', 'delivered', 'failed', 'held'], () => sql`true`),
+  type: byType,
+  ...idInstants('created_at', 'd.event_id'),
+};
+
+const sort = { id: 'd.event_id', created_at: 'd.event_id' };
+
+/** The log of one endpoint. */
+export const endpointEventList: ListDefinition = { id: 'd.event_id', sort, filters };
+
+/** The log of the account: an event has a row for each endpoint. */
+export const webhookEventList: ListDefinition = {
+  id: 'd.endpoint_id',
+  sort,
+  filters: { ...filters, webhook_endpoint_id: opaqueId('we', 'd.endpoint_id') },
+};
+
+/** Whose log is asked for, by UUIDs. */
+interface Scope {
+  readonly account: string;
+  /** Undefined = all endpoints of the account. */
+  readonly endpoint: string | undefined;
+}
+
+type Paths = Pick<PageSource, 'ctes' | 'total' | 'find'>;
+
+/** One page of the log of an account, or of one endpoint (UUID). */
+export function listDeliveries(
+  db: Reader,
+  account: string,
+  list: ListQuery,
+  endpoint?: string,
+): Promise<Page> {
+  const asked = uuidOf('we', list.given.get('webhook_endpoint_id') ?? '') ?? undefined;
+  const status = list.given.get('status');
+  return listPage(db, {
+    list,
+    name: `${endpoint === undefined ? 'webhook_events' : 'endpoint_events'}_${status ?? 'all'}`,
+    isPrepared: list.given.size === (status === undefined ? 0 : 1),
+    table: 'deliveries',
+    alias: 'd',
+    where: sql`true`,
+    record,
+    join: endpointJoin,
+    ...pathsOf({ account, endpoint: endpoint ?? asked }, list),
+  });
+}
+
+function pathsOf(scope: Scope, list: ListQuery): Paths {
+  const status = list.given.get('status');
+  if (status === 'pending' || status === 'held') return waiting(scope, status, list);
+  const kind = status === 'delivered' || status === 'failed' ? status : 'total';
+  return list.given.has('type') ? walked(scope, kind, list) : counted(scope, kind, list);
+}
+
+/** By sums of minutes, hours and weeks: any page costs what the first one costs, and so does the total. */
+function counted(scope: Scope, kind: Kind, list: ListQuery): Paths {
+  const isFailed = kind === 'failed';
+  const { ctes, total, rows } = countedPage(
+    {
+      ...scope,
+      kind,
+      ...spanOf('created_at', list),
+      uncounted: isFailed ? sql`select event_id from over` : null,
+      between: (first, end) => rowsOf(scope, kind, sql`d.event_id >= ${first} and d.event_id < ${end}`),
+      order: { asc: sql`d.event_id, d.endpoint_id`, desc: sql`d.event_id desc, d.endpoint_id desc` },
+    },
+    { isDescending: list.sort.startsWith('-'), offset: offsetOf(list), limit: list.perPage },
+  );
+  return { ctes: isFailed ? sql`${over(scope)}, ${ctes}` : ctes, total, find: () => rows };
+}
+
+/** By walking the rows of a type: linear. */
+function walked(scope: Scope, kind: Kind, list: ListQuery): Paths {
+  const rows = rowsOf(scope, kind, join([...list.conditions, isKept(sql`d.event_id`)], ' and '));
+  return {
+    ...(kind === 'failed' ? { ctes: over(scope) } : {}),
+    total: sql`select count(*)::int8 as n from (${rows}) d`,
+    find: ({ page }) => sql`select d.* from (${rows}) d ${page}`,
+  };
+}
+
+const ofScope = ({ account, endpoint }: Scope) =>
+  sql`d.account_id = ${account} ${endpoint === undefined ? empty : sql`and d.endpoint_id = ${endpoint}`}`;
+
+// Statuses are literals: as parameters they could not use the indexes of rare ones.
+function rowsOf(scope: Scope, kind: Kind, condition: Sql): Sql {
+  const rows = sql`select d.* from deliveries d where ${ofScope(scope)} and ${condition}`;
+  if (kind === 'delivered') return sql`${rows} and d.status = 'delivered'`;
+  return kind === 'failed'
+    ? sql`${rows} and d.is_failed union all select d.* from over d where ${condition}`
+    : rows;
+}
+
+/** What waited at deleted endpoints has failed, though workers write that a little later. */
+const over = ({ account, endpoint }: Scope) => sql`
+  over as materialized (
+    select d.* from webhook_endpoints e
+    cross join lateral (
+      select * from queue q where q.account_id = e.account_id and q.endpoint_id = e.id offset 0) q
+    cross join lateral (${logOf(sql`q`)}) d
+    where e.account_id = ${account} ${endpoint === undefined ? empty : sql`and e.id = ${endpoint}`}
+      and e.deleted_at is not null and d.status = 'pending')`;
+
+/** The log of a row of the queue. Its limit keeps the planner from joining the whole log. */
+const logOf = (queued: Sql) => sql`
+  select * from deliveries l
+  where l.account_id = ${queued}.account_id and l.endpoint_id = ${queued}.endpoint_id
+    and l.event_id = ${queued}.event_id limit 1`;
+
+/** By the queue, which is small beside the log. What is in it by hand may have been delivered, or have failed, before. */
+function waiting(scope: Scope, status: 'pending' | 'held', list: ListQuery): Paths {
+  const queued = list.given.has('type')
+    ? sql`(select q.*, l.type from queue q cross join lateral (${logOf(sql`q`)}) l)`
+    : sql`queue`;
+  const keys = sql`from ${queued} d join webhook_endpoints e on e.account_id = d.account_id and e.id = d.endpoint_id
+    where ${join([ofScope(scope), ...list.conditions], ' and ')} and e.deleted_at is null
+      and e.disabled_at ${status === 'held' ? sql`is not null` : sql`is null`}
+      and (d.trigger = 'scheduled' or (select l.status from (${logOf(sql`d`)}) l) = 'pending')`;
+  return {
+    total: sql`select count(*)::int8 as n ${keys}`,
+    find: ({ page }) => sql`
+      select d.* from (select d.account_id, d.endpoint_id, d.event_id ${keys} ${page}) k
+      cross join lateral (${logOf(sql`k`)}) d`,
+  };
+}

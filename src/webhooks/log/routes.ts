@@ -1,0 +1,59 @@
+import { done, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { listOf } from '../../contract/schemas.ts';
+import { endpointEventList, listDeliveries, webhookEventList } from './list.ts';
+import { webhookEvent, webhookEventWithAttempts } from './schema.ts';
+import { getDeliveryWhole, loggedEndpoint, retryDelivery } from './service.ts';
+
+export const listOfEndpoint = readRoute({
+  operation: 'listEventsOfWebhookEndpoint',
+  path: '/v2/webhook-endpoints/{id}/events',
+  access: 'webhooks',
+  summary: 'List the events of a webhook endpoint',
+  description: 'The delivery log of one endpoint, of a deleted one too.',
+  list: endpointEventList,
+  returns: { 200: listOf(webhookEvent) },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params, list }) =>
+    page(await listDeliveries(db, account, list, await loggedEndpoint(db, account, params.id))),
+});
+
+export const get = readRoute({
+  operation: 'getEventOfWebhookEndpoint',
+  path: '/v2/webhook-endpoints/{id}/events/{event_id}',
+  access: 'webhooks',
+  summary: 'Get one event of a webhook endpoint',
+  description:
+    'With the payload, and with every attempt: what was sent and what came back. A token needs the scope affiliates ' +
+    'too for events of payouts, commissions and affiliates.',
+  returns: { 200: webhookEventWithAttempts },
+  errors: ['resource_missing'],
+  handle: async ({ db, principal, params }) => ok(await getDeliveryWhole(db, principal, params)),
+});
+
+export const retry = writeRoute({
+  operation: 'retryEventOfWebhookEndpoint',
+  method: 'POST',
+  path: '/v2/webhook-endpoints/{id}/events/{event_id}/retry',
+  access: 'webhooks',
+  summary: 'Retry an event',
+  description:
+    'Sends it again now, whatever its status, with the same `webhook-id`; an attempt that is under way or due is that ' +
+    'attempt. After a failure the earlier status and the rest of the schedule stand.',
+  returns: { 200: null },
+  errors: ['resource_missing', 'endpoint_disabled', 'endpoint_deleted'],
+  handle: async ({ tx, principal, params }) => {
+    await retryDelivery(tx, principal, params);
+    return done();
+  },
+});
+
+export const listAll = readRoute({
+  operation: 'listWebhookEvents',
+  path: '/v2/webhook-events/',
+  access: 'webhooks',
+  summary: 'List all webhook events',
+  description: 'The delivery log of the account: an event has a row for each endpoint it goes to.',
+  list: webhookEventList,
+  returns: { 200: listOf(webhookEvent) },
+  handle: async ({ db, account, list }) => page(await listDeliveries(db, account, list)),
+});

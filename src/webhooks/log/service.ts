@@ -1,0 +1,87 @@
+import type { Scope } from '../../contract/route.ts';
+import type { Reader, Tx } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { uuidOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { holdLog, retryNow } from '../../outbox/queue.ts';
+import { needsAffiliates } from '../types/types.ts';
+import { hadEndpoint, lockDelivery, readDelivery, readDeliveryWhole } from './store.ts';
+
+interface Delivery {
+  /** UUIDs. */
+  readonly endpoint: string;
+  readonly event: string;
+}
+
+const missing = () => fail('resource_missing', 'no such webhook event at this webhook endpoint');
+
+function deliveryOf(endpointId: string, eventId: string): Delivery {
+  const [endpoint, event] = [uuidOf('we', endpointId), uuidOf('evt', eventId)];
+  if (endpoint === null || event === null) throw missing();
+  return { endpoint, event };
+}
+
+/** The UUID of an endpoint that the account has or had. Throws `resource_missing`. */
+export async function loggedEndpoint(db: Reader, account: string, id: string): Promise<string> {
+  const endpoint = uuidOf('we', id);
+  if (endpoint === null || !(await hadEndpoint(db, account, endpoint))) {
+    throw fail('resource_missing', 'no such webhook endpoint');
+  }
+  return endpoint;
+}
+
+/** The log record of an event at an endpoint (UUIDs). Throws `resource_missing`. */
+export async function getDelivery(db: Reader, account: string, delivery: Delivery): Promise<Json<unknown>> {
+  const json = await readDelivery(db, account, delivery);
+  if (json === null) throw missing();
+  return json;
+}
+
+/** Who asks for an event. */
+export interface Asker {
+  readonly account: string;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** The log record by its ids, with payload and attempts. Throws `resource_missing`, `insufficient_scope`. */
+export async function getDeliveryWhole(
+  db: Reader,
+  asker: Asker,
+  ids: { id: string; event_id: string },
+): Promise<Json<unknown>> {
+  const found = await readDeliveryWhole(db, asker.account, deliveryOf(ids.id, ids.event_id));
+  if (found === null) throw missing();
+  checkScopes(asker, found.type);
+  return found.json;
+}
+
+/** What a credential may not read as a record, it may not read as an event, nor have sent somewhere. */
+function checkScopes({ scopes }: Asker, type: string): void {
+  if (scopes.has('affiliates') || !needsAffiliates([type])) return;
+  throw fail('insufficient_scope', `the credential does not hold the scope affiliates, which ${type} needs`, {
+    'www-authenticate': 'Bearer error="insufficient_scope", scope="affiliates"',
+  });
+}
+
+/**
+ * Sends an event again, now, with the same `webhook-id`. Success makes it `delivered`; after a failure the earlier
+ * status and the rest of the schedule stand. Throws `resource_missing`, `insufficient_scope`, `endpoint_disabled`,
+ * `endpoint_deleted`.
+ */
+export async function retryDelivery(
+  tx: Tx,
+  asker: Asker,
+  ids: { id: string; event_id: string },
+): Promise<void> {
+  const { account } = asker;
+  const delivery = deliveryOf(ids.id, ids.event_id);
+  await holdLog(tx);
+  const state = await lockDelivery(tx, account, delivery);
+  if (state === null) throw missing();
+  checkScopes(asker, state.type);
+  if (state.deleted) throw fail('endpoint_deleted', 'the webhook endpoint was deleted; only its log is left');
+  if (state.disabled) {
+    throw fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then retry');
+  }
+  await retryNow(tx, { account, ...delivery });
+}

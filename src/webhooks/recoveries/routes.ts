@@ -1,0 +1,96 @@
+import { Type } from 'typebox';
+import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { listOf, nullable, strict, text } from '../../contract/schemas.ts';
+import { loggedEndpoint } from '../log/service.ts';
+import { STATUSES, webhookRecovery } from './schema.ts';
+import { cancelRecovery, createRecovery, getRecovery } from './service.ts';
+import { listRecoveries, recoveryList } from './store.ts';
+
+const status = Type.Enum([...STATUSES], { title: 'RecoveredStatus' });
+
+export const recover = writeRoute({
+  operation: 'recoverWebhookEndpoint',
+  method: 'POST',
+  path: '/v2/webhook-endpoints/{id}/recover',
+  access: 'webhooks',
+  summary: 'Send events of a span of time again',
+  description:
+    'Stores a job that workers carry out: every event of the log that matches when the job comes to it is sent once ' +
+    'more, as by a retry, the oldest first and a few at a time, so that new events do not wait. An endpoint has one ' +
+    'at a time. A token without the scope affiliates names the `types`, none of payouts, commissions and affiliates.',
+  body: strict({
+    since: Type.String({
+      minLength: 1,
+      description: 'events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD of the account',
+    }),
+    until: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'events created before it, a day whole; now at the latest, and if left out',
+      }),
+    ),
+    status: Type.Optional(
+      Type.Union([status, Type.Array(status, { minItems: 1, maxItems: STATUSES.length })], {
+        description: 'the status of the events in the log, or several; failed if left out',
+        default: 'failed',
+      }),
+    ),
+    types: Type.Optional(
+      nullable(
+        Type.Array(text(100), {
+          minItems: 1,
+          maxItems: 100,
+          description: 'names such as payout.paid or payout.*; null = all',
+        }),
+      ),
+    ),
+  }),
+  returns: { 201: webhookRecovery },
+  errors: [
+    'resource_missing',
+    'endpoint_disabled',
+    'endpoint_deleted',
+    'recovery_in_progress',
+    'invalid_event_type',
+  ],
+  handle: async ({ tx, principal, params, body }) =>
+    created(await createRecovery(tx, principal, params.id, body)),
+});
+
+export const list = readRoute({
+  operation: 'listRecoveriesOfWebhookEndpoint',
+  path: '/v2/webhook-endpoints/{id}/recoveries',
+  access: 'webhooks',
+  summary: 'List the recoveries of a webhook endpoint',
+  list: recoveryList,
+  returns: { 200: listOf(webhookRecovery) },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params, list }) =>
+    page(await listRecoveries(db, account, await loggedEndpoint(db, account, params.id), list)),
+});
+
+export const get = readRoute({
+  operation: 'getRecoveryOfWebhookEndpoint',
+  path: '/v2/webhook-endpoints/{id}/recoveries/{recovery_id}',
+  access: 'webhooks',
+  summary: 'Get a recovery',
+  description: 'How far it is, and what it has put into work.',
+  returns: { 200: webhookRecovery },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => ok(await getRecovery(db, account, params)),
+});
+
+export const cancel = writeRoute({
+  operation: 'cancelRecoveryOfWebhookEndpoint',
+  method: 'DELETE',
+  path: '/v2/webhook-endpoints/{id}/recoveries/{recovery_id}',
+  access: 'webhooks',
+  summary: 'Cancel a recovery',
+  description: 'It puts nothing more into work; what it has put there is sent. The record stays.',
+  returns: { 204: null },
+  errors: ['resource_missing', 'recovery_ended'],
+  handle: async ({ tx, account, params }) => {
+    await cancelRecovery(tx, account, params);
+    return noContent();
+  },
+});

@@ -1,0 +1,133 @@
+import type { Principal } from '../../contract/route.ts';
+import type { Reader, Tx } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { idOf, uuidOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import {
+  formatInstant,
+  INSTANT_OR_DAY_RULE,
+  parseDay,
+  parseInstant,
+  parseInstantOrDay,
+  type Timestamp,
+} from '../../kernel/time.ts';
+import { zoneOf } from '../../people/accounts/service.ts';
+import { checkSubscription, endpointUuid, knownTypes, missingEndpoint } from '../endpoints/service.ts';
+import {
+  type Filters,
+  insertRecovery,
+  lockTarget,
+  markCancelled,
+  openRecovery,
+  type Place,
+  readRecovery,
+} from './store.ts';
+
+export interface RecoveryInput {
+  readonly since: string;
+  readonly until?: string;
+  readonly status?: string | readonly string[];
+  readonly types?: readonly string[] | null;
+}
+
+const missing = () => fail('resource_missing', 'no such recovery of this webhook endpoint');
+
+function placeOf(ids: { id: string; recovery_id: string }): Place {
+  const [endpoint, recovery] = [uuidOf('we', ids.id), uuidOf('rec', ids.recovery_id)];
+  if (endpoint === null || recovery === null) throw missing();
+  return { endpoint, recovery };
+}
+
+/** The record of a recovery, of one that is over too. Throws `resource_missing`. */
+export async function getRecovery(
+  db: Reader,
+  account: string,
+  ids: { id: string; recovery_id: string },
+): Promise<Json<unknown>> {
+  const json = await readRecovery(db, account, placeOf(ids));
+  if (json === null) throw missing();
+  return json;
+}
+
+/**
+ * Stores a job that sends events of an endpoint again, those that match when the job comes to them; workers carry it
+ * out. Throws `insufficient_scope`, `resource_missing`, `endpoint_deleted`, `endpoint_disabled`, `recovery_in_progress`
+ * (with Location), `invalid_body`, `invalid_event_type`.
+ */
+export async function createRecovery(
+  tx: Tx,
+  principal: Principal,
+  id: string,
+  input: RecoveryInput,
+): Promise<Json<unknown>> {
+  const { account } = principal;
+  const endpoint = endpointUuid(id);
+  // what a credential may not read, it may not have sent somewhere
+  checkSubscription(principal, input.types ?? null);
+  const target = await lockTarget(tx, account, endpoint);
+  if (target === null) throw missingEndpoint();
+  if (target.deleted)
+    throw fail('endpoint_deleted', 'the webhook endpoint was deleted; only its log is left');
+  if (target.disabled) {
+    throw fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then recover');
+  }
+  await refuseSecond(tx, account, endpoint);
+  const filters = filtersOf(input, target.now, await zoneOf(tx, account));
+  const recovery = await insertRecovery(tx, account, { endpoint, filters, createdBy: principal.id });
+  const json = await readRecovery(tx, account, { endpoint, recovery });
+  if (json === null) throw missing();
+  return json;
+}
+
+async function refuseSecond(tx: Tx, account: string, endpoint: string): Promise<void> {
+  const open = await openRecovery(tx, account, endpoint);
+  if (open === null) return;
+  const id = idOf('rec', open);
+  throw fail(
+    'recovery_in_progress',
+    `recovery ${id} of this endpoint is not over: wait for it or cancel it`,
+    {
+      location: `/v2/webhook-endpoints/${idOf('we', endpoint)}/recoveries/${id}`,
+    },
+  );
+}
+
+/** Cancels a recovery: it queues nothing more. Throws `resource_missing`, `recovery_ended`. */
+export async function cancelRecovery(
+  tx: Tx,
+  account: string,
+  ids: { id: string; recovery_id: string },
+): Promise<void> {
+  const place = placeOf(ids);
+  if (await markCancelled(tx, account, place)) return;
+  if ((await readRecovery(tx, account, place)) === null) throw missing();
+  throw fail('recovery_ended', `recovery ${ids.recovery_id} is completed or cancelled already`);
+}
+
+function filtersOf(
+  { since, until, status = 'failed', types = null }: RecoveryInput,
+  now: Timestamp,
+  zone: string,
+): Filters {
+  const from = parseInstantOrDay(since, zone)?.from ?? refuseTime('since');
+  // what has not happened yet is not sent again
+  const to = Math.min(until === undefined ? Infinity : endOf(until, zone), parseInstant(now) ?? 0);
+  if (from >= to) {
+    throw fail('invalid_body', 'since must be before until, which is now at the latest');
+  }
+  return {
+    since: formatInstant(from),
+    until: formatInstant(to),
+    statuses: [...new Set([status].flat())],
+    types: types && knownTypes(types, 'types'),
+  };
+}
+
+function endOf(until: string, zone: string): number {
+  const at = parseInstantOrDay(until, zone) ?? refuseTime('until');
+  return parseDay(until) === null ? at.from : at.until;
+}
+
+function refuseTime(field: string): never {
+  throw fail('invalid_body', `${field} must be ${INSTANT_OR_DAY_RULE}`);
+}

@@ -1,0 +1,133 @@
+import sql from 'sql-template-tag';
+import {
+  idInstants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  type Page,
+} from '../../contract/lists.ts';
+import { maybeRow, oneRow, type Reader, type Tx } from '../../db/connect.ts';
+import type { Timestamp } from '../../kernel/time.ts';
+
+/** The columns of the record, over `webhook_recoveries r` join `webhook_endpoints e`. */
+const record = sql`public_id('rec', r.id) as id, 'webhook_recovery' as object,
+  public_id('we', r.endpoint_id) as webhook_endpoint_id,
+  case when r.completed_at is not null then 'completed' when r.cancelled_at is not null then 'cancelled'
+       when e.disabled_at is not null then 'paused' when r.started_at is not null then 'running'
+       else 'pending' end as status,
+  json_build_object('since', iso(r.since), 'until', iso(r.until), 'status', r.statuses, 'types', r.types) as filters,
+  iso(case when r.completed_at is not null then r.until
+           when r.started_at is not null then id_time(r.cursor) end) as processed_until,
+  r.queued_count, r.skipped_count, r.created_by, iso(id_time(r.id)) as created_at, iso(r.started_at) as started_at,
+  iso(r.completed_at) as completed_at, iso(r.cancelled_at) as cancelled_at`;
+const endpointJoin = sql`join webhook_endpoints e on e.account_id = r.account_id and e.id = r.endpoint_id`;
+const isOpen = sql`r.completed_at is null and r.cancelled_at is null`;
+
+/** The recoveries of one endpoint. */
+export const recoveryList: ListDefinition = {
+  id: 'r.id',
+  sort: { id: 'r.id', created_at: 'r.id' },
+  filters: idInstants('created_at', 'r.id'),
+};
+
+/** One page of the recoveries of an endpoint (UUID). */
+export function listRecoveries(
+  db: Reader,
+  account: string,
+  endpoint: string,
+  list: ListQuery,
+): Promise<Page> {
+  return listPage(db, {
+    list,
+    name: 'webhook_recoveries',
+    table: 'webhook_recoveries',
+    alias: 'r',
+    where: sql`r.account_id = ${account} and r.endpoint_id = ${endpoint}`,
+    record,
+    join: endpointJoin,
+  });
+}
+
+/** A recovery and its endpoint, by their UUIDs. */
+export interface Place {
+  readonly endpoint: string;
+  readonly recovery: string;
+}
+
+/** The record, or null. */
+export async function readRecovery(
+  db: Reader,
+  account: string,
+  { endpoint, recovery }: Place,
+): Promise<string | null> {
+  const row = await maybeRow<{ json: string }>(
+    db,
+    sql`select row_to_json(t)::text as json from (
+          select ${record} from webhook_recoveries r ${endpointJoin}
+          where r.account_id = ${account} and r.endpoint_id = ${endpoint} and r.id = ${recovery}) t`,
+  );
+  return row?.json ?? null;
+}
+
+/** What a recovery decides by, with the time. The endpoint's row is locked: changes of it and twins wait. */
+export function lockTarget(
+  tx: Tx,
+  account: string,
+  endpoint: string,
+): Promise<{ disabled: boolean; deleted: boolean; now: Timestamp } | null> {
+  return maybeRow(
+    tx,
+    sql`select disabled_at is not null as disabled, deleted_at is not null as deleted, now_ms() as now
+        from webhook_endpoints where account_id = ${account} and id = ${endpoint} for no key update`,
+  );
+}
+
+/** The recovery (UUID) of an endpoint that is not over, or null. */
+export async function openRecovery(tx: Tx, account: string, endpoint: string): Promise<string | null> {
+  const row = await maybeRow<{ id: string }>(
+    tx,
+    sql`select r.id from webhook_recoveries r
+        where r.account_id = ${account} and r.endpoint_id = ${endpoint} and ${isOpen}`,
+  );
+  return row?.id ?? null;
+}
+
+/** What a recovery sends again, checked. */
+export interface Filters {
+  readonly since: Timestamp;
+  readonly until: Timestamp;
+  readonly statuses: readonly string[];
+  /** Null = all. */
+  readonly types: readonly string[] | null;
+}
+
+/** Stores a recovery that nobody has begun; returns its UUID. */
+export async function insertRecovery(
+  tx: Tx,
+  account: string,
+  { endpoint, filters, createdBy }: { endpoint: string; filters: Filters; createdBy: string },
+): Promise<string> {
+  const { since, until, statuses, types } = filters;
+  const { id } = await oneRow<{ id: string }>(
+    tx,
+    sql`insert into webhook_recoveries (account_id, endpoint_id, since, until, statuses, types, cursor, created_by)
+        values (${account}, ${endpoint}, ${since}, ${until}, ${[...statuses]}, ${types && [...types]},
+                id_floor(${since}::timestamptz), ${createdBy}) returning id`,
+  );
+  return id;
+}
+
+/** Cancels a recovery; false when there is none or it is over. A slice under way is waited for. */
+export async function markCancelled(
+  tx: Tx,
+  account: string,
+  { endpoint, recovery }: Place,
+): Promise<boolean> {
+  const done = await maybeRow(
+    tx,
+    sql`update webhook_recoveries r set cancelled_at = now_ms()
+        where r.account_id = ${account} and r.endpoint_id = ${endpoint} and r.id = ${recovery} and ${isOpen}
+        returning 1`,
+  );
+  return done !== null;
+}

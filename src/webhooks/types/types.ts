@@ -1,0 +1,58 @@
+import { CATALOGUE } from '../../catalogue/catalogue.ts';
+
+/** What the names of our own types begin with: nobody else publishes under them. */
+export const OWN_PREFIXES = [
+  'payout.',
+  'commission.',
+  'commissions.',
+  'affiliate.',
+  'webhook_endpoint.',
+] as const;
+
+// Types whose data a credential needs the scope `affiliates` for.
+const AFFILIATE_PREFIXES = ['payout.', 'commission.', 'commissions.', 'affiliate.'] as const;
+
+const OWN_TYPES = Object.keys(CATALOGUE);
+const MAX_LENGTH = 100;
+const NAME = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$/;
+const WILDCARD = /^([A-Za-z0-9_-]+\.)+\*$/;
+
+/** Whether it is a well-formed name of an event type, ours or a platform's: `order.created`. */
+export function isEventType(text: string): boolean {
+  return text.length <= MAX_LENGTH && NAME.test(text);
+}
+
+/** Our own prefix that a name begins with, in whatever case: a receiver may ignore it. */
+export function ownPrefixOf(text: string): string | undefined {
+  return OWN_PREFIXES.find((own) => text.toLowerCase().startsWith(own));
+}
+
+/** The rule that an entry of an endpoint's `event_types` breaks, or null when it breaks none. */
+export function subscriptionProblem(text: string): string | null {
+  if (text === '*')
+    return 'leave event_types out (null) for all; * stands only behind a prefix, as in order.*';
+  const wellFormed = isEventType(text) || (text.length <= MAX_LENGTH && WILDCARD.test(text));
+  if (!wellFormed) {
+    return (
+      'an event type must be a dotted name such as order.created, or order.* for all that begin with order.: at ' +
+      `least two segments of letters, digits, _ and -, at most ${MAX_LENGTH} characters, * only as the last segment`
+    );
+  }
+  const prefix = ownPrefixOf(text);
+  if (prefix === undefined || OWN_TYPES.some((type) => covers(text, type))) return null;
+  const known = OWN_TYPES.filter((type) => type.startsWith(prefix));
+  return `there is no event type ${text}; under ${prefix} there are ${known.join(', ')}, and ${prefix}* for all of them`;
+}
+
+/** Whether an endpoint with these `event_types` can get records that the scope `affiliates` guards. */
+export function needsAffiliates(eventTypes: readonly string[] | null): boolean {
+  if (eventTypes === null) return true;
+  return eventTypes.some((entry) =>
+    AFFILIATE_PREFIXES.some((prefix) => entry.startsWith(prefix) || covers(entry, prefix)),
+  );
+}
+
+/** Whether an entry of `event_types` stands for this type. */
+function covers(entry: string, type: string): boolean {
+  return entry.endsWith('*') ? type.startsWith(entry.slice(0, -1)) : entry === type;
+}
