@@ -8,7 +8,7 @@ import { describe } from '../src/http/openapi.ts';
 import { ROUTES } from '../src/http/routes.ts';
 import { explainConfig } from '../src/kernel/config.ts';
 import { REASONS } from '../src/kernel/errors.ts';
-import type { EventType } from '../src/outbox/queue.ts';
+import { EVENT_TYPES, type EventType } from '../src/outbox/event-types.ts';
 import { OWN_PREFIXES } from '../src/webhooks/types/types.ts';
 import { cliPage } from './cli-page.ts';
 import { clientTypes } from './client-types.ts';
@@ -103,7 +103,7 @@ ${JSON.stringify(exampleEvent(type), null, 2)}
 </details>`,
   );
   const meanings = types.map((type) =>
-    types.length === 1 ? CATALOGUE[type].meaning : `- \`${type}\`: ${CATALOGUE[type].meaning}`,
+    types.length === 1 ? EVENT_TYPES[type] : `- \`${type}\`: ${EVENT_TYPES[type]}`,
   );
   return `## ${types.map((type) => `\`${type}\``).join(', ')}
 

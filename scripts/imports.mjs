@@ -1,119 +1,118 @@
-// Who may import whom, from real paths. Prints every import that breaks a rule; ARCHITECTURE.md has the picture.
+// Holds the code to the rooms of rooms.mjs, type imports included, and proves that neither rooms nor files know each other in
+// a circle. Prints every import that breaks a rule.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ROOMS } from './rooms.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-// The first pattern that fits names the area of a file.
-const AREAS = [
-  ['route', /^src\/http\/(route|lists|page|cookies|headers)\.ts$/],
-  ['queue', /^src\/delivery\/(queue|counts|secrets)\.ts$/],
-  ['feature', /^src\/features\//],
-  ['app', /^src\/((app|chores|data-folder|readiness)\.ts$|secret-key\/)/],
-  ...['kernel', 'db', 'http', 'delivery', 'oauth', 'pages', 'client', 'cli', 'web'].map((area) => [
-    area,
-    new RegExp(`^src/${area}/`),
-  ]),
-];
-
-const MAY_IMPORT = {
-  kernel: ['kernel'],
-  db: ['db', 'kernel'],
-  route: ['route', 'db', 'kernel'],
-  queue: ['queue', 'db', 'kernel'],
-  delivery: ['delivery', 'queue', 'db', 'kernel'],
-  feature: ['feature', 'route', 'queue', 'db', 'kernel'],
-  pages: ['pages', 'route', 'feature', 'db', 'kernel'],
-  oauth: ['oauth', 'pages', 'route', 'feature', 'db', 'kernel'],
-  http: ['http', 'route', 'feature', 'oauth', 'pages', 'db', 'kernel'],
-  app: ['app', 'http', 'delivery', 'queue', 'oauth', 'feature', 'db', 'kernel'],
-  client: ['client', 'kernel'],
-  cli: ['cli', 'app', 'client', 'kernel'],
-  web: ['web', 'client'],
-};
-
-// [what, where it may stand]
+// [what, where it may stand, the rule]
 const ONLY_IN = [
   [/from 'fastify'/, /^src\/http\//, 'fastify belongs to http/'],
   [
     /from 'undici'/,
-    /^src\/(client\/|delivery\/(send|dial)\.ts)/,
-    'outbound HTTP belongs to client/ and delivery/',
+    /^src\/(client\/|webhooks\/engine\/(send|dial)\.ts)/,
+    'outbound HTTP belongs to client/ and webhooks/engine/',
   ],
   [
     /from 'sql-template-tag'/,
-    /^src\/(db|delivery)\/|^src\/oauth\/store\.ts$|^src\/http\/(lists|idempotency)\.ts$|^src\/features\/(?!.*(routes|service|state|schema)\.ts)/,
+    /^src\/((db|outbox|webhooks\/engine)\/|oauth\/store\.ts$|contract\/(lists|changes)\.ts$|http\/idempotency\.ts$|(money|people|webhooks)\/(?!.*(routes|service|state|schema)\.ts))/,
     'SQL does not stand in routes, services or states',
   ],
   [/process\.env/, /^src\/kernel\/config\.ts$/, 'process.env is read in kernel/config only'],
   [/process\.exit\(/, /^src\/cli\/main\.ts$/, 'process.exit is called in cli/main only'],
   [
     /new Date\(\)|Date\.now\(\)/,
-    /^src\/(?!features|delivery|oauth|pages)/,
+    /^src\/(?!money|people|webhooks|outbox|catalogue|contract|oauth|screens)/,
     "the database's clock decides, not the machine's",
   ],
 ];
 
+// A noun is used through its service; the rooms below the nouns are open.
+const INSIDE =
+  /^src\/(money|people|webhooks)\/(?!ledger|files|refund-lines|types|engine)[^/]+\/(routes|store|lists)\.ts$/;
+
 // Written by scripts/client-types.ts: nobody reads it from top to bottom.
 const GENERATED = 'src/client/api.ts';
+const MOST_LINES = 400;
 
-const areaOf = (file) => AREAS.find(([, pattern]) => pattern.test(file))?.[0];
+const problems = [];
+const rooms = new Map(ROOMS.map(([name, , knows]) => [name, new Set(knows)]));
+const outer = (room) => room.split('/')[0];
+
+/** Whether a room may know another: both are one, a line says so, or the room around it may. */
+function mayKnow(from, to) {
+  if (from === to || outer(from) === to) return from === to || rooms.get(from)?.has(to);
+  if (outer(from) === outer(to)) return !from.includes('/') || rooms.get(from)?.has(to);
+  return rooms.get(outer(from))?.has(outer(to)) ?? false;
+}
 
 const files = readdirSync(join(root, 'src'), { recursive: true })
   .map((name) => join('src', name))
   .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name));
+const roomOf = (file) => relative('src', dirname(file));
 
-const problems = [];
-const graph = new Map();
+const fileGraph = new Map();
+const roomGraphs = { outer: new Map(), inner: new Map() };
+const link = (graph, from, to) => {
+  if (from !== to) graph.set(from, (graph.get(from) ?? new Set()).add(to));
+};
 
 for (const file of files) {
   const text = readFileSync(join(root, file), 'utf8');
+  const lines = text.trimEnd().split('\n').length;
+  if (lines > MOST_LINES && file !== GENERATED)
+    problems.push(`${file} has ${lines} lines, at most ${MOST_LINES}`);
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
   const values = code.replaceAll(/^import type [^;]*;/gm, '');
   for (const [what, where, rule] of ONLY_IN) {
     if (what.test(values) && !where.test(file)) problems.push(`${file}: ${rule}`);
   }
-  const area = areaOf(file);
-  if (!area) problems.push(`${file}: lies in no area of the house`);
-  const targets = [];
-  for (const [statement, specifier] of code.matchAll(
+  const from = roomOf(file);
+  if (!rooms.has(from)) problems.push(`${file}: scripts/rooms.mjs has no line for src/${from}`);
+  const targets = new Set();
+  for (const [statement, specifier, imported] of code.matchAll(
     /(?:import|export)[^;]*?from\s*'(\.[^']+)'|import\('(\.[^']+)'\)/g,
   )) {
-    const path = specifier ?? /import\('([^']+)'/.exec(statement)[1];
-    const target = relative(root, join(root, dirname(file), path));
-    const typeOnly = /^import type\b/.test(statement);
-    if (!typeOnly) targets.push(target);
-    const to = areaOf(target);
-    if (area && to && !MAY_IMPORT[area].includes(to))
-      problems.push(`${file} (${area}) may not import ${target} (${to})`);
-    const [from, into] = [file, target].map((name) => /^src\/features\/([^/]+)\//.exec(name)?.[1]);
-    if (from && into && from !== into && !typeOnly && /(routes|store|lists)\.ts$/.test(target)) {
-      problems.push(`${file} may not import ${target}: another feature is used through its service`);
+    const target = relative(root, join(root, dirname(file), specifier ?? imported));
+    const to = roomOf(target);
+    const isType = /^(import|export) type\b/.test(statement);
+    if (!isType) targets.add(target);
+    link(roomGraphs.inner, from, to);
+    link(roomGraphs.outer, outer(from), outer(to));
+    if (!mayKnow(from, to)) problems.push(`${file} may not import ${target}: ${from} does not know ${to}`);
+    if (from !== to && !isType && INSIDE.test(target) && !/^(http|catalogue|app)/.test(from)) {
+      problems.push(`${file} may not import ${target}: another noun is used through its service`);
     }
   }
-  graph.set(file, targets);
+  fileGraph.set(file, targets);
 }
 
-const done = new Set();
-function walk(file, path) {
-  if (path.includes(file)) {
-    problems.push(`a cycle: ${[...path.slice(path.indexOf(file)), file].join(' -> ')}`);
-    return;
+function refuseCircles(graph, what) {
+  const done = new Set();
+  const walk = (node, path) => {
+    const start = path.indexOf(node);
+    if (start >= 0) problems.push(`a circle of ${what}: ${[...path.slice(start), node].join(' -> ')}`);
+    if (start >= 0 || done.has(node)) return;
+    for (const next of graph.get(node) ?? []) walk(next, [...path, node]);
+    done.add(node);
+  };
+  for (const node of graph.keys()) walk(node, []);
+}
+refuseCircles(fileGraph, 'files');
+refuseCircles(roomGraphs.outer, 'rooms');
+refuseCircles(roomGraphs.inner, 'rooms');
+
+for (const [room, , knows] of ROOMS) {
+  for (const known of knows) {
+    const graph = room.includes('/') ? roomGraphs.inner : roomGraphs.outer;
+    if (!graph.get(room)?.has(known))
+      problems.push(`scripts/rooms.mjs: ${room} does not need to know ${known}`);
   }
-  if (done.has(file)) return;
-  for (const target of graph.get(file) ?? []) walk(target, [...path, file]);
-  done.add(file);
-}
-for (const file of files) walk(file, []);
-
-for (const file of files) {
-  const lines = readFileSync(join(root, file), 'utf8').split('\n').length;
-  if (lines > 400 && file !== GENERATED)
-    console.warn(`warning: ${file} has ${lines} lines: is it two things?`);
 }
 if (problems.length > 0) {
   console.error([...new Set(problems)].join('\n'));
   process.exit(1);
 }
-console.log(`imports: ${files.length} files keep the rules`);
+console.log(`imports: ${files.length} files in ${ROOMS.length} rooms keep the rules`);

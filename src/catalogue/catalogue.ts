@@ -3,13 +3,11 @@ import { amount, currencyCode, strict, timestamp } from '../contract/schemas.ts'
 import { affiliate } from '../money/affiliates/schema.ts';
 import { commission } from '../money/commissions/schema.ts';
 import { payoutSummary } from '../money/payouts/schema.ts';
-import type { EventType } from '../outbox/queue.ts';
+import type { EventType } from '../outbox/event-types.ts';
 import { webhookEndpoint } from '../webhooks/endpoints/schema.ts';
 import * as examples from './examples.ts';
 
 interface CatalogueEntry<Data extends TSchema = TSchema> {
-  /** When it happens. */
-  readonly meaning: string;
   /** The schema of `data`: what the REST GET of the record shows, without its long lists. */
   readonly data: Data;
   readonly example: Static<Data>;
@@ -40,80 +38,66 @@ const entry = <Data extends TSchema>(made: CatalogueEntry<Data>): CatalogueEntry
 /** Every type of event Payhook publishes of its own: the docs, and what subscribes to events, come from here. */
 export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {
   'payout.created': entry({
-    meaning: 'A payout was made; it is unpaid.',
     data: payoutSummary,
     example: examples.payoutCreated,
     at: examples.payoutCreated.updated_at,
   }),
   'payout.updated': entry({
-    meaning: 'Members, sums or destinations of the unpaid payout changed, or money of a paid one came back.',
     data: payoutSummary,
     example: examples.payoutUpdated,
     at: examples.payoutUpdated.updated_at,
   }),
   'payout.paid': entry({
-    meaning: 'A payout was completed.',
     data: payoutSummary,
     example: examples.payoutPaid,
     at: examples.payoutPaid.updated_at,
   }),
   'payout.deleted': entry({
-    meaning: 'An unpaid payout was deleted, or a refund emptied it.',
     data: payoutSummary,
     example: examples.payoutDeleted,
     at: examples.DELETED_AT,
   }),
   'commission.created': entry({
-    meaning: 'A commission or adjustment came in by itself.',
     data: commission,
     example: examples.commissionCreated,
     at: examples.commissionCreated.updated_at,
   }),
   'commission.updated': entry({
-    meaning: 'A commission was reduced by a refund, held or unheld, or such a refund was reversed.',
     data: commission,
     example: examples.commissionUpdated,
     at: examples.commissionUpdated.updated_at,
   }),
   'commission.voided': entry({
-    meaning: 'A commission is not owed any more, or a clawback is not.',
     data: commission,
     example: examples.commissionVoided,
     at: examples.commissionVoided.updated_at,
   }),
   'commission.clawed_back': entry({
-    meaning: 'A paid commission was refunded: the record is the clawback that the next payout settles.',
     data: commission,
     example: examples.commissionClawedBack,
     at: examples.commissionClawedBack.updated_at,
   }),
   'commissions.imported': entry({
-    meaning:
-      'Commissions came in by a batch or a file, or were carried over from a payout: one event for all.',
     data: imported,
     example: examples.commissionsImported,
     at: examples.IMPORTED_AT,
   }),
   'affiliate.created': entry({
-    meaning: 'An affiliate was made.',
     data: affiliate,
     example: examples.affiliateCreated,
     at: examples.affiliateCreated.updated_at,
   }),
   'affiliate.updated': entry({
-    meaning: 'A field of an affiliate changed.',
     data: affiliate,
     example: examples.affiliateUpdated,
     at: examples.affiliateUpdated.updated_at,
   }),
   'webhook_endpoint.disabled': entry({
-    meaning: "An endpoint was disabled; the account's other endpoints hear of it.",
     data: webhookEndpoint,
     example: examples.endpointDisabled,
     at: examples.endpointDisabled.updated_at,
   }),
   'webhook_endpoint.test': entry({
-    meaning: 'Somebody tried an endpoint: it goes to that one alone, whatever it subscribes to.',
     data: webhookTest,
     example: examples.endpointTest,
     at: examples.TESTED_AT,

@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
 import type { ListDefinition, ListQuery, Page } from '../contract/lists.ts';
 import { toJson } from '../kernel/json.ts';
-import type { EventType } from '../outbox/queue.ts';
-import { CATALOGUE, eventSchema, exampleEvent } from './catalogue.ts';
+import { EVENT_TYPES, type EventType } from '../outbox/event-types.ts';
+import { eventSchema, exampleEvent } from './catalogue.ts';
 
 /** The catalogue is code: it is sorted and cut here, not by the database. */
 export const eventTypeList: ListDefinition = {
@@ -20,11 +20,11 @@ const open = (schema: TSchema): unknown =>
     ),
   );
 
-const ENTRIES: readonly string[] = (Object.keys(CATALOGUE) as EventType[]).toSorted().map((type) =>
+const ENTRIES: readonly string[] = (Object.keys(EVENT_TYPES) as EventType[]).toSorted().map((type) =>
   toJson({
     object: 'event_type',
     type,
-    description: CATALOGUE[type].meaning,
+    description: EVENT_TYPES[type],
     schema: open(eventSchema(type)),
     example: exampleEvent(type),
   }),

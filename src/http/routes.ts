@@ -1,3 +1,4 @@
+import * as catalogue from '../catalogue/routes.ts';
 import type { Route } from '../contract/route.ts';
 import * as affiliates from '../money/affiliates/routes.ts';
 import * as commissions from '../money/commissions/routes.ts';
@@ -82,7 +83,7 @@ export const ROUTES: readonly Route[] = [
   webhookEvents.retry,
   webhookEvents.listAll,
   events.publish,
-  events.listTypes,
+  catalogue.listTypes,
   accounts.get,
   accounts.change,
   apiKeys.list,

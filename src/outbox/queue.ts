@@ -3,22 +3,7 @@ import { rows, type Tx } from '../db/connect.ts';
 import { fail } from '../kernel/errors.ts';
 import type { Json } from '../kernel/json.ts';
 import { noteChanges } from './counts.ts';
-
-/** The types of event that Payhook publishes of its own. */
-export type EventType =
-  | 'payout.created'
-  | 'payout.updated'
-  | 'payout.paid'
-  | 'payout.deleted'
-  | 'commission.created'
-  | 'commission.updated'
-  | 'commission.voided'
-  | 'commission.clawed_back'
-  | 'commissions.imported'
-  | 'affiliate.created'
-  | 'affiliate.updated'
-  | 'webhook_endpoint.disabled'
-  | 'webhook_endpoint.test';
+import type { EventType } from './event-types.ts';
 
 /** Who hears of an event besides what endpoints subscribe to: one endpoint (UUID) alone, or all but one. */
 export type Audience = { readonly only: string } | { readonly except: string } | undefined;

@@ -2,12 +2,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CATALOGUE, exampleEvent } from '../../src/catalogue/catalogue.ts';
-import type { EventType } from '../../src/outbox/queue.ts';
+import { EVENT_TYPES, type EventType } from '../../src/outbox/event-types.ts';
 import { checkAgainstCatalogue } from '../support/description.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { allOf, expectRefusal, type Json } from './fixtures.ts';
 
-const EVENT_TYPES = '/v2/event-types';
+const PATH = '/v2/event-types';
 const TYPES = Object.keys(CATALOGUE) as EventType[];
 const VERSION_7 = /^[a-z]+_([0-9a-f]{12})7[0-9a-f]{3}[89ab][0-9a-f]{15}$/;
 
@@ -19,16 +19,16 @@ afterAll(() => world.close());
 
 describe('the list of event types', () => {
   test('has every type of the catalogue once, in the order of the names', async () => {
-    const { body } = await world.api.get(EVENT_TYPES);
+    const { body } = await world.api.get(PATH);
     expect(body.data.map(({ type }: Json) => type)).toEqual(TYPES.toSorted());
     expect(body.pagination).toEqual({ page: 1, limit: 50, total: TYPES.length, pages: 1 });
   });
 
   test('says of each when it happens, its schema and an example', async () => {
-    for (const item of await allOf(world.api, EVENT_TYPES)) {
+    for (const item of await allOf(world.api, PATH)) {
       const type = item.type as EventType;
       expect(Object.keys(item)).toEqual(['object', 'type', 'description', 'schema', 'example']);
-      expect(item).toMatchObject({ object: 'event_type', description: CATALOGUE[type].meaning });
+      expect(item).toMatchObject({ object: 'event_type', description: EVENT_TYPES[type] });
       expect(item.example).toEqual(exampleEvent(type));
       // as a receiver would: the schema as it came, by a validator of its own
       const ajv = new Ajv2020({ strict: false });
@@ -42,30 +42,19 @@ describe('the list of event types', () => {
 
   test('has pages, and turns round', async () => {
     const names = TYPES.toSorted().toReversed();
-    const { body, headers } = await world.api.get(`${EVENT_TYPES}?sort=-type&per_page=5&page=2`);
+    const { body, headers } = await world.api.get(`${PATH}?sort=-type&per_page=5&page=2`);
     expect(body.data.map(({ type }: Json) => type)).toEqual(names.slice(5, 10));
     const pages = Math.ceil(names.length / 5);
     expect(body.pagination).toEqual({ page: 2, limit: 5, total: names.length, pages });
     expect(headers.get('link')).toContain('page=3');
-    const beyond = await world.api.get(`${EVENT_TYPES}?page=${'9'.repeat(40)}`);
+    const beyond = await world.api.get(`${PATH}?page=${'9'.repeat(40)}`);
     expect([beyond.status, beyond.body.data]).toEqual([200, []]);
     expect(beyond.text).toContain(`"page":${'9'.repeat(40)},`);
   });
 
   test('knows no filter and no other order', async () => {
-    expectRefusal(
-      await world.api.get(`${EVENT_TYPES}?type=payout.paid`),
-      400,
-      'unknown_query_parameter',
-      'type',
-    );
-    expectRefusal(
-      await world.api.get(`${EVENT_TYPES}?sort=created_at`),
-      400,
-      'invalid_query',
-      'sort',
-      'type',
-    );
+    expectRefusal(await world.api.get(`${PATH}?type=payout.paid`), 400, 'unknown_query_parameter', 'type');
+    expectRefusal(await world.api.get(`${PATH}?sort=created_at`), 400, 'invalid_query', 'sort', 'type');
   });
 });
 

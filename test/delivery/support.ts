@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import sql from 'sql-template-tag';
 import { expect } from 'vitest';
-import { type EventType, publishEach } from '../../src/outbox/queue.ts';
+import type { EventType } from '../../src/outbox/event-types.ts';
+import { publishEach } from '../../src/outbox/queue.ts';
 import type { Api } from '../support/api.ts';
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';

@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { eventSchema } from '../../src/catalogue/catalogue.ts';
 import { describe } from '../../src/http/openapi.ts';
 import { ROUTES } from '../../src/http/routes.ts';
-import type { EventType } from '../../src/outbox/queue.ts';
+import type { EventType } from '../../src/outbox/event-types.ts';
 
 interface Operation {
   readonly responses: Record<

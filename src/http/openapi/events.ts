@@ -1,4 +1,5 @@
 import { CATALOGUE, eventSchema } from '../../catalogue/catalogue.ts';
+import { EVENT_TYPES } from '../../outbox/event-types.ts';
 
 type Json = Record<string, unknown>;
 
@@ -32,7 +33,7 @@ export function webhooksOf(): Json {
           tags: ['events'],
           security: [],
           summary: type,
-          description: CATALOGUE[type].meaning,
+          description: EVENT_TYPES[type],
           parameters: HEADERS,
           requestBody: {
             required: true,

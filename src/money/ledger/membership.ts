@@ -1,8 +1,8 @@
 import sql from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import { publish } from '../../outbox/queue.ts';
-import { deletePayout, refreshTotals } from '../payouts/store.ts';
 import { payoutSummary } from './payout-record.ts';
+import { deletePayout, refreshTotals } from './payout-totals.ts';
 
 /** The commissions of one affiliate in one currency: what the rules of a payout are judged by. */
 export interface Group {

@@ -11,9 +11,10 @@ import {
 import { publish } from '../../outbox/queue.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
 import { payoutSummary } from '../ledger/payout-record.ts';
+import { refreshTotals } from '../ledger/payout-totals.ts';
 import { checkRevision, getPayout, lockPayoutToChange, type PayoutRecord, readIfMatch } from './service.ts';
 import { carriedImport, compareEntries, type Entry, type Named, settleLines } from './settlement.ts';
-import { type LockedPayout, markPaid, refreshTotals } from './store.ts';
+import { type LockedPayout, markPaid } from './store.ts';
 
 export interface CommissionEntry {
   readonly affiliate_id: number;

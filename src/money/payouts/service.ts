@@ -9,6 +9,7 @@ import { zoneOf } from '../../people/accounts/service.ts';
 import { type CsvFile, csvOut } from '../files/csv-export.ts';
 import { lockBooks } from '../ledger/books.ts';
 import { payoutRecord, payoutSummary, type WhichPayout, whichPayout } from '../ledger/payout-record.ts';
+import { deletePayout, refreshTotals } from '../ledger/payout-totals.ts';
 import { missingAffiliates, missingPrograms } from '../ledger/references.ts';
 import { refuseInexact } from '../ledger/totals.ts';
 import { commissionsCopy, type FileHead, fileHead, fileName } from './csv.ts';
@@ -17,13 +18,11 @@ import type { Selection } from './plan.ts';
 import {
   claim,
   currentPayout,
-  deletePayout,
   exclusionCounts,
   insertPayout,
   type LockedPayout,
   lockPayout,
   previewRecord,
-  refreshTotals,
 } from './store.ts';
 
 export interface SelectionInput {

@@ -1,7 +1,8 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { Timestamp } from '../../kernel/time.ts';
 import { undecidedTotal } from '../ledger/payout-record.ts';
+import { exclusionsBy } from '../ledger/payout-totals.ts';
 import { claimCondition, decidedGroups, moment, type Selection } from './plan.ts';
 
 /** The UUID of the unpaid payout, or null. */
@@ -63,56 +64,6 @@ export async function claim(tx: Tx, selection: Selection, payout: string): Promi
           select ${account}::uuid, ${payout}::uuid, affiliate_id, currency, reason, amount, commission_count
           from decided where reason is not null)
         update payouts set as_of = (select at from moment) where account_id = ${account} and id = ${payout}`,
-  );
-}
-
-/** `{reason, affiliate_count, totals}` per reason, over a source `x` of exclusions. */
-const exclusionsBy = (source: Sql) => sql`
-  select coalesce(json_agg(r order by r.reason), '[]') from (
-    select reason, (select count(distinct affiliate_id) from (${source}) x where x.reason = by.reason) as affiliate_count,
-           json_agg((select t from (select currency, amount, commission_count, by.affiliate_count) t) order by currency)
-             as totals
-    from (select reason, currency, sum(amount) as amount, sum(commission_count)::int8 as commission_count,
-                 count(distinct affiliate_id) as affiliate_count
-          from (${source}) x group by reason, currency) by
-    group by reason) r`;
-
-/** Writes the payout's sums from its lines and exclusions; returns the largest sum and the number of lines. */
-export async function refreshTotals(
-  tx: Tx,
-  account: string,
-  payout: string,
-): Promise<{ largest: bigint; lines: bigint }> {
-  return oneRow(
-    tx,
-    sql`with line as (
-          select affiliate_id, currency, amount, commission_count, is_paid, carried_amount
-          from payout_line_totals where account_id = ${account} and payout_id = ${payout}),
-        by_currency as (
-          select currency, sum(amount) as amount, sum(commission_count)::int8 as commission_count,
-                 count(*) as affiliate_count,
-                 coalesce(sum(amount - carried_amount) filter (where is_paid), 0) as paid_amount,
-                 coalesce(sum(commission_count) filter (where is_paid), 0)::int8 as paid_count,
-                 sum(carried_amount) as carried_amount,
-                 coalesce(sum(amount) filter (where not is_paid), 0) as released_amount,
-                 coalesce(sum(commission_count) filter (where not is_paid), 0)::int8 as released_count
-          from line group by currency),
-        changed as (
-          update payouts set
-            totals = (select coalesce(json_agg(b order by b.currency), '[]') from by_currency b),
-            excluded = (${exclusionsBy(
-              sql`select * from payout_exclusions where account_id = ${account} and payout_id = ${payout}`,
-            )}),
-            affiliate_count = (select count(distinct affiliate_id) from line),
-            commission_count = coalesce((select sum(commission_count) from line), 0)::int8,
-            updated_at = clock_timestamp()
-          where account_id = ${account} and id = ${payout})
-        select greatest((select max(abs(amount)) from by_currency), (
-                 select max(abs(sum)) from (
-                   select sum(amount) from payout_exclusions
-                   where account_id = ${account} and payout_id = ${payout} group by reason, currency) s), 0)::int8
-                 as largest,
-               (select count(*) from line) as lines`,
   );
 }
 
@@ -212,13 +163,4 @@ export async function markPaid(
           paid_by = ${paid.by}, revision = revision + 1, metadata = coalesce(${metadata}::jsonb, metadata)
         where account_id = ${account} and id = ${payout}`,
   );
-}
-
-export async function deletePayout(tx: Tx, account: string, payout: string): Promise<void> {
-  await rows(
-    tx,
-    sql`update commissions set payout_id = null, updated_at = clock_timestamp()
-        where account_id = ${account} and payout_id = ${payout}`,
-  );
-  await rows(tx, sql`delete from payouts where account_id = ${account} and id = ${payout}`);
 }

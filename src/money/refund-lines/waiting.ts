@@ -1,9 +1,9 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../../db/connect.ts';
-import { followLines } from '../refunds/store.ts';
 import { askedBy, type Candidate, settleLine } from './lines.ts';
 import { lockOutRefunds, type Orders } from './locks.ts';
 import { after, shareOf, type Taken } from './rule.ts';
+import { followLines } from './status.ts';
 
 /** An open line of a refund and a commission of it that has just come in. */
 interface Meeting extends Candidate {

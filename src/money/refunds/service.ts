@@ -16,12 +16,12 @@ import {
 } from '../refund-lines/lines.ts';
 import { lockOrder } from '../refund-lines/locks.ts';
 import { type Asked, shareOf } from '../refund-lines/rule.ts';
+import { followLines } from '../refund-lines/status.ts';
 import { readCommissionRefund, readRefund } from './list.ts';
 import { type OrderRefundInput, type RefundInput, readLines, readRequest } from './request.ts';
 import {
   commissionsOfOrder,
   findRefund,
-  followLines,
   insertLines,
   insertRefund,
   ofOtherOrders,

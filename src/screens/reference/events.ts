@@ -1,4 +1,5 @@
 import { CATALOGUE, exampleEvent } from '../../catalogue/catalogue.ts';
+import { EVENT_TYPES } from '../../outbox/event-types.ts';
 import { escapeHtml } from '../html/html.ts';
 import { jsonHtml } from './code.ts';
 import { inline } from './text.ts';
@@ -8,7 +9,7 @@ export function eventTypesHtml(): string {
   const types = (Object.keys(CATALOGUE) as (keyof typeof CATALOGUE)[]).map((type) => {
     const name = escapeHtml(type);
     return (
-      `<li id="${name}"><p class="name"><code>${name}</code></p><p>${inline(CATALOGUE[type].meaning)}</p>` +
+      `<li id="${name}"><p class="name"><code>${name}</code></p><p>${inline(EVENT_TYPES[type])}</p>` +
       `<details><summary>Example of <code>${name}</code></summary><figure class="code"><pre tabindex="0" role="region" ` +
       `aria-label="Example of ${name}"><code>${jsonHtml(exampleEvent(type))}</code></pre></figure></details></li>`
     );

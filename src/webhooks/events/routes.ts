@@ -1,45 +1,10 @@
 import { Type } from 'typebox';
-import { eventTypeList, listEventTypes } from '../../catalogue/service.ts';
-import { batchRoute, created, ok, page, readRoute } from '../../contract/route.ts';
-import { identifier, listOf, strict, timestamp } from '../../contract/schemas.ts';
+import { batchRoute, created, ok } from '../../contract/route.ts';
+import { identifier, strict } from '../../contract/schemas.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { MAX_PAYLOAD_BYTES } from '../../outbox/queue.ts';
 import { publishPlatformEvents, SURELY_FITS_BYTES } from './publish.ts';
-
-const event = strict(
-  {
-    id: Type.String(),
-    object: Type.Literal('event'),
-    type: Type.String(),
-    timestamp,
-    account_id: Type.String(),
-    api_version: Type.Literal('2.0.0'),
-    data: Type.Record(Type.String(), Type.Unknown()),
-  },
-  { title: 'Event', description: 'a whole event, as it is sent' },
-);
-
-const eventType = strict(
-  {
-    object: Type.Literal('event_type'),
-    type: Type.String({ examples: ['payout.paid'] }),
-    description: Type.String({ description: 'when it happens' }),
-    schema: Type.Record(Type.String(), Type.Unknown(), { description: 'the JSON schema of the whole event' }),
-    example: event,
-  },
-  { title: 'EventType' },
-);
-
-export const listTypes = readRoute({
-  operation: 'listEventTypes',
-  path: '/v2/event-types',
-  access: 'webhooks',
-  summary: 'List the types of event',
-  description: "The types Payhook publishes of its own. A platform's own types are not listed.",
-  list: eventTypeList,
-  returns: { 200: listOf(eventType) },
-  handle: async ({ list }) => page(listEventTypes(list)),
-});
+import { event } from './schema.ts';
 
 export const publish = batchRoute({
   operation: 'publishEvent',

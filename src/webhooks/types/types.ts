@@ -1,18 +1,15 @@
-import { CATALOGUE } from '../../catalogue/catalogue.ts';
+import { EVENT_TYPES } from '../../outbox/event-types.ts';
+
+const OWN_TYPES = Object.keys(EVENT_TYPES);
 
 /** What the names of our own types begin with: nobody else publishes under them. */
-export const OWN_PREFIXES = [
-  'payout.',
-  'commission.',
-  'commissions.',
-  'affiliate.',
-  'webhook_endpoint.',
-] as const;
+export const OWN_PREFIXES: readonly string[] = [
+  ...new Set(OWN_TYPES.map((type) => type.slice(0, type.indexOf('.') + 1))),
+];
 
 // Types whose data a credential needs the scope `affiliates` for.
 const AFFILIATE_PREFIXES = ['payout.', 'commission.', 'commissions.', 'affiliate.'] as const;
 
-const OWN_TYPES = Object.keys(CATALOGUE);
 const MAX_LENGTH = 100;
 const NAME = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$/;
 const WILDCARD = /^([A-Za-z0-9_-]+\.)+\*$/;

@@ -1,0 +1,117 @@
+// The rooms of the house: what lives in each, and whom it may know. Beside what a line names, a room within a room may know
+// what the room around it may. `imports.mjs` holds the code to this page and proves that nobody knows each other in a circle.
+
+/** [room, what lives there, the rooms it may know] */
+export const ROOMS = [
+  ['kernel', 'errors, ids, money, time, CSV, strict JSON, secrets, settings: what knows nobody', []],
+  ['db', 'connections, migrations, SQL functions, partitions', ['kernel']],
+  ['db/embedded', 'the PostgreSQL of our own: start, stop, ownership, password', []],
+  [
+    'contract',
+    'what an endpoint is: route, access, lists, headers, cookies, shared schemas',
+    ['db', 'kernel'],
+  ],
+  [
+    'outbox',
+    'publish(tx, event): events, their deliveries and counts, written with the change',
+    ['db', 'kernel'],
+  ],
+
+  ['people', 'who may do what', ['contract', 'db', 'kernel']],
+  ['people/accounts', 'accounts, their settings and their removal', ['people/keys']],
+  ['people/users', 'users, invitations, passwords', ['people/audit', 'people/grants', 'people/sessions']],
+  ['people/sessions', 'sessions in a browser', ['people/audit']],
+  ['people/keys', 'API keys', []],
+  ['people/applications', 'OAuth applications', ['people/grants']],
+  ['people/grants', 'what an application was allowed', []],
+  ['people/audit', 'the audit log', []],
+
+  ['money', 'who is owed what, and who was paid', ['people', 'outbox', 'contract', 'db', 'kernel']],
+  ['money/ledger', 'the common ground below the nouns: books, membership, arrivals, totals', []],
+  ['money/files', 'CSV in and out', []],
+  ['money/programs', 'affiliate programs', []],
+  ['money/affiliates', 'affiliates, their search and import', ['money/ledger', 'money/files']],
+  ['money/refund-lines', 'what a refund is of, and how it meets commissions that come later', []],
+  [
+    'money/commissions',
+    'commissions and adjustments: taking in, holding, voiding',
+    ['money/ledger', 'money/files', 'money/refund-lines'],
+  ],
+  [
+    'money/refunds',
+    'refunds and their reversal',
+    ['money/commissions', 'money/ledger', 'money/refund-lines'],
+  ],
+  [
+    'money/payouts',
+    'preview, create, complete',
+    ['money/affiliates', 'money/commissions', 'money/ledger', 'money/files'],
+  ],
+  [
+    'money/payment-files',
+    'the files a bank or provider takes, one file a format',
+    ['money/files', 'money/ledger', 'money/payouts'],
+  ],
+  ['money/returns', 'money that came back', ['money/commissions', 'money/ledger', 'money/payouts']],
+  ['money/reports', 'what was paid and what is owed', ['money/affiliates', 'money/ledger', 'money/files']],
+
+  ['webhooks', 'who hears of what happened', ['people', 'outbox', 'contract', 'db', 'kernel']],
+  ['webhooks/types', 'names of event types, and which subscription covers which', []],
+  ['webhooks/events', 'events that a platform publishes of its own', ['webhooks/types']],
+  ['webhooks/log', 'deliveries and their attempts', ['webhooks/types']],
+  ['webhooks/endpoints', 'where events are sent', ['webhooks/log', 'webhooks/types']],
+  ['webhooks/recoveries', 'sending many again', ['webhooks/endpoints', 'webhooks/log']],
+  ['webhooks/engine', 'claim, send, settle: its README has the states', []],
+
+  [
+    'catalogue',
+    'the data and an example of every event type',
+    ['money', 'webhooks', 'outbox', 'contract', 'kernel'],
+  ],
+
+  ['screens', 'what people see in a browser', ['catalogue', 'people', 'outbox', 'contract', 'db', 'kernel']],
+  ['screens/html', 'escaping, the page around a screen, its style', []],
+  ['screens/reference', 'the reference at /docs', ['screens/html']],
+  ['oauth', 'the authorization server', ['screens', 'people', 'contract', 'db', 'kernel']],
+  [
+    'http',
+    'the transport: server, authentication, transactions, the list of all endpoints',
+    ['catalogue', 'screens', 'oauth', 'money', 'webhooks', 'people', 'outbox', 'contract', 'db', 'kernel'],
+  ],
+  ['http/openapi', 'the description, made from the endpoints', []],
+  [
+    'app',
+    'a running program: platform, data folder, secret keys, chores, readiness',
+    ['http', 'oauth', 'money', 'webhooks', 'people', 'outbox', 'db', 'kernel'],
+  ],
+
+  ['client', 'the typed client of our API', ['kernel']],
+  ['cli', 'the commands, which go through the client', ['app', 'client', 'kernel']],
+  ['cli/terminal', 'tables, progress, colours, times and amounts for eyes', []],
+  ['cli/command', 'what commands are made of: a session, lists, errors, files', ['cli/terminal']],
+  ['cli/completion', 'completion of shells', ['cli/command']],
+  ['cli/finders', 'from what a person types to an id', ['cli/command']],
+  ['cli/imports', 'files with affiliates or commissions', ['cli/command', 'cli/terminal']],
+  ['cli/commissions', 'payhook commissions', ['cli/command', 'cli/finders', 'cli/imports', 'cli/terminal']],
+  [
+    'cli/affiliates',
+    'payhook affiliates',
+    ['cli/command', 'cli/commissions', 'cli/finders', 'cli/imports', 'cli/terminal'],
+  ],
+  [
+    'cli/payouts',
+    'payhook payouts',
+    ['cli/affiliates', 'cli/command', 'cli/commissions', 'cli/finders', 'cli/terminal'],
+  ],
+  ['cli/programs', 'payhook programs', ['cli/command', 'cli/finders', 'cli/terminal']],
+  ['cli/refunds', 'payhook refunds', ['cli/command', 'cli/commissions', 'cli/finders', 'cli/terminal']],
+  ['cli/reports', 'payhook reports', ['cli/command']],
+  ['cli/webhooks', 'payhook webhooks, events and listen', ['cli/command', 'cli/finders', 'cli/terminal']],
+  [
+    'cli/people',
+    'payhook account, accounts, users, sessions, keys, oauth-…, audit-log',
+    ['cli/command', 'cli/finders', 'cli/terminal'],
+  ],
+  ['cli/system', 'payhook serve, worker, doctor, secret-key, …', ['cli/command', 'cli/terminal']],
+  ['cli/demo', 'payhook demo', ['cli/command', 'cli/terminal', 'cli/webhooks']],
+];
