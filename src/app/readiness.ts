@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { databaseFault } from '../db/connect.ts';
+import { databaseFault } from '../db/faults.ts';
 import { hasPartitionsAhead } from '../db/partitions.ts';
 import { probeWriting } from '../db/settings.ts';
 import { workNobodyClaims } from '../webhooks/engine/idle.ts';

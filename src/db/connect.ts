@@ -365,39 +365,3 @@ export async function oneRow<Row>(db: Reader, query: Sql, name?: string): Promis
   if (row === null) throw new Error('a statement that always gives a row gave none');
   return row;
 }
-
-const UNAVAILABLE = new Set([
-  '57P01',
-  '57P02',
-  '57P03',
-  '53300',
-  '08000',
-  '08001',
-  '08003',
-  '08006',
-  '08P01',
-]);
-
-/** Whether an error means that PostgreSQL cannot be reached at the moment, not that a statement was wrong. */
-export function isUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error ? String(error.code) : '';
-  if (UNAVAILABLE.has(code) || /^(ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code))
-    return true;
-  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
-    error.message,
-  );
-}
-
-/** What keeps PostgreSQL from doing its work, as far as an error tells; null = something else. */
-export function databaseFault(error: unknown): 'unavailable' | 'disk_full' | 'read_only' | null {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === '53100' || code === 'ENOSPC') return 'disk_full';
-  if (code === '25006') return 'read_only';
-  return isUnavailable(error) ? 'unavailable' : null;
-}
-
-/** The name of the violated constraint when the error is a unique violation (23505), else null. */
-export function uniqueViolation(error: unknown): string | null {
-  return error instanceof pg.DatabaseError && error.code === '23505' ? (error.constraint ?? '') : null;
-}

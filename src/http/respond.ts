@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ListQuery, linkHeader } from '../contract/lists.ts';
 import type { Reply } from '../contract/route.ts';
-import { databaseFault } from '../db/connect.ts';
+import { databaseFault } from '../db/faults.ts';
 import { type Failure, Failure as FailureClass, fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
 import { pathOf } from './methods.ts';

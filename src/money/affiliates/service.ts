@@ -1,5 +1,6 @@
 import { changesOf } from '../../contract/changes.ts';
-import { type Reader, type Tx, uniqueViolation } from '../../db/connect.ts';
+import type { Reader, Tx } from '../../db/connect.ts';
+import { uniqueViolation } from '../../db/faults.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
 import { numberIdOf } from '../../kernel/ids.ts';

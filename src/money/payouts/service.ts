@@ -1,5 +1,6 @@
 import type { Page } from '../../contract/lists.ts';
-import { type Reader, type Snapshot, type Tx, uniqueViolation } from '../../db/connect.ts';
+import type { Reader, Snapshot, Tx } from '../../db/connect.ts';
+import { uniqueViolation } from '../../db/faults.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { assignmentsOf } from '../../contract/changes.ts';
 import { created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, metadata, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
-import { uniqueViolation } from '../../db/connect.ts';
+import { uniqueViolation } from '../../db/faults.ts';
 import { fail } from '../../kernel/errors.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
 import { insertProgram, listPrograms, programList, readProgram, updateProgram } from './store.ts';

@@ -1,5 +1,5 @@
 import type { Database, Reader, Tx } from '../../db/connect.ts';
-import { uniqueViolation } from '../../db/connect.ts';
+import { uniqueViolation } from '../../db/faults.ts';
 import { coalesce } from '../../kernel/coalesce.ts';
 import { fail } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';

@@ -1,6 +1,7 @@
 import { assignmentsOf } from '../../contract/changes.ts';
 import type { Principal, Role } from '../../contract/route.ts';
-import { type Reader, type Tx, uniqueViolation } from '../../db/connect.ts';
+import type { Reader, Tx } from '../../db/connect.ts';
+import { uniqueViolation } from '../../db/faults.ts';
 import { EMAIL_RULE } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
 import { idOf, uuidOf } from '../../kernel/ids.ts';

@@ -1,0 +1,238 @@
+import { resolve } from 'node:path';
+import { isNetwork } from './addresses.ts';
+
+export interface Setting {
+  readonly name: string;
+  readonly meaning: string;
+  readonly fallback: string | undefined;
+  readonly secret?: true;
+  /** The value, or undefined when the text breaks the rule. */
+  read(text: string): string | number | boolean | readonly string[] | readonly number[] | undefined;
+  readonly rule: string;
+}
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+const anyText = (text: string) => text;
+const integer = (from: number, to: number) => (text: string) =>
+  /^\d{1,9}$/.test(text) && Number(text) >= from && Number(text) <= to ? Number(text) : undefined;
+
+/** A URL of an origin alone, or with a path, without the slash at its end; undefined when the text is none. */
+export function origin(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const plain = /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
+  return plain ? text.replace(/\/+$/, '') : undefined;
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+const LONGEST_PAUSE_MS = 7 * 24 * 3_600_000;
+
+/** `0s 5s 5m 2h` in milliseconds. */
+function pauses(text: string): number[] | undefined {
+  const read = text.split(/[\s,]+/).map((pause) => {
+    const [, amount, unit = ''] = /^(\d{1,6})([smh])$/.exec(pause) ?? [];
+    return Number(amount) * (UNITS[unit] ?? Number.NaN);
+  });
+  const isFine =
+    read[0] === 0 && read.length <= 100 && read.every((pause) => pause >= 0 && pause <= LONGEST_PAUSE_MS);
+  return isFine ? read : undefined;
+}
+
+/** What is dropped is a whole week that is over. */
+const SHORTEST_RETENTION = 7;
+
+function networks(text: string): string[] | undefined {
+  const read = text.split(/[\s,]+/).filter((part) => part !== '');
+  return read.every(isNetwork) ? read : undefined;
+}
+
+/** The same without a path: OAuth metadata and cookies are found at the root of an origin. */
+function rootOrigin(text: string): string | undefined {
+  const read = origin(text);
+  return read !== undefined && new URL(read).pathname === '/' ? read : undefined;
+}
+
+/** A value as it may be shown: credentials in a URL are not. */
+export function withoutCredentials(text: string): string {
+  return text.replace(/\/\/[^/]*@/, '//…@');
+}
+
+const KEY_RULE = 'at least 32 characters, for example from `openssl rand -base64 32`';
+const readKey = (text: string) => (text.length >= 32 ? text : undefined);
+
+export const SETTINGS: readonly Setting[] = [
+  {
+    name: 'PORT',
+    meaning: 'port of the HTTP server; 0 = any free one',
+    fallback: '8080',
+    read: integer(0, 65_535),
+    rule: 'a port, 0 to 65535',
+  },
+  {
+    name: 'HOST',
+    meaning: 'address the HTTP server listens on',
+    fallback: '127.0.0.1',
+    read: anyText,
+    rule: 'an address',
+  },
+  {
+    name: 'DATABASE_URL',
+    meaning: 'PostgreSQL 15 to 18 of your own; none = the embedded one',
+    fallback: undefined,
+    secret: true,
+    read: (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+    rule: 'a URL that begins with postgres:// or postgresql://',
+  },
+  {
+    name: 'DATABASE_POOL_SIZE',
+    meaning: 'connections for reading, as many for writing, as many for downloads',
+    fallback: '10',
+    read: integer(1, 1000),
+    rule: 'a number from 1 to 1000',
+  },
+  {
+    name: 'DATA_DIR',
+    meaning: 'folder of the embedded PostgreSQL, the first key and the secret key',
+    fallback: './data',
+    read: (text) => resolve(text),
+    rule: 'a folder',
+  },
+  {
+    name: 'BASE_URL',
+    meaning: 'public address of the API; none = http://HOST:PORT',
+    fallback: undefined,
+    read: rootOrigin,
+    rule: 'an http(s) URL without credentials, path, query and fragment',
+  },
+  {
+    name: 'AUTHORIZE_URL',
+    meaning: 'public address of the OAuth pages; none = BASE_URL',
+    fallback: undefined,
+    read: rootOrigin,
+    rule: 'an http(s) URL without credentials, path, query and fragment',
+  },
+  {
+    name: 'TRUSTED_PROXIES',
+    meaning: 'networks of the proxies in front, whose X-Forwarded-For says where a request came from',
+    fallback: '',
+    read: networks,
+    rule: 'networks in CIDR notation with a comma between',
+  },
+  {
+    name: 'REQUEST_TIMEOUT_MS',
+    meaning: 'how long the head of a request may take, and a body or an answer that hardly moves',
+    fallback: '20000',
+    read: integer(1000, 600_000),
+    rule: 'a number of milliseconds from 1000 to 600000',
+  },
+  {
+    name: 'MIN_BYTES_PER_SECOND',
+    meaning: 'a body or an answer that is slower than this for REQUEST_TIMEOUT_MS is cut off',
+    fallback: '4096',
+    read: integer(1, 1_000_000),
+    rule: 'a number from 1 to 1000000',
+  },
+  {
+    name: 'MAX_CONNECTIONS',
+    meaning: 'connections at once; none = what the limit of open files leaves, at most 10000',
+    fallback: undefined,
+    read: integer(1, 1_000_000),
+    rule: 'a number from 1 to 1000000',
+  },
+  {
+    name: 'MAX_UPLOADS',
+    meaning: 'CSV files that may come in at once, half of them for one account',
+    fallback: '8',
+    read: integer(1, 1000),
+    rule: 'a number from 1 to 1000',
+  },
+  {
+    name: 'SECRET_KEY',
+    meaning: 'encrypts secrets at rest; required with DATABASE_URL, otherwise made on the first run',
+    fallback: undefined,
+    secret: true,
+    read: readKey,
+    rule: KEY_RULE,
+  },
+  {
+    name: 'SECRET_KEY_PREVIOUS',
+    meaning: 'the key before, while SECRET_KEY is changed: see payhook secret-key rotate',
+    fallback: undefined,
+    secret: true,
+    read: readKey,
+    rule: KEY_RULE,
+  },
+  {
+    name: 'LOG_LEVEL',
+    meaning: LEVELS.join(', '),
+    fallback: 'info',
+    read: (text) => (LEVELS.includes(text) ? text : undefined),
+    rule: `one of ${LEVELS.join(', ')}`,
+  },
+  {
+    name: 'SHUTDOWN_DELAY_MS',
+    meaning:
+      'after SIGTERM requests are still taken for so long, while /readyz is 503; not at a terminal, not after Ctrl-C',
+    fallback: '5000',
+    read: integer(0, 600_000),
+    rule: 'a number of milliseconds from 0 to 600000',
+  },
+  {
+    name: 'DELIVERY_WORKER',
+    meaning: 'on: `serve` delivers webhooks too; off: only `payhook worker` does',
+    fallback: 'on',
+    read: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
+    rule: 'on or off',
+  },
+  {
+    name: 'DELIVERY_ALLOW_CIDRS',
+    meaning: 'networks besides public addresses that webhooks may be sent to, such as 10.20.0.0/16',
+    fallback: '',
+    read: networks,
+    rule: 'networks in CIDR notation with a comma between',
+  },
+  {
+    name: 'DELIVERY_TIMEOUT_MS',
+    meaning: 'for the whole exchange with a receiver, its body too',
+    fallback: '15000',
+    read: integer(100, 60_000),
+    rule: 'a number of milliseconds from 100 to 60000',
+  },
+  {
+    name: 'DELIVERY_SCHEDULE',
+    meaning: 'the pause before each attempt; the first is made at once, 0s',
+    fallback: '0s 5s 5m 30m 2h 5h 10h 14h 20h 24h',
+    read: pauses,
+    rule: 'up to 100 pauses of at most 168h, the first 0s, such as 0s 5s 5m 2h',
+  },
+  {
+    name: 'DELIVERY_CONCURRENCY',
+    meaning: 'attempts in flight at once in this process',
+    fallback: '256',
+    read: integer(1, 10_000),
+    rule: 'a number from 1 to 10000',
+  },
+  {
+    name: 'WEBHOOK_RETENTION_DAYS',
+    meaning: 'how long events and their log are kept, undelivered ones longer; off = for ever',
+    fallback: '90',
+    read: (text) => (text === 'off' ? 'off' : integer(SHORTEST_RETENTION, 36_500)(text)),
+    rule: `a number of days from ${SHORTEST_RETENTION} to 36500, or off`,
+  },
+];
+
+/** What commands work on; `serve` does not read them. */
+export const COMMAND_SETTINGS: readonly Pick<Setting, 'name' | 'meaning' | 'fallback' | 'secret'>[] = [
+  {
+    name: 'PAYHOOK_URL',
+    meaning: 'commands talk to the server at this address; none = the data of this machine',
+    fallback: undefined,
+  },
+  { name: 'PAYHOOK_API_KEY', meaning: 'the key for PAYHOOK_URL', fallback: undefined, secret: true },
+  {
+    name: 'PAYHOOK_ACCOUNT',
+    meaning: 'the account of commands, by id or name; none = the current one, see payhook accounts use',
+    fallback: undefined,
+  },
+];
