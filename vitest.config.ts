@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { TEST_PATIENCE_MS } from './test/support/patience.ts';
 
@@ -8,7 +9,8 @@ export default defineConfig({
     testTimeout: TEST_PATIENCE_MS,
     hookTimeout: TEST_PATIENCE_MS,
     pool: 'forks',
-    maxWorkers: 2,
+    // a test waits for PostgreSQL and for processes more than it computes
+    maxWorkers: availableParallelism() + 1,
     reporters: ['default'],
   },
 });
