@@ -89,7 +89,7 @@ test('a program that installs this folder imports the client and the verificatio
 test('nothing else of the package can be imported', () => {
   const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   expect(Object.keys(exports)).toEqual(['./client', './webhooks', './package.json']);
-  for (const path of ['payhook', 'payhook/dist/app.js']) {
+  for (const path of ['payhook', 'payhook/dist/app/platform.js']) {
     const code = `import(${JSON.stringify(path)}).catch((error) => console.log(error.code))`;
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
       cwd: consumer.folder,

@@ -164,7 +164,7 @@ describe('the examples', () => {
       const script = `
         import { describe } from './src/http/openapi.ts';
         import { ROUTES } from './src/http/routes.ts';
-        import { REFERENCE_ROUTES } from './src/pages/reference/routes.ts';
+        import { REFERENCE_ROUTES } from './src/screens/reference/routes.ts';
         const input = { baseUrl: 'https://payhook.example.com', headers: {}, description: () => describe(ROUTES) };
         const replies = await Promise.all(REFERENCE_ROUTES.map((route) => route.handle(input)));
         console.log(JSON.stringify({ description: describe(ROUTES), statuses: replies.map(({ status }) => status) }));`;
