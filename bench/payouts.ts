@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import copyStreams from 'pg-copy-streams';
+import type { PayoutId } from '../src/kernel/ids.ts';
 import { commissionsCopy } from '../src/money/payouts/csv.ts';
 import {
   count,
@@ -60,7 +61,7 @@ async function createPayout(bench: Bench, expected: number): Promise<number> {
 
 interface Current {
   readonly id: string;
-  readonly uuid: string;
+  readonly uuid: PayoutId;
 }
 
 async function current(bench: Bench, account: string): Promise<Current> {

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { Agent, request } from 'undici';
 import { openEmbedded } from '../src/db/embedded/open.ts';
+import type { AccountId } from '../src/kernel/ids.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const START_LIMIT_MS = 60_000;
@@ -32,7 +33,7 @@ export interface Program {
 export interface Bench extends Program {
   readonly key: string;
   /** UUID of the account the key belongs to. */
-  readonly account: string;
+  readonly account: AccountId;
   /** Where PostgreSQL, the first key and the secret key are. */
   readonly dataDir: string;
   /** As superuser: seeding skips triggers and forces checkpoints. */
@@ -179,7 +180,7 @@ export async function startBench(env: Environment = {}): Promise<Bench> {
     ...program,
     dataDir,
     key,
-    account: rows[0]?.id ?? '',
+    account: (rows[0]?.id ?? '') as AccountId,
     pg: client,
     connect,
     connection: embedded.connection,

@@ -16,6 +16,7 @@ import { connectionsFor } from '../http/capacity.ts';
 import { createServer } from '../http/server.ts';
 import { addressRules, LOOPBACK } from '../kernel/addresses.ts';
 import type { Config } from '../kernel/config.ts';
+import type { AccountId } from '../kernel/ids.ts';
 import { fingerprintOf, type Vault, vaultOf } from '../kernel/vault.ts';
 import { removeAccount } from '../people/accounts/removal.ts';
 import {
@@ -65,13 +66,13 @@ export interface Platform {
   /** Accounts cross tenants: for the operator at the machine only. */
   readonly accounts: {
     list(): Promise<ListedAccount[]>;
-    create(name: string): Promise<{ id: string; json: string }>;
+    create(name: string): Promise<{ id: AccountId; json: string }>;
     /** Notes that the demo fills an account (UUID). */
-    markDemo(account: string): Promise<void>;
+    markDemo(account: AccountId): Promise<void>;
     /** Deletes an account (UUID) that the demo filled, whole; returns null, or why nothing was done. */
-    remove(account: string): Promise<string | null>;
+    remove(account: AccountId): Promise<string | null>;
     /** The address of a page that makes the first owner of an account (UUID); null when it has users. */
-    setUpLink(account: string): Promise<string | null>;
+    setUpLink(account: AccountId): Promise<string | null>;
   };
   close(): Promise<void>;
 }

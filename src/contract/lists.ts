@@ -1,7 +1,7 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
 import { oneRow, type Reader } from '../db/connect.ts';
 import { fail } from '../kernel/errors.ts';
-import { type IdPrefix, uuidOf } from '../kernel/ids.ts';
+import { type AccountId, type IdPrefix, uuidOf } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import { MAX_JSON_INTEGER, normalizeCurrency } from '../kernel/money.ts';
 import { clip } from '../kernel/strict-json.ts';
@@ -16,7 +16,7 @@ import {
 /** Whose list it is. */
 export interface ListScope {
   /** The UUID of the account. */
-  readonly account: string;
+  readonly account: AccountId;
   /** The IANA name of the time zone in which a day is one. */
   readonly zone: string;
 }
@@ -209,7 +209,10 @@ export function linkHeader(url: URL, list: ListQuery, total: bigint): string {
 }
 
 /** A filter by one of some words. */
-export function oneOf(values: readonly string[], condition: (value: string, account: string) => Sql): Filter {
+export function oneOf(
+  values: readonly string[],
+  condition: (value: string, account: AccountId) => Sql,
+): Filter {
   return {
     rule: `one of ${values.join(', ')}`,
     schema: { type: 'string', enum: [...values] },

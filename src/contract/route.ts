@@ -3,6 +3,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Database, Reader, Tx } from '../db/connect.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
 import type { Failure, ReasonName } from '../kernel/errors.ts';
+import type { AccountId, SessionId, UserId } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { StrictJson } from '../kernel/strict-json.ts';
 import type { Vault } from '../kernel/vault.ts';
@@ -61,14 +62,14 @@ export interface Principal {
   /** The public id that is written into `created_by` and `paid_by`. */
   readonly id: string;
   /** The account (UUID) that everything the request sees belongs to. */
-  readonly account: string;
+  readonly account: AccountId;
   readonly scopes: ReadonlySet<Scope>;
   /** What a user may do; everybody else acts as an owner, within the scopes. */
   readonly role: Role;
   /** The user (UUID) who signed in, or on whose grant an application acts. */
-  readonly user?: string;
+  readonly user?: UserId;
   /** The session (UUID) of a user. */
-  readonly session?: string;
+  readonly session?: SessionId;
   /** The redirect URIs of a public application: pages of their origins may read the answer. None for others. */
   readonly redirectUris?: readonly string[];
 }
@@ -167,7 +168,7 @@ interface ReadInput<Path extends string, Query extends TObject> {
   readonly vault: Vault;
   /** For answers of more than one statement: all see the same moment. */
   readonly snapshot: Database['snapshot'];
-  readonly account: string;
+  readonly account: AccountId;
   readonly principal: Principal;
   readonly params: Params<Path>;
   readonly query: Static<Query>;
@@ -184,7 +185,7 @@ export interface WriteInput<Path extends string, Query extends TObject, Body ext
   readonly authorizeUrl: string;
   /** Which addresses webhooks may be sent to. */
   readonly addresses: AddressRules;
-  readonly account: string;
+  readonly account: AccountId;
   readonly principal: Principal;
   readonly params: Params<Path>;
   readonly query: Static<Query>;

@@ -3,7 +3,7 @@ import { sessionCookie } from '../contract/cookies.ts';
 import { ALL_SCOPES, type Principal, type Route } from '../contract/route.ts';
 import type { Database } from '../db/connect.ts';
 import { fail } from '../kernel/errors.ts';
-import { idOf } from '../kernel/ids.ts';
+import { type AccountId, idOf } from '../kernel/ids.ts';
 import { hashSecret, isSecret, sameSecret } from '../kernel/secrets.ts';
 import { findAccess } from '../oauth/service.ts';
 import { keyFinder, touchKey } from '../people/keys/service.ts';
@@ -13,7 +13,7 @@ import { findSession } from '../people/sessions/service.ts';
 export interface OperatorCredential {
   readonly token: string;
   /** UUID of the account the command works in. */
-  readonly account: string;
+  readonly account: AccountId;
 }
 
 const CHALLENGE = { 'www-authenticate': 'Bearer' };

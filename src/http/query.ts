@@ -1,6 +1,7 @@
 import { type ListQuery, parseList } from '../contract/lists.ts';
 import type { Route } from '../contract/route.ts';
 import type { Reader } from '../db/connect.ts';
+import type { AccountId } from '../kernel/ids.ts';
 import { parseDay } from '../kernel/time.ts';
 import { UTC } from '../kernel/zones.ts';
 import { zoneOf } from '../people/accounts/service.ts';
@@ -11,7 +12,7 @@ export async function queryOf(
   route: Route,
   request: { readonly url: string },
   db: Reader,
-  account: string,
+  account: AccountId,
 ): Promise<{ query: Record<string, unknown>; list: ListQuery | undefined }> {
   const given = readQuery(searchOf(request));
   if (!route.list) return { query: await checkQuery(route.query, given), list: undefined };

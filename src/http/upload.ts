@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Upload } from '../contract/route.ts';
 import { fail } from '../kernel/errors.ts';
+import type { AccountId } from '../kernel/ids.ts';
 
 // Small enough that what a reader makes of a piece dies young: larger strings wait for a full collection.
 const READ_BYTES = 1 << 16;
@@ -16,7 +17,7 @@ export interface SpooledUpload extends Upload {
 }
 
 /** Lets a file of an account (UUID) in; the function it returns is called when the file is gone. */
-export type UploadGate = (account: string) => () => void;
+export type UploadGate = (account: AccountId) => () => void;
 
 /**
  * Lets so many files in at once, and no more than half of them for one account: each may fill the disk. Entering throws

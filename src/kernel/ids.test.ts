@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
-import { idOf, numberIdOf, uuidOf } from './ids.ts';
+import {
+  type AccountId,
+  type CommissionId,
+  idOf,
+  numberIdOf,
+  type PayoutId,
+  type Uuid,
+  uuidOf,
+} from './ids.ts';
 
-const UUID = '0192f8e5-c7a7-7b3e-9d01-92f8e5c7a7b3';
+const UUID = '0192f8e5-c7a7-7b3e-9d01-92f8e5c7a7b3' as Uuid<'po'>;
 
 test('an opaque id is its prefix and the digits of its UUID, and leads back to it', () => {
   const id = idOf('po', UUID);
@@ -15,7 +23,7 @@ test.each([
   'po',
   UUID,
   `po_${UUID}`,
-  idOf('com', UUID),
+  idOf('com', UUID as string as CommissionId),
   idOf('po', UUID).toUpperCase(),
   `po_${idOf('po', UUID).slice(3).toUpperCase()}`,
   `${idOf('po', UUID)}0`,
@@ -53,4 +61,20 @@ test.each([
   'NaN',
 ])('%j is no number id', (text) => {
   expect(numberIdOf(text)).toBeNull();
+});
+
+test('the compiler keeps ids of different nouns apart', () => {
+  const pay = (account: AccountId, payout: PayoutId) => [account, payout];
+  const [account, payout] = [UUID as string as AccountId, UUID as PayoutId];
+  expect(pay(account, payout)).toEqual([UUID, UUID]);
+  // @ts-expect-error: a payout is no account
+  pay(payout, payout);
+  // @ts-expect-error: the two are swapped
+  pay(payout, account);
+  // @ts-expect-error: an opaque id is no UUID
+  pay(account, idOf('po', payout));
+  // @ts-expect-error: the UUID of a payout makes no id of a commission
+  idOf('com', payout);
+  // @ts-expect-error: a text that nobody parsed is no id
+  pay(account, 'po_0192f8e5c7a77b3e9d0192f8e5c7a7b3');
 });

@@ -1,4 +1,4 @@
-/** The prefixes of opaque ids, one a resource (product.md section 1). */
+/** The prefixes of opaque ids, one a resource. */
 export type IdPrefix =
   | 'acc'
   | 'key'
@@ -16,21 +16,46 @@ export type IdPrefix =
   | 'ret';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
+declare const noun: unique symbol;
+
+/**
+ * The UUID of a row of one noun, as PostgreSQL has it. It comes of parsing an id (`uuidOf`) or of reading a row, and stands
+ * neither for the UUID of another noun nor for an opaque id.
+ */
+export type Uuid<P extends IdPrefix> = string & { readonly [noun]: P };
+
+export type AccountId = Uuid<'acc'>;
+export type PayoutId = Uuid<'po'>;
+export type CommissionId = Uuid<'com'>;
+export type RefundId = Uuid<'ref'>;
+export type EndpointId = Uuid<'we'>;
+export type EventId = Uuid<'evt'>;
+export type ReturnId = Uuid<'ret'>;
+export type RecoveryId = Uuid<'rec'>;
+export type KeyId = Uuid<'key'>;
+export type UserId = Uuid<'usr'>;
+export type SessionId = Uuid<'ses'>;
+export type ApplicationId = Uuid<'app'>;
+export type GrantId = Uuid<'grant'>;
+
+/** The UUID before all others: where a walk through rows begins. */
+export const nil = <P extends IdPrefix>() => '00000000-0000-0000-0000-000000000000' as Uuid<P>;
+
 const HEX = /^[0-9a-f]{32}$/;
 
 /**
  * The UUID behind an opaque id: `po_` + 32 hex digits -> `xxxxxxxx-xxxx-…`.
  * null for anything ill-formed, so that a bad id reads exactly like a missing row.
  */
-export function uuidOf(prefix: IdPrefix, id: string): string | null {
+export function uuidOf<P extends IdPrefix>(prefix: P, id: string): Uuid<P> | null {
   if (!id.startsWith(`${prefix}_`)) return null;
   const hex = id.slice(prefix.length + 1);
   if (!HEX.test(hex)) return null;
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Uuid<P>;
 }
 
 /** The opaque id of a UUID: the prefix and its 32 hex digits. Time-sortable because the UUIDs are version 7. */
-export function idOf<P extends IdPrefix>(prefix: P, uuid: string): Id<P> {
+export function idOf<P extends IdPrefix>(prefix: P, uuid: Uuid<NoInfer<P>>): Id<P> {
   return `${prefix}_${uuid.replaceAll('-', '')}`;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Principal, Scope } from '../contract/route.ts';
 import type { Database, Tx } from '../db/connect.ts';
-import { idOf } from '../kernel/ids.ts';
+import { type GrantId, idOf } from '../kernel/ids.ts';
 import { hashSecret, isSecret, newSecret } from '../kernel/secrets.ts';
 import type { Application } from '../people/applications/service.ts';
 import { note } from '../people/audit/service.ts';
@@ -223,7 +223,7 @@ export function mendTokens(tx: Tx): Promise<number> {
 const touching = new Set<string>();
 
 /** Notes that a grant was used: beside the request, never inside it. */
-function touch(db: Database, grant: string): void {
+function touch(db: Database, grant: GrantId): void {
   if (touching.has(grant)) return;
   touching.add(grant);
   db.transaction((tx) => touchGrant(tx, grant))

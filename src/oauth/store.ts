@@ -3,13 +3,14 @@ import type { Scope } from '../contract/route.ts';
 import { SLICE_ROWS } from '../db/chores.ts';
 import { TOLERANCE } from '../db/clock.ts';
 import { maybeRow, type Reader, rows, type Tx } from '../db/connect.ts';
+import type { AccountId, ApplicationId, GrantId, UserId } from '../kernel/ids.ts';
 
 /** The grant that a code or a token belongs to; ids are UUIDs. */
 interface OfGrant {
-  readonly grant_id: string;
-  readonly application_id: string;
-  readonly account_id: string;
-  readonly user_id: string;
+  readonly grant_id: GrantId;
+  readonly application_id: ApplicationId;
+  readonly account_id: AccountId;
+  readonly user_id: UserId;
   /** Nobody revoked it, the application exists, and the user is still an owner. */
   readonly live: boolean;
 }
@@ -43,9 +44,9 @@ const grantJoin = sql`join oauth_applications p on p.id = g.application_id
  */
 export async function insertGrant(
   tx: Tx,
-  grant: { account: string; user: string; application: string; scopes: readonly Scope[] },
-): Promise<string | null> {
-  const row = await maybeRow<{ id: string }>(
+  grant: { account: AccountId; user: UserId; application: ApplicationId; scopes: readonly Scope[] },
+): Promise<GrantId | null> {
+  const row = await maybeRow<{ id: GrantId }>(
     tx,
     sql`with p as (
           select id from oauth_applications where id = ${grant.application} and deleted_at is null for share),
@@ -61,7 +62,7 @@ export async function insertGrant(
 
 export async function insertCode(
   tx: Tx,
-  code: { hash: Buffer; grant: string; redirectUri: string; challenge: string | null; lifetime: number },
+  code: { hash: Buffer; grant: GrantId; redirectUri: string; challenge: string | null; lifetime: number },
 ): Promise<void> {
   await rows(
     tx,
@@ -86,12 +87,12 @@ export async function markCodeUsed(tx: Tx, hash: Buffer): Promise<void> {
   await rows(tx, sql`update oauth_codes set used_at = now_ms() where hash = ${hash}`);
 }
 
-export async function activateGrant(tx: Tx, grant: string): Promise<void> {
+export async function activateGrant(tx: Tx, grant: GrantId): Promise<void> {
   await rows(tx, sql`update oauth_grants set activated_at = now_ms() where id = ${grant}`);
 }
 
 /** Ends a grant; one that was ended before stays as it is. Its row is locked already. */
-export async function endGrant(tx: Tx, grant: string, because: 'application' | 'reuse'): Promise<boolean> {
+export async function endGrant(tx: Tx, grant: GrantId, because: 'application' | 'reuse'): Promise<boolean> {
   const ended = await rows(
     tx,
     sql`update oauth_grants set revoked_at = now_ms(), revoked_because = ${because}
@@ -105,7 +106,7 @@ export async function insertToken(
   token: {
     hash: Buffer;
     kind: 'access' | 'refresh';
-    grant: string;
+    grant: GrantId;
     scopes: readonly Scope[];
     lifetime: number;
   },
@@ -147,10 +148,10 @@ export async function deleteToken(tx: Tx, hash: Buffer): Promise<void> {
 
 /** What a live access token opens; ids are UUIDs. */
 export interface Access {
-  readonly grant_id: string;
-  readonly application_id: string;
-  readonly account_id: string;
-  readonly user_id: string;
+  readonly grant_id: GrantId;
+  readonly application_id: ApplicationId;
+  readonly account_id: AccountId;
+  readonly user_id: UserId;
   readonly scopes: readonly Scope[];
   /** Of a public application; none of a confidential one. */
   readonly redirect_uris: readonly string[];
@@ -172,7 +173,7 @@ export function accessByHash(db: Reader, hash: Buffer): Promise<Access | null> {
   );
 }
 
-export async function touchGrant(tx: Tx, grant: string): Promise<void> {
+export async function touchGrant(tx: Tx, grant: GrantId): Promise<void> {
   await rows(
     tx,
     sql`update oauth_grants set last_used_at = now()

@@ -1,5 +1,6 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
 import { type Database, oneRow, rows, type Tx } from '../db/connect.ts';
+import type { AccountId, EndpointId } from '../kernel/ids.ts';
 import { formatInstant, type Timestamp } from '../kernel/time.ts';
 
 /*
@@ -105,9 +106,9 @@ export const weekRows = (week: Timestamp): Sql => sql`(
 
 /** Rows of the log in the order of their event ids, as their counts tell of them. */
 export interface CountedRows {
-  readonly account: string;
+  readonly account: AccountId;
   /** Undefined = all endpoints of the account. */
-  readonly endpoint: string | undefined;
+  readonly endpoint: EndpointId | undefined;
   readonly kind: Kind;
   /** The time inside the event id, milliseconds since 1970; null = no bound. `until` is not included. */
   readonly from: number | null;

@@ -1,16 +1,17 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../db/connect.ts';
 import { fail } from '../kernel/errors.ts';
+import { type AccountId, type EndpointId, type EventId, nil } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import { noteChanges } from './counts.ts';
 import type { EventType } from './event-types.ts';
 
 /** Who hears of an event besides what endpoints subscribe to: one endpoint (UUID) alone, or all but one. */
-export type Audience = { readonly only: string } | { readonly except: string } | undefined;
+export type Audience = { readonly only: EndpointId } | { readonly except: EndpointId } | undefined;
 
 export interface Event {
   /** UUID of the account. */
-  readonly account: string;
+  readonly account: AccountId;
   readonly type: EventType;
   /** The record it happened to, as the REST GET shows it, without its long lists. */
   readonly data: Json<unknown>;
@@ -25,20 +26,20 @@ export const MAX_PAYLOAD_BYTES = 262_144;
  * are there, or nothing. The payload is frozen here as the exact bytes that will be signed and sent. Returns the UUID
  * of the event.
  */
-export async function publish(tx: Tx, { account, type, data, audience }: Event): Promise<string> {
+export async function publish(tx: Tx, { account, type, data, audience }: Event): Promise<EventId> {
   const only = audience && 'only' in audience ? audience.only : null;
   const except = audience && 'except' in audience ? audience.except : null;
   const records = sql`
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${patternsOf(type)}::text as patterns,
            ${data}::text as data, ${only}::uuid as only_endpoint, ${except}::uuid as except_endpoint`;
-  const [stored] = await store<{ id: string }>(tx, records, sql`id`, 'publish');
-  return stored?.id ?? '';
+  const [stored] = await store<{ id: EventId }>(tx, records, sql`id`, 'publish');
+  return stored?.id ?? nil();
 }
 
 /** Stores one event for each row of `records`, a query of one text column `data`. */
 export async function publishEach(
   tx: Tx,
-  { account, type, records }: { account: string; type: EventType; records: Sql },
+  { account, type, records }: { account: AccountId; type: EventType; records: Sql },
 ): Promise<void> {
   const all = sql`
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${patternsOf(type)}::text as patterns,
@@ -49,7 +50,7 @@ export async function publishEach(
 
 /** An event of a platform's own type. */
 export interface ForeignEvent {
-  readonly account: string;
+  readonly account: AccountId;
   readonly type: string;
   /** A UUID from `new_id()` when the caller has one. */
   readonly id: string | null;
@@ -155,7 +156,7 @@ export async function holdLog(tx: Tx): Promise<void> {
  */
 export async function retryNow(
   tx: Tx,
-  { account, endpoint, event }: { account: string; endpoint: string; event: string },
+  { account, endpoint, event }: { account: AccountId; endpoint: EndpointId; event: EventId },
 ): Promise<void> {
   await rows(
     tx,
@@ -179,7 +180,7 @@ export async function retryNow(
  */
 export async function giveBack(
   tx: Tx,
-  { endpoint, event, token }: { endpoint: string; event: string; token: string },
+  { endpoint, event, token }: { endpoint: EndpointId; event: EventId; token: string },
 ): Promise<void> {
   await rows(
     tx,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { EndpointId } from '../kernel/ids.ts';
 
 const PREFIX = 'whsec_';
 const KEY_BYTES = 32;
@@ -14,6 +15,6 @@ export function signingKey(secret: string): Buffer {
 }
 
 /** Names the place of a sealed value of an endpoint (UUID), for the vault. */
-export function placeOf(endpoint: string, what: 'secret' | 'headers'): string {
+export function placeOf(endpoint: EndpointId, what: 'secret' | 'headers'): string {
   return `webhook endpoint ${endpoint} ${what}`;
 }

@@ -62,10 +62,10 @@ export async function submitSignIn(input: PageInput): Promise<PageReply> {
 export async function signOut(input: PageInput): Promise<PageReply> {
   const { db, signedIn, requestId } = input;
   // the cookie stays: browsers leave it out of a form that another site sends, and would still take its removal
-  if (!signedIn) return redirect('/sign-in');
+  const { principal } = signedIn ?? {};
+  if (principal?.session === undefined) return redirect('/sign-in');
   if (!hasToken(input)) return refuseUnsigned();
-  const { principal } = signedIn;
-  const id = idOf('ses', principal.session ?? '');
+  const id = idOf('ses', principal.session);
   await db.transaction(async (tx) => {
     await endSession(tx, principal.account, id);
     await note(tx, principal, { action: 'signOut', target: id, requestId });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningServer, serve } from '../../src/app/platform.ts';
 import { rows } from '../../src/db/connect.ts';
 import { ROUTES } from '../../src/http/routes.ts';
+import { type AccountId, nil } from '../../src/kernel/ids.ts';
 import {
   authorizePath,
   browserOf,
@@ -40,8 +41,8 @@ let actors: Record<Kind, Actor>;
 beforeAll(async () => {
   world = await startWorld();
   const { api, url } = world;
-  const [first] = await world.query<{ id: string }>('select id from accounts order by id limit 1');
-  const operator = { token: 'the-operator-of-one-process', account: first?.id ?? '' };
+  const [first] = await world.query<{ id: AccountId }>('select id from accounts order by id limit 1');
+  const operator = { token: 'the-operator-of-one-process', account: first?.id ?? nil() };
   server = await serve(world.platform, { listen: { host: '127.0.0.1', port: 0 }, operator });
   const key = (await api.post('/v2/api-keys', { name: 'the actor' })).body;
   const owner = await memberOf(api, 'owner');

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { ROUTES } from '../../src/http/routes.ts';
+import type { AccountId } from '../../src/kernel/ids.ts';
 import {
   askTokens,
   authorizePath,
@@ -85,7 +86,7 @@ afterAll(async () => {
 /** The first owner by a set-up link, others by invitation and reset, with all that goes wrong with passwords. */
 async function liveAsPeople(): Promise<{ cookie: string; csrf: string; id: string }> {
   const [account] = await world.query<{ id: string }>('select id from accounts order by id limit 1');
-  const link = await world.platform.accounts.setUpLink(account?.id ?? '');
+  const link = await world.platform.accounts.setUpLink((account?.id ?? '') as AccountId);
   const token = keep('a set-up link', tokenIn(link ?? ''));
   const browser = browserAt(world.url);
   expect((await browser.get(`/set-up?token=${token}`)).status).toBe(200);

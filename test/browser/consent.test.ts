@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ALL_SCOPES, CONSEQUENCES, OPENING_SCOPES } from '../../src/contract/route.ts';
+import { nil } from '../../src/kernel/ids.ts';
 import { authorizePath, exchange, pkce, type Registered, register } from '../oauth/support.ts';
 import { makeUser, PASSWORD } from '../people/support.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -70,7 +71,7 @@ inChromium('people at a browser without scripts', (chromium) => {
   test('the set-up link makes the first owner, who sees the own account, leaves and comes back', async () => {
     const fresh = await startWorld();
     const [account] = await fresh.platform.accounts.list();
-    const link = new URL((await fresh.platform.accounts.setUpLink(account?.uuid ?? '')) ?? '');
+    const link = new URL((await fresh.platform.accounts.setUpLink(account?.uuid ?? nil())) ?? '');
     const ada = await visitor();
     const { page } = ada;
     await page.goto(fresh.url + link.pathname + link.search);

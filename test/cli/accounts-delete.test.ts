@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { rows } from '../../src/db/connect.ts';
+import type { AccountId } from '../../src/kernel/ids.ts';
 import { removeAccount } from '../../src/people/accounts/removal.ts';
 import { dump } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
@@ -31,7 +32,7 @@ const uuidOf = (id: string) => id.replace(/^acc_(.{8})(.{4})(.{4})(.{4})(.{12})$
 async function demoAccount(name = 'Demo'): Promise<{ api: Api; uuid: string }> {
   const api = await world.otherAccount(name);
   const uuid = uuidOf(await idOf(api));
-  await world.platform.accounts.markDemo(uuid);
+  await world.platform.accounts.markDemo(uuid as AccountId);
   return { api, uuid };
 }
 
@@ -157,7 +158,7 @@ async function userOf(api: Api): Promise<string> {
 
 test('where one account is left it is the current one, which cannot be deleted', async () => {
   const { uuid } = await demoAccount();
-  await world.platform.accounts.markDemo(uuidOf(await idOf(world.api)));
+  await world.platform.accounts.markDemo(uuidOf(await idOf(world.api)) as AccountId);
   expect(await run('accounts', 'use', 'Demo')).toMatchObject({ code: 0 });
   const ran = await remove('Demo');
   expect(ran).toMatchObject({
@@ -176,7 +177,7 @@ test('an event that is published while the account is deleted is refused, and le
   const { api, uuid } = await demoAccount();
   await makeEndpoint(api);
   const published = await world.platform.db.transaction(async (tx) => {
-    expect(await removeAccount(tx, uuid)).toBeNull();
+    expect(await removeAccount(tx, uuid as AccountId)).toBeNull();
     const answer = api.post('/v2/events', { type: 'order.created', data: {} });
     await until('it waits', async () => {
       const waiting = await world.query(

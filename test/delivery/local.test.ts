@@ -3,6 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningServer, serve } from '../../src/app/platform.ts';
 import { addressRules, LOOPBACK } from '../../src/kernel/addresses.ts';
+import { nil } from '../../src/kernel/ids.ts';
 import { createSender } from '../../src/webhooks/engine/send.ts';
 import { memberOf, send } from '../access/support.ts';
 import { register, signedIn, tokensFor } from '../oauth/support.ts';
@@ -69,7 +70,7 @@ describe('an endpoint on the loopback', () => {
     const token = randomBytes(32).toString('base64url');
     commands = await serve(world.platform, {
       listen: { host: '127.0.0.1', port: 0 },
-      operator: { token, account: account?.uuid ?? '' },
+      operator: { token, account: account?.uuid ?? nil() },
     });
     operator = apiOf(commands.address, token);
   });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningServer, serve } from '../../src/app/platform.ts';
+import { nil } from '../../src/kernel/ids.ts';
 import { register, tokensFor } from '../oauth/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const [account] = await world.platform.accounts.list();
   const token = randomBytes(32).toString('base64url');
   const listen = { host: '127.0.0.1', port: 0 };
-  commands = await serve(world.platform, { listen, operator: { token, account: account?.uuid ?? '' } });
+  commands = await serve(world.platform, { listen, operator: { token, account: account?.uuid ?? nil() } });
   operator = apiOf(commands.address, token);
 });
 afterAll(async () => {
@@ -146,7 +147,7 @@ describe('an invitation', () => {
     const { email } = await makeUser(shop, 'viewer');
     await world.otherAccount('Third');
     const third = (await world.platform.accounts.list()).find(({ name }) => name === 'Third');
-    const token = tokenIn((await world.platform.accounts.setUpLink(third?.uuid ?? '')) ?? '');
+    const token = tokenIn((await world.platform.accounts.setUpLink(third?.uuid ?? nil())) ?? '');
     const setUp = (password: string) =>
       browserAt(world.url).submit('/set-up', { token, name: 'Bea', email, password, again: password });
     const wrong = await setUp(OTHER);

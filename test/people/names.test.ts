@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { nil } from '../../src/kernel/ids.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { browserAt, makeUser, PASSWORD, tokenIn } from './support.ts';
 
@@ -28,7 +29,7 @@ test.each([
 test('so does the change of a user, of an application, and the set-up page', async () => {
   const api = await world.otherAccount('Turned');
   const account = (await world.platform.accounts.list()).find(({ name }) => name === 'Turned');
-  const token = tokenIn((await world.platform.accounts.setUpLink(account?.uuid ?? '')) ?? '');
+  const token = tokenIn((await world.platform.accounts.setUpLink(account?.uuid ?? nil())) ?? '');
   const fields = { token, name: TURNED, email: 't@example.com', password: PASSWORD, again: PASSWORD };
   const refused = await browserAt(world.url).submit('/set-up', fields);
   expect(refused.status).toBe(400);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES } from '../../src/http/routes.ts';
+import { nil } from '../../src/kernel/ids.ts';
 import { startWorld, type World } from '../support/world.ts';
 import {
   type Browser,
@@ -27,7 +28,7 @@ const isSignedIn = async (browser: Browser) => (await browser.get('/account')).s
 
 async function setUpLink(on: World): Promise<string> {
   const [account] = await on.platform.accounts.list();
-  return tokenIn((await on.platform.accounts.setUpLink(account?.uuid ?? '')) ?? 'http://x');
+  return tokenIn((await on.platform.accounts.setUpLink(account?.uuid ?? nil())) ?? 'http://x');
 }
 
 describe('setting up', () => {
@@ -90,7 +91,7 @@ describe('setting up', () => {
     const { body } = await winner.call('GET', '/v2/users');
     expect(body.data).toMatchObject([{ name: 'Ada', role: 'owner', status: 'active' }]);
     expect(
-      await fresh.platform.accounts.setUpLink((await fresh.platform.accounts.list())[0]?.uuid ?? ''),
+      await fresh.platform.accounts.setUpLink((await fresh.platform.accounts.list())[0]?.uuid ?? nil()),
     ).toBeNull();
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AccountId, EndpointId, EventId } from '../../src/kernel/ids.ts';
 import { foldCounts } from '../../src/outbox/counts.ts';
 import { dropOldWeeks } from '../../src/webhooks/engine/retention.ts';
 import { type Result, settle } from '../../src/webhooks/engine/settle.ts';
@@ -171,7 +172,11 @@ async function attempt(
     );
     const succeeded = outcome === 'succeeds';
     results.push({
-      delivery: { account, endpoint, event },
+      delivery: {
+        account: account as AccountId,
+        endpoint: endpoint as EndpointId,
+        event: event as EventId,
+      },
       token: leased?.token ?? '',
       succeeded,
       retryMs: outcome === 'fails' ? HOUR : null,

@@ -1,11 +1,12 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readAccountSetting } from '../../kernel/config.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 import { CommandError, UsageError } from './errors.ts';
 
 export interface Account {
   readonly id: string;
-  readonly uuid: string;
+  readonly uuid: AccountId;
   readonly name: string;
 }
 

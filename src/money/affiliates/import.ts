@@ -2,6 +2,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag';
 import type { Upload } from '../../contract/route.ts';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import { publishEach } from '../../outbox/queue.ts';
 import { BadLines, CellError, type CsvFormat, cell, refuseBadLines, stageCsv } from '../files/csv-import.ts';
@@ -74,7 +75,7 @@ function problemsOf(cells: Readonly<Record<string, string | null>>): string | nu
  */
 export async function importAffiliates(
   tx: Tx,
-  account: string,
+  account: AccountId,
   upload: Upload,
   { dryRun, partial }: { dryRun: boolean; partial: boolean },
 ): Promise<Json<unknown>> {
@@ -103,7 +104,7 @@ export async function importAffiliates(
 }
 
 /** Notes which affiliate each line means: by external_id, else by e-mail where that does not contradict one. */
-async function matchExisting(tx: Tx, account: string): Promise<void> {
+async function matchExisting(tx: Tx, account: AccountId): Promise<void> {
   await rows(tx, sql`alter table staged add column affiliate_id bigint`);
   await rows(
     tx,
@@ -119,7 +120,7 @@ async function matchExisting(tx: Tx, account: string): Promise<void> {
 }
 
 /** Takes lines out whose texts would be refused, and are not those the affiliate has. */
-async function refuseProblems(tx: Tx, account: string, bad: BadLines): Promise<void> {
+async function refuseProblems(tx: Tx, account: AccountId, bad: BadLines): Promise<void> {
   const found = await rows<{ line: number; message: string }>(
     tx,
     sql`with problems as (
@@ -134,7 +135,7 @@ async function refuseProblems(tx: Tx, account: string, bad: BadLines): Promise<v
 }
 
 /** Takes lines out that repeat an earlier one or would take another affiliate's e-mail address. */
-async function refuseClashes(tx: Tx, account: string, bad: BadLines): Promise<void> {
+async function refuseClashes(tx: Tx, account: AccountId, bad: BadLines): Promise<void> {
   const repeated = (by: Sql, column: Sql, what: string) => sql`
     select line, column_name, value, ${`${what} line `}::text || first as rule
     from (select line, ${column}, first_value(line) over (partition by ${by} order by line) as first from staged
@@ -160,7 +161,7 @@ async function refuseClashes(tx: Tx, account: string, bad: BadLines): Promise<vo
     bad.add(line, `${column_name} ${quote(value)} ${rule}`);
 }
 
-async function updateStaged(tx: Tx, account: string, header: ReadonlySet<string>): Promise<number> {
+async function updateStaged(tx: Tx, account: AccountId, header: ReadonlySet<string>): Promise<number> {
   const columns = Object.keys(COLUMNS).filter((column) => header.has(column));
   const list = (alias: string) => raw(columns.map((column) => `${alias}.${column}`).join(', '));
   const assignments = raw(columns.map((column) => `${column} = s.${column}`).join(', '));
@@ -201,7 +202,7 @@ async function countNew(tx: Tx): Promise<number> {
   return counted.count;
 }
 
-async function insertStaged(tx: Tx, account: string): Promise<number> {
+async function insertStaged(tx: Tx, account: AccountId): Promise<number> {
   const columns = raw(Object.keys(COLUMNS).join(', '));
   const made = await refuseDuplicates(
     rows<{ id: bigint }>(

@@ -3,7 +3,7 @@ import type { Reader, Tx } from '../../db/connect.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
-import { numberIdOf } from '../../kernel/ids.ts';
+import { type AccountId, numberIdOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
 import { publish } from '../../outbox/queue.ts';
@@ -103,7 +103,7 @@ function normalised(input: AffiliateInput, before: AffiliateInput = {}): Affilia
 /** Makes an affiliate. Throws `duplicate_email`, `duplicate_external_id`, with the Location of the one that has it. */
 export async function createAffiliate(
   tx: Tx,
-  account: string,
+  account: AccountId,
   input: AffiliateInput,
 ): Promise<Json<unknown>> {
   const made = await makeOrFind(tx, account, input);
@@ -114,7 +114,7 @@ export async function createAffiliate(
 /** The record of a new affiliate, which is published, or the one that has its external_id or e-mail address already. */
 async function makeOrFind(
   tx: Tx,
-  account: string,
+  account: AccountId,
   input: AffiliateInput,
 ): Promise<Json<unknown> | Duplicate> {
   const affiliate = normalised(input);
@@ -143,7 +143,7 @@ function duplicateOf({ id, field }: Duplicate) {
  */
 export async function putAffiliate(
   tx: Tx,
-  account: string,
+  account: AccountId,
   externalId: string,
   input: Omit<AffiliateInput, 'external_id'>,
 ): Promise<{ json: Json<unknown>; isNew: boolean }> {
@@ -166,7 +166,7 @@ function newAffiliate(externalId: string, input: AffiliateInput): AffiliateInput
 /** The affiliate with this external_id and its balance. Throws `resource_missing`. */
 export async function getByExternalId(
   db: Reader,
-  account: string,
+  account: AccountId,
   externalId: string,
 ): Promise<Json<unknown>> {
   const id = await idByExternalId(db, account, externalId);
@@ -180,7 +180,7 @@ export async function getByExternalId(
  */
 export async function changeAffiliate(
   tx: Tx,
-  account: string,
+  account: AccountId,
   affiliateId: string,
   input: AffiliateInput,
 ): Promise<Json<unknown>> {
@@ -193,7 +193,7 @@ export async function changeAffiliate(
 
 async function changeById(
   tx: Tx,
-  account: string,
+  account: AccountId,
   id: number,
   input: AffiliateInput,
 ): Promise<Json<unknown>> {

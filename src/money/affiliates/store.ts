@@ -10,6 +10,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { maybeRow, type Reader, type Tx } from '../../db/connect.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 import { searchCondition } from './search.ts';
 
 /** The columns of the affiliate record; the alias is `a`. */
@@ -43,7 +44,7 @@ export const affiliateList: ListDefinition = {
   },
 };
 
-export function listAffiliates(db: Reader, account: string, list: ListQuery): Promise<Page> {
+export function listAffiliates(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
     name: 'affiliates',
@@ -55,7 +56,7 @@ export function listAffiliates(db: Reader, account: string, list: ListQuery): Pr
 }
 
 /** The record with its balance per currency: pending, unpaid, in the unpaid payout, paid net of what came back. */
-export async function readAffiliate(db: Reader, account: string, id: number): Promise<string | null> {
+export async function readAffiliate(db: Reader, account: AccountId, id: number): Promise<string | null> {
   const balance = sql`
     select coalesce(json_agg(b), '[]') from (
       select c.currency,
@@ -77,7 +78,7 @@ export async function readAffiliate(db: Reader, account: string, id: number): Pr
 }
 
 /** The record of a new affiliate, or null when another one has its external_id or e-mail address. */
-export async function insertAffiliate(tx: Tx, account: string, input: object): Promise<string | null> {
+export async function insertAffiliate(tx: Tx, account: AccountId, input: object): Promise<string | null> {
   const row = await maybeRow<{ json: string }>(
     tx,
     sql`with made as (
@@ -102,7 +103,7 @@ export interface Duplicate {
 /** Another affiliate than `except` that has what an input names, the external_id first; null when there is none. */
 export async function findDuplicate(
   tx: Tx,
-  account: string,
+  account: AccountId,
   { external_id = null, email = null }: { external_id?: string | null; email?: string | null },
   except: number | null = null,
 ): Promise<Duplicate | null> {
@@ -120,7 +121,7 @@ export async function findDuplicate(
 /** The id of the affiliate with this external_id, or null. */
 export async function idByExternalId(
   db: Reader,
-  account: string,
+  account: AccountId,
   externalId: string,
 ): Promise<number | null> {
   // no external_id has a NUL, and PostgreSQL takes none
@@ -135,7 +136,7 @@ export async function idByExternalId(
 /** The changed record, or null when there is nothing to change. */
 export async function updateAffiliate(
   tx: Tx,
-  account: string,
+  account: AccountId,
   id: number,
   { assignments, differ }: Changes,
 ): Promise<string | null> {
@@ -146,7 +147,7 @@ export async function updateAffiliate(
 }
 
 /** The record without its balance. */
-export async function readAffiliateRow(db: Reader, account: string, id: number): Promise<string | null> {
+export async function readAffiliateRow(db: Reader, account: AccountId, id: number): Promise<string | null> {
   const source = sql`(select * from affiliates where account_id = ${account} and id = ${id})`;
   return (await maybeRow<{ json: string }>(db, asJson(source)))?.json ?? null;
 }

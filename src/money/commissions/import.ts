@@ -2,6 +2,7 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 import type { Upload } from '../../contract/route.ts';
 import { rows, type Tx } from '../../db/connect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import {
   currencyDigits,
@@ -143,7 +144,7 @@ function timeCell(value: string | null | undefined, zone: string): string | null
  */
 export async function importCommissions(
   tx: Tx,
-  account: string,
+  account: AccountId,
   upload: Upload,
   { dryRun, partial }: { dryRun: boolean; partial: boolean },
 ): Promise<Json<unknown>> {
@@ -174,13 +175,19 @@ const affiliateColumn = (header: ReadonlySet<string>): AffiliateName =>
   AFFILIATE_COLUMNS.find((name) => header.has(name)) ?? 'affiliate_id';
 
 /** The staged lines with the affiliate each one means. */
-function sourceOf(account: string, header: ReadonlySet<string>): Sql {
+function sourceOf(account: AccountId, header: ReadonlySet<string>): Sql {
   const list = raw(columns.map((name) => `f.${name}`).join(', '));
   return sql`(select f.line, f.affiliate, a.id as affiliate_id, ${list}, null::jsonb as metadata from staged f
     left join affiliates a on a.account_id = ${account} and ${AFFILIATE_NAMES[affiliateColumn(header)](sql`f.affiliate`)}) s`;
 }
 
-async function dropUnknown(tx: Tx, account: string, source: Sql, header: ReadonlySet<string>, bad: BadLines) {
+async function dropUnknown(
+  tx: Tx,
+  account: AccountId,
+  source: Sql,
+  header: ReadonlySet<string>,
+  bad: BadLines,
+) {
   const unknown = await unknownReferences(tx, account, source);
   if (unknown.length === 0) return;
   const column = affiliateColumn(header);
@@ -195,7 +202,7 @@ async function dropUnknown(tx: Tx, account: string, source: Sql, header: Readonl
   }
 }
 
-async function dropContradictions(tx: Tx, account: string, source: Sql, bad: BadLines) {
+async function dropContradictions(tx: Tx, account: AccountId, source: Sql, bad: BadLines) {
   const other = await contradictions(tx, account, source);
   if (other.length === 0) return;
   const cells = await removeStaged(tx, other);

@@ -14,6 +14,7 @@ import {
   type PageCut,
 } from '../../contract/lists.ts';
 import { maybeRow, type Reader } from '../../db/connect.ts';
+import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 
 /** The columns of the commission record, over `commissions c` left join `payouts p`. */
 export const record = sql`public_id('com', c.id) as id, 'affiliate_commission' as object, c.external_id, c.affiliate_id,
@@ -33,7 +34,7 @@ const TYPES = ['sale', 'recurring', 'bonus', 'adjustment', 'clawback'];
 const STATUSES = ['pending', 'unpaid', 'paid', 'voided'];
 
 // At most one payout of an account is unpaid: a row in any other payout is paid. No join is needed.
-function hasStatus(status: string, account: string): Sql {
+function hasStatus(status: string, account: AccountId): Sql {
   const current = sql`(select id from payouts where account_id = ${account} and status = 'unpaid')`;
   switch (status) {
     case 'pending':
@@ -76,7 +77,7 @@ const open = sql`c.payout_id is null and c.voided_at is null`;
  * The page of a status in the order of ids, where a walk over all commissions would pass every newer row of another
  * status first: paid rows are merged from the newest of each payout, unpaid ones from the open and the current payout.
  */
-function findOf(status: string | undefined, account: string, conditions: Sql) {
+function findOf(status: string | undefined, account: AccountId, conditions: Sql) {
   const idsOf = (extra: Sql, { upTo }: PageCut) => sql`
     (select c.id from commissions c where c.account_id = ${account} and ${extra} and ${conditions} ${upTo})`;
   const idsIn = (state: 'unpaid' | 'paid', cut: PageCut) => sql`
@@ -98,7 +99,7 @@ function findOf(status: string | undefined, account: string, conditions: Sql) {
  * Totals by adding what other tables know, each a query of one column `n`: the history is never counted. Only what is
  * on hold or voided is, on an index that holds nothing else.
  */
-function totalOf(status: string | undefined, account: string): Sql {
+function totalOf(status: string | undefined, account: AccountId): Sql {
   const arrived = sql`(select coalesce(sum(count), 0)::int8 from commission_arrivals where account_id = ${account})`;
   const paid = sql`(select coalesce(sum((t ->> 'paid_count')::int8), 0)::int8
     from payouts p cross join json_array_elements(p.totals) t where p.account_id = ${account} and p.status = 'paid')`;
@@ -121,7 +122,7 @@ function totalOf(status: string | undefined, account: string): Sql {
 }
 
 /** One page of commissions. */
-export function listCommissions(db: Reader, account: string, list: ListQuery): Promise<Page> {
+export function listCommissions(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
   const status = list.given.get('status');
   const onlyStatus = list.given.size === (status === undefined ? 0 : 1);
   const byId = /^-?(id|created_at)$/.test(list.sort);
@@ -143,8 +144,8 @@ export function listCommissions(db: Reader, account: string, list: ListQuery): P
 /** One page of the commissions of a payout (UUID): of a paid one those that were paid. */
 export function listPayoutCommissions(
   db: Reader,
-  account: string,
-  payout: string,
+  account: AccountId,
+  payout: PayoutId,
   list: ListQuery,
 ): Promise<Page> {
   const where = sql`c.account_id = ${account} and c.payout_id = ${payout}`;
@@ -159,7 +160,7 @@ export function listPayoutCommissions(
   });
 }
 
-export async function readCommission(db: Reader, account: string, id: string): Promise<string | null> {
+export async function readCommission(db: Reader, account: AccountId, id: string): Promise<string | null> {
   const row = await maybeRow<{ json: string }>(
     db,
     sql`select row_to_json(r)::text as json from (

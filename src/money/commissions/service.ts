@@ -2,7 +2,7 @@ import type { Reader, Tx } from '../../db/connect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
-import { numberIdOf, uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, numberIdOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { MAX_AMOUNT, multiplyRounded, normalizeCurrency } from '../../kernel/money.ts';
 import { formatInstant, INSTANT_RULE, parseInstant } from '../../kernel/time.ts';
@@ -69,7 +69,7 @@ export function commissionOf(saleAmount: bigint, rateBps: bigint): bigint {
 }
 
 /** The account's default currency: what a commission without one is in. */
-export async function defaultCurrency(db: Reader, account: string): Promise<string> {
+export async function defaultCurrency(db: Reader, account: AccountId): Promise<string> {
   return (JSON.parse(await getAccount(db, account)) as { default_currency: string }).default_currency;
 }
 
@@ -123,7 +123,7 @@ function amountOf(input: CommissionInput): bigint | string {
  */
 export async function createCommission(
   tx: Tx,
-  account: string,
+  account: AccountId,
   input: CommissionInput,
 ): Promise<{ json: Json<unknown>; isNew: boolean }> {
   const line = readInput(input, 0, await defaultCurrency(tx, account));
@@ -147,7 +147,7 @@ export interface AdjustmentInput {
  */
 export async function createAdjustment(
   tx: Tx,
-  account: string,
+  account: AccountId,
   affiliateId: string,
   input: AdjustmentInput,
 ): Promise<{ json: Json<unknown>; isNew: boolean }> {
@@ -165,7 +165,7 @@ export async function createAdjustment(
 
 async function takeIn(
   tx: Tx,
-  account: string,
+  account: AccountId,
   input: CommissionInput,
   given: Line,
 ): Promise<{ json: Json<unknown>; isNew: boolean }> {
@@ -205,7 +205,7 @@ function contradiction(externalId: string): string {
  */
 export async function createBatch(
   tx: Tx,
-  account: string,
+  account: AccountId,
   inputs: readonly CommissionInput[],
   partial: boolean,
 ): Promise<Json<unknown>> {
@@ -290,7 +290,7 @@ function batchAnswer(
 }
 
 /** One commission. Throws `resource_missing`. */
-export async function getCommission(db: Reader, account: string, id: string): Promise<Json<unknown>> {
+export async function getCommission(db: Reader, account: AccountId, id: string): Promise<Json<unknown>> {
   const uuid = uuidOf('com', id);
   const json = uuid === null ? null : await readCommission(db, account, uuid);
   if (json === null) throw fail('resource_missing', 'no such commission');

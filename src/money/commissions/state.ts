@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
-import { idOf, uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, type CommissionId, idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { publish } from '../../outbox/queue.ts';
 import { lockBooks } from '../ledger/books.ts';
@@ -13,13 +13,17 @@ import { type LockedCommission, lockCommission, markHeld, markUnheld, markVoided
  * The commission (UUID) to change, locked; the caller has locked the books. Throws `resource_missing`, also for null,
  * which an ill-formed id gives.
  */
-export async function lockForChange(tx: Tx, account: string, uuid: string | null): Promise<LockedCommission> {
+export async function lockForChange(
+  tx: Tx,
+  account: AccountId,
+  uuid: CommissionId | null,
+): Promise<LockedCommission> {
   const commission = uuid === null ? null : await lockCommission(tx, account, uuid);
   if (commission === null) throw fail('resource_missing', 'no such commission');
   return commission;
 }
 
-async function lock(tx: Tx, account: string, id: string): Promise<LockedCommission> {
+async function lock(tx: Tx, account: AccountId, id: string): Promise<LockedCommission> {
   await lockBooks(tx, account);
   return lockForChange(tx, account, uuidOf('com', id));
 }
@@ -47,7 +51,7 @@ export function refuseState(
 }
 
 /** Throws `commission_is_bound` for what a payout owes again: voided by itself, the payout would tell another story. */
-async function refuseBound(tx: Tx, account: string, commission: LockedCommission): Promise<void> {
+async function refuseBound(tx: Tx, account: AccountId, commission: LockedCommission): Promise<void> {
   if (commission.returns_payout_id === null) return;
   const payout = idOf('po', commission.returns_payout_id);
   const found = await returnOf(tx, account, commission.id);
@@ -63,7 +67,7 @@ async function refuseBound(tx: Tx, account: string, commission: LockedCommission
 /** Takes a commission out of being owed; in the unpaid payout as a full refund would. */
 export async function voidLocked(
   tx: Tx,
-  account: string,
+  account: AccountId,
   commission: LockedCommission,
   reason: string | null,
 ): Promise<void> {
@@ -72,13 +76,17 @@ export async function voidLocked(
 }
 
 /** Brings the unpaid payout that the commission was in up to date, if it was in one. */
-export async function settlePayoutOf(tx: Tx, account: string, commission: LockedCommission): Promise<void> {
+export async function settlePayoutOf(
+  tx: Tx,
+  account: AccountId,
+  commission: LockedCommission,
+): Promise<void> {
   const group = groupOf(account, commission);
   if (group !== null) await settleGroup(tx, group);
 }
 
 /** The group of the unpaid payout that the commission was in, if it was in one. */
-function groupOf(account: string, commission: LockedCommission): Group | null {
+function groupOf(account: AccountId, commission: LockedCommission): Group | null {
   const { payout_id: payout, affiliate_id: affiliate, currency, paid } = commission;
   return payout === null || paid ? null : { account, payout, affiliate, currency };
 }
@@ -89,7 +97,7 @@ function groupOf(account: string, commission: LockedCommission): Group | null {
  */
 export async function voidCommission(
   tx: Tx,
-  account: string,
+  account: AccountId,
   id: string,
   reason: string | null,
 ): Promise<Json<unknown>> {
@@ -107,7 +115,7 @@ export async function voidCommission(
  * `wrong_commission_type` (a debt cannot be set aside), `commission_is_voided`, `commission_is_paid`,
  * `commission_is_held`.
  */
-export async function holdCommission(tx: Tx, account: string, id: string): Promise<Json<unknown>> {
+export async function holdCommission(tx: Tx, account: AccountId, id: string): Promise<Json<unknown>> {
   const commission = await lock(tx, account, id);
   refuseState(commission, commission.amount < 0n ? ['clawback', 'adjustment'] : ['clawback']);
   if (commission.held) throw fail('commission_is_held', 'the commission is held for review already');
@@ -119,14 +127,14 @@ export async function holdCommission(tx: Tx, account: string, id: string): Promi
 }
 
 /** Ends the review: the commission is available when it was going to be. Throws `resource_missing`, `commission_not_held`. */
-export async function unholdCommission(tx: Tx, account: string, id: string): Promise<Json<unknown>> {
+export async function unholdCommission(tx: Tx, account: AccountId, id: string): Promise<Json<unknown>> {
   const commission = await lock(tx, account, id);
   if (!commission.held) throw fail('commission_not_held', 'the commission is not held for review');
   await markUnheld(tx, account, commission.id);
   return changed(tx, account, id);
 }
 
-async function changed(tx: Tx, account: string, id: string): Promise<Json<unknown>> {
+async function changed(tx: Tx, account: AccountId, id: string): Promise<Json<unknown>> {
   const json = await getCommission(tx, account, id);
   await publish(tx, { account, type: 'commission.updated', data: json });
   return json;

@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, CommissionId, PayoutId } from '../../kernel/ids.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import type { Orders } from '../refund-lines/locks.ts';
 import { applyWaiting } from '../refund-lines/waiting.ts';
@@ -32,7 +33,7 @@ export function itemSource(items: readonly object[]): Sql {
 /** Lines whose affiliate or program does not exist, with the rule they break. */
 export function unknownReferences(
   tx: Tx,
-  account: string,
+  account: AccountId,
   source: Sql,
 ): Promise<{ line: number; what: 'affiliate' | 'program' }[]> {
   return rows(
@@ -54,7 +55,7 @@ const holdEnd = sql`case when hold.days = 0 then at.occurred
  * Inserts what is not there yet. In the order of external_id, whatever the order given: two that take the same
  * commissions in wait for each other in one order and cannot deadlock.
  */
-const insertNew = (account: string, source: Sql, returning: Sql) => sql`
+const insertNew = (account: AccountId, source: Sql, returning: Sql) => sql`
   insert into commissions (account_id, external_id, affiliate_id, program_id, type, currency, amount, original_amount,
     sale_amount, rate_bps, order_id, order_line_id, customer_email, product_id, product_name, description, occurred_at,
     available_at, metadata)
@@ -77,7 +78,7 @@ const insertNew = (account: string, source: Sql, returning: Sql) => sql`
  */
 export async function insertCommissions(
   tx: Tx,
-  account: string,
+  account: AccountId,
   source: Sql,
   orders: Orders,
 ): Promise<number> {
@@ -93,7 +94,7 @@ export async function insertCommissions(
 /** The same, and returns the external_ids of the rows that were new. */
 export async function insertAndName(
   tx: Tx,
-  account: string,
+  account: AccountId,
   source: Sql,
   orders: Orders,
 ): Promise<Set<string>> {
@@ -115,7 +116,7 @@ const sameInput = sql`(c.affiliate_id, c.type, c.currency, c.original_amount) = 
   and (s.occurred_at is null or c.occurred_at = s.occurred_at)`;
 
 /** Lines whose external_id is stored with other content. */
-export async function contradictions(tx: Tx, account: string, source: Sql): Promise<number[]> {
+export async function contradictions(tx: Tx, account: AccountId, source: Sql): Promise<number[]> {
   const found = await rows<{ line: number }>(
     tx,
     sql`select s.line from ${source}
@@ -126,7 +127,11 @@ export async function contradictions(tx: Tx, account: string, source: Sql): Prom
 }
 
 /** The stored records of input lines. */
-export function recordsOf(tx: Tx, account: string, source: Sql): Promise<{ line: number; json: string }[]> {
+export function recordsOf(
+  tx: Tx,
+  account: AccountId,
+  source: Sql,
+): Promise<{ line: number; json: string }[]> {
   return rows(
     tx,
     sql`select s.line, (select row_to_json(r)::text from (select ${record}) r) as json
@@ -147,7 +152,7 @@ export function sumsOf(tx: Tx, source: Sql): Promise<{ json: string; largest: bi
 
 /** A commission locked for a change, with the books locked before it. */
 export interface LockedCommission {
-  readonly id: string;
+  readonly id: CommissionId;
   readonly affiliate_id: bigint;
   readonly program_id: bigint | null;
   readonly type: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback';
@@ -159,14 +164,18 @@ export interface LockedCommission {
   readonly voided: boolean;
   readonly held: boolean;
   /** The payout it is in. */
-  readonly payout_id: string | null;
+  readonly payout_id: PayoutId | null;
   readonly paid: boolean;
   /** The payout whose money it owes again: what came back of a line, or was not paid of it. */
-  readonly returns_payout_id: string | null;
+  readonly returns_payout_id: PayoutId | null;
 }
 
 /** Locks a commission (UUID), or gives null when the account has none such. */
-export function lockCommission(tx: Tx, account: string, id: string): Promise<LockedCommission | null> {
+export function lockCommission(
+  tx: Tx,
+  account: AccountId,
+  id: CommissionId,
+): Promise<LockedCommission | null> {
   return maybeRow(
     tx,
     sql`select c.id, c.affiliate_id, c.program_id, c.type, c.currency, c.amount, c.original_amount, c.refunded_amount,
@@ -177,7 +186,12 @@ export function lockCommission(tx: Tx, account: string, id: string): Promise<Loc
   );
 }
 
-export async function markVoided(tx: Tx, account: string, id: string, reason: string | null): Promise<void> {
+export async function markVoided(
+  tx: Tx,
+  account: AccountId,
+  id: CommissionId,
+  reason: string | null,
+): Promise<void> {
   await rows(
     tx,
     sql`update commissions set voided_at = clock_timestamp(), void_reason = ${reason}, payout_id = null,
@@ -188,7 +202,7 @@ export async function markVoided(tx: Tx, account: string, id: string, reason: st
 }
 
 /** Sets a commission aside: it is available never, and remembers when it would have been. */
-export async function markHeld(tx: Tx, account: string, id: string): Promise<void> {
+export async function markHeld(tx: Tx, account: AccountId, id: CommissionId): Promise<void> {
   await rows(
     tx,
     sql`update commissions set held_available_at = available_at, available_at = 'infinity', payout_id = null,
@@ -197,7 +211,7 @@ export async function markHeld(tx: Tx, account: string, id: string): Promise<voi
   );
 }
 
-export async function markUnheld(tx: Tx, account: string, id: string): Promise<void> {
+export async function markUnheld(tx: Tx, account: AccountId, id: CommissionId): Promise<void> {
   await rows(
     tx,
     sql`update commissions set available_at = held_available_at, held_available_at = null,

@@ -1,11 +1,12 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { oneRow, type Tx } from '../../db/connect.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 
 /**
  * The statement that notes how many rows the CTE `made` inserted: whatever inserts commissions has it beside. The
  * exact total of all commissions is the sum of these notes.
  */
-export function arrivals(account: string): Sql {
+export function arrivals(account: AccountId): Sql {
   return sql`insert into commission_arrivals (account_id, count)
     select ${account}::uuid, count(*) from made having count(*) > 0`;
 }

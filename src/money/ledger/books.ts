@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { publish } from '../../outbox/queue.ts';
 import { payoutSummary } from './payout-record.ts';
 
@@ -7,18 +8,18 @@ import { payoutSummary } from './payout-record.ts';
  * Locks the account's one row of payout books until the transaction ends. Whatever changes the membership or the
  * amounts of a payout takes it first: books, then payout, then commissions by id. Ingest does not take it.
  */
-export async function lockBooks(tx: Tx, account: string): Promise<void> {
+export async function lockBooks(tx: Tx, account: AccountId): Promise<void> {
   await rows(tx, sql`select 1 from payout_books where account_id = ${account} for no key update`);
 }
 
 /** Raises the revision of the unpaid payout when the affiliate has a line in it, and tells of it. */
-export async function reviseCurrentPayout(tx: Tx, account: string, affiliateId: number): Promise<void> {
+export async function reviseCurrentPayout(tx: Tx, account: AccountId, affiliateId: number): Promise<void> {
   await reviseFor(tx, account, sql`l.affiliate_id = ${affiliateId}`);
 }
 
 /** The same for affiliates chosen by a condition over the lines `l` of the unpaid payout. */
-export async function reviseFor(tx: Tx, account: string, lines: Sql): Promise<void> {
-  const revised = await maybeRow<{ id: string }>(
+export async function reviseFor(tx: Tx, account: AccountId, lines: Sql): Promise<void> {
+  const revised = await maybeRow<{ id: PayoutId }>(
     tx,
     sql`update payouts p set revision = revision + 1, updated_at = clock_timestamp()
         where p.account_id = ${account} and p.status = 'unpaid' and exists (

@@ -1,13 +1,14 @@
 import sql from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { publish } from '../../outbox/queue.ts';
 import { payoutSummary } from './payout-record.ts';
 import { deletePayout, refreshTotals } from './payout-totals.ts';
 
 /** The commissions of one affiliate in one currency: what the rules of a payout are judged by. */
 export interface Group {
-  readonly account: string;
-  readonly payout: string;
+  readonly account: AccountId;
+  readonly payout: PayoutId;
   readonly affiliate: bigint;
   readonly currency: string;
 }

@@ -1,6 +1,6 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader } from '../../db/connect.ts';
-import { uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, type PayoutId, uuidOf } from '../../kernel/ids.ts';
 
 /** The columns of a payout in lists and events, over `payouts p`: without its long lists. */
 export const summary = sql`public_id('po', p.id) as id, 'affiliate_payout' as object, p.number, p.status, p.filters,
@@ -70,7 +70,7 @@ export function whichPayout(id: string): WhichPayout | null {
 }
 
 /** The record as lists and events show it. */
-export async function payoutSummary(db: Reader, account: string, id: string): Promise<string> {
+export async function payoutSummary(db: Reader, account: AccountId, id: PayoutId): Promise<string> {
   const { json } = await oneRow<{ json: string }>(
     db,
     sql`select row_to_json(r)::text as json from (
@@ -82,9 +82,9 @@ export async function payoutSummary(db: Reader, account: string, id: string): Pr
 /** The whole record of a payout, with its UUID and revision; null when there is none. */
 export function payoutRecord(
   db: Reader,
-  account: string,
+  account: AccountId,
   which: WhichPayout,
-): Promise<{ id: string; revision: number; json: string } | null> {
+): Promise<{ id: PayoutId; revision: number; json: string } | null> {
   return maybeRow(
     db,
     sql`select p.id, p.revision, (select row_to_json(r)::text from (

@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 
 /** `{reason, affiliate_count, totals}` per reason, over a source `x` of exclusions. */
 export const exclusionsBy = (source: Sql) => sql`
@@ -15,8 +16,8 @@ export const exclusionsBy = (source: Sql) => sql`
 /** Writes the payout's sums from its lines and exclusions; returns the largest sum and the number of lines. */
 export async function refreshTotals(
   tx: Tx,
-  account: string,
-  payout: string,
+  account: AccountId,
+  payout: PayoutId,
 ): Promise<{ largest: bigint; lines: bigint }> {
   return oneRow(
     tx,
@@ -52,7 +53,7 @@ export async function refreshTotals(
 }
 
 /** Deletes a payout that is not paid; its commissions are owed again. */
-export async function deletePayout(tx: Tx, account: string, payout: string): Promise<void> {
+export async function deletePayout(tx: Tx, account: AccountId, payout: PayoutId): Promise<void> {
   await rows(
     tx,
     sql`update commissions set payout_id = null, updated_at = clock_timestamp()

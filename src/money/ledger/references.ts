@@ -1,10 +1,11 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { type Reader, rows } from '../../db/connect.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 
 async function missingOf(
   db: Reader,
   table: 'affiliates' | 'affiliate_programs',
-  account: string,
+  account: AccountId,
   ids: readonly number[],
 ): Promise<bigint[]> {
   if (ids.length === 0) return [];
@@ -18,12 +19,12 @@ async function missingOf(
 }
 
 /** Which of these ids are no affiliates of the account, in the order given. */
-export function missingAffiliates(db: Reader, account: string, ids: readonly number[]): Promise<bigint[]> {
+export function missingAffiliates(db: Reader, account: AccountId, ids: readonly number[]): Promise<bigint[]> {
   return missingOf(db, 'affiliates', account, ids);
 }
 
 /** Which of these ids are no programs of the account, in the order given. */
-export function missingPrograms(db: Reader, account: string, ids: readonly number[]): Promise<bigint[]> {
+export function missingPrograms(db: Reader, account: AccountId, ids: readonly number[]): Promise<bigint[]> {
   return missingOf(db, 'affiliate_programs', account, ids);
 }
 
@@ -60,7 +61,7 @@ export function referenceRule(reference: AffiliateReference): string | null {
 /** The lines with `affiliate_id`, by whichever name each has; undefined where the account has no such affiliate. */
 export async function withAffiliateIds<Line extends AffiliateReference>(
   db: Reader,
-  account: string,
+  account: AccountId,
   lines: readonly Line[],
 ): Promise<Line[]> {
   let named = [...lines];
@@ -76,7 +77,7 @@ export async function withAffiliateIds<Line extends AffiliateReference>(
   return named;
 }
 
-async function idsOf(db: Reader, account: string, name: AffiliateName, texts: readonly string[]) {
+async function idsOf(db: Reader, account: AccountId, name: AffiliateName, texts: readonly string[]) {
   const found = await rows<{ text: string; id: bigint }>(
     db,
     sql`select given.text, a.id from unnest(${[...new Set(texts)]}::text[]) as given (text)

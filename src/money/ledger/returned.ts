@@ -1,12 +1,13 @@
 import sql from 'sql-template-tag';
 import { maybeRow, type Reader } from '../../db/connect.ts';
+import type { AccountId, CommissionId, PayoutId, ReturnId } from '../../kernel/ids.ts';
 
 /** The return whose money a commission (UUID) owes again, or null. */
 export function returnOf(
   db: Reader,
-  account: string,
-  commission: string,
-): Promise<{ id: string; payout_id: string; affiliate_id: bigint } | null> {
+  account: AccountId,
+  commission: CommissionId,
+): Promise<{ id: ReturnId; payout_id: PayoutId; affiliate_id: bigint } | null> {
   return maybeRow(
     db,
     sql`select id, payout_id, affiliate_id from payout_returns

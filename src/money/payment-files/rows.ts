@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
 import { type Reader, rows } from '../../db/connect.ts';
+import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { literal, selectList } from '../files/csv-export.ts';
 import { frozen } from '../ledger/payout-record.ts';
@@ -8,9 +9,9 @@ import type { PaymentFormat } from './format.ts';
 /** The payments of a payout as a format sees them. */
 export interface Payments {
   /** The UUID of the account. */
-  readonly account: string;
+  readonly account: AccountId;
   /** The UUID of the payout. */
-  readonly payout: string;
+  readonly payout: PayoutId;
   readonly format: PaymentFormat;
   /** Pays whole units of currencies of which the provider takes no fractions. */
   readonly wholeUnits: boolean;

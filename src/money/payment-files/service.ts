@@ -1,5 +1,6 @@
 import type { Snapshot } from '../../db/connect.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import { type CsvFile, csvOut } from '../files/csv-export.ts';
 import { fileName } from '../payouts/csv.ts';
@@ -25,7 +26,7 @@ export interface PaymentFileInput {
  */
 export async function downloadPaymentFile(
   db: Snapshot,
-  account: string,
+  account: AccountId,
   id: string,
   formatName: string,
   input: PaymentFileInput,

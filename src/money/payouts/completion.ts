@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/connect.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
+import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import {
   formatInstant,
@@ -33,7 +34,7 @@ export interface CommissionEntry {
  */
 export async function completePayout(
   tx: Tx,
-  account: string,
+  account: AccountId,
   actor: string,
   id: string,
   input: {
@@ -128,8 +129,8 @@ const names = ({ first, count }: Named) => nameSome(first ?? [], count);
 
 async function checkEntries(
   tx: Tx,
-  account: string,
-  payout: string,
+  account: AccountId,
+  payout: PayoutId,
   entries: readonly Entry[],
   requireAll: boolean,
 ) {

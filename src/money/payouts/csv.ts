@@ -1,12 +1,13 @@
 import sql from 'sql-template-tag';
 import { maybeRow, type Reader } from '../../db/connect.ts';
+import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { dayOf } from '../../kernel/zones.ts';
 import { type Column, literal, selectList } from '../files/csv-export.ts';
 import { frozen, type WhichPayout } from '../ledger/payout-record.ts';
 
 /** What is known of a payout before its file is streamed. */
 export interface FileHead {
-  readonly id: string;
+  readonly id: PayoutId;
   readonly number: bigint;
   readonly revision: number;
   /** The day of the cut-off in the account's time zone, `YYYY-MM-DD`. */
@@ -14,7 +15,7 @@ export interface FileHead {
 }
 
 /** The head of a payout's file, or null. */
-export async function fileHead(db: Reader, account: string, which: WhichPayout): Promise<FileHead | null> {
+export async function fileHead(db: Reader, account: AccountId, which: WhichPayout): Promise<FileHead | null> {
   const row = await maybeRow<Omit<FileHead, 'day'> & { as_of: string; zone: string }>(
     db,
     sql`select p.id, p.number, p.revision, iso(p.as_of) as as_of, o.time_zone as zone
@@ -63,7 +64,7 @@ const CELLS = `c.account_id, c.payout_id, c.id, c.external_id, c.occurred_at, c.
  * are released and in it no more. What a paid line did not pay is taken off by a row of its own, of the adjustment that
  * owes it again: the sum of the file is what was paid.
  */
-export function commissionsCopy(account: string, payout: string): string {
+export function commissionsCopy(account: AccountId, payout: PayoutId): string {
   const of = (alias: string) =>
     `${alias}.account_id = ${literal(account)} and ${alias}.payout_id = ${literal(payout)}`;
   return `copy (

@@ -11,6 +11,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import type { Reader } from '../../db/connect.ts';
+import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { lineJoins, lineRecord, summary } from '../ledger/payout-record.ts';
 import { EXCLUSION_REASONS } from './plan.ts';
 
@@ -37,7 +38,7 @@ export const payoutList: ListDefinition = {
   },
 };
 
-export function listPayouts(db: Reader, account: string, list: ListQuery): Promise<Page> {
+export function listPayouts(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
     name: 'payouts',
@@ -69,7 +70,7 @@ export const lineList: ListDefinition = {
   },
 };
 
-export function listLines(db: Reader, account: string, payout: string, list: ListQuery): Promise<Page> {
+export function listLines(db: Reader, account: AccountId, payout: PayoutId, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
     name: 'payout_lines',
@@ -93,7 +94,12 @@ export const exclusionList: ListDefinition = {
   },
 };
 
-export function listExclusions(db: Reader, account: string, payout: string, list: ListQuery): Promise<Page> {
+export function listExclusions(
+  db: Reader,
+  account: AccountId,
+  payout: PayoutId,
+  list: ListQuery,
+): Promise<Page> {
   return listPage(db, {
     list,
     name: 'payout_exclusions',

@@ -1,4 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
+import type { AccountId } from '../../kernel/ids.ts';
 import { searchCondition } from '../affiliates/search.ts';
 import { all, type PayoutFilters } from './filters.ts';
 
@@ -13,7 +14,7 @@ export const EXCLUSION_REASONS = [
 
 export interface Selection {
   /** UUID of the account. */
-  readonly account: string;
+  readonly account: AccountId;
   readonly filters: PayoutFilters;
   /** Trimmed; empty = none. */
   readonly search: string;

@@ -3,6 +3,7 @@ import type { ListDefinition, ListQuery, Page } from '../../contract/lists.ts';
 import { created, noContent, ok, page, type Route, readRoute, writeRoute } from '../../contract/route.ts';
 import { currencyInput, listOf, metadata, nullable, numberId, strict, text } from '../../contract/schemas.ts';
 import type { Reader } from '../../db/connect.ts';
+import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { commissionList, listPayoutCommissions } from '../commissions/list.ts';
 import { commission } from '../commissions/schema.ts';
@@ -295,7 +296,7 @@ function listWithin(
     summary: string;
     list: ListDefinition;
     item: TSchema;
-    read: (db: Reader, account: string, payout: string, list: ListQuery) => Promise<Page>;
+    read: (db: Reader, account: AccountId, payout: PayoutId, list: ListQuery) => Promise<Page>;
   },
 ): Route {
   return readRoute({

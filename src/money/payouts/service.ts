@@ -2,7 +2,7 @@ import type { Page } from '../../contract/lists.ts';
 import type { Reader, Snapshot, Tx } from '../../db/connect.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
-import { idOf, uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, idOf, type PayoutId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { formatDecimal } from '../../kernel/money.ts';
 import { publish } from '../../outbox/queue.ts';
@@ -35,13 +35,13 @@ export interface SelectionInput {
 
 /** A payout's record with its UUID and revision, which is its ETag. */
 export interface PayoutRecord {
-  readonly id: string;
+  readonly id: PayoutId;
   readonly revision: number;
   readonly json: Json<unknown>;
 }
 
 /** Checks the shape of a selection before anything is locked. */
-async function readSelection(db: Reader, account: string, input: SelectionInput): Promise<Selection> {
+async function readSelection(db: Reader, account: AccountId, input: SelectionInput): Promise<Selection> {
   return {
     account,
     filters: readFilters(input.filters, await zoneOf(db, account)),
@@ -52,7 +52,7 @@ async function readSelection(db: Reader, account: string, input: SelectionInput)
 }
 
 /** A typo must not mean "nobody". Throws `unknown_affiliate`, `unknown_program`. */
-async function checkReferences(db: Reader, account: string, filters: PayoutFilters): Promise<void> {
+async function checkReferences(db: Reader, account: AccountId, filters: PayoutFilters): Promise<void> {
   const affiliates = await missingAffiliates(db, account, filters.affiliateIds);
   if (affiliates.length > 0) {
     throw fail('unknown_affiliate', `filters.affiliate_id: no such affiliate: ${nameSome(affiliates)}`);
@@ -69,7 +69,7 @@ async function checkReferences(db: Reader, account: string, filters: PayoutFilte
  */
 export async function createPayout(
   tx: Tx,
-  account: string,
+  account: AccountId,
   actor: string,
   input: SelectionInput,
 ): Promise<PayoutRecord> {
@@ -86,7 +86,7 @@ export async function createPayout(
   return found(await payoutRecord(tx, account, which(idOf('po', payout.id))));
 }
 
-async function refuseSecond(tx: Tx, account: string): Promise<void> {
+async function refuseSecond(tx: Tx, account: AccountId): Promise<void> {
   const current = await currentPayout(tx, account);
   if (current === null) return;
   const id = idOf('po', current);
@@ -108,7 +108,7 @@ async function insertOnly<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-async function nothingToPay(tx: Tx, account: string, payout: string) {
+async function nothingToPay(tx: Tx, account: AccountId, payout: PayoutId) {
   const excluded = await exclusionCounts(tx, account, payout);
   const why = excluded.map(
     ({ reason, affiliates, commissions }) =>
@@ -121,7 +121,7 @@ async function nothingToPay(tx: Tx, account: string, payout: string) {
 /** What create would do now, without doing it: the same shape with `id` null and `current_payout_id`. */
 export async function previewPayout(
   db: Reader,
-  account: string,
+  account: AccountId,
   input: SelectionInput,
 ): Promise<Json<unknown>> {
   const selection = await readSelection(db, account, input);
@@ -137,7 +137,7 @@ export async function previewPayout(
  */
 export async function previewPage(
   db: Reader,
-  account: string,
+  account: AccountId,
   input: SelectionInput,
   read: (db: Reader, selection: Selection) => Promise<Page>,
 ): Promise<Page> {
@@ -165,12 +165,12 @@ function found(record: PayoutRecord | null, id = ''): PayoutRecord {
 }
 
 /** A payout by id, or the unpaid one by `current`. Throws `resource_missing`, `no_current_payout`. */
-export async function getPayout(db: Reader, account: string, id: string): Promise<PayoutRecord> {
+export async function getPayout(db: Reader, account: AccountId, id: string): Promise<PayoutRecord> {
   return found(await payoutRecord(db, account, which(id)), id);
 }
 
 /** The head of the payout an id in a path means, for its files and lists. Throws as `getPayout`. */
-export async function payoutHead(db: Reader, account: string, id: string): Promise<FileHead> {
+export async function payoutHead(db: Reader, account: AccountId, id: string): Promise<FileHead> {
   const head = await fileHead(db, account, which(id));
   if (head === null) throw missing(id);
   return head;
@@ -179,9 +179,9 @@ export async function payoutHead(db: Reader, account: string, id: string): Promi
 /** The payout to change, with the books and itself locked. Throws `current_is_read_only`, `resource_missing`. */
 export async function lockPayoutToChange(
   tx: Tx,
-  account: string,
+  account: AccountId,
   id: string,
-): Promise<LockedPayout & { id: string }> {
+): Promise<LockedPayout & { id: PayoutId }> {
   if (id === 'current') throw fail('current_is_read_only', '`current` only reads: use the id of the payout');
   const uuid = uuidOf('po', id);
   if (uuid === null) throw missing(id);
@@ -230,7 +230,7 @@ export function etagOf(revision: number): string {
 /** Removes an unpaid payout and releases its commissions. Throws `payout_is_paid`, `payout_changed`. */
 export async function removePayout(
   tx: Tx,
-  account: string,
+  account: AccountId,
   id: string,
   ifMatch: string | undefined,
 ): Promise<void> {
@@ -244,7 +244,7 @@ export async function removePayout(
 }
 
 /** The commissions of a payout as CSV, all of the one snapshot `db` reads. Throws as `getPayout`. */
-export async function downloadPayout(db: Snapshot, account: string, id: string): Promise<CsvFile> {
+export async function downloadPayout(db: Snapshot, account: AccountId, id: string): Promise<CsvFile> {
   const head = await payoutHead(db, account, id);
   return {
     stream: csvOut(db, commissionsCopy(account, head.id)),

@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
 
@@ -21,7 +22,7 @@ const entryRows = (entries: readonly Entry[]) => sql`
          ${entries.map((e) => e.reference)}::text[])
     as e (affiliate_id, currency, is_paid, amount, payment_reference)`;
 
-const linesOf = (account: string, payout: string) =>
+const linesOf = (account: AccountId, payout: PayoutId) =>
   sql`(select * from payout_line_totals where account_id = ${account} and payout_id = ${payout}) t`;
 
 const aboutLine = sql`e.affiliate_id = t.affiliate_id and (e.currency is null or e.currency = t.currency)`;
@@ -59,8 +60,8 @@ export interface Comparison {
 /** Compares entries with lines; changes nothing. */
 export function compareEntries(
   tx: Tx,
-  account: string,
-  payout: string,
+  account: AccountId,
+  payout: PayoutId,
   entries: readonly Entry[],
 ): Promise<Comparison> {
   const named = (name: Sql, source: Sql) => sql`
@@ -112,8 +113,8 @@ export function compareEntries(
  */
 export async function settleLines(
   tx: Tx,
-  account: string,
-  payout: string,
+  account: AccountId,
+  payout: PayoutId,
   entries: readonly Entry[],
 ): Promise<void> {
   await byHash(tx, async () => {
@@ -131,7 +132,7 @@ export async function settleLines(
   await release(tx, account, payout);
 }
 
-async function freezeDestinations(tx: Tx, account: string, payout: string): Promise<void> {
+async function freezeDestinations(tx: Tx, account: AccountId, payout: PayoutId): Promise<void> {
   await rows(
     tx,
     sql`update payout_lines l set name_first = a.name_first, name_last = a.name_last, email = a.email,
@@ -142,7 +143,7 @@ async function freezeDestinations(tx: Tx, account: string, payout: string): Prom
   );
 }
 
-async function release(tx: Tx, account: string, payout: string): Promise<void> {
+async function release(tx: Tx, account: AccountId, payout: PayoutId): Promise<void> {
   const { unpaid } = await oneRow<{ unpaid: bigint[] | null }>(
     tx,
     sql`select array_agg(distinct affiliate_id) as unpaid from ${linesOf(account, payout)} where not is_paid`,
@@ -159,7 +160,12 @@ async function release(tx: Tx, account: string, payout: string): Promise<void> {
 }
 
 /** Owes what paid lines did not pay by an adjustment each, bound to the line. */
-async function carryRests(tx: Tx, account: string, payout: string, entries: readonly Entry[]): Promise<void> {
+async function carryRests(
+  tx: Tx,
+  account: AccountId,
+  payout: PayoutId,
+  entries: readonly Entry[],
+): Promise<void> {
   const partly = entries.filter(({ amount }) => amount !== null);
   if (partly.length === 0) return;
   await rows(
@@ -186,7 +192,11 @@ async function carryRests(tx: Tx, account: string, payout: string, entries: read
 }
 
 /** What was carried, as the data of the event that tells of it; null when nothing was. */
-export async function carriedImport(db: Reader, account: string, payout: string): Promise<string | null> {
+export async function carriedImport(
+  db: Reader,
+  account: AccountId,
+  payout: PayoutId,
+): Promise<string | null> {
   const { count, totals } = await oneRow<{ count: bigint; totals: string }>(
     db,
     sql`select coalesce(sum(count), 0)::int8 as count, coalesce(json_agg(c order by currency), '[]')::text as totals

@@ -1,13 +1,14 @@
 import sql from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import type { Timestamp } from '../../kernel/time.ts';
 import { undecidedTotal } from '../ledger/payout-record.ts';
 import { exclusionsBy } from '../ledger/payout-totals.ts';
 import { claimCondition, decidedGroups, moment, type Selection } from './plan.ts';
 
 /** The UUID of the unpaid payout, or null. */
-export async function currentPayout(db: Reader, account: string): Promise<string | null> {
-  const row = await maybeRow<{ id: string }>(
+export async function currentPayout(db: Reader, account: AccountId): Promise<PayoutId | null> {
+  const row = await maybeRow<{ id: PayoutId }>(
     db,
     sql`select id from payouts where account_id = ${account} and status = 'unpaid'`,
   );
@@ -19,7 +20,7 @@ export async function insertPayout(
   tx: Tx,
   selection: Selection,
   createdBy: string,
-): Promise<{ id: string; number: bigint }> {
+): Promise<{ id: PayoutId; number: bigint }> {
   const { account, filters, search, metadata } = selection;
   return oneRow(
     tx,
@@ -38,7 +39,7 @@ export async function insertPayout(
  * that come in meanwhile are in neither. Lines are summed from the rows really claimed. `is true` keeps the planner
  * from joining: it knows nothing of the groups' number, and the commissions must be walked in heap order.
  */
-export async function claim(tx: Tx, selection: Selection, payout: string): Promise<void> {
+export async function claim(tx: Tx, selection: Selection, payout: PayoutId): Promise<void> {
   const { account } = selection;
   await rows(
     tx,
@@ -70,8 +71,8 @@ export async function claim(tx: Tx, selection: Selection, payout: string): Promi
 /** What was left out of a payout, for the message of an empty one. */
 export function exclusionCounts(
   tx: Tx,
-  account: string,
-  payout: string,
+  account: AccountId,
+  payout: PayoutId,
 ): Promise<{ reason: string; affiliates: bigint; commissions: bigint }[]> {
   return rows(
     tx,
@@ -141,7 +142,7 @@ export interface LockedPayout {
 }
 
 /** The payout's row, locked until the transaction ends. The books are locked before it. */
-export function lockPayout(tx: Tx, account: string, id: string): Promise<LockedPayout | null> {
+export function lockPayout(tx: Tx, account: AccountId, id: PayoutId): Promise<LockedPayout | null> {
   return maybeRow(
     tx,
     sql`select number, status, revision, totals, iso(id_time(id)) as created_at, iso(clock_timestamp()) as now
@@ -152,8 +153,8 @@ export function lockPayout(tx: Tx, account: string, id: string): Promise<LockedP
 /** Makes a payout (UUID) paid, by whom and when: null = now. `metadata` takes the place of what is stored; null leaves it. */
 export async function markPaid(
   tx: Tx,
-  account: string,
-  payout: string,
+  account: AccountId,
+  payout: PayoutId,
   paid: { by: string; at: Timestamp | null; metadata: object | null },
 ): Promise<void> {
   const metadata = paid.metadata && JSON.stringify(paid.metadata);

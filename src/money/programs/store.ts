@@ -1,6 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { instants, type ListDefinition, type ListQuery, listPage, type Page } from '../../contract/lists.ts';
 import { maybeRow, oneRow, type Reader, type Tx } from '../../db/connect.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 
 const record = sql`g.id, 'affiliate_program' as object, g.name, g.hold_days, g.metadata, iso(g.created_at) as created_at,
   iso(g.updated_at) as updated_at`;
@@ -14,7 +15,7 @@ export const programList: ListDefinition = {
   filters: instants('created_at', 'g.created_at'),
 };
 
-export function listPrograms(db: Reader, account: string, list: ListQuery): Promise<Page> {
+export function listPrograms(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
     name: 'programs',
@@ -25,14 +26,14 @@ export function listPrograms(db: Reader, account: string, list: ListQuery): Prom
   });
 }
 
-export async function readProgram(db: Reader, account: string, id: number): Promise<string | null> {
+export async function readProgram(db: Reader, account: AccountId, id: number): Promise<string | null> {
   const source = sql`(select * from affiliate_programs where account_id = ${account} and id = ${id})`;
   return (await maybeRow<{ json: string }>(db, asJson(source)))?.json ?? null;
 }
 
 export async function insertProgram(
   tx: Tx,
-  account: string,
+  account: AccountId,
   program: { name: string; holdDays: number | null; metadata: object },
 ): Promise<string> {
   const inserted = sql`insert into affiliate_programs (account_id, name, hold_days, metadata)
@@ -42,7 +43,7 @@ export async function insertProgram(
 
 export async function updateProgram(
   tx: Tx,
-  account: string,
+  account: AccountId,
   id: number,
   assignments: Sql,
 ): Promise<string | null> {

@@ -1,3 +1,4 @@
+import type { CommissionId } from '../../kernel/ids.ts';
 import type { Asked } from './rule.ts';
 
 /** What a refund by order is of: the order, a product in it, a line of it, or one commission. Amounts in minor units. */
@@ -14,7 +15,7 @@ export interface RefundLine {
 
 /** A commission of the order, as far as it decides what a refund means. */
 export interface Candidate {
-  readonly id: string;
+  readonly id: CommissionId;
   readonly external_id: string;
   readonly order_line_id: string | null;
   readonly product_id: string | null;

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import { rows, type Tx } from '../../db/connect.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 
 /*
  * A refund by order and a commission of that order that come in at the same moment must see one another: each writes
@@ -20,12 +21,12 @@ export function ordersOf(items: readonly Readonly<Record<string, unknown>>[]): O
   return orders.size === 1 ? { only } : 'many';
 }
 
-const keyOfAccount = (account: string) => sql`hashtextextended(${`refunds ${account}`}, 0)`;
-const keyOfOrder = (account: string, order: string) =>
+const keyOfAccount = (account: AccountId) => sql`hashtextextended(${`refunds ${account}`}, 0)`;
+const keyOfOrder = (account: AccountId, order: string) =>
   sql`hashtextextended(${`refunds ${account} ${order}`}, 0)`;
 
 /** Keeps commissions of the order from coming in unseen until the transaction ends. The books are locked before. */
-export async function lockOrder(tx: Tx, account: string, order: string): Promise<void> {
+export async function lockOrder(tx: Tx, account: AccountId, order: string): Promise<void> {
   await rows(tx, sql`select pg_advisory_xact_lock(${keyOfAccount(account)})`);
   await rows(tx, sql`select pg_advisory_xact_lock(${keyOfOrder(account, order)})`);
 }
@@ -33,7 +34,7 @@ export async function lockOrder(tx: Tx, account: string, order: string): Promise
 /** Keeps refunds of these orders from coming in unseen until the transaction ends. */
 export async function lockOutRefunds(
   tx: Tx,
-  account: string,
+  account: AccountId,
   orders: Exclude<Orders, 'none'>,
 ): Promise<void> {
   const key = orders === 'many' ? keyOfAccount(account) : keyOfOrder(account, orders.only);

@@ -1,8 +1,9 @@
 import sql from 'sql-template-tag';
 import { rows, type Tx } from '../../db/connect.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 
 /** Brings the status of refunds in line with that of their lines: waiting while one of them waits or is in doubt. */
-export async function followLines(tx: Tx, account: string, refunds: readonly string[]): Promise<void> {
+export async function followLines(tx: Tx, account: AccountId, refunds: readonly string[]): Promise<void> {
   await rows(
     tx,
     sql`update refunds r set updated_at = clock_timestamp(), status = case when exists (

@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, RefundId } from '../../kernel/ids.ts';
 import { askedBy, type Candidate, settleLine } from './lines.ts';
 import { lockOutRefunds, type Orders } from './locks.ts';
 import { after, shareOf, type Taken } from './rule.ts';
@@ -7,7 +8,7 @@ import { followLines } from './status.ts';
 
 /** An open line of a refund and a commission of it that has just come in. */
 interface Meeting extends Candidate {
-  readonly refund_id: string;
+  readonly refund_id: RefundId;
   readonly position: number;
   readonly reason: string | null;
   readonly amount: bigint | null;
@@ -29,7 +30,7 @@ interface Outcome {
  * Applies refunds that came before their commissions to the new rows of a source: these are born voided or reduced.
  * Whatever takes commissions in calls it after its insert. Nobody else knows the rows yet, and they are in no payout.
  */
-export async function applyWaiting(tx: Tx, account: string, source: Sql, orders: Orders): Promise<void> {
+export async function applyWaiting(tx: Tx, account: AccountId, source: Sql, orders: Orders): Promise<void> {
   if (orders === 'none') return;
   await lockOutRefunds(tx, account, orders);
   const byLine = new Map<string, Map<string, Meeting>>();
@@ -53,7 +54,7 @@ function oneLineEach(meetings: readonly Meeting[]): Meeting[] {
 }
 
 /** In the order of refunds. A line that another transaction changes meanwhile is waited for and read again. */
-function meetingsOf(tx: Tx, account: string, source: Sql): Promise<Meeting[]> {
+function meetingsOf(tx: Tx, account: AccountId, source: Sql): Promise<Meeting[]> {
   return rows(
     tx,
     sql`select l.refund_id, l.position, r.reason, l.amount, l.sale_amount as refunded_sale, l.order_line_id as line_id,
@@ -127,7 +128,7 @@ function settle(meetings: readonly Meeting[], { commissions, items, lines }: Out
   }
 }
 
-async function write(tx: Tx, account: string, { commissions, items, lines }: Outcome): Promise<void> {
+async function write(tx: Tx, account: AccountId, { commissions, items, lines }: Outcome): Promise<void> {
   const born = [...commissions].map(([id, { taken, amount, voidReason: void_reason }]) => ({
     ...{ id, amount: String(amount), refunded: String(taken.refunded), void_reason },
   }));
@@ -157,6 +158,6 @@ async function write(tx: Tx, account: string, { commissions, items, lines }: Out
           from told t where l.account_id = ${account} and l.refund_id = t.refund_id and l.position = t.position)
         select 1`,
   );
-  const ids = lines.map((line) => (line as { refund_id: string }).refund_id);
+  const ids = lines.map((line) => (line as { refund_id: RefundId }).refund_id);
   await followLines(tx, account, [...new Set(ids)]);
 }

@@ -12,6 +12,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { maybeRow, oneRow, type Reader } from '../../db/connect.ts';
+import type { AccountId, RefundId } from '../../kernel/ids.ts';
 import { record as commissionRecord, payoutJoin } from '../commissions/list.ts';
 
 const commissionAt = (id: 'commission_id' | 'clawback_id') => sql`(
@@ -66,7 +67,7 @@ export const refundList: ListDefinition = {
 };
 
 /** One page of refunds. */
-export function listRefunds(db: Reader, account: string, list: ListQuery): Promise<Page> {
+export function listRefunds(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
     name: 'refunds',
@@ -78,7 +79,7 @@ export function listRefunds(db: Reader, account: string, list: ListQuery): Promi
 }
 
 /** The record of a refund (UUID), or null. */
-export async function readRefund(db: Reader, account: string, id: string): Promise<string | null> {
+export async function readRefund(db: Reader, account: AccountId, id: RefundId): Promise<string | null> {
   const row = await maybeRow<{ json: string }>(
     db,
     sql`select row_to_json(o)::text as json from (
@@ -88,7 +89,7 @@ export async function readRefund(db: Reader, account: string, id: string): Promi
 }
 
 /** The record of a refund (UUID) of one commission, with what it took of it. */
-export async function readCommissionRefund(db: Reader, account: string, id: string): Promise<string> {
+export async function readCommissionRefund(db: Reader, account: AccountId, id: RefundId): Promise<string> {
   const { json } = await oneRow<{ json: string }>(
     db,
     sql`select row_to_json(o)::text as json from (

@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
-import { idOf } from '../../kernel/ids.ts';
+import { type AccountId, type CommissionId, idOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { publish } from '../../outbox/queue.ts';
 import { getCommission } from '../commissions/service.ts';
@@ -15,7 +15,7 @@ import { giveBack, itemsOf, markReversed, noteRefunded, type StoredItem } from '
  * still waits for commissions takes none. All or nothing, and only while no payout was paid less because of it. Throws
  * `resource_missing`, `refund_is_reversed`, `refund_is_settled`.
  */
-export async function reverseRefund(tx: Tx, account: string, reference: string): Promise<Json<unknown>> {
+export async function reverseRefund(tx: Tx, account: AccountId, reference: string): Promise<Json<unknown>> {
   await lockBooks(tx, account);
   const { id, order_id: order } = await refundAt(tx, account, reference);
   if (order !== null) await lockOrder(tx, account, order);
@@ -29,7 +29,7 @@ export async function reverseRefund(tx: Tx, account: string, reference: string):
 }
 
 /** A payout that is paid paid less because of the item: the clawback was in it, or the reduced commission. */
-async function refuseSettled(tx: Tx, account: string, item: StoredItem): Promise<void> {
+async function refuseSettled(tx: Tx, account: AccountId, item: StoredItem): Promise<void> {
   const commission = await lockForChange(tx, account, item.commission_id);
   const settled = item.clawback_id === null ? commission : await lockForChange(tx, account, item.clawback_id);
   if (!settled.paid || settled.payout_id === null) return;
@@ -43,10 +43,10 @@ async function refuseSettled(tx: Tx, account: string, item: StoredItem): Promise
 
 async function undo(
   tx: Tx,
-  account: string,
+  account: AccountId,
   { commission_id, clawback_id, amount }: StoredItem,
 ): Promise<void> {
-  const tell = async (type: 'commission.updated' | 'commission.voided', uuid: string) =>
+  const tell = async (type: 'commission.updated' | 'commission.voided', uuid: CommissionId) =>
     publish(tx, { account, type, data: await getCommission(tx, account, idOf('com', uuid)) });
   if (clawback_id !== null) {
     const clawback = await lockForChange(tx, account, clawback_id);

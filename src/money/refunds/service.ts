@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../../db/connect.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
-import { idOf, uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, type CommissionId, idOf, type RefundId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
 import { lockForChange, refuseState } from '../commissions/state.ts';
@@ -47,7 +47,7 @@ const NOT_REFUNDABLE = ['clawback', 'adjustment'] as const;
  */
 export async function refundCommission(
   tx: Tx,
-  account: string,
+  account: AccountId,
   id: string,
   input: RefundInput,
 ): Promise<RefundAnswer> {
@@ -78,7 +78,7 @@ export async function refundCommission(
 }
 
 /** An amount of commission is exact; without one something must be left. A part of a sale takes what is due. */
-async function refuseTooMuch(tx: Tx, account: string, uuid: string, asked: Asked): Promise<void> {
+async function refuseTooMuch(tx: Tx, account: AccountId, uuid: CommissionId, asked: Asked): Promise<void> {
   const commission = await lockForChange(tx, account, uuid);
   if (asked.of === 'sale' && commission.sale_amount === null) {
     throw fail('invalid_amount', 'sale_amount: the commission was stored without one; send amount instead');
@@ -100,7 +100,11 @@ async function refuseTooMuch(tx: Tx, account: string, uuid: string, asked: Asked
  * nothing. What has not come in yet is taken when it does. Throws `invalid_amount` where it could mean several sales,
  * `invalid_body`, `duplicate_entry`, `duplicate_external_id`, `refund_exceeds_rest`.
  */
-export async function refundOrder(tx: Tx, account: string, input: OrderRefundInput): Promise<RefundAnswer> {
+export async function refundOrder(
+  tx: Tx,
+  account: AccountId,
+  input: OrderRefundInput,
+): Promise<RefundAnswer> {
   const { lines, request } = readLines(input);
   await lockBooks(tx, account);
   await lockOrder(tx, account, input.order_id);
@@ -133,7 +137,13 @@ export async function refundOrder(tx: Tx, account: string, input: OrderRefundInp
 }
 
 /** What is voided by hand is not owed, and what refunds have taken whole has no rest: neither stops the others. */
-async function takeOfOrder(tx: Tx, account: string, refund: StoredRefund, id: string, line: RefundLine) {
+async function takeOfOrder(
+  tx: Tx,
+  account: AccountId,
+  refund: StoredRefund,
+  id: CommissionId,
+  line: RefundLine,
+) {
   const asked = askedBy(line);
   const commission = await lockForChange(tx, account, id);
   const isSpent = commission.refunded_amount === commission.original_amount;
@@ -188,21 +198,21 @@ function aboutOf({ reason }: RefundInput, request: RefundRequest) {
 }
 
 /** The UUID of the refund that was stored for the same request. Throws `duplicate_external_id` for another one. */
-async function replayed(tx: Tx, account: string, externalId: string, request: RefundRequest) {
+async function replayed(tx: Tx, account: AccountId, externalId: string, request: RefundRequest) {
   const stored = await storedRefund(tx, account, externalId, request);
   if (stored === null) return null;
   if (stored.same) return stored.id;
   throw fail('duplicate_external_id', `external_id ${externalId} was used for another refund`);
 }
 
-async function recordOf(db: Reader, account: string, uuid: string): Promise<string> {
+async function recordOf(db: Reader, account: AccountId, uuid: RefundId): Promise<string> {
   const json = await readRefund(db, account, uuid);
   if (json === null) throw new Error('a refund that was stored is not there');
   return json;
 }
 
 /** The refund that a path names by its id or external_id. Throws `resource_missing`. */
-export async function refundAt(db: Reader, account: string, reference: string): Promise<StoredRefund> {
+export async function refundAt(db: Reader, account: AccountId, reference: string): Promise<StoredRefund> {
   // no external_id has a NUL, and PostgreSQL takes none
   const refund = reference.includes('\0')
     ? null
@@ -212,6 +222,6 @@ export async function refundAt(db: Reader, account: string, reference: string): 
 }
 
 /** One refund by its id or external_id. Throws `resource_missing`. */
-export async function getRefund(db: Reader, account: string, reference: string): Promise<Json<unknown>> {
+export async function getRefund(db: Reader, account: AccountId, reference: string): Promise<Json<unknown>> {
   return recordOf(db, account, (await refundAt(db, account, reference)).id);
 }

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, CommissionId, RefundId } from '../../kernel/ids.ts';
 import type { LockedCommission } from '../commissions/store.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
@@ -12,7 +13,7 @@ export type RefundRequest = Readonly<Record<string, unknown>>;
 /** A refund that was stored, as far as changes need it. */
 export interface StoredRefund {
   /** UUID. */
-  readonly id: string;
+  readonly id: RefundId;
   readonly external_id: string;
   readonly order_id: string | null;
   readonly reason: string | null;
@@ -23,10 +24,10 @@ export interface StoredRefund {
 /** The refund stored under an external_id and whether it was asked for with the same words, or null. */
 export function storedRefund(
   db: Reader,
-  account: string,
+  account: AccountId,
   externalId: string,
   request: RefundRequest,
-): Promise<{ id: string; same: boolean } | null> {
+): Promise<{ id: RefundId; same: boolean } | null> {
   return maybeRow(
     db,
     sql`select id, jsonb_strip_nulls(request) = jsonb_strip_nulls(${JSON.stringify(request)}::jsonb) as same
@@ -37,8 +38,8 @@ export function storedRefund(
 /** A refund by its UUID or, when there is none, by its external_id. */
 export function findRefund(
   db: Reader,
-  account: string,
-  by: { readonly id: string | null; readonly externalId: string },
+  account: AccountId,
+  by: { readonly id: RefundId | null; readonly externalId: string },
 ): Promise<StoredRefund | null> {
   return maybeRow(
     db,
@@ -50,7 +51,7 @@ export function findRefund(
 
 export function insertRefund(
   tx: Tx,
-  account: string,
+  account: AccountId,
   refund: {
     externalId: string;
     orderId: string | null;
@@ -72,7 +73,7 @@ export function insertRefund(
 /** Writes the lines of a refund as they were settled: waiting ones take what comes in later. */
 export async function insertLines(
   tx: Tx,
-  account: string,
+  account: AccountId,
   refund: StoredRefund,
   lines: readonly { readonly line: RefundLine; readonly settled: Settled<Candidate> }[],
 ): Promise<void> {
@@ -99,7 +100,7 @@ export async function insertLines(
 }
 
 /** The commissions of an order in id order, the order they are locked in; whatever became of them. */
-export function commissionsOfOrder(db: Reader, account: string, orderId: string): Promise<Candidate[]> {
+export function commissionsOfOrder(db: Reader, account: AccountId, orderId: string): Promise<Candidate[]> {
   return rows(
     db,
     sql`select id, external_id, order_line_id, product_id, currency, sale_amount from commissions
@@ -111,7 +112,7 @@ export function commissionsOfOrder(db: Reader, account: string, orderId: string)
 /** Which of these external_ids are of commissions that are not of the order. */
 export async function ofOtherOrders(
   db: Reader,
-  account: string,
+  account: AccountId,
   orderId: string,
   externalIds: readonly string[],
 ): Promise<string[]> {
@@ -126,7 +127,7 @@ export async function ofOtherOrders(
 }
 
 /** What refunds have taken of a commission so far; those that were reversed do not count. */
-export async function takenOf(db: Reader, account: string, commission: LockedCommission): Promise<Taken> {
+export async function takenOf(db: Reader, account: AccountId, commission: LockedCommission): Promise<Taken> {
   const sums = await oneRow<{ sale: bigint; by_amount: bigint }>(
     db,
     sql`select coalesce(sum(i.sale_amount), 0)::int8 as sale,
@@ -145,9 +146,9 @@ export async function takenOf(db: Reader, account: string, commission: LockedCom
 
 export async function insertItem(
   tx: Tx,
-  account: string,
+  account: AccountId,
   refund: StoredRefund,
-  item: { commission: string; share: Share; clawback: string | null; wasHeld: boolean },
+  item: { commission: CommissionId; share: Share; clawback: CommissionId | null; wasHeld: boolean },
 ): Promise<void> {
   const { amount, sale, capped } = item.share;
   await rows(
@@ -160,13 +161,13 @@ export async function insertItem(
 }
 
 export interface StoredItem {
-  readonly commission_id: string;
-  readonly clawback_id: string | null;
+  readonly commission_id: CommissionId;
+  readonly clawback_id: CommissionId | null;
   readonly amount: bigint;
 }
 
 /** What a refund took, in the order commissions are locked in. */
-export function itemsOf(db: Reader, account: string, refund: string): Promise<StoredItem[]> {
+export function itemsOf(db: Reader, account: AccountId, refund: RefundId): Promise<StoredItem[]> {
   return rows(
     db,
     sql`select commission_id, clawback_id, amount from refund_items
@@ -175,7 +176,12 @@ export function itemsOf(db: Reader, account: string, refund: string): Promise<St
 }
 
 /** Lowers what is still owed of a commission. */
-export async function reduceCommission(tx: Tx, account: string, id: string, amount: bigint): Promise<void> {
+export async function reduceCommission(
+  tx: Tx,
+  account: AccountId,
+  id: CommissionId,
+  amount: bigint,
+): Promise<void> {
   await rows(
     tx,
     sql`update commissions set amount = amount - ${amount}::int8, refunded_amount = refunded_amount + ${amount}::int8,
@@ -185,7 +191,12 @@ export async function reduceCommission(tx: Tx, account: string, id: string, amou
 }
 
 /** Notes that part of a commission was refunded, or with a negative amount was not, without touching its amount. */
-export async function noteRefunded(tx: Tx, account: string, id: string, amount: bigint): Promise<void> {
+export async function noteRefunded(
+  tx: Tx,
+  account: AccountId,
+  id: CommissionId,
+  amount: bigint,
+): Promise<void> {
   await rows(
     tx,
     sql`update commissions set refunded_amount = refunded_amount + ${amount}::int8, updated_at = clock_timestamp()
@@ -197,7 +208,7 @@ export async function noteRefunded(tx: Tx, account: string, id: string, amount: 
  * Owes again what a refund took of a commission that is not paid. One that refunds had voided, and nobody else, is
  * owed again, and held for review again if it was when they did.
  */
-export async function giveBack(tx: Tx, account: string, id: string, amount: bigint): Promise<void> {
+export async function giveBack(tx: Tx, account: AccountId, id: CommissionId, amount: bigint): Promise<void> {
   await rows(
     tx,
     sql`with seen as (
@@ -217,7 +228,7 @@ export async function giveBack(tx: Tx, account: string, id: string, amount: bigi
 }
 
 /** Ends a refund: it takes nothing any more, of what is there and of what comes in. */
-export async function markReversed(tx: Tx, account: string, id: string): Promise<void> {
+export async function markReversed(tx: Tx, account: AccountId, id: RefundId): Promise<void> {
   await rows(
     tx,
     sql`update refund_lines set is_open = false where account_id = ${account} and refund_id = ${id}`,
@@ -232,12 +243,12 @@ export async function markReversed(tx: Tx, account: string, id: string): Promise
 /** A debt against a paid commission: it joins the next payout at once, whatever the hold. Returns its UUID. */
 export async function insertClawback(
   tx: Tx,
-  account: string,
+  account: AccountId,
   commission: LockedCommission,
   refund: StoredRefund,
   amount: bigint,
-): Promise<string> {
-  const { id } = await oneRow<{ id: string }>(
+): Promise<CommissionId> {
+  const { id } = await oneRow<{ id: CommissionId }>(
     tx,
     sql`with made as (
         insert into commissions (account_id, id, external_id, affiliate_id, program_id, type, currency, amount,

@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/connect.ts';
-import { idOf } from '../../kernel/ids.ts';
+import { type AccountId, type CommissionId, idOf } from '../../kernel/ids.ts';
 import { publish } from '../../outbox/queue.ts';
 import { getCommission } from '../commissions/service.ts';
 import { lockForChange, settlePayoutOf, voidLocked } from '../commissions/state.ts';
@@ -21,9 +21,9 @@ import {
  */
 export async function take(
   tx: Tx,
-  account: string,
+  account: AccountId,
   refund: StoredRefund,
-  uuid: string,
+  uuid: CommissionId,
   asked: Asked,
 ): Promise<void> {
   const commission = await lockForChange(tx, account, uuid);
@@ -39,7 +39,7 @@ export async function take(
 
 async function reduce(
   tx: Tx,
-  account: string,
+  account: AccountId,
   commission: LockedCommission,
   amount: bigint,
   reason: string | null,
@@ -58,11 +58,11 @@ async function reduce(
 
 async function clawBack(
   tx: Tx,
-  account: string,
+  account: AccountId,
   commission: LockedCommission,
   refund: StoredRefund,
   amount: bigint,
-): Promise<string> {
+): Promise<CommissionId> {
   await noteRefunded(tx, account, commission.id, amount);
   const id = await insertClawback(tx, account, commission, refund, amount);
   const data = await getCommission(tx, account, idOf('com', id));

@@ -1,6 +1,7 @@
 import type { ListQuery, Page } from '../../contract/lists.ts';
 import type { Reader, Snapshot } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 import { parseDay, parseDayIn, type Span } from '../../kernel/time.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
 import { type CsvFile, csvOut } from '../files/csv-export.ts';
@@ -64,7 +65,7 @@ function spanOf(first: string, last: string, zone: string): Span {
  */
 export async function downloadPaidReport(
   db: Snapshot,
-  account: string,
+  account: AccountId,
   input: PeriodInput,
 ): Promise<CsvFile> {
   const { year, name, span } = readPeriod(input, await zoneOf(db, account));
@@ -72,7 +73,7 @@ export async function downloadPaidReport(
 }
 
 /** A page of the same rows, in minor units. Throws `invalid_query`, `amount_too_large`. */
-export async function listPaidReport(db: Reader, account: string, list: ListQuery): Promise<Page> {
+export async function listPaidReport(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
   const { span } = readPeriod(Object.fromEntries(list.given), await zoneOf(db, account));
   const page = await listPaid(db, account, span, list);
   const { data } = JSON.parse(page.json) as { data: readonly PaidAmounts[] };

@@ -7,6 +7,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import type { Reader } from '../../db/connect.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 import { formatInstant, parseDay, type Span } from '../../kernel/time.ts';
 import { type Column, literal, selectList } from '../files/csv-export.ts';
 import { paidAmount } from '../ledger/payout-record.ts';
@@ -19,7 +20,7 @@ const money = (name: string, expression: string): Column => [name, `decimal_text
  * moved in it: what was paid, what came back, whenever that was paid, and less what turned out not to have come back.
  * Text, as COPY needs it.
  */
-function moved(account: string, { from, until }: Span): string {
+function moved(account: AccountId, { from, until }: Span): string {
   const of = (alias: string) => `${alias}.account_id = ${literal(account)}`;
   const within = (instant: string) =>
     `${instant} >= ${literal(formatInstant(from))} and ${instant} < ${literal(formatInstant(until))}`;
@@ -45,7 +46,7 @@ function moved(account: string, { from, until }: Span): string {
 }
 
 /** The COPY of what an account paid in a period; `year` is that of a whole year, else null. */
-export function paidCopy(account: string, period: Span, year: number | null): string {
+export function paidCopy(account: AccountId, period: Span, year: number | null): string {
   const columns: readonly Column[] = [
     ['year', `${year ?? 'null'}::int`],
     ['affiliate_id', 'a.id'],
@@ -89,7 +90,7 @@ export const paidList: ListDefinition = {
 };
 
 /** A page of what an account paid in a period. */
-export function listPaid(db: Reader, account: string, period: Span, list: ListQuery): Promise<Page> {
+export function listPaid(db: Reader, account: AccountId, period: Span, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
     name: 'paid',

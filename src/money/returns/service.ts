@@ -1,7 +1,7 @@
 import type { ListQuery, Page } from '../../contract/lists.ts';
 import type { Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
-import { idOf, numberIdOf, uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, idOf, numberIdOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { formatDecimal, normalizeCurrency } from '../../kernel/money.ts';
 import { publish } from '../../outbox/queue.ts';
@@ -39,7 +39,7 @@ const noLine = (where = '') => fail('resource_missing', `the affiliate has no li
  */
 export async function returnMoney(
   tx: Tx,
-  account: string,
+  account: AccountId,
   payoutId: string,
   affiliateId: string,
   input: ReturnInput,
@@ -96,7 +96,7 @@ function partsOf(lines: readonly PaidLine[], currency: string | null, amount: nu
  */
 export async function undoReturn(
   tx: Tx,
-  account: string,
+  account: AccountId,
   payoutId: string,
   affiliateId: string,
   returnId: string,
@@ -124,7 +124,7 @@ export async function undoReturn(
 /** The returns of an affiliate in a payout, also those that were undone. Throws `resource_missing`. */
 export async function listReturns(
   db: Reader,
-  account: string,
+  account: AccountId,
   payoutId: string,
   affiliateId: string,
   list: ListQuery,

@@ -8,14 +8,15 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, CommissionId, PayoutId, ReturnId } from '../../kernel/ids.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
 import { lineJoins, lineRecord } from '../ledger/payout-record.ts';
 
 /** The lines of an affiliate in a payout; the UUID of the payout. */
 export interface LinesOf {
-  readonly account: string;
-  readonly payout: string;
+  readonly account: AccountId;
+  readonly payout: PayoutId;
   readonly affiliate: number;
 }
 
@@ -57,8 +58,8 @@ export async function bookReturns(
   { account, payout, affiliate }: LinesOf,
   parts: readonly { readonly currency: string; readonly amount: bigint }[],
   { reason, reference }: { reason: string; reference: string | null },
-): Promise<string[]> {
-  const booked = await rows<{ commission_id: string }>(
+): Promise<CommissionId[]> {
+  const booked = await rows<{ commission_id: CommissionId }>(
     tx,
     sql`with given as materialized (
           select new_id() as id, new_id() as commission_id, currency, amount
@@ -90,12 +91,12 @@ export async function bookReturns(
 
 /** A return that is to be undone. */
 export interface LockedReturn {
-  readonly commission_id: string;
+  readonly commission_id: CommissionId;
   readonly undone: boolean;
 }
 
 /** Locks a return (UUID) of the lines, or gives null when there is none such. */
-export function lockReturn(tx: Tx, of: LinesOf, id: string): Promise<LockedReturn | null> {
+export function lockReturn(tx: Tx, of: LinesOf, id: ReturnId): Promise<LockedReturn | null> {
   return maybeRow(
     tx,
     sql`select commission_id, undone_at is not null as undone from payout_returns
@@ -105,7 +106,7 @@ export function lockReturn(tx: Tx, of: LinesOf, id: string): Promise<LockedRetur
 }
 
 /** Notes that a return is not in force any more, and that its money did not come back. */
-export async function markUndone(tx: Tx, account: string, id: string): Promise<void> {
+export async function markUndone(tx: Tx, account: AccountId, id: ReturnId): Promise<void> {
   await rows(
     tx,
     sql`with undone as (

@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 
 /** Deletions come one after the other, so that two of them cannot leave no account. */
 const LOCK = 7_246_813_915n;
@@ -46,7 +47,7 @@ const LOG = [
  * Deletes an account (UUID) that the demo filled, with every row it has in any table, its part of the audit log too. Returns
  * null, or why nothing was done: no demo filled it, it is the last one, or others use its applications.
  */
-export async function removeAccount(tx: Tx, account: string): Promise<string | null> {
+export async function removeAccount(tx: Tx, account: AccountId): Promise<string | null> {
   await rows(tx, sql`select pg_advisory_xact_lock(${LOCK})`);
   // Nobody refers to the account from here on: its requests wait, and are refused then.
   await rows(tx, sql`select from accounts where id = ${account} for update`);
@@ -68,7 +69,7 @@ export async function removeAccount(tx: Tx, account: string): Promise<string | n
   return null;
 }
 
-async function whyKept(db: Reader, account: string): Promise<string | null> {
+async function whyKept(db: Reader, account: AccountId): Promise<string | null> {
   const found = await maybeRow<{ is_demo: boolean }>(
     db,
     sql`select is_demo from accounts where id = ${account}`,
@@ -93,14 +94,14 @@ async function whyKept(db: Reader, account: string): Promise<string | null> {
     : null;
 }
 
-async function removeRows(tx: Tx, tables: readonly string[], account: string): Promise<void> {
+async function removeRows(tx: Tx, tables: readonly string[], account: AccountId): Promise<void> {
   for (const table of tables) {
     await rows(tx, sql`delete from ${raw(table)} where account_id = ${account}`);
   }
 }
 
 /** The users of the account, and the people who are users of no other one. */
-async function removePeople(tx: Tx, account: string): Promise<void> {
+async function removePeople(tx: Tx, account: AccountId): Promise<void> {
   const gone = await rows<{ person_id: string }>(
     tx,
     sql`delete from users where account_id = ${account} returning person_id`,

@@ -1,7 +1,7 @@
 import { assignmentsOf } from '../../contract/changes.ts';
 import type { Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
-import { idOf } from '../../kernel/ids.ts';
+import { type AccountId, idOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import { nameFrom } from '../../kernel/names.ts';
@@ -11,14 +11,14 @@ import { createKey } from '../keys/service.ts';
 import { allAccounts, insertAccount, readAccount, readZone, spelledZone, updateAccount } from './store.ts';
 
 /** Makes an account (tenant) with its payout books. Returns its UUID and record. Throws `invalid_body`. */
-export function createAccount(tx: Tx, name: string): Promise<{ id: string; json: Json<unknown> }> {
+export function createAccount(tx: Tx, name: string): Promise<{ id: AccountId; json: Json<unknown> }> {
   return insertAccount(tx, nameFrom(name));
 }
 
 /** An account as the operator sees it. */
 export interface ListedAccount {
   readonly id: string;
-  readonly uuid: string;
+  readonly uuid: AccountId;
   readonly name: string;
   /** It was filled by `payhook demo`. */
   readonly isDemo: boolean;
@@ -35,7 +35,7 @@ export async function listAccounts(db: Reader): Promise<ListedAccount[]> {
 }
 
 /** On an empty database: the first account and its first key. null when there are accounts already. */
-export async function createFirstAccount(tx: Tx): Promise<{ account: string; secret: string } | null> {
+export async function createFirstAccount(tx: Tx): Promise<{ account: AccountId; secret: string } | null> {
   if ((await allAccounts(tx)).length > 0) return null;
   const { id } = await insertAccount(tx, 'Default');
   const { secret } = await createKey(tx, id, { name: 'first key', createdBy: 'setup' });
@@ -43,14 +43,14 @@ export async function createFirstAccount(tx: Tx): Promise<{ account: string; sec
 }
 
 /** The account's settings. */
-export async function getAccount(db: Reader, account: string): Promise<Json<unknown>> {
+export async function getAccount(db: Reader, account: AccountId): Promise<Json<unknown>> {
   const json = await readAccount(db, account);
   if (json === null) throw fail('resource_missing', 'no such account');
   return json;
 }
 
 /** The IANA name of the account's time zone: whose midnights its days lie between. */
-export async function zoneOf(db: Reader, account: string): Promise<string> {
+export async function zoneOf(db: Reader, account: AccountId): Promise<string> {
   return (await readZone(db, account)) ?? UTC;
 }
 
@@ -67,7 +67,11 @@ export interface AccountChanges {
  * Changes settings; a new hold concerns new commissions only. Throws `invalid_body` for an unknown currency or time
  * zone, or a name with characters that nobody sees.
  */
-export async function changeAccount(tx: Tx, account: string, input: AccountChanges): Promise<Json<unknown>> {
+export async function changeAccount(
+  tx: Tx,
+  account: AccountId,
+  input: AccountChanges,
+): Promise<Json<unknown>> {
   const changes = assignmentsOf(
     {
       ...input,

@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 
 const record = sql`public_id('acc', a.id) as id, 'account' as object, a.name, a.default_currency, a.hold_days,
   a.minimum_payout, a.time_zone, a.paypal_payment_limit, iso(id_time(a.id)) as created_at, iso(greatest(a.updated_at, id_time(a.id))) as updated_at`;
@@ -7,8 +8,8 @@ const record = sql`public_id('acc', a.id) as id, 'account' as object, a.name, a.
 const asJson = (source: Sql) =>
   sql`select row_to_json(r)::text as json from (select ${record} from ${source} a) r`;
 
-export async function insertAccount(tx: Tx, name: string): Promise<{ id: string; json: string }> {
-  const { id } = await oneRow<{ id: string }>(
+export async function insertAccount(tx: Tx, name: string): Promise<{ id: AccountId; json: string }> {
+  const { id } = await oneRow<{ id: AccountId }>(
     tx,
     sql`insert into accounts (name) values (${name}) returning id`,
   );
@@ -16,13 +17,13 @@ export async function insertAccount(tx: Tx, name: string): Promise<{ id: string;
   return { id, json: (await readAccount(tx, id)) ?? '' };
 }
 
-export async function readAccount(db: Reader, id: string): Promise<string | null> {
+export async function readAccount(db: Reader, id: AccountId): Promise<string | null> {
   const row = await maybeRow<{ json: string }>(db, asJson(sql`(select * from accounts where id = ${id})`));
   return row?.json ?? null;
 }
 
 /** The time zone of an account, or null. */
-export async function readZone(db: Reader, id: string): Promise<string | null> {
+export async function readZone(db: Reader, id: AccountId): Promise<string | null> {
   const row = await maybeRow<{ time_zone: string }>(
     db,
     sql`select time_zone from accounts where id = ${id}`,
@@ -41,7 +42,7 @@ export async function spelledZone(db: Reader, name: string): Promise<string | nu
 }
 
 export interface AccountRow {
-  readonly id: string;
+  readonly id: AccountId;
   readonly name: string;
   /** It was filled by `payhook demo`. */
   readonly is_demo: boolean;
@@ -53,11 +54,11 @@ export function allAccounts(db: Reader): Promise<AccountRow[]> {
 }
 
 /** Notes that what an account (UUID) has was made up: it may be deleted. */
-export async function markDemo(tx: Tx, id: string): Promise<void> {
+export async function markDemo(tx: Tx, id: AccountId): Promise<void> {
   await rows(tx, sql`update accounts set is_demo = true where id = ${id}`);
 }
 
-export async function updateAccount(tx: Tx, id: string, assignments: Sql): Promise<string> {
+export async function updateAccount(tx: Tx, id: AccountId, assignments: Sql): Promise<string> {
   const updated = sql`update accounts set ${assignments}, updated_at = now() where id = ${id} returning *`;
   return (await oneRow<{ json: string }>(tx, sql`with changed as (${updated}) ${asJson(sql`changed`)}`)).json;
 }

@@ -1,7 +1,7 @@
 import type { Scope } from '../../contract/route.ts';
 import type { Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
-import { uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, type ApplicationId, uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import { nameFrom } from '../../kernel/names.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
@@ -29,14 +29,14 @@ export interface ApplicationInput {
 
 const missing = () => fail('resource_missing', 'no such OAuth application');
 
-function applicationUuid(id: string): string {
+function applicationUuid(id: string): ApplicationId {
   const uuid = uuidOf('app', id);
   if (uuid === null) throw missing();
   return uuid;
 }
 
 /** The record of an application. Throws `resource_missing`. */
-export async function getApplication(db: Reader, account: string, id: string): Promise<Json<unknown>> {
+export async function getApplication(db: Reader, account: AccountId, id: string): Promise<Json<unknown>> {
   const json = await readApplication(db, account, applicationUuid(id));
   if (json === null) throw missing();
   return json;
@@ -48,7 +48,7 @@ export async function getApplication(db: Reader, account: string, id: string): P
  */
 export async function createApplication(
   tx: Tx,
-  account: string,
+  account: AccountId,
   { kind, ...input }: ApplicationInput & { readonly kind: ApplicationKind },
 ): Promise<Json<unknown>> {
   const secret = kind === 'confidential' ? newSecret('phs_') : null;
@@ -63,7 +63,7 @@ export async function createApplication(
 /** Changes the fields that are named; what was granted before stays granted. Throws `resource_missing`, `invalid_body`, `invalid_redirect_uri`. */
 export async function changeApplication(
   tx: Tx,
-  account: string,
+  account: AccountId,
   id: string,
   input: Partial<ApplicationInput>,
 ): Promise<Json<unknown>> {
@@ -76,7 +76,7 @@ export async function changeApplication(
 }
 
 /** Makes a new secret; the old one stops at once. Throws `resource_missing`, `application_is_public`. */
-export async function rotateClientSecret(tx: Tx, account: string, id: string): Promise<Json<unknown>> {
+export async function rotateClientSecret(tx: Tx, account: AccountId, id: string): Promise<Json<unknown>> {
   const uuid = applicationUuid(id);
   const kind = await lockApplication(tx, account, uuid);
   if (kind === null) throw missing();
@@ -89,7 +89,7 @@ export async function rotateClientSecret(tx: Tx, account: string, id: string): P
 }
 
 /** Deletes an application and ends what any account granted it. Throws `resource_missing`. */
-export async function deleteApplication(tx: Tx, account: string, id: string): Promise<void> {
+export async function deleteApplication(tx: Tx, account: AccountId, id: string): Promise<void> {
   const uuid = applicationUuid(id);
   if (!(await markDeleted(tx, account, uuid))) throw missing();
   await endGrantsOfApplication(tx, uuid);

@@ -9,6 +9,7 @@ import {
 } from '../../contract/lists.ts';
 import type { Scope } from '../../contract/route.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, ApplicationId } from '../../kernel/ids.ts';
 import type { ApplicationKind } from './redirects.ts';
 
 const record = sql`public_id('app', p.id) as id, 'oauth_application' as object, p.name, p.kind, p.redirect_uris,
@@ -24,7 +25,7 @@ export const applicationList: ListDefinition = {
   },
 };
 
-export function listApplications(db: Reader, account: string, list: ListQuery): Promise<Page> {
+export function listApplications(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
     name: 'oauth_applications',
@@ -36,7 +37,11 @@ export function listApplications(db: Reader, account: string, list: ListQuery): 
 }
 
 /** The record of a live application (UUID), or null. */
-export async function readApplication(db: Reader, account: string, id: string): Promise<string | null> {
+export async function readApplication(
+  db: Reader,
+  account: AccountId,
+  id: ApplicationId,
+): Promise<string | null> {
   const row = await maybeRow<{ json: string }>(
     db,
     sql`select row_to_json(r)::text as json from (
@@ -49,7 +54,7 @@ export async function readApplication(db: Reader, account: string, id: string): 
 /** Columns to be written, with values as PostgreSQL takes them. */
 export type Columns = Readonly<Record<string, unknown>>;
 
-export async function insertApplication(tx: Tx, account: string, columns: Columns): Promise<string> {
+export async function insertApplication(tx: Tx, account: AccountId, columns: Columns): Promise<string> {
   const names = Object.keys(columns).map((name) => raw(name));
   const { json } = await oneRow<{ json: string }>(
     tx,
@@ -62,7 +67,11 @@ export async function insertApplication(tx: Tx, account: string, columns: Column
 }
 
 /** The kind of a live application, locked until the transaction ends, or null. */
-export async function lockApplication(tx: Tx, account: string, id: string): Promise<ApplicationKind | null> {
+export async function lockApplication(
+  tx: Tx,
+  account: AccountId,
+  id: ApplicationId,
+): Promise<ApplicationKind | null> {
   const row = await maybeRow<{ kind: ApplicationKind }>(
     tx,
     sql`select kind from oauth_applications
@@ -73,8 +82,8 @@ export async function lockApplication(tx: Tx, account: string, id: string): Prom
 
 export async function updateApplication(
   tx: Tx,
-  account: string,
-  id: string,
+  account: AccountId,
+  id: ApplicationId,
   columns: Columns,
 ): Promise<void> {
   const assignments = Object.entries(columns).map(([name, value]): Sql => sql`${raw(name)} = ${value}`);
@@ -86,7 +95,7 @@ export async function updateApplication(
 }
 
 /** Deletes a live application; its row stays, so that grants can name it. False when there is none. */
-export async function markDeleted(tx: Tx, account: string, id: string): Promise<boolean> {
+export async function markDeleted(tx: Tx, account: AccountId, id: ApplicationId): Promise<boolean> {
   const done = await rows(
     tx,
     sql`update oauth_applications set deleted_at = now_ms(), updated_at = now()
@@ -98,7 +107,7 @@ export async function markDeleted(tx: Tx, account: string, id: string): Promise<
 /** What the OAuth endpoints decide by. */
 export interface Application {
   /** UUID. */
-  readonly id: string;
+  readonly id: ApplicationId;
   readonly name: string;
   /** The name of the account that registered it. */
   readonly registered_by: string;
@@ -120,7 +129,7 @@ export async function publicRedirects(db: Reader, beginning: string): Promise<st
 }
 
 /** A live application (UUID) of whatever account, or null. */
-export function findById(db: Reader, id: string): Promise<Application | null> {
+export function findById(db: Reader, id: ApplicationId): Promise<Application | null> {
   return maybeRow(
     db,
     sql`select p.id, p.name, a.name as registered_by, p.kind, p.redirect_uris, p.scopes, p.secret_hash

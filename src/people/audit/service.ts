@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Principal } from '../../contract/route.ts';
 import type { Tx } from '../../db/connect.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 import { insertEntry } from './store.ts';
 
 /** What was done: the name of the operation, and the id of what it was done to. */
@@ -16,7 +17,7 @@ export function note(tx: Tx, { account, kind, id, user }: Principal, action: Act
 }
 
 /** The same for what the operator did to an account (UUID) with a command that is no request. */
-export function noteCommand(tx: Tx, account: string, what: Omit<Action, 'requestId'>): Promise<void> {
+export function noteCommand(tx: Tx, account: AccountId, what: Omit<Action, 'requestId'>): Promise<void> {
   const requestId = `command-${randomUUID()}`;
   return insertEntry(tx, {
     account,

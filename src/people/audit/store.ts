@@ -9,6 +9,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, UserId } from '../../kernel/ids.ts';
 
 const ACTORS = ['key', 'user', 'application', 'operator'];
 
@@ -24,7 +25,7 @@ export const auditList: ListDefinition = {
   },
 };
 
-export function listEntries(db: Reader, account: string, list: ListQuery): Promise<Page> {
+export function listEntries(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
     name: 'audit_log',
@@ -38,10 +39,10 @@ export function listEntries(db: Reader, account: string, list: ListQuery): Promi
 }
 
 export interface Entry {
-  readonly account: string;
+  readonly account: AccountId;
   readonly actorKind: string;
   readonly actorId: string;
-  readonly user: string | undefined;
+  readonly user: UserId | undefined;
   readonly action: string;
   readonly target: string | null;
   readonly requestId: string;

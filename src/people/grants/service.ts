@@ -1,26 +1,26 @@
 import type { Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
-import { uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, type ApplicationId, type GrantId, type UserId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { markRevoked, markRevokedByApplication, markRevokedByUser, readGrant } from './store.ts';
 
 const missing = () => fail('resource_missing', 'no such grant');
 
-function grantUuid(id: string): string {
+function grantUuid(id: string): GrantId {
   const uuid = uuidOf('grant', id);
   if (uuid === null) throw missing();
   return uuid;
 }
 
 /** The record of a grant, of a revoked one too. Throws `resource_missing`. */
-export async function getGrant(db: Reader, account: string, id: string): Promise<Json<unknown>> {
+export async function getGrant(db: Reader, account: AccountId, id: string): Promise<Json<unknown>> {
   const json = await readGrant(db, account, grantUuid(id));
   if (json === null) throw missing();
   return json;
 }
 
 /** Revokes a grant and all its tokens at once, everywhere. Throws `resource_missing`, also for a revoked one. */
-export async function revokeGrant(tx: Tx, account: string, id: string): Promise<void> {
+export async function revokeGrant(tx: Tx, account: AccountId, id: string): Promise<void> {
   const uuid = uuidOf('grant', id);
   if (uuid === null || !(await markRevoked(tx, account, uuid, 'merchant'))) {
     throw fail('resource_missing', 'no such live grant');
@@ -28,16 +28,16 @@ export async function revokeGrant(tx: Tx, account: string, id: string): Promise<
 }
 
 /** Ends what any account granted an application (UUID). */
-export function endGrantsOfApplication(tx: Tx, application: string): Promise<void> {
+export function endGrantsOfApplication(tx: Tx, application: ApplicationId): Promise<void> {
   return markRevokedByApplication(tx, application);
 }
 
 /** Ends what a user (UUID) granted, when they leave the account. */
-export function endGrantsOfUser(tx: Tx, account: string, user: string): Promise<void> {
+export function endGrantsOfUser(tx: Tx, account: AccountId, user: UserId): Promise<void> {
   return markRevokedByUser(tx, account, user, 'user_removed');
 }
 
 /** Ends what a user (UUID) granted as an owner, when they are none any more. */
-export function endGrantsOfFormerOwner(tx: Tx, account: string, user: string): Promise<void> {
+export function endGrantsOfFormerOwner(tx: Tx, account: AccountId, user: UserId): Promise<void> {
   return markRevokedByUser(tx, account, user, 'user_not_owner');
 }

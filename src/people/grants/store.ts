@@ -9,6 +9,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, ApplicationId, GrantId, UserId } from '../../kernel/ids.ts';
 
 const record = sql`public_id('grant', g.id) as id, 'oauth_grant' as object,
   public_id('app', g.application_id) as application_id, p.name as application_name,
@@ -30,7 +31,7 @@ export const grantList: ListDefinition = {
   },
 };
 
-export function listGrants(db: Reader, account: string, list: ListQuery): Promise<Page> {
+export function listGrants(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
     name: 'oauth_grants',
@@ -43,7 +44,7 @@ export function listGrants(db: Reader, account: string, list: ListQuery): Promis
 }
 
 /** The record of a grant (UUID) that was used at least once, or null. */
-export async function readGrant(db: Reader, account: string, id: string): Promise<string | null> {
+export async function readGrant(db: Reader, account: AccountId, id: GrantId): Promise<string | null> {
   const row = await maybeRow<{ json: string }>(
     db,
     sql`select row_to_json(r)::text as json from (
@@ -56,7 +57,12 @@ export async function readGrant(db: Reader, account: string, id: string): Promis
 type Because = 'merchant' | 'application' | 'reuse' | 'deleted' | 'user_removed' | 'user_not_owner';
 
 /** Ends the live grant of an account; false when there is none, or it was ended before. */
-export async function markRevoked(tx: Tx, account: string, id: string, because: Because): Promise<boolean> {
+export async function markRevoked(
+  tx: Tx,
+  account: AccountId,
+  id: GrantId,
+  because: Because,
+): Promise<boolean> {
   const done = await rows(
     tx,
     sql`update oauth_grants set revoked_at = now_ms(), revoked_because = ${because}
@@ -66,15 +72,15 @@ export async function markRevoked(tx: Tx, account: string, id: string, because: 
 }
 
 /** Ends all that was granted to an application, by whatever account. */
-export function markRevokedByApplication(tx: Tx, application: string): Promise<void> {
+export function markRevokedByApplication(tx: Tx, application: ApplicationId): Promise<void> {
   return markAllRevoked(tx, sql`application_id = ${application}`, 'deleted');
 }
 
 /** Ends all that a user granted. */
 export function markRevokedByUser(
   tx: Tx,
-  account: string,
-  user: string,
+  account: AccountId,
+  user: UserId,
   because: 'user_removed' | 'user_not_owner',
 ): Promise<void> {
   return markAllRevoked(tx, sql`account_id = ${account} and user_id = ${user}`, because);

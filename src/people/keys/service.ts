@@ -2,7 +2,7 @@ import type { Database, Reader, Tx } from '../../db/connect.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { coalesce } from '../../kernel/coalesce.ts';
 import { fail } from '../../kernel/errors.ts';
-import { uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, type KeyId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
 import { findByHashes, insertKey, revokeKey, touch } from './store.ts';
@@ -13,7 +13,7 @@ import { findByHashes, insertKey, revokeKey, touch } from './store.ts';
  */
 export async function createKey(
   tx: Tx,
-  account: string,
+  account: AccountId,
   input: { name: string; createdBy: string },
 ): Promise<{ json: Json<unknown>; secret: string }> {
   const secret = newSecret('ph_');
@@ -28,7 +28,7 @@ export async function createKey(
 }
 
 /** Revokes a key at once, everywhere. Throws `resource_missing`, also for one that was revoked before. */
-export async function removeKey(tx: Tx, account: string, id: string): Promise<void> {
+export async function removeKey(tx: Tx, account: AccountId, id: string): Promise<void> {
   const uuid = uuidOf('key', id);
   if (uuid === null || !(await revokeKey(tx, account, uuid))) {
     throw fail('resource_missing', 'no such live API key');
@@ -37,8 +37,8 @@ export async function removeKey(tx: Tx, account: string, id: string): Promise<vo
 
 /** A live key, as a request is made with it. */
 interface LiveKey {
-  readonly id: string;
-  readonly account: string;
+  readonly id: KeyId;
+  readonly account: AccountId;
 }
 
 /**
@@ -57,7 +57,7 @@ const TOUCH_EVERY_MS = 60_000;
 const touched = new Map<string, number>();
 
 /** Notes that a key was used: beside the request, never inside it, at most once a minute per key and process. */
-export function touchKey(db: Database, id: string): void {
+export function touchKey(db: Database, id: KeyId): void {
   const now = performance.now();
   const last = touched.get(id);
   if (last !== undefined && now - last < TOUCH_EVERY_MS) return;

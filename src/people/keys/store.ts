@@ -8,6 +8,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, KeyId } from '../../kernel/ids.ts';
 
 const record = sql`public_id('key', k.id) as id, 'api_key' as object, k.name, k.hint, k.created_by,
   iso(k.last_used_at) as last_used_at, iso(k.revoked_at) as revoked_at, iso(id_time(k.id)) as created_at`;
@@ -23,7 +24,7 @@ export const keyList: ListDefinition = {
   },
 };
 
-export function listKeys(db: Reader, account: string, list: ListQuery): Promise<Page> {
+export function listKeys(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
     name: 'api_keys',
@@ -36,7 +37,7 @@ export function listKeys(db: Reader, account: string, list: ListQuery): Promise<
 
 export async function insertKey(
   tx: Tx,
-  key: { account: string; name: string; hash: Buffer; hint: string; createdBy: string },
+  key: { account: AccountId; name: string; hash: Buffer; hint: string; createdBy: string },
 ): Promise<string> {
   const { json } = await oneRow<{ json: string }>(
     tx,
@@ -49,7 +50,7 @@ export async function insertKey(
 }
 
 /** Marks the key revoked; false when there is no such key, or it was revoked before. */
-export async function revokeKey(tx: Tx, account: string, id: string): Promise<boolean> {
+export async function revokeKey(tx: Tx, account: AccountId, id: KeyId): Promise<boolean> {
   const done = await rows(
     tx,
     sql`update api_keys set revoked_at = now()
@@ -62,7 +63,7 @@ export async function revokeKey(tx: Tx, account: string, id: string): Promise<bo
 export function findByHashes(
   db: Reader,
   hashes: readonly Buffer[],
-): Promise<{ hash: Buffer; id: string; account: string }[]> {
+): Promise<{ hash: Buffer; id: KeyId; account: AccountId }[]> {
   return rows(
     db,
     sql`select hash, id, account_id as account from api_keys where hash = any(${hashes}::bytea[]) and revoked_at is null`,
@@ -70,7 +71,7 @@ export function findByHashes(
   );
 }
 
-export async function touch(tx: Tx, id: string): Promise<void> {
+export async function touch(tx: Tx, id: KeyId): Promise<void> {
   await rows(
     tx,
     sql`update api_keys set last_used_at = now()

@@ -3,7 +3,7 @@ import type { SignedIn } from '../../contract/pagination.ts';
 import { ALL_SCOPES, type Principal, type Role } from '../../contract/route.ts';
 import type { Database, Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
-import { idOf, uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, idOf, type SessionId, type UserId, uuidOf } from '../../kernel/ids.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
 import { note } from '../audit/service.ts';
 import {
@@ -24,7 +24,12 @@ export const SESSION_SECONDS = 30 * 86_400;
 const LONGEST_AGENT = 300;
 
 /** A user (UUID) as the one who does something. */
-export function principalOf(user: { account: string; id: string; role: Role; session?: string }): Principal {
+export function principalOf(user: {
+  account: AccountId;
+  id: UserId;
+  role: Role;
+  session?: SessionId;
+}): Principal {
   return {
     kind: 'user',
     id: idOf('usr', user.id),
@@ -49,7 +54,7 @@ export async function findSession(db: Database, hash: Buffer): Promise<SignedIn 
 }
 
 /** Notes that a session was used: beside the request, never inside it. */
-function touch(db: Database, id: string): void {
+function touch(db: Database, id: SessionId): void {
   if (touching.has(id)) return;
   touching.add(id);
   db.transaction((tx) => touchSession(tx, id))
@@ -65,8 +70,8 @@ export interface Browser {
 
 /** A person as a user of an account; ids are UUIDs. */
 interface Member {
-  readonly account: string;
-  readonly id: string;
+  readonly account: AccountId;
+  readonly id: UserId;
   readonly person: string;
 }
 
@@ -78,7 +83,7 @@ export async function openSession(
   tx: Tx,
   user: Member & { readonly passwordHash: string },
   browser: Browser,
-): Promise<{ secret: string; id: string } | null> {
+): Promise<{ secret: string; id: SessionId } | null> {
   if (!(await keepsPassword(tx, user.person, user.passwordHash))) return null;
   return newSession(tx, user, browser, null);
 }
@@ -90,7 +95,7 @@ export async function openSession(
  */
 export async function moveSession(
   tx: Tx,
-  from: Principal & { readonly session: string },
+  from: Principal & { readonly session: SessionId },
   to: Member & { readonly role: Role },
   browser: Browser & { readonly requestId: string },
 ): Promise<string> {
@@ -110,8 +115,8 @@ async function newSession(
   tx: Tx,
   { account, id: user, person }: Member,
   { userAgent, address }: Browser,
-  after: string | null,
-): Promise<{ secret: string; id: string } | null> {
+  after: SessionId | null,
+): Promise<{ secret: string; id: SessionId } | null> {
   const secret = newSecret('phi_');
   const id = await insertSession(tx, {
     hash: hashSecret(secret),
@@ -132,7 +137,7 @@ export function liveSessions(db: Reader, person: string): Promise<SessionRow[]> 
 }
 
 /** Ends a session of an account at once, everywhere. Throws `resource_missing`. */
-export async function endSession(tx: Tx, account: string, id: string): Promise<void> {
+export async function endSession(tx: Tx, account: AccountId, id: string): Promise<void> {
   const uuid = uuidOf('ses', id);
   if (uuid === null || (await revokeSessions(tx, account, { id: uuid })) === 0) {
     throw fail('resource_missing', 'no such live session');
@@ -140,7 +145,7 @@ export async function endSession(tx: Tx, account: string, id: string): Promise<v
 }
 
 /** Ends all sessions of a user (UUID) in an account. */
-export async function endSessionsOf(tx: Tx, account: string, user: string): Promise<void> {
+export async function endSessionsOf(tx: Tx, account: AccountId, user: UserId): Promise<void> {
   await revokeSessions(tx, account, { user });
 }
 

@@ -11,6 +11,7 @@ import type { Role } from '../../contract/route.ts';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
 import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, SessionId, UserId } from '../../kernel/ids.ts';
 
 // How long a session lasts unused, and at the longest.
 const IDLE = sql`interval '7 days'`;
@@ -25,7 +26,7 @@ export const sessionList: ListDefinition = {
 };
 
 /** The sessions of an account that have not ended; never what they are found by. */
-export function listSessions(db: Reader, account: string, list: ListQuery): Promise<Page> {
+export function listSessions(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
     name: 'sessions',
@@ -39,7 +40,7 @@ export function listSessions(db: Reader, account: string, list: ListQuery): Prom
 }
 
 export interface SessionRow {
-  readonly id: string;
+  readonly id: SessionId;
   readonly account_name: string;
   readonly user_agent: string | null;
   readonly address: string | null;
@@ -62,10 +63,10 @@ export function sessionsOf(db: Reader, person: string): Promise<SessionRow[]> {
 }
 
 export interface FoundSession {
-  readonly id: string;
+  readonly id: SessionId;
   readonly csrf_token: string;
-  readonly account: string;
-  readonly user: string;
+  readonly account: AccountId;
+  readonly user: UserId;
   readonly person: string;
   readonly role: Role;
   /** It was last noted as seen more than a minute ago. */
@@ -84,7 +85,7 @@ export function sessionByHash(db: Reader, hash: Buffer): Promise<FoundSession | 
   );
 }
 
-export async function touchSession(tx: Tx, id: string): Promise<void> {
+export async function touchSession(tx: Tx, id: SessionId): Promise<void> {
   await rows(
     tx,
     sql`update sessions set last_seen_at = now_ms()
@@ -95,8 +96,8 @@ export async function touchSession(tx: Tx, id: string): Promise<void> {
 export interface NewSession {
   readonly hash: Buffer;
   readonly csrfToken: string;
-  readonly account: string;
-  readonly user: string;
+  readonly account: AccountId;
+  readonly user: UserId;
   readonly person: string;
   readonly userAgent: string | null;
   readonly address: string;
@@ -122,13 +123,13 @@ export async function queueUpFor(tx: Tx, person: string): Promise<void> {
 }
 
 /** Writes a session of a person in an account; null when they are no member of it (any more). */
-export async function insertSession(tx: Tx, session: NewSession): Promise<string | null> {
+export async function insertSession(tx: Tx, session: NewSession): Promise<SessionId | null> {
   const { after } = session;
   const ends =
     after === null
       ? sql`now_ms() + ${LONGEST}`
       : sql`(select s.expires_at from sessions s where s.id = ${after})`;
-  const row = await maybeRow<{ id: string }>(
+  const row = await maybeRow<{ id: SessionId }>(
     tx,
     sql`insert into sessions (hash, csrf_token, account_id, user_id, user_agent, address, last_seen_at, expires_at)
         select ${session.hash}, ${session.csrfToken}, u.account_id, u.id, ${session.userAgent}, ${session.address},
@@ -145,8 +146,8 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<string
 /** Ends the sessions of an account that the filter names; how many. */
 export async function revokeSessions(
   tx: Tx,
-  account: string,
-  which: { readonly id?: string; readonly user?: string },
+  account: AccountId,
+  which: { readonly id?: string; readonly user?: UserId },
 ): Promise<number> {
   const only = (condition: Sql, value: string | undefined) => (value === undefined ? empty : condition);
   const done = await rows(
@@ -161,9 +162,9 @@ export async function revokeSessions(
 
 /** A session that was ended, in which account of the person. */
 export interface EndedSession {
-  readonly id: string;
-  readonly account: string;
-  readonly user: string;
+  readonly id: SessionId;
+  readonly account: AccountId;
+  readonly user: UserId;
   readonly role: Role;
 }
 

@@ -1,7 +1,7 @@
 import type { SignedIn } from '../../contract/pagination.ts';
 import type { Database, Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
-import { idOf, uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, idOf, type SessionId, uuidOf } from '../../kernel/ids.ts';
 import { note } from '../audit/service.ts';
 import {
   type Browser,
@@ -26,7 +26,7 @@ import {
 export interface Visit extends Browser {
   readonly requestId: string;
   /** The session (its public id, and of whom) that the browser had before; a new one takes its place. */
-  readonly before?: { readonly account: string; readonly id: string } | undefined;
+  readonly before?: { readonly account: AccountId; readonly id: string } | undefined;
 }
 
 /** How showing a password ends: with the secret of a session, or not. */
@@ -90,7 +90,7 @@ export type ChangeResult = { readonly kind: 'changed' } | Exclude<SignInResult, 
  */
 export async function changePassword(
   db: Database,
-  who: Parameters<typeof note>[1] & { readonly person: string; readonly session: string },
+  who: Parameters<typeof note>[1] & { readonly person: string; readonly session: SessionId },
   { current, next }: { current: string; next: string },
   { address, requestId }: Pick<Visit, 'address' | 'requestId'>,
 ): Promise<ChangeResult> {

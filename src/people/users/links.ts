@@ -1,4 +1,5 @@
 import type { Database, Reader, Tx } from '../../db/connect.ts';
+import type { AccountId, UserId } from '../../kernel/ids.ts';
 import { hashSecret, isSecret } from '../../kernel/secrets.ts';
 import { endSessionsOfPerson } from '../sessions/service.ts';
 import { beginAttempt, forgiveAttempt } from './attempts.ts';
@@ -32,7 +33,7 @@ import {
 /** What a link is for, and whom; `user` is null when it makes the first owner. */
 export interface OpenLink {
   readonly purpose: LinkPurpose;
-  readonly account: string;
+  readonly account: AccountId;
   readonly user: { readonly email: string; readonly name: string; readonly person: string } | null;
 }
 
@@ -174,7 +175,7 @@ export async function joinSignedIn(
 /** A link that can still be used, and its user. */
 interface Followed {
   readonly hash: Buffer;
-  readonly link: LinkRow & { readonly user: string };
+  readonly link: LinkRow & { readonly user: UserId };
   readonly person: string;
   readonly email: string;
 }

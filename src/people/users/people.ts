@@ -1,6 +1,7 @@
 import sql, { empty } from 'sql-template-tag';
 import type { Role } from '../../contract/route.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, UserId } from '../../kernel/ids.ts';
 
 /** Whom an e-mail address and a password belong to, in whatever accounts. */
 export interface Person {
@@ -48,9 +49,9 @@ export async function isMemberSomewhere(db: Reader, id: string, but?: string): P
 
 /** What a person is in an account; ids are UUIDs. */
 export interface Membership {
-  readonly account: string;
+  readonly account: AccountId;
   readonly account_name: string;
-  readonly user: string;
+  readonly user: UserId;
   readonly role: Role;
 }
 

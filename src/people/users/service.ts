@@ -4,7 +4,7 @@ import type { Reader, Tx } from '../../db/connect.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { EMAIL_RULE } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
-import { idOf, uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, idOf, type UserId, uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import { nameFrom } from '../../kernel/names.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
@@ -34,14 +34,14 @@ const SET_UP_HOURS = 24;
 
 const missing = () => fail('resource_missing', 'no such user');
 
-function userUuid(id: string): string {
+function userUuid(id: string): UserId {
   const uuid = uuidOf('usr', id);
   if (uuid === null) throw missing();
   return uuid;
 }
 
 /** The record of a user, also of one who was removed. Throws `resource_missing`. */
-export async function getUser(db: Reader, account: string, id: string): Promise<Json<unknown>> {
+export async function getUser(db: Reader, account: AccountId, id: string): Promise<Json<unknown>> {
   const json = await readUser(db, account, userUuid(id));
   if (json === null) throw missing();
   return json;
@@ -61,7 +61,7 @@ export function emailOf(text: string): string {
  */
 export async function inviteUser(
   tx: Tx,
-  { account, pages }: { account: string; pages: string },
+  { account, pages }: { account: AccountId; pages: string },
   input: { email: string; name: string; role: Role },
 ): Promise<Json<unknown>> {
   const person = await findOrMakePerson(tx, emailOf(input.email));
@@ -73,9 +73,9 @@ export async function inviteUser(
 /** Makes a user of a person (UUID). Throws `duplicate_email` or `invalid_body`. */
 export async function addUser(
   tx: Tx,
-  account: string,
+  account: AccountId,
   input: { person: string; name: string; role: Role; joined: boolean },
-): Promise<{ id: string; json: Json<unknown> }> {
+): Promise<{ id: UserId; json: Json<unknown> }> {
   try {
     return await insertUser(tx, { ...input, account, name: nameFrom(input.name) });
   } catch (error) {
@@ -87,7 +87,7 @@ export async function addUser(
 /** A link that accepts the invitation, or chooses a new password. Links made for the user before it end. */
 async function newLink(
   tx: Tx,
-  { account, pages, byOperator }: { account: string; pages: string; byOperator: boolean },
+  { account, pages, byOperator }: { account: AccountId; pages: string; byOperator: boolean },
   user: Pick<UserRow, 'id' | 'joined'>,
 ): Promise<{ url: string; expires_at: string }> {
   const secret = newSecret('phl_');
@@ -110,7 +110,7 @@ async function newLink(
  */
 export async function changeUser(
   tx: Tx,
-  account: string,
+  account: AccountId,
   id: string,
   input: { name?: string; role?: Role },
 ): Promise<Json<unknown>> {
@@ -132,7 +132,7 @@ export async function changeUser(
  * Removes a user: sessions in this account, links and what they granted to applications end at once. Other accounts of
  * the person are as they were; who is left in none has no password any more. Throws `resource_missing` or `last_owner`.
  */
-export async function removeUser(tx: Tx, account: string, id: string): Promise<void> {
+export async function removeUser(tx: Tx, account: AccountId, id: string): Promise<void> {
   const uuid = userUuid(id);
   const user = await userById(tx, account, uuid);
   if (user === null) throw missing();
@@ -146,7 +146,7 @@ export async function removeUser(tx: Tx, account: string, id: string): Promise<v
 }
 
 /** Throws `last_owner` when the account would be left without an owner, or without one who can sign in. */
-async function keepAnOwner(tx: Tx, account: string, user: string): Promise<void> {
+async function keepAnOwner(tx: Tx, account: AccountId, user: UserId): Promise<void> {
   const owners = await lockOwners(tx, account);
   const leaving = owners.find(({ id }) => id === user);
   if (!leaving) return;
@@ -168,7 +168,7 @@ async function keepAnOwner(tx: Tx, account: string, user: string): Promise<void>
  */
 export async function resetPassword(
   tx: Tx,
-  { account, pages, principal }: { account: string; pages: string; principal: Principal },
+  { account, pages, principal }: { account: AccountId; pages: string; principal: Principal },
   id: string,
 ): Promise<Json<unknown>> {
   const uuid = userUuid(id);
@@ -193,7 +193,7 @@ export async function resetPassword(
  * The secret of a link that makes the first owner of an account (UUID), good once and for a day; the ones before it
  * end. null when the account has a user already.
  */
-export async function newSetUpLink(tx: Tx, account: string): Promise<string | null> {
+export async function newSetUpLink(tx: Tx, account: AccountId): Promise<string | null> {
   if (await lockAccountAndAsk(tx, account)) return null;
   await endSetUpLinks(tx, account);
   const secret = newSecret('phl_');

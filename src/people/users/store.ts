@@ -12,6 +12,7 @@ import type { Role } from '../../contract/route.ts';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, UserId } from '../../kernel/ids.ts';
 import { normalEmail } from './email.ts';
 
 const record = sql`public_id('usr', u.id) as id, 'user' as object, p.email, u.name, u.role,
@@ -56,7 +57,7 @@ export const userList: ListDefinition = {
 };
 
 /** The users of an account; removed ones only when they are asked for. */
-export function listUsers(db: Reader, account: string, list: ListQuery): Promise<Page> {
+export function listUsers(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
   const where = sql`u.account_id = ${account}`;
   return listPage(db, {
     list,
@@ -70,14 +71,14 @@ export function listUsers(db: Reader, account: string, list: ListQuery): Promise
 }
 
 /** The record of a user, also of a removed one. */
-export async function readUser(db: Reader, account: string, id: string): Promise<string | null> {
+export async function readUser(db: Reader, account: AccountId, id: UserId): Promise<string | null> {
   const source = sql`(select * from users where account_id = ${account} and id = ${id})`;
   return (await maybeRow<{ json: string }>(db, asJson(source)))?.json ?? null;
 }
 
 export interface UserRow {
-  readonly id: string;
-  readonly account: string;
+  readonly id: UserId;
+  readonly account: AccountId;
   /** UUID. */
   readonly person: string;
   readonly email: string;
@@ -91,7 +92,7 @@ const userRow = sql`select u.id, u.account_id as account, u.person_id as person,
   u.joined_at is not null as joined from users u ${withPerson}`;
 
 /** A user who was not removed. */
-export function userById(db: Reader, account: string, id: string): Promise<UserRow | null> {
+export function userById(db: Reader, account: AccountId, id: UserId): Promise<UserRow | null> {
   return maybeRow(
     db,
     sql`${userRow} where u.account_id = ${account} and u.id = ${id} and u.removed_at is null`,
@@ -99,7 +100,7 @@ export function userById(db: Reader, account: string, id: string): Promise<UserR
 }
 
 /** As `userById`; the row stays locked until the transaction ends. The person is locked before. */
-export function lockUser(tx: Tx, account: string, id: string): Promise<UserRow | null> {
+export function lockUser(tx: Tx, account: AccountId, id: UserId): Promise<UserRow | null> {
   return maybeRow(
     tx,
     sql`${userRow} where u.account_id = ${account} and u.id = ${id} and u.removed_at is null for update of u`,
@@ -107,7 +108,7 @@ export function lockUser(tx: Tx, account: string, id: string): Promise<UserRow |
 }
 
 /** Locks the owners of an account until the transaction ends: two of them cannot remove each other at once. */
-export function lockOwners(tx: Tx, account: string): Promise<UserRow[]> {
+export function lockOwners(tx: Tx, account: AccountId): Promise<UserRow[]> {
   return rows(
     tx,
     sql`${userRow} where u.account_id = ${account} and u.role = 'owner' and u.removed_at is null
@@ -116,7 +117,7 @@ export function lockOwners(tx: Tx, account: string): Promise<UserRow[]> {
 }
 
 export interface NewUser {
-  readonly account: string;
+  readonly account: AccountId;
   /** UUID. */
   readonly person: string;
   readonly name: string;
@@ -125,7 +126,7 @@ export interface NewUser {
   readonly joined: boolean;
 }
 
-export async function insertUser(tx: Tx, user: NewUser): Promise<{ id: string; json: string }> {
+export async function insertUser(tx: Tx, user: NewUser): Promise<{ id: UserId; json: string }> {
   return oneRow(
     tx,
     sql`with u as (
@@ -138,8 +139,8 @@ export async function insertUser(tx: Tx, user: NewUser): Promise<{ id: string; j
 
 export async function updateUser(
   tx: Tx,
-  account: string,
-  id: string,
+  account: AccountId,
+  id: UserId,
   assignments: Sql,
 ): Promise<string | null> {
   const updated = sql`update users set ${assignments}, updated_at = now()
@@ -149,7 +150,7 @@ export async function updateUser(
 }
 
 /** Notes that an invitation was accepted. The user's row is locked already. */
-export async function markJoined(tx: Tx, account: string, id: string): Promise<void> {
+export async function markJoined(tx: Tx, account: AccountId, id: UserId): Promise<void> {
   await rows(
     tx,
     sql`update users set joined_at = now_ms(), updated_at = now() where account_id = ${account} and id = ${id}`,
@@ -157,7 +158,7 @@ export async function markJoined(tx: Tx, account: string, id: string): Promise<v
 }
 
 /** Removes a user; the row stays. */
-export async function markRemoved(tx: Tx, account: string, id: string): Promise<boolean> {
+export async function markRemoved(tx: Tx, account: AccountId, id: UserId): Promise<boolean> {
   const done = await rows(
     tx,
     sql`update users set removed_at = now_ms(), updated_at = now()
@@ -172,7 +173,7 @@ export async function hasUsers(db: Reader): Promise<boolean> {
 }
 
 /** Whether the account has a user. Its row is locked, so that two first owners cannot be made at once. */
-export async function lockAccountAndAsk(tx: Tx, account: string): Promise<boolean> {
+export async function lockAccountAndAsk(tx: Tx, account: AccountId): Promise<boolean> {
   await rows(tx, sql`select 1 from accounts where id = ${account} for no key update`);
   const user = await maybeRow(
     tx,
@@ -183,9 +184,9 @@ export async function lockAccountAndAsk(tx: Tx, account: string): Promise<boolea
 
 export interface NewLink {
   readonly hash: Buffer;
-  readonly account: string;
+  readonly account: AccountId;
   /** null makes the first owner. */
-  readonly user: string | null;
+  readonly user: UserId | null;
   readonly purpose: LinkPurpose;
   readonly hours: number;
   readonly byOperator: boolean;
@@ -204,8 +205,8 @@ export async function insertLink(tx: Tx, link: NewLink): Promise<string> {
 }
 
 export interface LinkRow {
-  readonly account: string;
-  readonly user: string | null;
+  readonly account: AccountId;
+  readonly user: UserId | null;
   readonly purpose: LinkPurpose;
   readonly by_operator: boolean;
 }
@@ -227,7 +228,7 @@ export function takeLink(tx: Tx, hash: Buffer): Promise<LinkRow | null> {
 }
 
 /** Ends the links of a user that were not used. */
-export async function endLinks(tx: Tx, account: string, user: string): Promise<void> {
+export async function endLinks(tx: Tx, account: AccountId, user: UserId): Promise<void> {
   await rows(
     tx,
     sql`update user_links set used_at = now_ms()
@@ -236,7 +237,7 @@ export async function endLinks(tx: Tx, account: string, user: string): Promise<v
 }
 
 /** Ends the set-up links of an account that were not used. */
-export async function endSetUpLinks(tx: Tx, account: string): Promise<void> {
+export async function endSetUpLinks(tx: Tx, account: AccountId): Promise<void> {
   await rows(
     tx,
     sql`update user_links set used_at = now_ms()

@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
-import { idOf } from '../../kernel/ids.ts';
+import { type AccountId, type EndpointId, idOf, nil } from '../../kernel/ids.ts';
 import { SecretKeyError, sealPrefix, type Vault } from '../../kernel/vault.ts';
 import { newSigningSecret, placeOf } from '../../outbox/secrets.ts';
 
@@ -11,13 +11,13 @@ import { newSigningSecret, placeOf } from '../../outbox/secrets.ts';
 
 /** An endpoint, in the order of the changeover. */
 export interface Place {
-  readonly account: string;
-  readonly endpoint: string;
+  readonly account: AccountId;
+  readonly endpoint: EndpointId;
 }
 
 interface SealedRow {
-  account_id: string;
-  id: string;
+  account_id: AccountId;
+  id: EndpointId;
   url: string;
   secret: Buffer;
   previous_secret: Buffer | null;
@@ -26,8 +26,8 @@ interface SealedRow {
 }
 
 const FIRST: Place = {
-  account: '00000000-0000-0000-0000-000000000000',
-  endpoint: '00000000-0000-0000-0000-000000000000',
+  account: nil(),
+  endpoint: nil(),
 };
 
 /** Rows of webhook_endpoints with something that is not sealed under the key. Deleted ones hold nothing. */
@@ -155,7 +155,7 @@ function lossOf(vault: Vault, row: SealedRow): Loss {
   };
 }
 
-function opens(vault: Vault, endpoint: string, sealed: Buffer, what: 'secret' | 'headers'): boolean {
+function opens(vault: Vault, endpoint: EndpointId, sealed: Buffer, what: 'secret' | 'headers'): boolean {
   try {
     vault.open(sealed, placeOf(endpoint, what));
     return true;

@@ -4,7 +4,7 @@ import type { Reader, Tx } from '../../db/connect.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import { type AddressRules, namesLoopback, refusalOfUrl } from '../../kernel/addresses.ts';
 import { fail } from '../../kernel/errors.ts';
-import { idOf, uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, type EndpointId, type EventId, idOf, uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { endDeleted, publish } from '../../outbox/queue.ts';
@@ -41,7 +41,7 @@ export interface EndpointInput {
 
 /** Who asks, and what secrets and addresses are handled with. */
 export interface Caller {
-  readonly account: string;
+  readonly account: AccountId;
   readonly principal: Principal;
   readonly vault: Vault;
   readonly addresses: AddressRules;
@@ -53,20 +53,20 @@ export interface Caller {
 export const missingEndpoint = () => fail('resource_missing', 'no such webhook endpoint');
 
 /** The UUID of an endpoint id. Throws `resource_missing` for an ill-formed one. */
-export function endpointUuid(id: string): string {
+export function endpointUuid(id: string): EndpointId {
   const uuid = uuidOf('we', id);
   if (uuid === null) throw missingEndpoint();
   return uuid;
 }
 
-async function recordOf(db: Reader, account: string, endpoint: string): Promise<Json<unknown>> {
+async function recordOf(db: Reader, account: AccountId, endpoint: EndpointId): Promise<Json<unknown>> {
   const json = await readEndpoint(db, account, endpoint);
   if (json === null) throw missingEndpoint();
   return json;
 }
 
 /** The record of an endpoint. Throws `resource_missing`. */
-export function getEndpoint(db: Reader, account: string, id: string): Promise<Json<unknown>> {
+export function getEndpoint(db: Reader, account: AccountId, id: string): Promise<Json<unknown>> {
   return recordOf(db, account, endpointUuid(id));
 }
 
@@ -150,7 +150,11 @@ const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : nul
 /** Disables an endpoint (UUID) and tells the account's other endpoints; false when it is disabled already. */
 export async function disableEndpoint(
   tx: Tx,
-  { account, endpoint, reason }: { account: string; endpoint: string; reason: 'manual' | 'failing' | 'gone' },
+  {
+    account,
+    endpoint,
+    reason,
+  }: { account: AccountId; endpoint: EndpointId; reason: 'manual' | 'failing' | 'gone' },
 ): Promise<boolean> {
   if (!(await markDisabled(tx, account, endpoint, reason))) return false;
   const data = await recordOf(tx, account, endpoint);
@@ -159,7 +163,7 @@ export async function disableEndpoint(
 }
 
 /** Deletes an endpoint: nothing is sent there any more, its log stays until retention. Throws `resource_missing`. */
-export async function deleteEndpoint(tx: Tx, account: string, id: string): Promise<void> {
+export async function deleteEndpoint(tx: Tx, account: AccountId, id: string): Promise<void> {
   if (!(await markDeleted(tx, account, endpointUuid(id)))) throw missingEndpoint();
   // a first slice of what waits there; workers end the rest
   await endDeleted(tx);
@@ -210,9 +214,9 @@ export async function rotateSecret(
  */
 export async function testEndpoint(
   tx: Tx,
-  account: string,
+  account: AccountId,
   id: string,
-): Promise<{ endpoint: string; event: string }> {
+): Promise<{ endpoint: EndpointId; event: EventId }> {
   const endpoint = endpointUuid(id);
   const row = await lockEndpoint(tx, account, endpoint);
   if (row === null) throw missingEndpoint();
@@ -248,7 +252,7 @@ export function checkSubscription({ scopes }: Principal, eventTypes: readonly st
   }
 }
 
-function openHeaders(vault: Vault, endpoint: string, row: EndpointRow): OwnHeaders {
+function openHeaders(vault: Vault, endpoint: EndpointId, row: EndpointRow): OwnHeaders {
   if (row.header_values === null) return {};
   const values = JSON.parse(vault.open(row.header_values, placeOf(endpoint, 'headers'))) as string[];
   return Object.fromEntries(row.header_names.map((name, index) => [name, values[index] ?? '']));
@@ -257,7 +261,7 @@ function openHeaders(vault: Vault, endpoint: string, row: EndpointRow): OwnHeade
 /** The columns of the fields that are named, checked. */
 async function columnsOf(
   tx: Tx,
-  endpoint: string,
+  endpoint: EndpointId,
   input: EndpointInput,
   { caller, headersBefore }: { caller: Caller; headersBefore: OwnHeaders },
 ): Promise<Columns> {

@@ -8,6 +8,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 
 /** The columns of the record, over `webhook_endpoints e` join `endpoint_state s`. */
 const record = sql`public_id('we', e.id) as id, 'webhook_endpoint' as object, e.url, e.description, e.event_types,
@@ -30,7 +31,7 @@ export const endpointList: ListDefinition = {
   },
 };
 
-export function listEndpoints(db: Reader, account: string, list: ListQuery): Promise<Page> {
+export function listEndpoints(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
   return listPage(db, {
     list,
     name: 'webhook_endpoints',
@@ -43,7 +44,7 @@ export function listEndpoints(db: Reader, account: string, list: ListQuery): Pro
 }
 
 /** The record of a live endpoint (UUID), or null. */
-export async function readEndpoint(db: Reader, account: string, id: string): Promise<string | null> {
+export async function readEndpoint(db: Reader, account: AccountId, id: EndpointId): Promise<string | null> {
   const row = await maybeRow<{ json: string }>(
     db,
     sql`select row_to_json(r)::text as json from (
@@ -65,24 +66,24 @@ export interface EndpointRow {
   readonly event_types: string[] | null;
 }
 
-const rowOf = (account: string, id: string) =>
+const rowOf = (account: AccountId, id: EndpointId) =>
   sql`select url, header_names, header_values, secret, previous_secret,
         case when previous_secret_until > now() then previous_secret_until end as previous_secret_until, disabled_at,
         event_types
       from webhook_endpoints where account_id = ${account} and id = ${id} and deleted_at is null`;
 
 /** The row of a live endpoint, or null. */
-export function endpointRow(db: Reader, account: string, id: string): Promise<EndpointRow | null> {
+export function endpointRow(db: Reader, account: AccountId, id: EndpointId): Promise<EndpointRow | null> {
   return maybeRow(db, rowOf(account, id));
 }
 
 /** The same, locked until the transaction ends. */
-export function lockEndpoint(tx: Tx, account: string, id: string): Promise<EndpointRow | null> {
+export function lockEndpoint(tx: Tx, account: AccountId, id: EndpointId): Promise<EndpointRow | null> {
   return maybeRow(tx, sql`${rowOf(account, id)} for no key update`);
 }
 
 /** How many live endpoints an account has; nobody else can make one until the transaction ends. */
-export async function lockAndCount(tx: Tx, account: string): Promise<number> {
+export async function lockAndCount(tx: Tx, account: AccountId): Promise<number> {
   await rows(tx, sql`select 1 from accounts where id = ${account} for no key update`);
   const { count } = await oneRow<{ count: number }>(
     tx,
@@ -91,14 +92,19 @@ export async function lockAndCount(tx: Tx, account: string): Promise<number> {
   return count;
 }
 
-export async function newEndpointId(tx: Tx): Promise<string> {
-  return (await oneRow<{ id: string }>(tx, sql`select new_id() as id`)).id;
+export async function newEndpointId(tx: Tx): Promise<EndpointId> {
+  return (await oneRow<{ id: EndpointId }>(tx, sql`select new_id() as id`)).id;
 }
 
 /** Columns to be written, with values as PostgreSQL takes them. */
 export type Columns = Readonly<Record<string, unknown>>;
 
-export async function insertEndpoint(tx: Tx, account: string, id: string, columns: Columns): Promise<void> {
+export async function insertEndpoint(
+  tx: Tx,
+  account: AccountId,
+  id: EndpointId,
+  columns: Columns,
+): Promise<void> {
   const names = Object.keys(columns).map((name) => raw(name));
   await rows(
     tx,
@@ -109,7 +115,12 @@ export async function insertEndpoint(tx: Tx, account: string, id: string, column
   );
 }
 
-export async function updateEndpoint(tx: Tx, account: string, id: string, columns: Columns): Promise<void> {
+export async function updateEndpoint(
+  tx: Tx,
+  account: AccountId,
+  id: EndpointId,
+  columns: Columns,
+): Promise<void> {
   const assignments = Object.entries(columns).map(([name, value]): Sql => sql`${raw(name)} = ${value}`);
   await rows(
     tx,
@@ -119,7 +130,12 @@ export async function updateEndpoint(tx: Tx, account: string, id: string, column
 }
 
 /** Disables a live, enabled endpoint; false when there is none. */
-export async function markDisabled(tx: Tx, account: string, id: string, reason: string): Promise<boolean> {
+export async function markDisabled(
+  tx: Tx,
+  account: AccountId,
+  id: EndpointId,
+  reason: string,
+): Promise<boolean> {
   const done = await rows(
     tx,
     sql`update webhook_endpoints set disabled_at = now_ms(), disabled_reason = ${reason}, updated_at = now_ms()
@@ -129,7 +145,7 @@ export async function markDisabled(tx: Tx, account: string, id: string, reason: 
 }
 
 /** Enables it: what waits is due at once with a new schedule, and nothing that went wrong before is held against it. */
-export async function markEnabled(tx: Tx, account: string, id: string): Promise<void> {
+export async function markEnabled(tx: Tx, account: AccountId, id: EndpointId): Promise<void> {
   await rows(
     tx,
     sql`update webhook_endpoints
@@ -147,8 +163,8 @@ export async function markEnabled(tx: Tx, account: string, id: string): Promise<
 /** Keeps the new secret, and the one it replaces as long as both sign. Returns when that ends, or null. */
 export async function replaceSecret(
   tx: Tx,
-  account: string,
-  id: string,
+  account: AccountId,
+  id: EndpointId,
   { secret, overlapSeconds }: { secret: Buffer; overlapSeconds: number },
 ): Promise<string | null> {
   const { until } = await oneRow<{ until: string | null }>(
@@ -164,7 +180,7 @@ export async function replaceSecret(
 }
 
 /** Deletes a live endpoint: its secrets go, its recovery ends, its log stays. False when there is none. */
-export async function markDeleted(tx: Tx, account: string, id: string): Promise<boolean> {
+export async function markDeleted(tx: Tx, account: AccountId, id: EndpointId): Promise<boolean> {
   const done = await rows(
     tx,
     sql`update webhook_endpoints
@@ -182,7 +198,7 @@ export async function markDeleted(tx: Tx, account: string, id: string): Promise<
 }
 
 /** The types of the events that wait to be sent to an endpoint, and what a recovery is about to send there. */
-export async function typesWaiting(tx: Tx, account: string, id: string): Promise<string[]> {
+export async function typesWaiting(tx: Tx, account: AccountId, id: EndpointId): Promise<string[]> {
   const found = await rows<{ type: string }>(
     tx,
     sql`select distinct d.type from queue q

@@ -1,11 +1,12 @@
 import sql from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
+import { type AccountId, type EndpointId, type EventId, nil } from '../../kernel/ids.ts';
 
 /** A delivery this worker may attempt until its lease ends, with all that the attempt needs. */
 export interface Claimed {
-  readonly account: string;
-  readonly endpoint: string;
-  readonly event: string;
+  readonly account: AccountId;
+  readonly endpoint: EndpointId;
+  readonly event: EventId;
   readonly payload: string;
   readonly trigger: 'scheduled' | 'manual' | 'recovery';
   /** Attempts of the schedule made before. */
@@ -38,8 +39,8 @@ export interface Claim {
 
 /** An endpoint (account and UUID): claims go round, so that no endpoint waits for the others. */
 export interface Cursor {
-  readonly account: string;
-  readonly endpoint: string;
+  readonly account: AccountId;
+  readonly endpoint: EndpointId;
 }
 
 interface Round {
@@ -47,8 +48,8 @@ interface Round {
   /** Milliseconds until an endpoint that must wait may start again. */
   wait_ms: number | null;
   /** The last that was visited … */
-  account_id: string;
-  endpoint_id: string;
+  account_id: AccountId;
+  endpoint_id: EndpointId;
   /** … and it was not the last that has work. */
   goes_on: boolean;
   /** The locked ones, as JSON that goes back as it came; null = none. */
@@ -60,9 +61,9 @@ interface Row {
   token: string;
   now: bigint;
   wait_ms: number | null;
-  account_id: string;
-  endpoint_id: string;
-  event_id: string;
+  account_id: AccountId;
+  endpoint_id: EndpointId;
+  event_id: EventId;
   payload: string;
   trigger: Claimed['trigger'];
   step: number;
@@ -80,8 +81,8 @@ interface Row {
 }
 
 const START: Cursor = {
-  account: '00000000-0000-0000-0000-000000000000',
-  endpoint: '00000000-0000-0000-0000-000000000000',
+  account: nil(),
+  endpoint: nil(),
 };
 const ENDPOINTS_AT_ONCE = 500;
 /** Where more have work a claim takes several rows of each, and the next claim goes on with the others. */

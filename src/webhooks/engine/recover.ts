@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import sql from 'sql-template-tag';
 import { type Database, maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import { holdLog, isKept } from '../../outbox/queue.ts';
 
 /** Carries recoveries on until it is closed. Any number of them share the jobs of one database. */
@@ -11,12 +12,12 @@ export interface Recoverer {
 
 /** A recovery, by the UUIDs of its account and its own. */
 interface Job {
-  readonly account: string;
+  readonly account: AccountId;
   readonly id: string;
 }
 
 interface LockedJob {
-  readonly endpoint: string;
+  readonly endpoint: EndpointId;
   readonly cursor: string;
   readonly until: string;
   readonly statuses: readonly string[];
@@ -154,7 +155,7 @@ interface Slice {
  * snapshot has what the slice before queued. Planned anew each time: a plan from when the log was empty may walk the
  * rows of other endpoints.
  */
-function queueSlice(tx: Tx, account: string, job: LockedJob & { id: string }): Promise<Slice> {
+function queueSlice(tx: Tx, account: AccountId, job: LockedJob & { id: string }): Promise<Slice> {
   // literal, for the index of the failed ones
   const among = job.statuses.every((status) => status === 'failed') ? sql`d.is_failed` : sql`true`;
   return oneRow<Slice>(

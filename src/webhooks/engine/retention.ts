@@ -4,6 +4,7 @@ import { lookAtSlowClock } from '../../db/clock.ts';
 import { type Database, oneRow, rows, type Tx } from '../../db/connect.ts';
 import { limitLockWaits } from '../../db/locks.ts';
 import { dropPartitions, loggedWeeks } from '../../db/partitions.ts';
+import { type AccountId, type EndpointId, type EventId, nil } from '../../kernel/ids.ts';
 import { formatInstant, type Timestamp } from '../../kernel/time.ts';
 import { forgetCounts, noteChanges, weekRows } from '../../outbox/counts.ts';
 import { LOG_LOCK } from '../../outbox/queue.ts';
@@ -21,7 +22,7 @@ import { LOG_LOCK } from '../../outbox/queue.ts';
 const LOCK = 7_246_813_908n; // one number for "the end of the log is being worked on"
 const AT_ONCE = 5000;
 const DAY_MS = 86_400_000;
-const NOWHERE = '00000000-0000-0000-0000-000000000000';
+const NOWHERE = nil();
 
 interface Options {
   readonly db: Database;
@@ -107,12 +108,12 @@ async function forgetKeys(tx: Tx, week: Timestamp): Promise<number> {
 /** Removes from a week what nobody must act on any more: one stuck delivery does not keep a million others. */
 async function removeFinished(db: Database, week: Timestamp): Promise<void> {
   if ((await finishedRows(db, week)) === 0n) return;
-  let last: Last | null = { account: NOWHERE, endpoint: NOWHERE, event: NOWHERE };
+  let last: Last | null = { account: nil(), endpoint: nil(), event: nil() };
   while (last !== null) {
     const cursor: Last = last;
     last = await db.engine((tx) => removeDeliveries(tx, week, cursor));
   }
-  last = { account: NOWHERE, endpoint: NOWHERE, event: NOWHERE };
+  last = { account: nil(), endpoint: nil(), event: nil() };
   while (last !== null) {
     const cursor: Last = last;
     last = await db.engine((tx) => removeEvents(tx, week, cursor));
@@ -132,9 +133,9 @@ async function finishedRows(db: Database, week: Timestamp): Promise<bigint> {
 
 /** Where a slice ended, by UUIDs. */
 interface Last {
-  readonly account: string;
-  readonly endpoint: string;
-  readonly event: string;
+  readonly account: AccountId;
+  readonly endpoint: EndpointId;
+  readonly event: EventId;
 }
 
 async function removeDeliveries(

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag';
 import { slowClock } from '../../db/clock.ts';
 import { rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import { noteChanges } from '../../outbox/counts.ts';
 import type { Claimed } from './claim.ts';
 
@@ -122,8 +123,8 @@ function recordOf(result: Result): object {
 
 /** What attempts told about an endpoint since the last time. */
 export interface EndpointNote {
-  readonly account: string;
-  readonly endpoint: string;
+  readonly account: AccountId;
+  readonly endpoint: EndpointId;
   readonly succeeded: boolean;
   readonly failures: number;
   /** What the lane is to become: twice as wide, half, or the same. */
@@ -134,8 +135,8 @@ export interface EndpointNote {
 
 /** An endpoint whose every attempt has failed for so long that it is to be disabled. */
 export interface Hopeless {
-  readonly account: string;
-  readonly endpoint: string;
+  readonly account: AccountId;
+  readonly endpoint: EndpointId;
 }
 
 export interface Patience {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database, Tx } from '../../db/connect.ts';
+import type { EndpointId } from '../../kernel/ids.ts';
 import type { Claimed } from './claim.ts';
 import type { Outcome } from './outcome.ts';
 import { type EndpointNote, type Hopeless, noteEndpoints, type Result, settle } from './settle.ts';
@@ -128,7 +129,7 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
     return [...groupByEndpoint(batch)].flatMap(([endpoint, ended]) => noteOf(endpoint, ended) ?? []);
   }
 
-  function noteOf(endpoint: string, ended: readonly Finished[]): EndpointNote | null {
+  function noteOf(endpoint: EndpointId, ended: readonly Finished[]): EndpointNote | null {
     const [first] = ended;
     if (!first) return null;
     const { account, lane, failures: failuresBefore, successIsOld } = first.delivery;
@@ -142,7 +143,7 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
   }
 
   // As wide again after as many good answers in a row as the lane is wide; half as wide after a bad one.
-  function laneChange(endpoint: string, lane: number, ended: readonly Finished[]): EndpointNote['lane'] {
+  function laneChange(endpoint: EndpointId, lane: number, ended: readonly Finished[]): EndpointNote['lane'] {
     if (ended.some(isBad)) {
       good.delete(endpoint);
       return lane > 1 ? 'shrink' : 'stay';
@@ -184,8 +185,8 @@ function slowDown({ delivery, outcome, result, retryAfterMs }: Finished): number
   return 1000 * 2 ** Math.min(delivery.failures, LONGEST_SLOW_DOWN);
 }
 
-function groupByEndpoint(batch: readonly Finished[]): Map<string, Finished[]> {
-  const groups = new Map<string, Finished[]>();
+function groupByEndpoint(batch: readonly Finished[]): Map<EndpointId, Finished[]> {
+  const groups = new Map<EndpointId, Finished[]>();
   for (const finished of batch) {
     const group = groups.get(finished.delivery.endpoint);
     if (group) group.push(finished);

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Database, Tx } from '../../db/connect.ts';
 import type { AddressRules } from '../../kernel/addresses.ts';
 import type { DeliveryConfig } from '../../kernel/config.ts';
-import { idOf } from '../../kernel/ids.ts';
+import { type AccountId, type EndpointId, idOf } from '../../kernel/ids.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { endDeleted, giveBack } from '../../outbox/queue.ts';
@@ -29,7 +29,7 @@ export interface WorkerOptions {
   /** Disables an endpoint and tells the account's other endpoints of it; false when it is disabled already. */
   disableEndpoint(
     tx: Tx,
-    endpoint: { account: string; endpoint: string; reason: 'failing' | 'gone' },
+    endpoint: { account: AccountId; endpoint: EndpointId; reason: 'failing' | 'gone' },
   ): Promise<boolean>;
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Tx } from '../../db/connect.ts';
 import { type Failure, fail } from '../../kernel/errors.ts';
+import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { StrictJson } from '../../kernel/strict-json.ts';
 import { MAX_PAYLOAD_BYTES, publishForeign } from '../../outbox/queue.ts';
@@ -9,7 +10,7 @@ import { type Taken, takeExternalIds } from './store.ts';
 
 /** A request to publish an event of the platform's own. */
 export interface Publication {
-  readonly account: string;
+  readonly account: AccountId;
   readonly body: {
     readonly type: string;
     readonly data: Readonly<Record<string, unknown>>;

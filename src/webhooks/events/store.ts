@@ -1,10 +1,11 @@
 import sql from 'sql-template-tag';
 import { maybeRow, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, EventId } from '../../kernel/ids.ts';
 import { isKept } from '../../outbox/queue.ts';
 
 /** An `external_id` that an event is about to be stored under. */
 interface Wanted {
-  readonly account: string;
+  readonly account: AccountId;
   readonly externalId: string;
   readonly hash: Buffer;
 }
@@ -63,7 +64,7 @@ async function takeFree(tx: Tx, wanted: readonly Wanted[]): Promise<Map<Wanted, 
 
 interface Found {
   /** UUID of the event. */
-  readonly event: string;
+  readonly event: EventId;
   readonly hash: Buffer;
   /** Null when the event was dropped. */
   readonly payload: string | null;
@@ -84,7 +85,7 @@ async function findTaken(tx: Tx, wanted: readonly Wanted[]): Promise<Map<Wanted,
 async function takeOver(
   tx: Tx,
   { account, externalId, hash }: Wanted,
-  event: string,
+  event: EventId,
 ): Promise<string | null> {
   const taken = await maybeRow<{ id: string }>(
     tx,

@@ -13,7 +13,7 @@ import {
   spanOf,
 } from '../../contract/lists.ts';
 import type { Reader } from '../../db/connect.ts';
-import { uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, type EndpointId, uuidOf } from '../../kernel/ids.ts';
 import { countedPage, type Kind } from '../../outbox/counts.ts';
 import { isKept } from '../../outbox/queue.ts';
 import { subscriptionProblem } from '../types/types.ts';
@@ -50,9 +50,9 @@ export const webhookEventList: ListDefinition = {
 
 /** Whose log is asked for, by UUIDs. */
 interface Scope {
-  readonly account: string;
+  readonly account: AccountId;
   /** Undefined = all endpoints of the account. */
-  readonly endpoint: string | undefined;
+  readonly endpoint: EndpointId | undefined;
 }
 
 type Paths = Pick<PageSource, 'ctes' | 'total' | 'find'>;
@@ -60,9 +60,9 @@ type Paths = Pick<PageSource, 'ctes' | 'total' | 'find'>;
 /** One page of the log of an account, or of one endpoint (UUID). */
 export function listDeliveries(
   db: Reader,
-  account: string,
+  account: AccountId,
   list: ListQuery,
-  endpoint?: string,
+  endpoint?: EndpointId,
 ): Promise<Page> {
   const asked = uuidOf('we', list.given.get('webhook_endpoint_id') ?? '') ?? undefined;
   const status = list.given.get('status');

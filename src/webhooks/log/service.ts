@@ -1,7 +1,7 @@
 import type { Scope } from '../../contract/route.ts';
 import type { Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
-import { uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, type EndpointId, type EventId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { holdLog, retryNow } from '../../outbox/queue.ts';
 import { needsAffiliates } from '../types/types.ts';
@@ -9,8 +9,8 @@ import { hadEndpoint, lockDelivery, readDelivery, readDeliveryWhole } from './st
 
 interface Delivery {
   /** UUIDs. */
-  readonly endpoint: string;
-  readonly event: string;
+  readonly endpoint: EndpointId;
+  readonly event: EventId;
 }
 
 const missing = () => fail('resource_missing', 'no such webhook event at this webhook endpoint');
@@ -22,7 +22,7 @@ function deliveryOf(endpointId: string, eventId: string): Delivery {
 }
 
 /** The UUID of an endpoint that the account has or had. Throws `resource_missing`. */
-export async function loggedEndpoint(db: Reader, account: string, id: string): Promise<string> {
+export async function loggedEndpoint(db: Reader, account: AccountId, id: string): Promise<EndpointId> {
   const endpoint = uuidOf('we', id);
   if (endpoint === null || !(await hadEndpoint(db, account, endpoint))) {
     throw fail('resource_missing', 'no such webhook endpoint');
@@ -31,7 +31,11 @@ export async function loggedEndpoint(db: Reader, account: string, id: string): P
 }
 
 /** The log record of an event at an endpoint (UUIDs). Throws `resource_missing`. */
-export async function getDelivery(db: Reader, account: string, delivery: Delivery): Promise<Json<unknown>> {
+export async function getDelivery(
+  db: Reader,
+  account: AccountId,
+  delivery: Delivery,
+): Promise<Json<unknown>> {
   const json = await readDelivery(db, account, delivery);
   if (json === null) throw missing();
   return json;
@@ -39,7 +43,7 @@ export async function getDelivery(db: Reader, account: string, delivery: Deliver
 
 /** Who asks for an event. */
 export interface Asker {
-  readonly account: string;
+  readonly account: AccountId;
   readonly scopes: ReadonlySet<Scope>;
 }
 

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import { maybeRow, type Reader, type Tx } from '../../db/connect.ts';
+import type { AccountId, EndpointId, EventId } from '../../kernel/ids.ts';
 import { isKept } from '../../outbox/queue.ts';
 
 // An endpoint that is disabled holds what waits for it; a deleted one has ended it, though workers write that later.
@@ -22,7 +23,7 @@ export const record = sql`public_id('evt', d.event_id) as id, 'webhook_event' as
   iso(d.delivered_at) as delivered_at, iso(id_time(d.event_id)) as created_at`;
 
 /** Whether the account has or had the endpoint (UUID): the log of a deleted one stays readable. */
-export async function hadEndpoint(db: Reader, account: string, endpoint: string): Promise<boolean> {
+export async function hadEndpoint(db: Reader, account: AccountId, endpoint: EndpointId): Promise<boolean> {
   const found = await maybeRow(
     db,
     sql`select 1 from webhook_endpoints where account_id = ${account} and id = ${endpoint}`,
@@ -30,7 +31,7 @@ export async function hadEndpoint(db: Reader, account: string, endpoint: string)
   return found !== null;
 }
 
-const rowsOf = (account: string, endpoint: string, event: string) =>
+const rowsOf = (account: AccountId, endpoint: EndpointId, event: EventId) =>
   sql`deliveries d ${endpointJoin}
       where d.account_id = ${account} and d.endpoint_id = ${endpoint} and d.event_id = ${event}
         and ${isKept(sql`d.event_id`)}`;
@@ -38,8 +39,8 @@ const rowsOf = (account: string, endpoint: string, event: string) =>
 /** One record without its attempts, or null. */
 export async function readDelivery(
   db: Reader,
-  account: string,
-  { endpoint, event }: { endpoint: string; event: string },
+  account: AccountId,
+  { endpoint, event }: { endpoint: EndpointId; event: EventId },
 ): Promise<string | null> {
   const row = await maybeRow<{ json: string }>(
     db,
@@ -51,8 +52,8 @@ export async function readDelivery(
 /** One record with its payload and its attempts, or null. */
 export function readDeliveryWhole(
   db: Reader,
-  account: string,
-  { endpoint, event }: { endpoint: string; event: string },
+  account: AccountId,
+  { endpoint, event }: { endpoint: EndpointId; event: EventId },
 ): Promise<{ json: string; type: string } | null> {
   const attempts = sql`
     select coalesce(json_agg(row_to_json(t) order by t.number), '[]') from (
@@ -74,8 +75,8 @@ export function readDeliveryWhole(
 /** What a retry decides by: the type, and whether the endpoint takes deliveries. Its row is locked: disabling waits. */
 export function lockDelivery(
   tx: Tx,
-  account: string,
-  { endpoint, event }: { endpoint: string; event: string },
+  account: AccountId,
+  { endpoint, event }: { endpoint: EndpointId; event: EventId },
 ): Promise<{ type: string; disabled: boolean; deleted: boolean } | null> {
   return maybeRow(
     tx,

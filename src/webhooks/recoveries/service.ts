@@ -1,7 +1,7 @@
 import type { Principal } from '../../contract/route.ts';
 import type { Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
-import { idOf, uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, type EndpointId, idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import {
   formatInstant,
@@ -41,7 +41,7 @@ function placeOf(ids: { id: string; recovery_id: string }): Place {
 /** The record of a recovery, of one that is over too. Throws `resource_missing`. */
 export async function getRecovery(
   db: Reader,
-  account: string,
+  account: AccountId,
   ids: { id: string; recovery_id: string },
 ): Promise<Json<unknown>> {
   const json = await readRecovery(db, account, placeOf(ids));
@@ -79,7 +79,7 @@ export async function createRecovery(
   return json;
 }
 
-async function refuseSecond(tx: Tx, account: string, endpoint: string): Promise<void> {
+async function refuseSecond(tx: Tx, account: AccountId, endpoint: EndpointId): Promise<void> {
   const open = await openRecovery(tx, account, endpoint);
   if (open === null) return;
   const id = idOf('rec', open);
@@ -95,7 +95,7 @@ async function refuseSecond(tx: Tx, account: string, endpoint: string): Promise<
 /** Cancels a recovery: it queues nothing more. Throws `resource_missing`, `recovery_ended`. */
 export async function cancelRecovery(
   tx: Tx,
-  account: string,
+  account: AccountId,
   ids: { id: string; recovery_id: string },
 ): Promise<void> {
   const place = placeOf(ids);

@@ -7,6 +7,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { maybeRow, oneRow, type Reader, type Tx } from '../../db/connect.ts';
+import type { AccountId, EndpointId, RecoveryId } from '../../kernel/ids.ts';
 import type { Timestamp } from '../../kernel/time.ts';
 
 /** The columns of the record, over `webhook_recoveries r` join `webhook_endpoints e`. */
@@ -33,8 +34,8 @@ export const recoveryList: ListDefinition = {
 /** One page of the recoveries of an endpoint (UUID). */
 export function listRecoveries(
   db: Reader,
-  account: string,
-  endpoint: string,
+  account: AccountId,
+  endpoint: EndpointId,
   list: ListQuery,
 ): Promise<Page> {
   return listPage(db, {
@@ -50,14 +51,14 @@ export function listRecoveries(
 
 /** A recovery and its endpoint, by their UUIDs. */
 export interface Place {
-  readonly endpoint: string;
+  readonly endpoint: EndpointId;
   readonly recovery: string;
 }
 
 /** The record, or null. */
 export async function readRecovery(
   db: Reader,
-  account: string,
+  account: AccountId,
   { endpoint, recovery }: Place,
 ): Promise<string | null> {
   const row = await maybeRow<{ json: string }>(
@@ -72,8 +73,8 @@ export async function readRecovery(
 /** What a recovery decides by, with the time. The endpoint's row is locked: changes of it and twins wait. */
 export function lockTarget(
   tx: Tx,
-  account: string,
-  endpoint: string,
+  account: AccountId,
+  endpoint: EndpointId,
 ): Promise<{ disabled: boolean; deleted: boolean; now: Timestamp } | null> {
   return maybeRow(
     tx,
@@ -83,8 +84,12 @@ export function lockTarget(
 }
 
 /** The recovery (UUID) of an endpoint that is not over, or null. */
-export async function openRecovery(tx: Tx, account: string, endpoint: string): Promise<string | null> {
-  const row = await maybeRow<{ id: string }>(
+export async function openRecovery(
+  tx: Tx,
+  account: AccountId,
+  endpoint: EndpointId,
+): Promise<RecoveryId | null> {
+  const row = await maybeRow<{ id: RecoveryId }>(
     tx,
     sql`select r.id from webhook_recoveries r
         where r.account_id = ${account} and r.endpoint_id = ${endpoint} and ${isOpen}`,
@@ -104,8 +109,8 @@ export interface Filters {
 /** Stores a recovery that nobody has begun; returns its UUID. */
 export async function insertRecovery(
   tx: Tx,
-  account: string,
-  { endpoint, filters, createdBy }: { endpoint: string; filters: Filters; createdBy: string },
+  account: AccountId,
+  { endpoint, filters, createdBy }: { endpoint: EndpointId; filters: Filters; createdBy: string },
 ): Promise<string> {
   const { since, until, statuses, types } = filters;
   const { id } = await oneRow<{ id: string }>(
@@ -120,7 +125,7 @@ export async function insertRecovery(
 /** Cancels a recovery; false when there is none or it is over. A slice under way is waited for. */
 export async function markCancelled(
   tx: Tx,
-  account: string,
+  account: AccountId,
   { endpoint, recovery }: Place,
 ): Promise<boolean> {
   const done = await maybeRow(
