@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ChangeAffiliateBody, ListAffiliatesQuery } from '../../client/client.ts';
+import { PAYOUT_METHODS, type PayoutMethod } from '../../kernel/payments.ts';
 import { readMinimums } from '../command/amounts.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
@@ -25,7 +26,7 @@ interface AffiliateFields extends MetadataOption {
   readonly nameLast?: string;
   readonly slug?: string;
   readonly paypalEmail?: string;
-  readonly payoutMethod?: 'paypal' | 'wise' | 'other' | 'none';
+  readonly payoutMethod?: PayoutMethod | 'none';
   readonly legalType?: 'person' | 'business' | 'none';
   readonly country?: string;
   readonly ready?: boolean;
@@ -76,9 +77,7 @@ function withFields(command: Command, metadata = REPLACES): Command {
     .option('--name-last <name>', 'last name')
     .option('--slug <slug>', 'how links of the affiliate are called')
     .option('--paypal-email <email>', 'where PayPal pays')
-    .addOption(
-      new Option('--payout-method <method>', 'how it is paid').choices(['paypal', 'wise', 'other', 'none']),
-    )
+    .addOption(new Option('--payout-method <method>', 'how it is paid').choices([...PAYOUT_METHODS, 'none']))
     .addOption(new Option('--legal-type <type>', 'what it is by law').choices(['person', 'business', 'none']))
     .option('--country <code>', 'where it pays its taxes, such as DE')
     .option('--ready', 'ready for payout, which filters can ask for')

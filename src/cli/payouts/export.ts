@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { DownloadPaymentFileQuery, Payout } from '../../client/client.ts';
+import { type Choice, PROVIDER_FORMATS, providerFile } from '../../kernel/payments.ts';
 import { readCurrency } from '../command/amounts.ts';
 import type { Cli } from '../command/cli.ts';
 import {
@@ -53,7 +54,7 @@ export function addExport(payouts: Command, cli: Cli): void {
     .argument('<payout>', REFERENCE_HELP)
     .addOption(
       new Option('--format <format>', 'what kind of file')
-        .choices(['commissions', 'summary', 'paypal', 'wise'])
+        .choices(['commissions', 'summary', ...PROVIDER_FORMATS])
         .default('commissions'),
     )
     .option('--currency <currency>', 'paypal, wise: which one, where the payout has several')
@@ -111,6 +112,10 @@ async function run(
   for (const remark of remarksOn(payout, report, query.currency)) terminal.note(remark);
 }
 
+/** The formats that have a choice. */
+const takers = (choice: Choice) =>
+  PROVIDER_FORMATS.filter((format) => providerFile(format).choices.includes(choice));
+
 /** The choices as the API takes them. Throws UsageError for one that the format does not have. */
 function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
   const { format, currency, sourceCurrency, allowSkipped, wholeUnits, paidList: list } = options;
@@ -118,11 +123,11 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
     if (given === undefined || formats.includes(format)) return;
     throw new UsageError(`${option} goes with --format ${formats.join(' or ')}`);
   };
-  refuse('--currency', currency, ['paypal', 'wise']);
-  refuse('--source-currency', sourceCurrency, ['wise']);
-  refuse('--allow-skipped', allowSkipped, ['paypal', 'wise']);
-  refuse('--whole-units', wholeUnits, ['paypal']);
-  refuse('--paid-list', list, ['paypal', 'wise']);
+  refuse('--currency', currency, takers('currency'));
+  refuse('--source-currency', sourceCurrency, takers('source_currency'));
+  refuse('--allow-skipped', allowSkipped, takers('allow_skipped'));
+  refuse('--whole-units', wholeUnits, takers('whole_units'));
+  refuse('--paid-list', list, PROVIDER_FORMATS);
   // a list that is refused at the end would come after bytes that cannot be taken back
   if (list !== undefined && options.output === '-')
     throw new UsageError('--paid-list goes with files, not with -o -');

@@ -1,10 +1,10 @@
 import type { Client, DownloadPaymentFileQuery, Payout } from '../../client/client.ts';
+import type { ProviderFormat } from '../../kernel/payments.ts';
 import { type FileSet, inExports, markName, pipeOut, type Receive } from '../command/csv-files.ts';
 import { CommandError } from '../command/errors.ts';
-import type { PaidFormat } from './paid-list-file.ts';
 
 /** What kind of file: the commissions, who gets how much for people, or what PayPal and Wise take. */
-export type Format = 'commissions' | 'summary' | PaidFormat;
+export type Format = 'commissions' | 'summary' | ProviderFormat;
 
 /** What is exported of which payout. */
 export interface Source {

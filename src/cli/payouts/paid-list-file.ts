@@ -3,29 +3,9 @@ import { type CsvLine, csvReader } from '../../kernel/csv.ts';
 import { CsvError } from '../../kernel/csv-refusal.ts';
 import { formatDecimal, normalizeCurrency, parseDecimal } from '../../kernel/money.ts';
 import { paymentReference, readPaymentReference } from '../../kernel/payment-reference.ts';
+import { PROVIDER_FORMATS, type ProviderFormat, providerFile } from '../../kernel/payments.ts';
 import { CommandError } from '../command/errors.ts';
 import type { ListedEntry } from './paid-list.ts';
-
-/** The formats whose rows carry the reference of a payment. */
-export type PaidFormat = 'paypal' | 'wise';
-
-const COLUMNS = {
-  paypal: ['recipient', 'amount', 'currency', 'reference', 'note', 'wallet'],
-  wise: [
-    'name',
-    'recipientemail',
-    'paymentreference',
-    'receivertype',
-    'amountcurrency',
-    'amount',
-    'sourcecurrency',
-    'targetcurrency',
-  ],
-};
-const CELLS = {
-  paypal: { reference: 'reference', currency: 'currency' },
-  wise: { reference: 'paymentreference', currency: 'targetcurrency' },
-};
 
 /** A payment as a file has it. */
 interface Payment {
@@ -46,20 +26,23 @@ export interface Payees {
   readonly amounts: ReadonlyMap<number, number>;
 }
 
+const lowered = ({ columns }: { columns: readonly string[] }) => columns.map((name) => name.toLowerCase());
+
 /** Reads the rows of a payment file: its bytes piece by piece. `number` is that of the payout they must be of. */
-function paymentReader(format: PaidFormat, number: number) {
-  const columns = COLUMNS[format];
+function paymentReader(format: ProviderFormat, number: number) {
+  const file = providerFile(format);
+  const columns = lowered(file);
   const reader = csvReader({ columns, required: columns, fixedWords: [] });
-  const isHeaderless = format === 'paypal';
+  const isHeaderless = file.mark !== null;
   if (isHeaderless) reader.read(Buffer.from(`${columns.join()}\r\n`));
   const payments = (lines: readonly CsvLine[]) =>
     lines.map(({ line, cells }): Payment => {
       const cell = (column: string) => cells[reader.header.indexOf(column)] ?? '';
-      const reference = cell(CELLS[format].reference);
+      const reference = cell(file.reference.toLowerCase());
       const named = readPaymentReference(reference);
       if (named?.payout !== number)
         throw new CommandError(`the file pays ${reference}, which is not of this payout`);
-      const currency = normalizeCurrency(cell(CELLS[format].currency));
+      const currency = normalizeCurrency(cell(file.currency.toLowerCase()));
       const amount = currency === null ? null : parseDecimal(cell('amount'), currency);
       if (currency === null || amount === null || amount < 1n)
         throw new CommandError(`the file pays ${reference} an amount that cannot be read: ${cell('amount')}`);
@@ -77,11 +60,11 @@ function paymentReader(format: PaidFormat, number: number) {
   };
 }
 
-const inWords = (format: PaidFormat, error: unknown) =>
+const inWords = (format: ProviderFormat, error: unknown) =>
   error instanceof CsvError ? new CommandError(`the ${format} file: ${error.message}`) : error;
 
 /** Reads whom payment files of the payout with this number pay. */
-export function payeesOf(format: PaidFormat, number: number): Payees {
+export function payeesOf(format: ProviderFormat, number: number): Payees {
   const amounts = new Map<number, number>();
   const note = (payments: readonly Payment[]) => {
     for (const { affiliate_id, amount } of payments) amounts.set(affiliate_id, amount);
@@ -103,8 +86,8 @@ export function payeesOf(format: PaidFormat, number: number): Payees {
   };
 }
 
-/** Which payment file these bytes are: one that PayPal or Wise took, as it was exported; null = another file. */
-export function paymentFormat(bytes: Buffer): PaidFormat | null {
+/** Which provider's file these bytes are, as it was exported; null = another file. */
+export function paymentFormat(bytes: Buffer): ProviderFormat | null {
   const [first = ''] = bytes
     .subarray(0, 4096)
     .toString('utf8')
@@ -116,15 +99,20 @@ export function paymentFormat(bytes: Buffer): PaidFormat | null {
       .replace(/^"(.*)"$/, '$1')
       .toLowerCase(),
   );
-  if (cells.length === COLUMNS.paypal.length && cells.at(-1) === 'paypal') return 'paypal';
-  return COLUMNS.wise.every((column) => cells.includes(column)) ? 'wise' : null;
+  const isOf = (format: ProviderFormat) => {
+    const { mark, columns } = providerFile(format);
+    return mark === null
+      ? lowered(providerFile(format)).every((column) => cells.includes(column))
+      : cells.length === columns.length && cells.at(-1) === mark.toLowerCase();
+  };
+  return PROVIDER_FORMATS.find(isOf) ?? null;
 }
 
 /**
  * What a payment file of the payout with this number says was paid, a line of the payout each. Throws CommandError for
  * a file of another payout, one that cannot be read, and one that pays a line twice.
  */
-export function readPaymentFile(format: PaidFormat, number: number, bytes: Buffer): ListedEntry[] {
+export function readPaymentFile(format: ProviderFormat, number: number, bytes: Buffer): ListedEntry[] {
   const seen = new Map<string, number>();
   try {
     const reader = paymentReader(format, number);

@@ -4,6 +4,7 @@ import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
+import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 import { publishEach } from '../../outbox/queue.ts';
 import { BadLines, CellError, type CsvFormat, cell, refuseBadLines, stageCsv } from '../files/csv-import.ts';
 import { lockBooks, reviseFor } from '../ledger/books.ts';
@@ -38,7 +39,7 @@ const FORMAT: CsvFormat = {
     cell.composed('name_last', cells.name_last, 200),
     cell.composed('slug', cells.slug, 200),
     cell.composed('paypal_email', cells.paypal_email, 320),
-    cell.oneOf('payout_method', cells.payout_method, ['paypal', 'wise', 'other']),
+    cell.oneOf('payout_method', cells.payout_method, PAYOUT_METHODS),
     cell.boolean('is_ready_for_payout', cells.is_ready_for_payout) ?? true,
     cell.oneOf('status', cells.status, ['active', 'inactive']) ?? 'active',
     cell.oneOf('legal_type', cells.legal_type, LEGAL_TYPES),

@@ -8,8 +8,9 @@ import {
   strict,
   timestamp,
 } from '../../contract/schemas.ts';
+import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 
-export const payoutMethod = nullable(Type.Enum(['paypal', 'wise', 'other'], { title: 'PayoutMethod' }));
+export const payoutMethod = nullable(Type.Enum(PAYOUT_METHODS, { title: 'PayoutMethod' }));
 export const LEGAL_TYPES = ['person', 'business'] as const;
 export const legalType = nullable(
   Type.Enum([...LEGAL_TYPES], { title: 'LegalType', description: 'what it is by law; null = not known' }),

@@ -6,6 +6,7 @@ import { fail } from '../../kernel/errors.ts';
 import { type AccountId, numberIdOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
+import type { PayoutMethod } from '../../kernel/payments.ts';
 import { publish } from '../../outbox/queue.ts';
 import { knownAmounts } from '../../people/accounts/service.ts';
 import { lockBooks, reviseCurrentPayout } from '../ledger/books.ts';
@@ -26,7 +27,7 @@ export interface AffiliateInput {
   readonly name_last?: string | null;
   readonly slug?: string | null;
   readonly paypal_email?: string | null;
-  readonly payout_method?: 'paypal' | 'wise' | 'other' | null;
+  readonly payout_method?: PayoutMethod | null;
   readonly legal_type?: 'person' | 'business' | null;
   readonly country?: string | null;
   readonly is_ready_for_payout?: boolean;

@@ -1,7 +1,5 @@
+import { type Choice, PROVIDER_FILES, type ProviderFormat } from '../../kernel/payments.ts';
 import type { Column } from '../files/csv-export.ts';
-
-/** What a request may choose of a file. */
-export type Choice = 'currency' | 'part' | 'allow_skipped' | 'source_currency' | 'whole_units';
 
 /** A format of payment files. Its expressions are SQL over a row `r` of `paymentRows`. */
 export interface PaymentFormat {
@@ -23,6 +21,22 @@ export interface PaymentFormat {
   readonly wholeCurrencies: readonly string[];
   /** A file without rows is refused: whoever is to carry it out takes none. */
   readonly needsRows: boolean;
+}
+
+type ColumnOf<Format extends ProviderFormat> = (typeof PROVIDER_FILES)[Format]['columns'][number];
+
+/** What a provider's file is by the table of formats; `cells` has the SQL of each of its columns. */
+export function layoutOf<Format extends ProviderFormat>(
+  name: Format,
+  cells: Readonly<Record<ColumnOf<Format>, string>>,
+): Pick<PaymentFormat, 'name' | 'hasHeader' | 'columns' | 'choices'> {
+  const { columns, choices, mark } = PROVIDER_FILES[name];
+  return {
+    name,
+    hasHeader: mark === null,
+    columns: columns.map((column: ColumnOf<Format>): Column => [column, cells[column]]),
+    choices,
+  };
 }
 
 /** The refusal of who is not to be paid now, for the files that move money. */

@@ -1,4 +1,13 @@
-import { among, DECIMAL, formulaRefusal, isFormula, type PaymentFormat, SWITCHED_OFF } from './format.ts';
+import { PROVIDER_FILES } from '../../kernel/payments.ts';
+import {
+  among,
+  DECIMAL,
+  formulaRefusal,
+  isFormula,
+  layoutOf,
+  type PaymentFormat,
+  SWITCHED_OFF,
+} from './format.ts';
 
 // developer.paypal.com/docs/reports/reference/paypal-supported-currencies
 const CURRENCIES =
@@ -13,18 +22,15 @@ const WHOLE = ['huf', 'jpy', 'twd'];
  * at most 30 characters and no spaces. Takes whom no other method is set for.
  */
 export const paypal: PaymentFormat = {
-  name: 'paypal',
+  ...layoutOf('paypal', {
+    recipient: 'r.paypal_email',
+    amount: `case when ${among(WHOLE)} then trunc(${DECIMAL}::numeric)::text else ${DECIMAL} end`,
+    currency: 'upper(r.currency)',
+    reference: 'r.reference',
+    note: `'Affiliate payout ' || r.payout_number`,
+    wallet: `'${PROVIDER_FILES.paypal.mark}'`,
+  }),
   title: 'PayPal file',
-  hasHeader: false,
-  columns: [
-    ['recipient', 'r.paypal_email'],
-    ['amount', `case when ${among(WHOLE)} then trunc(${DECIMAL}::numeric)::text else ${DECIMAL} end`],
-    ['currency', 'upper(r.currency)'],
-    ['reference', 'r.reference'],
-    ['note', `'Affiliate payout ' || r.payout_number`],
-    ['wallet', `'PAYPAL'`],
-  ],
-  choices: ['currency', 'part', 'allow_skipped', 'whole_units'],
   maxRows: 5000,
   refusal: `case
     ${SWITCHED_OFF}

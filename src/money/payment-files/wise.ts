@@ -1,4 +1,12 @@
-import { among, DECIMAL, formulaRefusal, isFormula, type PaymentFormat, SWITCHED_OFF } from './format.ts';
+import {
+  among,
+  DECIMAL,
+  formulaRefusal,
+  isFormula,
+  layoutOf,
+  type PaymentFormat,
+  SWITCHED_OFF,
+} from './format.ts';
 
 // wise.com/help, "What currencies can I send to and from?": those that can be sent to
 const CURRENCIES = (
@@ -12,20 +20,17 @@ const CURRENCIES = (
  * which is any business. Takes whom Wise is set for.
  */
 export const wise: PaymentFormat = {
-  name: 'wise',
+  ...layoutOf('wise', {
+    name: 'r.name',
+    recipientEmail: 'r.email',
+    paymentReference: 'r.reference',
+    receiverType: `case when r.legal_type = 'business' then 'INSTITUTION' else 'PERSON' end`,
+    amountCurrency: `'target'`,
+    amount: DECIMAL,
+    sourceCurrency: 'upper(r.source_currency)',
+    targetCurrency: 'upper(r.currency)',
+  }),
   title: 'Wise file',
-  hasHeader: true,
-  columns: [
-    ['name', 'r.name'],
-    ['recipientEmail', 'r.email'],
-    ['paymentReference', 'r.reference'],
-    ['receiverType', `case when r.legal_type = 'business' then 'INSTITUTION' else 'PERSON' end`],
-    ['amountCurrency', `'target'`],
-    ['amount', DECIMAL],
-    ['sourceCurrency', 'upper(r.source_currency)'],
-    ['targetCurrency', 'upper(r.currency)'],
-  ],
-  choices: ['currency', 'part', 'allow_skipped', 'source_currency'],
   maxRows: 1000,
   refusal: `case
     ${SWITCHED_OFF}

@@ -2,6 +2,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { Type } from 'typebox';
 import { fail } from '../../kernel/errors.ts';
 import { MAX_JSON_INTEGER, normalizeCurrency } from '../../kernel/money.ts';
+import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 import {
   formatInstant,
   INSTANT_OR_DAY,
@@ -93,7 +94,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   program_id: { kind: 'commissionBound', column: 'c.program_id', ...id },
   product_id: { kind: 'commissionOther', column: 'c.product_id', ...text },
   order_id: { kind: 'commissionOther', column: 'c.order_id', ...text },
-  payout_method: word('affiliate', 'a.payout_method', ['paypal', 'wise', 'other'], 'PayoutMethod'),
+  payout_method: word('affiliate', 'a.payout_method', PAYOUT_METHODS, 'PayoutMethod'),
   affiliate_status: word('affiliate', 'a.status', ['active', 'inactive'], 'AffiliateStatus'),
   type: word(
     'commissionOther',

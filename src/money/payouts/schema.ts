@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { amount, currencyCode, metadata, nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 import { EXCLUSION_REASONS } from './plan.ts';
 
 const total = strict(
@@ -48,7 +49,7 @@ export const line = strict(
     ),
     email: nullable(Type.String()),
     paypal_email: nullable(Type.String()),
-    payout_method: nullable(Type.Enum(['paypal', 'wise', 'other'], { title: 'PayoutMethod' })),
+    payout_method: nullable(Type.Enum(PAYOUT_METHODS, { title: 'PayoutMethod' })),
     is_ready_for_payout: Type.Boolean({ description: 'the switch of the merchant' }),
     is_paid: nullable(
       Type.Boolean({
