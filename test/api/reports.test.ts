@@ -144,7 +144,7 @@ describe('what was paid in a year', () => {
     await payAt('2026-01-10T00:00:00Z', [a.id]);
     const refund = { external_id: 'r', amount: 300 };
     expect((await api.post(`${COMMISSIONS}/${sale.id}/refund`, refund)).body.clawback.amount).toBe(-300);
-    // a refund is no money that came back: it is taken from the next payout
+    // a refund does not count as money that came back: the next payout takes it
     expect(await report(2026)).toBe(lines(`2026,${a.id},,,,a@example.com,,USD,1,1,10.00,0.00,10.00`));
     await makeCommission(api, a.id, { amount: 500 });
     await payAt('2026-02-10T00:00:00Z', [a.id]);

@@ -92,7 +92,7 @@ export function startRecovering({ db, log }: { db: Database; log: Logger }): Rec
   };
 }
 
-/** Open recoveries at enabled endpoints of which no more than half of what may stands in the queue. */
+/** Open recoveries at enabled endpoints whose share of the queue is at most half full. */
 function jobsWithRoom(tx: Tx): Promise<Job[]> {
   return rows<Job>(
     tx,
