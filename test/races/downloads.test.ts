@@ -1,10 +1,15 @@
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 import type { Answer } from '../support/api.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { makeAffiliates, salesFor, sumOf, takeIn } from '../support/seed.ts';
 import { ARENAS, COMMISSIONS, inArena, PAYOUTS, type Racers } from './support.ts';
 
 const ARENA = ARENAS[1] as (typeof ARENAS)[number];
+
+// of this database alone: other tests share the PostgreSQL
+const WAITING = `select 1 from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock' and backend_type = 'client backend'`;
 
 /**
  * Holds a table so that whatever reads it waits, runs `meanwhile` as soon as `waiting` statements wait, and lets go.
@@ -33,10 +38,7 @@ async function holding(
     await holder.query(`begin; lock table ${table} in ${mode} mode`);
     const waiting = start();
     await expect
-      .poll(async () => (await world.query(`select 1 from pg_locks where not granted`)).length, {
-        interval: 5,
-        timeout: 10_000,
-      })
+      .poll(async () => (await world.query(WAITING)).length, { interval: 5, timeout: PATIENCE_MS })
       .toBe(waiting.length);
     await meanwhile();
     await holder.query('commit');
