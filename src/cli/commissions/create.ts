@@ -2,14 +2,14 @@ import { type Command, Option } from 'commander';
 import type { CommissionInput } from '../../client/client.ts';
 import { readAmount, readCurrency } from '../command/amounts.ts';
 import type { Cli } from '../command/cli.ts';
-import { readMetadata, withMetadata } from '../command/metadata.ts';
+import { type MetadataOption, readMetadata, withMetadata } from '../command/metadata.ts';
 import { readInteger } from '../command/numbers.ts';
 import { withClient } from '../command/session.ts';
 import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
 import { findProgram, PROGRAM_HELP } from '../finders/program.ts';
 import { describeCommission } from './view.ts';
 
-interface CreateOptions {
+interface CreateOptions extends MetadataOption {
   readonly externalId: string;
   readonly affiliate: string;
   readonly amount?: string;
@@ -25,7 +25,6 @@ interface CreateOptions {
   readonly productName?: string;
   readonly description?: string;
   readonly occurredAt?: string;
-  readonly metadata?: readonly string[];
 }
 
 const HELP = `

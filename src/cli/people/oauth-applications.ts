@@ -9,6 +9,7 @@ import type {
 import { type Cli, confirm, requireYes } from '../command/cli.ts';
 import { CommandError, UsageError } from '../command/errors.ts';
 import { describePage, withPages } from '../command/list-view.ts';
+import { collect } from '../command/pairs.ts';
 import { type ListOptions, queryOf } from '../command/query.ts';
 import { withClient } from '../command/session.ts';
 import { APPLICATION_HELP, findApplication } from '../finders/application.ts';
@@ -108,7 +109,6 @@ function addEnding(applications: Command, cli: Cli): void {
 }
 
 function withFields(command: Command): Command {
-  const collect = (value: string, before: readonly string[] = []) => [...before, value];
   const collectList = (value: string, before: readonly string[] = []) => [
     ...before,
     ...value.split(',').map((scope) => scope.trim()),
