@@ -12,7 +12,7 @@ const ONLY_IN = [
   [/from 'fastify'/, /^src\/http\//, 'fastify belongs to http/'],
   [
     /from 'undici'/,
-    /^src\/(client\/|webhooks\/engine\/(send|dial)\.ts)/,
+    /^src\/(client\/|webhooks\/engine\/(connections|dial)\.ts)/,
     'outbound HTTP belongs to client/ and webhooks/engine/',
   ],
   [

@@ -1,25 +1,17 @@
 import type { Logger } from 'pino';
 import type { Database, Tx } from '../../db/connect.ts';
-import type { EndpointId } from '../../kernel/ids.ts';
-import type { Claimed } from './claim.ts';
-import type { Outcome } from './outcome.ts';
-import { type EndpointNote, type Hopeless, noteEndpoints, type Result, settle } from './settle.ts';
+import type { Finished } from './attempt.ts';
+import { createNotes } from './notes.ts';
+import { type EndpointNote, type Hopeless, noteEndpoints, settle } from './settle.ts';
 
-/** An attempt that ended: what is to be written of it, and what it tells about its endpoint. */
-export interface Finished {
-  readonly delivery: Claimed;
-  readonly outcome: Outcome;
-  readonly result: Result;
-  readonly retryAfterMs: number | null;
-  /** The receiver answered 410. */
-  readonly isGone: boolean;
-}
+/** An endpoint that is to be disabled. */
+type Disabling = Hopeless & { readonly reason: 'failing' | 'gone' };
 
 interface SettlerOptions {
   readonly db: Database;
   readonly log: Logger;
   readonly leaseMs: number;
-  disableEndpoint(tx: Tx, endpoint: Hopeless & { reason: 'failing' | 'gone' }): Promise<boolean>;
+  disableEndpoint(tx: Tx, endpoint: Disabling): Promise<boolean>;
   onSettled(): void;
 }
 
@@ -39,10 +31,6 @@ const WRITERS = 2;
 const GATHER_MS = 2;
 const AFTER_ERROR_MS = 200;
 
-const QUICK_MS = 1000;
-const SLOW_MS = 5000;
-const BUSY = new Set([429, 502, 503, 504]);
-const LONGEST_SLOW_DOWN = 6; // doublings of a second
 /** Every attempt failed for five days, and at least twenty of them: nobody listens there any more. */
 const PATIENCE = { ms: 120 * 3_600_000, failures: 20 };
 
@@ -52,8 +40,7 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
   const writers = new Set<Promise<void>>();
   let writing = 0;
   let waiting = 0;
-  /** Good answers of an endpoint since its lane changed. */
-  const good = new Map<string, number>();
+  const notesOf = createNotes();
 
   async function write(): Promise<void> {
     writing += 1;
@@ -73,13 +60,14 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
   }
 
   /** Writes a batch, again and again until it is written or its leases are over: then others own the rows. */
-  async function writeBatch(batch: typeof pile): Promise<(Hopeless & { reason: 'failing' | 'gone' })[]> {
+  async function writeBatch(batch: typeof pile): Promise<Disabling[]> {
     for (;;) {
       try {
         return await db.engine((tx) =>
           writeAll(
             tx,
             batch.map(({ finished }) => finished),
+            notesOf,
           ),
         );
       } catch (error) {
@@ -94,25 +82,7 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
     }
   }
 
-  async function writeAll(tx: Tx, batch: readonly Finished[]) {
-    const counted = new Set(
-      await settle(
-        tx,
-        batch.map(({ result }) => result),
-      ),
-    );
-    const told = batch.filter(({ result }) => counted.has(result) && !result.released);
-    const notes = notesOf(told);
-    const failing = notes.length === 0 ? [] : await noteEndpoints(tx, notes, PATIENCE);
-    return [
-      ...told
-        .filter(({ isGone }) => isGone)
-        .map(({ delivery: { account, endpoint } }) => ({ account, endpoint, reason: 'gone' as const })),
-      ...failing.map((endpoint) => ({ ...endpoint, reason: 'failing' as const })),
-    ];
-  }
-
-  async function disable(endpoint: Hopeless & { reason: 'failing' | 'gone' }): Promise<void> {
+  async function disable(endpoint: Disabling): Promise<void> {
     try {
       const isDone = await db.engine((tx) => disableEndpoint(tx, endpoint));
       if (isDone) log.warn({ ...endpoint }, 'an endpoint was disabled');
@@ -122,38 +92,6 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
         'disabling an endpoint failed; its next attempt tries again',
       );
     }
-  }
-
-  /** One note for each endpoint that there is something to write of: most answers change nothing. */
-  function notesOf(batch: readonly Finished[]): EndpointNote[] {
-    return [...groupByEndpoint(batch)].flatMap(([endpoint, ended]) => noteOf(endpoint, ended) ?? []);
-  }
-
-  function noteOf(endpoint: EndpointId, ended: readonly Finished[]): EndpointNote | null {
-    const [first] = ended;
-    if (!first) return null;
-    const { account, lane, failures: failuresBefore, successIsOld } = first.delivery;
-    const failures = ended.filter(({ result }) => !result.succeeded).length;
-    const successes = ended.length - failures;
-    const change = laneChange(endpoint, lane, ended);
-    const waitMs = Math.max(0, ...ended.map(slowDown));
-    const isNews =
-      failures > 0 || change !== 'stay' || (successes > 0 && (successIsOld || failuresBefore > 0));
-    return isNews ? { account, endpoint, succeeded: successes > 0, failures, lane: change, waitMs } : null;
-  }
-
-  // As wide again after as many good answers in a row as the lane is wide; half as wide after a bad one.
-  function laneChange(endpoint: EndpointId, lane: number, ended: readonly Finished[]): EndpointNote['lane'] {
-    if (ended.some(isBad)) {
-      good.delete(endpoint);
-      return lane > 1 ? 'shrink' : 'stay';
-    }
-    const inRow =
-      (good.get(endpoint) ?? 0) + ended.filter(({ outcome }) => outcome.durationMs < QUICK_MS).length;
-    const grows = inRow >= lane && lane < WIDEST;
-    if (grows || lane === WIDEST) good.delete(endpoint);
-    else good.set(endpoint, inRow);
-    return grows ? 'grow' : 'stay';
   }
 
   return {
@@ -173,24 +111,21 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
   };
 }
 
-const WIDEST = 64;
-
-const isBad = ({ result, outcome }: Finished) => !result.succeeded || outcome.durationMs > SLOW_MS;
-
-/** How long an answer asks to leave its endpoint alone, in milliseconds. */
-function slowDown({ delivery, outcome, result, retryAfterMs }: Finished): number {
-  if (result.succeeded) return 0;
-  if (retryAfterMs !== null) return retryAfterMs;
-  if (!BUSY.has(outcome.responseStatus ?? 0)) return 0;
-  return 1000 * 2 ** Math.min(delivery.failures, LONGEST_SLOW_DOWN);
-}
-
-function groupByEndpoint(batch: readonly Finished[]): Map<EndpointId, Finished[]> {
-  const groups = new Map<EndpointId, Finished[]>();
-  for (const finished of batch) {
-    const group = groups.get(finished.delivery.endpoint);
-    if (group) group.push(finished);
-    else groups.set(finished.delivery.endpoint, [finished]);
-  }
-  return groups;
+/** Returns the endpoints that nobody listens at any more. */
+async function writeAll(
+  tx: Tx,
+  batch: readonly Finished[],
+  notesOf: (told: readonly Finished[]) => EndpointNote[],
+): Promise<Disabling[]> {
+  const results = batch.map(({ result }) => result);
+  const counted = new Set(await settle(tx, results));
+  const told = batch.filter(({ result }) => counted.has(result) && !result.released);
+  const notes = notesOf(told);
+  const failing = notes.length === 0 ? [] : await noteEndpoints(tx, notes, PATIENCE);
+  return [
+    ...told
+      .filter(({ isGone }) => isGone)
+      .map(({ delivery: { account, endpoint } }) => ({ account, endpoint, reason: 'gone' as const })),
+    ...failing.map((endpoint) => ({ ...endpoint, reason: 'failing' as const })),
+  ];
 }

@@ -1,21 +1,16 @@
-import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { Database, Tx } from '../../db/connect.ts';
 import type { AddressRules } from '../../kernel/addresses.ts';
 import type { DeliveryConfig } from '../../kernel/config.ts';
-import { type AccountId, type EndpointId, idOf } from '../../kernel/ids.ts';
-import { formatInstant } from '../../kernel/time.ts';
+import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { endDeleted, giveBack } from '../../outbox/queue.ts';
+import { createAttempts } from './attempt.ts';
 import { type Claim, type Claimed, type Cursor, claim } from './claim.ts';
 import { noteClaim } from './idle.ts';
-import { createKeyring } from './keyring.ts';
-import type { Outcome } from './outcome.ts';
+import { createPump, type Look } from './pump.ts';
 import { startRecovering } from './recover.ts';
-import { nextDelay } from './schedule.ts';
-import { createSender } from './send.ts';
-import { createSettler, type Finished } from './settler.ts';
-import { sign } from './sign.ts';
+import { createSettler } from './settler.ts';
 import { CHANNEL } from './wake.ts';
 
 export interface WorkerOptions {
@@ -47,7 +42,6 @@ const UNWRITTEN = 400;
 /** Correctness rests on this poll; waking only makes it quicker. */
 const POLL_MS = 500;
 const SWEEP_MS = 5000;
-const AFTER_ERROR_MS = 1000;
 /** After an attempt that this machine lacked something for; doubled while it goes on. */
 const SHORTEST_REST_MS = 1000;
 const LONGEST_REST_MS = 30_000;
@@ -60,204 +54,133 @@ export function createWorker(options: WorkerOptions): Worker {
   const { db, log, config } = options;
   /** What to add to performance.now() for the database's clock. */
   let clockOffset = performance.timeOrigin;
-  const now = () => performance.now() + clockOffset;
-  const senderFor = (addresses: AddressRules) =>
-    createSender({
-      addresses,
-      timeoutMs: config.timeoutMs,
-      // what limits an endpoint is its lane; endpoints of many merchants may share an origin
-      connectionsPerOrigin: config.concurrency,
-      clock: now,
-    });
-  const sender = senderFor(options.addresses);
-  // a sender of its own: a connection to the loopback that is kept is of use to nobody else
-  const localSender = senderFor(options.localAddresses);
-  const keyring = createKeyring(options.vault);
   const leaseMs = config.timeoutMs * LEASES_PER_TIMEOUT;
-  const settler = createSettler({ ...options, leaseMs, onSettled: wake });
+  const attempts = createAttempts({ ...options, now: () => performance.now() + clockOffset });
+  const pump = createPump({ log, look });
+  const settler = createSettler({ ...options, leaseMs, onSettled: pump.wake });
+  const rest = createRest(log);
+  const tellOfClaim = createTelling(db);
   const underWay = new Set<Promise<void>>();
-  let inFlight = 0;
-  let closing = false;
   let cursor: Cursor | null = null;
-  let pumping: Promise<void> | undefined;
-  /** Somebody asked to look again since the last look began. */
-  let wanted = false;
-  let timer: NodeJS.Timeout | undefined;
-  let toldOfClaim = Number.NEGATIVE_INFINITY;
-  let restMs = 0;
-  /** Nothing is claimed before. */
-  let restsUntil = 0;
-
-  function wake(): void {
-    wanted = true;
-    if (closing || pumping) return;
-    clearTimeout(timer);
-    pumping = pump().then((pauseMs) => {
-      pumping = undefined;
-      if (closing) return;
-      if (wanted && pauseMs !== AFTER_ERROR_MS) wake();
-      else timer = setTimeout(wake, pauseMs);
-    });
-  }
 
   /** Claims until nothing is due or nothing more fits; returns the milliseconds until it is worth to look again. */
-  async function pump(): Promise<number> {
+  async function look({ begin, isOver }: Look): Promise<number> {
     let pauseMs = POLL_MS;
-    try {
-      // from the cursor to the end, then once from the start: every endpoint was looked at
-      for (let rounds = cursor === null ? 1 : 2; rounds > 0 && !closing; ) {
-        wanted = false;
-        const rest = restsUntil - performance.now();
-        if (rest > 0) return rest;
-        const slots = Math.min(config.concurrency - inFlight, UNWRITTEN - settler.waiting(), CLAIM_AT_ONCE);
-        if (slots < 1) return POLL_MS; // an attempt that ends wakes us
-        const claimed = await db.engine((tx) => claim(tx, { slots, leaseMs, from: cursor }));
-        clockOffset = claimed.now - performance.now();
-        for (const delivery of claimed.deliveries) start(delivery, claimed);
-        if (claimed.deliveries.length > 0) tellOfClaim();
-        if (claimed.waitMs !== null) pauseMs = Math.min(pauseMs, Math.max(1, claimed.waitMs));
-        cursor = claimed.next;
-        if (cursor === null) rounds -= 1;
-      }
-      return pauseMs;
-    } catch (error) {
-      if (!closing) log.warn({ err: error }, 'looking for deliveries failed; it is tried again');
-      return AFTER_ERROR_MS;
+    // from the cursor to the end, then once from the start: every endpoint was looked at
+    for (let rounds = cursor === null ? 1 : 2; rounds > 0 && !isOver(); ) {
+      begin();
+      const restMs = rest.leftMs();
+      if (restMs > 0) return restMs;
+      const slots = Math.min(
+        config.concurrency - underWay.size,
+        UNWRITTEN - settler.waiting(),
+        CLAIM_AT_ONCE,
+      );
+      if (slots < 1) return POLL_MS; // an attempt that ends wakes us
+      const claimed = await db.engine((tx) => claim(tx, { slots, leaseMs, from: cursor }));
+      clockOffset = claimed.now - performance.now();
+      for (const delivery of claimed.deliveries) start(delivery, claimed);
+      if (claimed.deliveries.length > 0) tellOfClaim();
+      if (claimed.waitMs !== null) pauseMs = Math.min(pauseMs, Math.max(1, claimed.waitMs));
+      cursor = claimed.next;
+      if (cursor === null) rounds -= 1;
     }
-  }
-
-  /** Now and then, for `/readyz` of all servers. */
-  function tellOfClaim(): void {
-    if (performance.now() - toldOfClaim < CLAIMS_TOLD_MS) return;
-    toldOfClaim = performance.now();
-    db.engine(noteClaim).catch(() => {
-      toldOfClaim = Number.NEGATIVE_INFINITY;
-    });
+    return pauseMs;
   }
 
   function start(delivery: Claimed, { token }: Claim): void {
-    inFlight += 1;
     const attempt = attemptOne(delivery, token)
       .catch((error: unknown) => {
         // the lease ends and the row is due again
         log.error({ err: error, endpoint: delivery.endpoint, event: delivery.event }, 'an attempt broke');
       })
       .then(() => {
-        inFlight -= 1;
         underWay.delete(attempt);
       });
     underWay.add(attempt);
   }
 
   async function attemptOne(delivery: Claimed, token: string): Promise<void> {
-    const at = now();
-    const id = idOf('evt', delivery.event);
-    const timestamp = Math.floor(at / 1000);
-    const { keys, headers, shown } = keyring.open(delivery);
-    const own = {
-      'content-type': 'application/json; charset=utf-8',
-      'user-agent': 'Payhook/2.0 (webhooks)',
-      'webhook-id': id,
-      'webhook-timestamp': String(timestamp),
-      'webhook-signature': sign(keys, id, timestamp, delivery.payload),
-    };
-    // the loopback of another machine is another computer
-    const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname();
-    const outcome = await (isLocal ? localSender : sender).send({
-      url: delivery.url,
-      headers: headers ? { ...headers, ...own } : own,
-      body: delivery.payload,
-    });
-    if (outcome.lack !== null) return returnUnsent(delivery, token, outcome.lack);
-    restMs = 0;
-    settler.add(finishedOf(delivery, token, { at, headers: shown ? { ...shown, ...own } : own, outcome }));
-  }
-
-  /** No fault of the receiver: the delivery goes back as it came, and this process takes no more for a while. */
-  async function returnUnsent({ endpoint, event }: Claimed, token: string, lack: string): Promise<void> {
-    if (restsUntil < performance.now()) {
-      restMs = Math.min(Math.max(SHORTEST_REST_MS, restMs * 2), LONGEST_REST_MS);
-      restsUntil = performance.now() + restMs;
-      log.warn({ lack, rest_ms: restMs }, 'this machine has no room for more connections: fewer are made');
+    const finished = await attempts.make(delivery, token);
+    const { lack } = finished.outcome;
+    if (lack === null) {
+      rest.end();
+      settler.add(finished);
+      return;
     }
-    await db.engine((tx) => giveBack(tx, { endpoint, event, token }));
+    // no fault of the receiver: the delivery goes back as it came, and this process takes no more for a while
+    rest.begin(lack);
+    await db.engine((tx) => giveBack(tx, { ...delivery, token }));
   }
 
-  function finishedOf(
-    delivery: Claimed,
-    token: string,
-    { at, headers, outcome }: { at: number; headers: Readonly<Record<string, string>>; outcome: Outcome },
-  ): Finished {
-    const { retryAfterSeconds, errorCode } = outcome;
-    const succeeded = errorCode === null;
-    const retryAfterMs =
-      retryAfterSeconds === null ? null : Math.min(retryAfterSeconds * 1000, LONGEST_WAIT_MS);
-    const isGone = outcome.responseStatus === 410;
-    const step = delivery.step + 1;
-    return {
-      delivery,
-      outcome,
-      retryAfterMs,
-      isGone,
-      // named one by one: to spread `outcome` costs as much as to sign
-      result: {
-        delivery,
-        token,
-        succeeded,
-        released: errorCode === 'lost',
-        retryMs:
-          succeeded || isGone
-            ? null
-            : nextDelay(config.scheduleMs, { step, retryAfterMs, random: Math.random() }),
-        startedAt: formatInstant(at),
-        durationMs: outcome.durationMs,
-        url: delivery.url,
-        requestHeaders: headers,
-        responseStatus: outcome.responseStatus,
-        responseHeaders: outcome.responseHeaders,
-        responseBody: outcome.responseBody,
-        responseTruncated: outcome.responseTruncated,
-        errorCode,
-        errorMessage: outcome.errorMessage,
-      },
-    };
-  }
-
-  async function sweep(): Promise<void> {
-    while (!closing && (await db.engine(endDeleted)) > 0);
-  }
-
-  const stopListening = db.listen(CHANNEL, wake);
-  const stopHearing = db.onAnnounced(wake);
-  const sweeping = setInterval(() => {
-    sweep().catch((error: unknown) => {
-      if (!closing)
-        log.warn({ err: error }, 'ending deliveries of deleted endpoints failed; it is tried again');
-    });
-  }, SWEEP_MS);
+  const stopListening = db.listen(CHANNEL, pump.wake);
+  const stopHearing = db.onAnnounced(pump.wake);
+  const stopSweeping = startSweeping(db, log);
   const recoverer = startRecovering(options);
-  wake();
+  pump.wake();
 
   return {
-    wake,
+    wake: pump.wake,
     async close() {
-      closing = true;
-      clearTimeout(timer);
-      clearInterval(sweeping);
+      const lastLook = pump.close();
+      stopSweeping();
       stopHearing();
       await stopListening();
       await recoverer.close();
-      await pumping;
-      const senders = [sender, localSender];
-      const cut = setTimeout(() => {
-        for (const each of senders) each.abortAll();
-      }, DRAIN_MS);
+      await lastLook;
+      const cut = setTimeout(attempts.abortAll, DRAIN_MS);
       await Promise.all(underWay);
       clearTimeout(cut);
       await settler.close();
-      await Promise.all(senders.map((each) => each.close()));
+      await attempts.close();
     },
   };
 }
 
-const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
+/** The pause after an attempt that this machine lacked something for; doubled while it goes on. */
+function createRest(log: Logger) {
+  let restMs = 0;
+  let until = 0;
+  return {
+    leftMs: () => until - performance.now(),
+    begin(lack: string): void {
+      if (until >= performance.now()) return;
+      restMs = Math.min(Math.max(SHORTEST_REST_MS, restMs * 2), LONGEST_REST_MS);
+      until = performance.now() + restMs;
+      log.warn({ lack, rest_ms: restMs }, 'this machine has no room for more connections: fewer are made');
+    },
+    end(): void {
+      restMs = 0;
+    },
+  };
+}
+
+/** Makes what notes now and then that something was claimed, for `/readyz` of all servers. */
+function createTelling(db: Database): () => void {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (performance.now() - toldAt < CLAIMS_TOLD_MS) return;
+    toldAt = performance.now();
+    db.engine(noteClaim).catch(() => {
+      toldAt = Number.NEGATIVE_INFINITY;
+    });
+  };
+}
+
+/** Ends what waits at deleted endpoints, until it is stopped. */
+function startSweeping(db: Database, log: Logger): () => void {
+  let isOver = false;
+  const sweep = async () => {
+    while (!isOver && (await db.engine(endDeleted)) > 0);
+  };
+  const timer = setInterval(() => {
+    sweep().catch((error: unknown) => {
+      if (!isOver)
+        log.warn({ err: error }, 'ending deliveries of deleted endpoints failed; it is tried again');
+    });
+  }, SWEEP_MS);
+  return () => {
+    isOver = true;
+    clearInterval(timer);
+  };
+}

@@ -1,0 +1,141 @@
+import { hostname } from 'node:os';
+import type { AddressRules } from '../../kernel/addresses.ts';
+import type { DeliveryConfig } from '../../kernel/config.ts';
+import { idOf } from '../../kernel/ids.ts';
+import { formatInstant } from '../../kernel/time.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import type { Claimed } from './claim.ts';
+import { createKeyring } from './keyring.ts';
+import type { Outcome } from './outcome.ts';
+import { nextDelay } from './schedule.ts';
+import { createSender } from './send.ts';
+import type { Result } from './settle.ts';
+import { sign } from './sign.ts';
+
+/** An attempt that ended: what is to be written of it, and what it tells about its endpoint. */
+export interface Finished {
+  readonly delivery: Claimed;
+  readonly outcome: Outcome;
+  readonly result: Result;
+  readonly retryAfterMs: number | null;
+  /** The receiver answered 410. */
+  readonly isGone: boolean;
+}
+
+interface AttemptsOptions {
+  readonly vault: Vault;
+  readonly addresses: AddressRules;
+  /** For endpoints that the operator of this machine allowed on its loopback. */
+  readonly localAddresses: AddressRules;
+  readonly config: DeliveryConfig;
+  /** Milliseconds since 1970 by the database's clock. */
+  now(): number;
+}
+
+/** Makes attempts: signs, sends, and says what came of it. */
+export interface Attempts {
+  /** Never rejects for a receiver's sake. The outcome has a `lack` when nothing could be sent. */
+  make(delivery: Claimed, token: string): Promise<Finished>;
+  /** Gives up what is under way: it ends as `lost`. */
+  abortAll(): void;
+  close(): Promise<void>;
+}
+
+const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
+
+/** Makes what a worker sends with. */
+export function createAttempts({ vault, addresses, localAddresses, config, now }: AttemptsOptions): Attempts {
+  const senderFor = (rules: AddressRules) =>
+    createSender({
+      addresses: rules,
+      timeoutMs: config.timeoutMs,
+      // what limits an endpoint is its lane; endpoints of many merchants may share an origin
+      connectionsPerOrigin: config.concurrency,
+      clock: now,
+    });
+  const sender = senderFor(addresses);
+  // a sender of its own: a connection to the loopback that is kept is of use to nobody else
+  const localSender = senderFor(localAddresses);
+  const senders = [sender, localSender];
+  const keyring = createKeyring(vault);
+
+  return {
+    async make(delivery, token) {
+      const at = now();
+      const id = idOf('evt', delivery.event);
+      const timestamp = Math.floor(at / 1000);
+      const { keys, headers, shown } = keyring.open(delivery);
+      const own = {
+        'content-type': 'application/json; charset=utf-8',
+        'user-agent': 'Payhook/2.0 (webhooks)',
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': sign(keys, id, timestamp, delivery.payload),
+      };
+      // the loopback of another machine is another computer
+      const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname();
+      const outcome = await (isLocal ? localSender : sender).send({
+        url: delivery.url,
+        headers: headers ? { ...headers, ...own } : own,
+        body: delivery.payload,
+      });
+      const requestHeaders = shown ? { ...shown, ...own } : own;
+      return finishedOf(delivery, { token, at, requestHeaders, outcome, scheduleMs: config.scheduleMs });
+    },
+    abortAll() {
+      for (const each of senders) each.abortAll();
+    },
+    async close() {
+      await Promise.all(senders.map((each) => each.close()));
+    },
+  };
+}
+
+function finishedOf(
+  delivery: Claimed,
+  {
+    token,
+    at,
+    requestHeaders,
+    outcome,
+    scheduleMs,
+  }: {
+    token: string;
+    at: number;
+    requestHeaders: Readonly<Record<string, string>>;
+    outcome: Outcome;
+    scheduleMs: readonly number[];
+  },
+): Finished {
+  const { retryAfterSeconds, errorCode } = outcome;
+  const succeeded = errorCode === null;
+  const retryAfterMs =
+    retryAfterSeconds === null ? null : Math.min(retryAfterSeconds * 1000, LONGEST_WAIT_MS);
+  const isGone = outcome.responseStatus === 410;
+  const step = delivery.step + 1;
+  return {
+    delivery,
+    outcome,
+    retryAfterMs,
+    isGone,
+    // named one by one: to spread `outcome` costs as much as to sign
+    result: {
+      delivery,
+      token,
+      succeeded,
+      released: errorCode === 'lost',
+      retryMs:
+        succeeded || isGone ? null : nextDelay(scheduleMs, { step, retryAfterMs, random: Math.random() }),
+      startedAt: formatInstant(at),
+      durationMs: outcome.durationMs,
+      url: delivery.url,
+      requestHeaders,
+      responseStatus: outcome.responseStatus,
+      responseHeaders: outcome.responseHeaders,
+      responseBody: outcome.responseBody,
+      responseTruncated: outcome.responseTruncated,
+      errorCode,
+      errorMessage: outcome.errorMessage,
+    },
+  };
+}

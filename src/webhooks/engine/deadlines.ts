@@ -1,0 +1,78 @@
+// How often deadlines are looked at. A loop that is later than this has stood still, and receivers do not pay for that …
+const TICK_MS = 50;
+// … while the lease lasts, which is twice as long as an exchange may be. After that it is our own fault.
+const MOST_CREDIT = 1.9;
+// What is due this soon ends now: an exchange is not sent for the few milliseconds it has left.
+const SLACK_MS = 5;
+
+/** Something with a deadline. */
+export interface Timed {
+  /** By `performance.now()`. */
+  readonly startedAt: number;
+  /** `Deadlines.stalledMs()` when it began. */
+  readonly stalledBefore: number;
+}
+
+export interface Deadlines<Item extends Timed> {
+  /** Milliseconds that the event loop has stood still, in all. */
+  stalledMs(): number;
+  add(item: Item): void;
+  delete(item: Item): void;
+  /** What is under way, the oldest first. */
+  readonly underWay: ReadonlySet<Item>;
+  stop(): void;
+}
+
+/**
+ * Watches deadlines with one timer. All items have the same time, so the order in which they began is the order in
+ * which they are due. Time in which the event loop stood still is not counted, up to the length of a lease: `lost`
+ * says that this credit was used up.
+ */
+export function watchDeadlines<Item extends Timed>(
+  timeoutMs: number,
+  expired: (item: Item, why: 'late' | 'lost') => void,
+): Deadlines<Item> {
+  const underWay = new Set<Item>();
+  let timer: NodeJS.Timeout | null = null;
+  let tickedAt = 0;
+  let stalledMs = 0;
+
+  function tick(): void {
+    const now = performance.now();
+    const late = now - tickedAt - TICK_MS;
+    if (late > TICK_MS) stalledMs += late;
+    tickedAt = now;
+    // after the sockets were read: what came in time counts, however late it is looked at
+    if (underWay.size > 0) setImmediate(expire);
+    else stop();
+  }
+
+  function expire(): void {
+    const now = performance.now();
+    for (const item of underWay) {
+      const took = now - item.startedAt;
+      const waited = took - (stalledMs - item.stalledBefore);
+      if (waited >= timeoutMs - SLACK_MS) expired(item, 'late');
+      else if (took >= timeoutMs * MOST_CREDIT) expired(item, 'lost');
+      else return;
+    }
+  }
+
+  function stop(): void {
+    if (timer) clearInterval(timer);
+    timer = null;
+  }
+
+  return {
+    stalledMs: () => stalledMs,
+    add(item) {
+      underWay.add(item);
+      if (timer) return;
+      tickedAt = performance.now();
+      timer = setInterval(tick, TICK_MS).unref();
+    },
+    delete: (item) => underWay.delete(item),
+    underWay,
+    stop,
+  };
+}

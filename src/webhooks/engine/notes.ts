@@ -1,0 +1,64 @@
+import type { EndpointId } from '../../kernel/ids.ts';
+import type { Finished } from './attempt.ts';
+import type { EndpointNote } from './settle.ts';
+
+const QUICK_MS = 1000;
+const SLOW_MS = 5000;
+const BUSY = new Set([429, 502, 503, 504]);
+const LONGEST_SLOW_DOWN = 6; // doublings of a second
+const WIDEST = 64;
+
+/** Makes what turns attempts that ended into notes about their endpoints, one each: most answers change nothing. */
+export function createNotes(): (batch: readonly Finished[]) => EndpointNote[] {
+  /** Good answers of an endpoint since its lane changed. */
+  const good = new Map<string, number>();
+
+  function noteOf(endpoint: EndpointId, ended: readonly Finished[]): EndpointNote | null {
+    const [first] = ended;
+    if (!first) return null;
+    const { account, lane, failures: failuresBefore, successIsOld } = first.delivery;
+    const failures = ended.filter(({ result }) => !result.succeeded).length;
+    const successes = ended.length - failures;
+    const change = laneChange(endpoint, lane, ended);
+    const waitMs = Math.max(0, ...ended.map(slowDown));
+    const isNews =
+      failures > 0 || change !== 'stay' || (successes > 0 && (successIsOld || failuresBefore > 0));
+    return isNews ? { account, endpoint, succeeded: successes > 0, failures, lane: change, waitMs } : null;
+  }
+
+  // As wide again after as many good answers in a row as the lane is wide; half as wide after a bad one.
+  function laneChange(endpoint: EndpointId, lane: number, ended: readonly Finished[]): EndpointNote['lane'] {
+    if (ended.some(isBad)) {
+      good.delete(endpoint);
+      return lane > 1 ? 'shrink' : 'stay';
+    }
+    const inRow =
+      (good.get(endpoint) ?? 0) + ended.filter(({ outcome }) => outcome.durationMs < QUICK_MS).length;
+    const grows = inRow >= lane && lane < WIDEST;
+    if (grows || lane === WIDEST) good.delete(endpoint);
+    else good.set(endpoint, inRow);
+    return grows ? 'grow' : 'stay';
+  }
+
+  return (batch) => [...groupByEndpoint(batch)].flatMap(([endpoint, ended]) => noteOf(endpoint, ended) ?? []);
+}
+
+const isBad = ({ result, outcome }: Finished) => !result.succeeded || outcome.durationMs > SLOW_MS;
+
+/** How long an answer asks to leave its endpoint alone, in milliseconds. */
+function slowDown({ delivery, outcome, result, retryAfterMs }: Finished): number {
+  if (result.succeeded) return 0;
+  if (retryAfterMs !== null) return retryAfterMs;
+  if (!BUSY.has(outcome.responseStatus ?? 0)) return 0;
+  return 1000 * 2 ** Math.min(delivery.failures, LONGEST_SLOW_DOWN);
+}
+
+function groupByEndpoint(batch: readonly Finished[]): Map<EndpointId, Finished[]> {
+  const groups = new Map<EndpointId, Finished[]>();
+  for (const finished of batch) {
+    const group = groups.get(finished.delivery.endpoint);
+    if (group) group.push(finished);
+    else groups.set(finished.delivery.endpoint, [finished]);
+  }
+  return groups;
+}

@@ -1,0 +1,66 @@
+import type { Logger } from 'pino';
+
+/** Looks for work now and again, one look at a time. */
+export interface Pump {
+  /** Looks now, or once more after the look that is under way. */
+  wake(): void;
+  /** Begins no more looks; resolves when the last one is over. */
+  close(): Promise<void>;
+}
+
+const AFTER_ERROR_MS = 1000;
+
+/** What a look tells its pump, and asks it. */
+export interface Look {
+  /** Called before each read: whoever asks later is answered by another read. */
+  begin(): void;
+  /** The pump is being closed. */
+  isOver(): boolean;
+}
+
+/**
+ * Makes a pump. `look` returns the milliseconds until it is worth looking again. A look that fails is tried again after a
+ * second, whoever asks.
+ */
+export function createPump({ log, look }: { log: Logger; look(pump: Look): Promise<number> }): Pump {
+  let looking: Promise<void> | undefined;
+  let isWanted = false;
+  let isClosing = false;
+  let timer: NodeJS.Timeout | undefined;
+  const progress: Look = {
+    begin() {
+      isWanted = false;
+    },
+    isOver: () => isClosing,
+  };
+
+  function wake(): void {
+    isWanted = true;
+    if (isClosing || looking) return;
+    clearTimeout(timer);
+    looking = lookOnce().then((pauseMs) => {
+      looking = undefined;
+      if (isClosing) return;
+      if (isWanted && pauseMs !== AFTER_ERROR_MS) wake();
+      else timer = setTimeout(wake, pauseMs);
+    });
+  }
+
+  async function lookOnce(): Promise<number> {
+    try {
+      return await look(progress);
+    } catch (error) {
+      if (!isClosing) log.warn({ err: error }, 'looking for deliveries failed; it is tried again');
+      return AFTER_ERROR_MS;
+    }
+  }
+
+  return {
+    wake,
+    async close() {
+      isClosing = true;
+      clearTimeout(timer);
+      await looking;
+    },
+  };
+}
