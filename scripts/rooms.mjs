@@ -25,6 +25,7 @@ export const ROOMS = [
   ['people/applications', 'OAuth applications', ['people/grants']],
   ['people/grants', 'what an application was allowed', []],
   ['people/audit', 'the audit log', []],
+  ['people/me', 'who asks', ['people/users']],
 
   ['money', 'who is owed what, and who was paid', ['people', 'outbox', 'contract', 'db', 'kernel']],
   ['money/ledger', 'the common ground below the nouns: books, membership, arrivals, totals', []],

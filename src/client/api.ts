@@ -696,6 +696,59 @@ export type GrantStatus = 'active' | 'revoked';
 
 export type LegalType = 'person' | 'business';
 
+export interface Me {
+  readonly object: 'me';
+  /** operator: the command line on the machine of the server */
+  readonly kind: ActorKind;
+  /** of the key, the user or the application */
+  readonly id: string;
+  readonly name: string | null;
+  /** of a user */
+  readonly email: string | null;
+  /** owner: everything; member: no API keys, users and applications; viewer: reads only */
+  readonly role: Role;
+  readonly scopes: readonly (
+    | 'account'
+    | 'users'
+    | 'customers'
+    | 'checkouts'
+    | 'subscriptions'
+    | 'subscription_metered_billing'
+    | 'integrations'
+    | 'orders'
+    | 'payments'
+    | 'paymentplans'
+    | 'webhooks'
+    | 'promos'
+    | 'affiliates'
+    | 'products'
+    | 'analytics'
+    | 'reports'
+  )[];
+  /** may use what takes an API key or an owner */
+  readonly has_full_access: boolean;
+  /** of a user who is signed in */
+  readonly session_id: string | null;
+  /** what each write with this session carries as `Payhook-CSRF` */
+  readonly csrf_token: string | null;
+  readonly account: {
+    readonly id: string;
+    readonly name: string;
+    /** ISO 4217, lower case */
+    readonly default_currency: string;
+    /** IANA name */
+    readonly time_zone: string;
+  };
+  /** where a user is a member, the last used first; of others the one account */
+  readonly accounts: readonly {
+    readonly id: string;
+    readonly name: string;
+    /** owner: everything; member: no API keys, users and applications; viewer: reads only */
+    readonly role: Role;
+    readonly is_current: boolean;
+  }[];
+}
+
 export interface NewApiKey {
   readonly id: string;
   readonly object: 'api_key';
@@ -2580,6 +2633,14 @@ export interface Operations {
     readonly query?: ListEventTypesQuery;
     readonly result: Page<EventType>;
   };
+  /**
+   * Get who asks. The credential of the request: who it is, what it may do, and in which account. A page of this
+   * server that calls the API with the session of its user reads the CSRF token here; pages of other origins
+   * cannot read the answer.
+   */
+  readonly getMe: {
+    readonly result: Me;
+  };
   /** Get the account and its settings. Get the account and its settings. */
   readonly getAccount: {
     readonly result: Account;
@@ -3036,6 +3097,7 @@ export const OPERATIONS = {
   },
   publishEvent: { method: 'POST', path: '/v2/events', takes: ['body'], gives: 'record' },
   listEventTypes: { method: 'GET', path: '/v2/event-types', takes: ['query'], gives: 'page', order: 'type' },
+  getMe: { method: 'GET', path: '/v2/me', takes: [], gives: 'record' },
   getAccount: { method: 'GET', path: '/v2/account', takes: [], gives: 'record' },
   changeAccount: { method: 'PATCH', path: '/v2/account', takes: ['body'], gives: 'record' },
   listApiKeys: { method: 'GET', path: '/v2/api-keys', takes: ['query'], gives: 'page', order: 'id' },

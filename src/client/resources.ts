@@ -16,6 +16,10 @@ export interface BatchOptions extends KeyedOptions {
 /** Every operation of the API, by the noun it is about. What each one does in full is told in the description. */
 export function resourcesOf({ method, send }: Calls) {
   return {
+    me: {
+      /** Who asks: the key, token or session of this client, and what it may do. */
+      get: method('getMe'),
+    },
     /** The account of the API key. */
     account: {
       /** The account and its settings. */

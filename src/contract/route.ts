@@ -76,9 +76,9 @@ export interface Principal {
 
 /**
  * What a caller must hold: a scope; or `full`: an API key or an owner, which no merchant can hand to a third party;
- * or `key`: an API key only.
+ * or `key`: an API key only; or `any`: whatever tells who asks.
  */
-export type Access = Scope | 'full' | 'key';
+export type Access = Scope | 'any' | 'full' | 'key';
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParamNames<Rest>

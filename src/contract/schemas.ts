@@ -42,6 +42,11 @@ export const email = Type.String({
   description: 'an e-mail address',
 });
 
+export const role = Type.Enum(['owner', 'member', 'viewer'], {
+  title: 'Role',
+  description: 'owner: everything; member: no API keys, users and applications; viewer: reads only',
+});
+
 /** A line of a file that was refused. */
 export const badLine = strict({ line: Type.Integer(), message: Type.String() }, { title: 'BadLine' });
 

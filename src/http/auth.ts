@@ -104,6 +104,7 @@ async function bySession(db: Database, { method, headers }: Request, cookie: str
 /** Throws `insufficient_scope`, `full_access_required` or `role_too_low` unless the principal may use the operation. */
 export function authorize(principal: Principal, route: Route): void {
   const { access } = route;
+  if (access === 'any') return;
   if (access === 'full' || access === 'key') {
     const isKey = principal.kind === 'key' || principal.kind === 'operator';
     if (isKey || (access === 'full' && principal.kind === 'user' && principal.role === 'owner')) return;

@@ -104,6 +104,7 @@ const TAGS: Readonly<Record<string, string>> = {
   events: "Events: Payhook's own, and a platform's.",
   'event-types': 'The catalogue of event types.',
   account: 'The settings of the account.',
+  me: 'Who asks.',
   'api-keys': 'Secrets of programs.',
   users: 'People who sign in.',
   sessions: 'Where people are signed in.',
@@ -142,7 +143,7 @@ function securityOf(route: Route): Json[] {
   if (access === 'key') return [{ apiKey: [] }];
   return [
     { apiKey: [] },
-    ...(access === 'full' ? [] : [{ oauth2: [access] }]),
+    ...(access === 'full' ? [] : [{ oauth2: access === 'any' ? [] : [access] }]),
     { session: [], ...(route.kind === 'write' ? { csrfToken: [] } : {}) },
   ];
 }

@@ -13,6 +13,7 @@ import * as oauthApplications from '../people/applications/routes.ts';
 import * as audit from '../people/audit/routes.ts';
 import * as oauthGrants from '../people/grants/routes.ts';
 import * as apiKeys from '../people/keys/routes.ts';
+import * as me from '../people/me/routes.ts';
 import * as sessions from '../people/sessions/routes.ts';
 import * as users from '../people/users/routes.ts';
 import * as webhookEndpoints from '../webhooks/endpoints/routes.ts';
@@ -84,6 +85,7 @@ export const ROUTES: readonly Route[] = [
   webhookEvents.listAll,
   events.publish,
   catalogue.listTypes,
+  me.get,
   accounts.get,
   accounts.change,
   apiKeys.list,

@@ -61,7 +61,7 @@ beforeAll(async () => {
       url,
       credentials: bearer(granted.access_token),
       user: granted.user_id,
-      may: ({ access }) => access.scope !== null,
+      may: ({ access }) => access.scope !== null || access.anyToken,
     },
     operator: {
       id: 'operator',

@@ -35,7 +35,7 @@ import {
 
 const ALL = [...ALL_SCOPES].join(' ');
 const SCOPED = OPERATIONS.filter(({ access }) => access.scope !== null);
-const CLOSED_TO_TOKENS = OPERATIONS.filter(({ access }) => access.scope === null);
+const CLOSED_TO_TOKENS = OPERATIONS.filter(({ access }) => access.scope === null && !access.anyToken);
 const WRITES = OPERATIONS.filter(({ method }) => method !== 'GET');
 const NEEDED = [...new Set(SCOPED.map(({ access }) => String(access.scope)))];
 const RANKS = ['viewer', 'member', 'owner'] as const;
@@ -229,6 +229,11 @@ describe('a token', () => {
     }
   });
 
+  test('with any scope may ask who it is, and nothing else without the scope', () => {
+    const open = OPERATIONS.filter(({ access }) => access.anyToken);
+    expect(open.map(({ operationId }) => operationId)).toEqual(['getMe']);
+  });
+
   test('cannot make what would outlive it: keys, users, applications, grants and sessions are closed to it', () => {
     const closed = /^\/v2\/(api-keys|users|oauth-applications|oauth-grants|sessions|audit-log)(\/|$)/;
     for (const { path, operationId, access } of OPERATIONS.filter((each) => closed.test(each.path)))
@@ -293,7 +298,8 @@ describe('a user who is signed in', () => {
         const answer = await ask(operation, { ...users.owner.cookieOnly, ...csrf });
         if (isWrite) expectForbidden(answer, operation, 'cross_site_request');
         else if (operation.access.role !== null) expectLetIn(answer, operation);
-        expect(answer.text, name).not.toContain(users.owner.csrf);
+        // who asks reads the token there; what keeps other sites out is that they cannot read answers
+        if (operation.operationId !== 'getMe') expect(answer.text, name).not.toContain(users.owner.csrf);
       }
     });
   });
@@ -310,7 +316,7 @@ describe('credentials are judged before anything else is', () => {
       403,
     ],
     'with a token where none will do': [
-      WRITES.filter(({ access }) => access.scope === null),
+      WRITES.filter(({ access }) => access.scope === null && !access.anyToken),
       () => tokenWith(ALL),
       403,
     ],
@@ -425,6 +431,12 @@ describe('the description says who may use an operation', () => {
       readRoute({ ...common, operation: 'x', access: 'full' }),
       [{ apiKey: [] }, { session: [] }],
       'owner',
+    ],
+    [
+      'anybody who shows who they are',
+      readRoute({ ...common, operation: 'x', access: 'any' }),
+      [{ apiKey: [] }, { oauth2: [] }, { session: [] }],
+      'viewer',
     ],
     [
       'a scope',

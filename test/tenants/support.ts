@@ -37,8 +37,10 @@ export interface Operation {
 export interface Access {
   /** An API key will do. */
   readonly key: boolean;
-  /** The scope a token needs; null when no token will do. */
+  /** The scope a token needs; null when no token will do, or when any will. */
   readonly scope: string | null;
+  /** Any token will do. */
+  readonly anyToken: boolean;
   /** The lowest role a user needs; null when no user may. */
   readonly role: 'owner' | 'member' | 'viewer' | null;
   /** A session shows its token in a header too. */
@@ -69,6 +71,7 @@ function accessOf({ security, 'x-lowest-role': role = null }: Described[string][
   return {
     key: security.some((way) => Object.keys(way).join() === 'apiKey'),
     scope: ways.oauth2?.[0] ?? null,
+    anyToken: ways.oauth2?.length === 0,
     role,
     csrf: ways.csrfToken !== undefined,
   };

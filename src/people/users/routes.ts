@@ -1,13 +1,9 @@
 import { Type } from 'typebox';
 import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
-import { email, listOf, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
+import { email, listOf, nullable, role, strict, text, timestamp } from '../../contract/schemas.ts';
 import { changeUser, getUser, inviteUser, removeUser, resetPassword } from './service.ts';
 import { listUsers, userList } from './store.ts';
 
-const role = Type.Enum(['owner', 'member', 'viewer'], {
-  title: 'Role',
-  description: 'owner: everything; member: no API keys, users and applications; viewer: reads only',
-});
 const fields = {
   id: Type.String({ examples: ['usr_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
   object: Type.Literal('user'),

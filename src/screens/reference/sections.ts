@@ -94,7 +94,7 @@ export const GROUPS: readonly SectionGroup[] = [
       {
         slug: 'account',
         title: 'Account and API keys',
-        tags: ['account', 'api-keys'],
+        tags: ['me', 'account', 'api-keys'],
         lead:
           'The account is the merchant: its settings hold for everything in it. An account may have several named API ' +
           'keys; each opens everything the account has. Give every program its own, so that one can be revoked alone.',

@@ -1,0 +1,41 @@
+import type { Principal } from '../../contract/route.ts';
+import type { Reader } from '../../db/connect.ts';
+import { idOf } from '../../kernel/ids.ts';
+import { type Json, toJson } from '../../kernel/json.ts';
+import { membershipsOf } from '../users/people.ts';
+import { accountCalled, programCalled, userCalled } from './store.ts';
+
+const NOBODY = { name: null, email: null };
+
+/**
+ * Who makes a request, what they may do and where. Of a signed-in user also the token that writes carry, and the other
+ * accounts they are a member of.
+ */
+export async function describeCaller(db: Reader, principal: Principal): Promise<Json<unknown>> {
+  const { kind, id, role, scopes, session } = principal;
+  const account = await accountCalled(db, principal.account);
+  const user = kind === 'user' ? await userCalled(db, principal) : null;
+  const { name, email } = user ?? (kind === 'operator' ? NOBODY : await programCalled(db, principal));
+  const accounts = user
+    ? (await membershipsOf(db, user.person)).map((each) => ({
+        id: idOf('acc', each.account),
+        name: each.account_name,
+        role: each.role,
+        is_current: each.account === principal.account,
+      }))
+    : [{ id: account.id, name: account.name, role, is_current: true }];
+  return toJson({
+    object: 'me',
+    kind,
+    id,
+    name,
+    email,
+    role,
+    scopes: [...scopes],
+    has_full_access: kind !== 'application' && role === 'owner',
+    session_id: session === undefined ? null : idOf('ses', session),
+    csrf_token: user?.csrf_token ?? null,
+    account,
+    accounts,
+  });
+}
