@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { amount, currencyCode, strict, timestamp } from '../contract/schemas.ts';
-import { affiliate } from '../money/affiliates/schema.ts';
+import { affiliate } from '../money/affiliates/record.ts';
 import { commission } from '../money/commissions/schema.ts';
 import { payoutSummary } from '../money/payouts/schema.ts';
 import type { EventType } from '../outbox/event-types.ts';

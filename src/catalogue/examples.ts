@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { affiliate } from '../money/affiliates/schema.ts';
+import type { affiliate } from '../money/affiliates/record.ts';
 import type { commission } from '../money/commissions/schema.ts';
 import type { payoutSummary } from '../money/payouts/schema.ts';
 import type { webhookEndpoint } from '../webhooks/endpoints/schema.ts';

@@ -12,6 +12,8 @@ import {
   parseInstantOrDay,
   type Span,
 } from '../kernel/time.ts';
+import type { Columns } from './records.ts';
+import type { List } from './schemas.ts';
 
 /** Whose list it is. */
 export interface ListScope {
@@ -116,12 +118,12 @@ function orderBy(definition: ListDefinition, sort: string): Sql {
   return raw(`${column} ${direction}${tie}`);
 }
 
-export interface Page {
-  readonly json: Json<unknown>;
+export interface Page<T = unknown> {
+  readonly json: Json<List<T>>;
   readonly total: bigint;
 }
 
-export interface PageSource {
+export interface PageSource<T> {
   readonly list: ListQuery;
   /** Names the statement, together with the order: what is read often stays prepared. */
   readonly name: string;
@@ -132,8 +134,8 @@ export interface PageSource {
   readonly alias: string;
   /** What always holds, the account first. */
   readonly where: Sql;
-  /** The columns of one record, named as in the API. */
-  readonly record: Sql;
+  /** The columns of one record. */
+  readonly record: Columns<T>;
   /** Joins that only the record needs: the total and the search for the page do not pay for them. */
   readonly join?: Sql;
   /** CTEs that the total and the search for the page read. */
@@ -156,7 +158,7 @@ export interface PageCut {
  * One page and the exact total in one statement, so both come from one snapshot; the JSON is built by PostgreSQL. The
  * page's rows are found first and become records after: nothing is computed for rows that are not shown.
  */
-export async function listPage(db: Reader, source: PageSource): Promise<Page> {
+export async function listPage<T>(db: Reader, source: PageSource<T>): Promise<Page<T>> {
   const { list, record } = source;
   const [table, alias] = [raw(source.table), raw(source.alias)];
   const where = join([source.where, ...list.conditions], ' and ');

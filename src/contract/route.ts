@@ -9,6 +9,7 @@ import type { StrictJson } from '../kernel/strict-json.ts';
 import type { Vault } from '../kernel/vault.ts';
 import type { HeaderName } from './headers.ts';
 import type { ListDefinition, ListQuery, Page } from './lists.ts';
+import type { List } from './schemas.ts';
 
 /** The OAuth scopes of the interface (section 5), with their meaning. An API key holds them all. */
 export const SCOPES = {
@@ -91,28 +92,63 @@ export interface Upload {
   open(): Readable;
 }
 
-export type Reply =
-  | {
-      readonly kind: 'json';
-      readonly status: number;
-      readonly json: Json<unknown>;
-      readonly headers: Headers;
-      /** The exact total of a list, which the server makes the Link header from. */
-      readonly total?: bigint;
-    }
-  | { readonly kind: 'empty'; readonly status: 204 | 200; readonly headers: Headers }
-  | { readonly kind: 'file'; readonly status: 200; readonly stream: Readable; readonly headers: Headers };
 type Headers = Readonly<Record<string, string>>;
 
+/** An answer with a JSON body. */
+interface JsonReply<Status extends number, T> {
+  readonly kind: 'json';
+  readonly status: Status;
+  readonly json: Json<T>;
+  readonly headers: Headers;
+  /** The exact total of a list, which the server makes the Link header from. */
+  readonly total?: bigint;
+}
+interface EmptyReply<Status extends number> {
+  readonly kind: 'empty';
+  readonly status: Status;
+  readonly headers: Headers;
+}
+export interface FileReply {
+  readonly kind: 'file';
+  readonly status: 200;
+  readonly stream: Readable;
+  readonly headers: Headers;
+}
+
+/** What a handler answers, as the server sees it. */
+export type Reply =
+  | (Omit<JsonReply<number, unknown>, 'json'> & { readonly json: string })
+  | EmptyReply<number>
+  | FileReply;
+
+/** Status -> schema of the JSON body; null = no body; 'text/csv' = a file. */
+type Returns = Readonly<Record<number, TSchema | 'text/csv' | null>>;
+
+/** The answers that a route declares: another status, or the record of another noun, does not compile. */
+type ReplyOf<Declared extends Returns> = number extends keyof Declared
+  ? Reply
+  :
+      | {
+          [Status in keyof Declared & number]: Declared[Status] extends 'text/csv'
+            ? FileReply
+            : Declared[Status] extends TSchema
+              ? JsonReply<Status, Static<Declared[Status]>>
+              : EmptyReply<Status>;
+        }[keyof Declared & number]
+      | Untyped;
+
+/** Answers of nouns whose records have no type yet. */
+type Untyped = JsonReply<number, unknown> | JsonReply<number, List<unknown>>;
+
 /** 200 with a record. */
-export const ok = (json: Json<unknown>, headers: Headers = {}): Reply => ({
+export const ok = <T>(json: Json<T>, headers: Headers = {}): JsonReply<200, T> => ({
   kind: 'json',
   status: 200,
   json,
   headers,
 });
 /** 200 with a page of a list. */
-export const page = ({ json, total }: Page): Reply => ({
+export const page = <T>({ json, total }: Page<T>): JsonReply<200, List<T>> => ({
   kind: 'json',
   status: 200,
   json,
@@ -120,25 +156,25 @@ export const page = ({ json, total }: Page): Reply => ({
   headers: {},
 });
 /** 201 with the record made. */
-export const created = (json: Json<unknown>, headers: Headers = {}): Reply => ({
+export const created = <T>(json: Json<T>, headers: Headers = {}): JsonReply<201, T> => ({
   kind: 'json',
   status: 201,
   json,
   headers,
 });
 /** 200 without a body. */
-export const done = (): Reply => ({ kind: 'empty', status: 200, headers: {} });
+export const done = (): EmptyReply<200> => ({ kind: 'empty', status: 200, headers: {} });
 /** 204 without a body. */
-export const noContent = (): Reply => ({ kind: 'empty', status: 204, headers: {} });
+export const noContent = (): EmptyReply<204> => ({ kind: 'empty', status: 204, headers: {} });
 /** 200 with a streamed file. */
-export const file = (stream: Readable, headers: Headers): Reply => ({
+export const file = (stream: Readable, headers: Headers): FileReply => ({
   kind: 'file',
   status: 200,
   stream,
   headers,
 });
 
-interface Common<Path extends string, Query extends TObject> {
+interface Common<Path extends string, Query extends TObject, Answers extends Returns, Listing> {
   /** The name of the operation in the description and of the client's function. */
   readonly operation: string;
   readonly path: Path;
@@ -147,11 +183,11 @@ interface Common<Path extends string, Query extends TObject> {
   readonly description?: string;
   readonly query?: Query;
   /** Status -> schema of the JSON body; null = no body; 'text/csv' = a file. */
-  readonly returns: Readonly<Record<number, TSchema | 'text/csv' | null>>;
+  readonly returns: Answers;
   /** Shows a secret that signs or opens something: viewers may not read it. */
   readonly confidential?: true;
   /** Makes it a list: page, per_page, sort and the filters named here. */
-  readonly list?: ListDefinition;
+  readonly list?: Listing;
   /** Headers of its successes, besides those that every answer, list or file has. */
   readonly sends?: readonly HeaderName[];
   /** A refusal because of a record that exists already tells where it is. */
@@ -161,6 +197,17 @@ interface Common<Path extends string, Query extends TObject> {
   /** The reasons it refuses with, besides those of every operation. */
   readonly errors?: readonly ReasonName[];
 }
+
+/** What the handler of a list is given. */
+interface Listed {
+  readonly list: ListQuery;
+}
+/** What the handler of a route that takes a file is given. */
+interface Uploaded {
+  readonly upload: Upload;
+}
+/** What a handler is given because its route declares it; nothing for a route that does not. */
+type If<Declared, Part> = Declared extends undefined ? unknown : Part;
 
 interface ReadInput<Path extends string, Query extends TObject> {
   readonly db: Reader;
@@ -172,10 +219,9 @@ interface ReadInput<Path extends string, Query extends TObject> {
   readonly principal: Principal;
   readonly params: Params<Path>;
   readonly query: Static<Query>;
-  readonly list: ListQuery;
 }
 
-export interface WriteInput<Path extends string, Query extends TObject, Body extends TSchema> {
+interface WriteInput<Path extends string, Query extends TObject, Body extends TSchema> {
   readonly tx: Tx;
   readonly requestId: string;
   readonly vault: Vault;
@@ -189,21 +235,30 @@ export interface WriteInput<Path extends string, Query extends TObject, Body ext
   readonly principal: Principal;
   readonly params: Params<Path>;
   readonly query: Static<Query>;
-  readonly list: ListQuery;
   readonly body: Static<Body>;
   /** The body as it was read, for what must be passed on unchanged. */
   readonly json: StrictJson;
-  readonly upload: Upload;
   /** The If-Match header as it came. */
   readonly ifMatch: string | undefined;
 }
 
-interface ReadSpec<Path extends string, Query extends TObject> extends Common<Path, Query> {
-  handle(input: ReadInput<Path, Query>): Promise<Reply>;
+interface ReadSpec<
+  Path extends string,
+  Query extends TObject,
+  Answers extends Returns,
+  Listing extends ListDefinition | undefined,
+> extends Common<Path, Query, Answers, Listing> {
+  handle(input: ReadInput<Path, Query> & If<Listing, Listed>): Promise<ReplyOf<Answers>>;
 }
 
-interface WriteCommon<Path extends string, Query extends TObject, Body extends TSchema>
-  extends Common<Path, Query> {
+interface WriteCommon<
+  Path extends string,
+  Query extends TObject,
+  Body extends TSchema,
+  Answers extends Returns,
+  Listing,
+  Uploading,
+> extends Common<Path, Query, Answers, Listing> {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly body?: Body;
   /** A field that is passed on as it came: its numbers are the receiver's to judge. */
@@ -211,7 +266,7 @@ interface WriteCommon<Path extends string, Query extends TObject, Body extends T
   /** The body may be left out; it is then `{}`. */
   readonly bodyOptional?: true;
   /** Reads a file of this type instead of JSON. */
-  readonly upload?: 'text/csv';
+  readonly upload?: Uploading;
   /** Bytes, default 1 MiB. */
   readonly bodyLimit?: number;
   /** Left out of the audit log: it changes nothing, or comes in streams that have their own records. */
@@ -223,16 +278,25 @@ interface WriteCommon<Path extends string, Query extends TObject, Body extends T
   readonly ifMatch?: true;
 }
 
-interface WriteSpec<Path extends string, Query extends TObject, Body extends TSchema>
-  extends WriteCommon<Path, Query, Body> {
+interface WriteSpec<
+  Path extends string,
+  Query extends TObject,
+  Body extends TSchema,
+  Answers extends Returns,
+  Listing extends ListDefinition | undefined,
+  Uploading extends 'text/csv' | undefined,
+> extends WriteCommon<Path, Query, Body, Answers, Listing, Uploading> {
   readonly batch?: undefined;
-  handle(input: WriteInput<Path, Query, Body>): Promise<Reply>;
+  handle(
+    input: WriteInput<Path, Query, Body> & If<Listing, Listed> & If<Uploading, Uploaded>,
+  ): Promise<ReplyOf<Answers>>;
 }
 
 /** One of the requests that are answered together. */
 type BatchInput<Body extends TSchema> = Pick<WriteInput<string, TObject, Body>, 'account' | 'body' | 'json'>;
 
-interface BatchSpec<Path extends string, Body extends TSchema> extends WriteCommon<Path, TObject, Body> {
+interface BatchSpec<Path extends string, Body extends TSchema, Answers extends Returns>
+  extends WriteCommon<Path, TObject, Body, Answers, undefined, undefined> {
   readonly unaudited: true;
   readonly batch: {
     /** A body of more bytes goes alone. */
@@ -240,37 +304,46 @@ interface BatchSpec<Path extends string, Body extends TSchema> extends WriteComm
     /** A name within the account that requests wait for each other about: no two of a batch may have it in common. */
     locks(body: Static<Body>): string | null;
     /** Answers or refuses each request, in their order. What it throws fails each request that fails by itself too. */
-    handle(tx: Tx, inputs: readonly BatchInput<Body>[]): Promise<(Reply | Failure)[]>;
+    handle(tx: Tx, inputs: readonly BatchInput<Body>[]): Promise<(ReplyOf<Answers> | Failure)[]>;
   };
 }
 
 /** A write that is answered in a transaction of its own. */
-export type SingleRoute = WriteSpec<string, TObject, TSchema>;
+export type SingleRoute = WriteSpec<string, TObject, TSchema, Returns, ListDefinition, 'text/csv'>;
 /** A write whose requests, when many come at once, are answered in one transaction for many. */
-export type BatchRoute = BatchSpec<string, TSchema>;
+export type BatchRoute = BatchSpec<string, TSchema, Returns>;
+type SomeRead = ReadSpec<string, TObject, Returns, ListDefinition>;
 
 /** One endpoint, as the server and the description see it. */
 export type Route =
-  | ({ readonly kind: 'read'; readonly method: 'GET' } & ReadSpec<string, TObject>)
+  | ({ readonly kind: 'read'; readonly method: 'GET' } & SomeRead)
   | ({ readonly kind: 'write' } & (SingleRoute | BatchRoute));
 
 /** A GET: its handler gets a Reader and cannot write. */
-export function readRoute<const Path extends string, Query extends TObject>(
-  spec: ReadSpec<Path, Query>,
-): Route {
-  return { kind: 'read', method: 'GET', ...(spec as unknown as ReadSpec<string, TObject>) };
+export function readRoute<
+  const Path extends string,
+  Query extends TObject,
+  Answers extends Returns,
+  Listing extends ListDefinition | undefined = undefined,
+>(spec: ReadSpec<Path, Query, Answers, Listing>): Route {
+  return { kind: 'read', method: 'GET', ...(spec as unknown as SomeRead) };
 }
 
 /** Everything else: its handler runs inside the one transaction of the request. */
-export function writeRoute<const Path extends string, Query extends TObject, Body extends TSchema>(
-  spec: WriteSpec<Path, Query, Body>,
-): Route {
-  return { kind: 'write', ...(spec as unknown as WriteSpec<string, TObject, TSchema>) };
+export function writeRoute<
+  const Path extends string,
+  Query extends TObject,
+  Body extends TSchema,
+  Answers extends Returns,
+  Listing extends ListDefinition | undefined = undefined,
+  Uploading extends 'text/csv' | undefined = undefined,
+>(spec: WriteSpec<Path, Query, Body, Answers, Listing, Uploading>): Route {
+  return { kind: 'write', ...(spec as unknown as SingleRoute) };
 }
 
 /** A write that shares its transaction with the requests that came in meanwhile. */
-export function batchRoute<const Path extends string, Body extends TSchema>(
-  spec: BatchSpec<Path, Body>,
+export function batchRoute<const Path extends string, Body extends TSchema, Answers extends Returns>(
+  spec: BatchSpec<Path, Body, Answers>,
 ): Route {
   return { kind: 'write', ...(spec as unknown as BatchRoute) };
 }

@@ -1,4 +1,4 @@
-import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { MAX_AMOUNT } from '../kernel/money.ts';
 
 /**
@@ -71,6 +71,12 @@ const pagination = strict(
   },
   { title: 'Pagination' },
 );
+
+/** A page of records in its envelope. */
+export interface List<T> {
+  data: T[];
+  pagination: Static<typeof pagination>;
+}
 
 /** The paginated list envelope of the interface (section 2.2). */
 export const listOf = <Schema extends TSchema>(item: Schema) =>

@@ -1,5 +1,4 @@
-import type { TObject, TSchema } from 'typebox';
-import type { BatchRoute, Reply, SingleRoute, WriteInput } from '../contract/route.ts';
+import type { BatchRoute, Reply, SingleRoute } from '../contract/route.ts';
 import type { Database, Tx } from '../db/connect.ts';
 import { limitLockWaits } from '../db/locks.ts';
 import { coalesce } from '../kernel/coalesce.ts';
@@ -11,7 +10,7 @@ import { answerOnce, type IdempotentRequest } from './idempotency.ts';
 export interface WriteRequest {
   readonly id: string;
   readonly idempotent: IdempotentRequest | undefined;
-  readonly input: Omit<WriteInput<string, TObject, TSchema>, 'tx'>;
+  readonly input: Omit<Parameters<SingleRoute['handle']>[0], 'tx'>;
 }
 
 /**

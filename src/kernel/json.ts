@@ -1,10 +1,33 @@
+declare const json: unique symbol;
+declare const record: unique symbol;
+
+/** JSON text of something. */
+export type SomeJson = string & { readonly [json]?: true };
+
 /**
  * JSON text of a value of type T. Records are built once, in SQL, and the same bytes serve the answer, the
- * stored idempotent reply and the event; the type says which schema they promise to meet.
+ * stored idempotent reply and the event; the type says which schema they meet. A text of one type stands for no other,
+ * be it of fewer fields or of more.
  */
-export type Json<T> = string & { readonly __json?: T };
+export type Json<T> = SomeJson & { readonly [record]?: (value: T) => T };
 
-/** The JSON text of a plain value. */
-export function toJson<T>(value: T): Json<T> {
+/** The JSON text of a plain value. The type is that of what the text is for, not of the value. */
+export function toJson<T>(value: NoInfer<T>): Json<T> {
   return JSON.stringify(value);
+}
+
+/** The value of a JSON text. */
+export function fromJson<T>(json: Json<T>): T {
+  return JSON.parse(json) as T;
+}
+
+/**
+ * A record with fields after its own, which its text is not read for. In: an object with one field at least, and fields
+ * that it does not have.
+ */
+export function extended<From extends object, To extends From>(
+  json: Json<From>,
+  fields: Omit<NoInfer<To>, keyof From>,
+): Json<To> {
+  return `${json.slice(0, -1)},${JSON.stringify(fields).slice(1)}`;
 }

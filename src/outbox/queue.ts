@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../db/connect.ts';
 import { fail } from '../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, nil } from '../kernel/ids.ts';
-import type { Json } from '../kernel/json.ts';
+import type { Json, SomeJson } from '../kernel/json.ts';
 import { noteChanges } from './counts.ts';
 import type { EventType } from './event-types.ts';
 
@@ -14,7 +14,7 @@ export interface Event {
   readonly account: AccountId;
   readonly type: EventType;
   /** The record it happened to, as the REST GET shows it, without its long lists. */
-  readonly data: Json<unknown>;
+  readonly data: SomeJson;
   readonly audience?: Audience;
 }
 

@@ -1,4 +1,5 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
+import type { Static } from 'typebox';
 import type { Upload } from '../../contract/route.ts';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
@@ -8,9 +9,8 @@ import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 import { publishEach } from '../../outbox/queue.ts';
 import { BadLines, CellError, type CsvFormat, cell, refuseBadLines, stageCsv } from '../files/csv-import.ts';
 import { lockBooks, reviseFor } from '../ledger/books.ts';
-import { LEGAL_TYPES } from './schema.ts';
+import { type affiliateImport, LEGAL_TYPES, record } from './record.ts';
 import { DESTINATION_FIELDS, refuseDuplicates } from './service.ts';
-import { record } from './store.ts';
 
 /** The columns of an affiliates file, with the SQL type they are staged in. */
 const COLUMNS: Readonly<Record<string, string>> = {
@@ -79,7 +79,7 @@ export async function importAffiliates(
   account: AccountId,
   upload: Upload,
   { dryRun, partial }: { dryRun: boolean; partial: boolean },
-): Promise<Json<unknown>> {
+): Promise<Json<Static<typeof affiliateImport>>> {
   const bad = new BadLines();
   const { header, lines } = await stageCsv(tx, upload, FORMAT, bad);
   await lockBooks(tx, account);

@@ -1,18 +1,16 @@
 import { Type } from 'typebox';
 import { created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
-import {
-  badLine,
-  email,
-  listOf,
-  metadata,
-  minimums,
-  nullable,
-  strict,
-  text,
-} from '../../contract/schemas.ts';
+import { listOf, strict } from '../../contract/schemas.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
 import { importAffiliates } from './import.ts';
-import { affiliate, affiliateStatus, affiliateWithBalance, legalType, payoutMethod } from './schema.ts';
+import {
+  affiliate,
+  affiliateChange,
+  affiliateImport,
+  affiliateWithBalance,
+  namedAffiliateChange,
+  newAffiliate,
+} from './record.ts';
 import {
   changeAffiliate,
   createAffiliate,
@@ -21,23 +19,6 @@ import {
   putAffiliate,
 } from './service.ts';
 import { affiliateList, listAffiliates, readAffiliate } from './store.ts';
-
-const optional = {
-  name_first: Type.Optional(nullable(text(200))),
-  name_last: Type.Optional(nullable(text(200))),
-  slug: Type.Optional(nullable(text(200))),
-  paypal_email: Type.Optional(nullable(email)),
-  payout_method: Type.Optional(payoutMethod),
-  legal_type: Type.Optional(legalType),
-  country: Type.Optional(
-    nullable(Type.String({ pattern: '^[A-Za-z]{2}$', description: 'ISO 3166-1 alpha-2, any case' })),
-  ),
-  is_ready_for_payout: Type.Optional(Type.Boolean()),
-  status: Type.Optional(affiliateStatus),
-  minimum_payout: Type.Optional(nullable(minimums)),
-  metadata: Type.Optional(metadata),
-};
-const externalId = Type.Optional(nullable(text(255)));
 
 export const list = readRoute({
   operation: 'listAffiliates',
@@ -57,7 +38,7 @@ export const create = writeRoute({
   summary: 'Create an affiliate',
   description:
     'One that exists already is a 409 whose `Location` is the affiliate that has the e-mail address or external_id.',
-  body: strict({ email, external_id: externalId, ...optional }),
+  body: newAffiliate,
   returns: { 201: affiliate },
   errors: ['duplicate_email', 'duplicate_external_id'],
   locatesDuplicates: true,
@@ -88,7 +69,7 @@ export const change = writeRoute({
   description:
     'Changes what is named; null clears. A new name or destination shows in the unpaid payout at once and raises its ' +
     'revision; what is so already is no change, and no event.',
-  body: strict({ email: Type.Optional(email), external_id: externalId, ...optional }),
+  body: affiliateChange,
   returns: { 200: affiliate },
   errors: ['resource_missing', 'duplicate_email', 'duplicate_external_id'],
   locatesDuplicates: true,
@@ -127,7 +108,7 @@ export const put = writeRoute({
     'Creates the affiliate with this external_id (201; `email` is required), or changes what is named where there is one ' +
     '(200): absent fields stay as they are, null clears, and what is so already is no change and no event. Two at once ' +
     'make one affiliate. An e-mail address of another affiliate is a 409.',
-  body: strict({ email: Type.Optional(email), ...optional }),
+  body: namedAffiliateChange,
   returns: { 200: affiliate, 201: affiliate },
   errors: ['duplicate_email'],
   locatesDuplicates: true,
@@ -150,23 +131,7 @@ export const importFile = writeRoute({
     '`partial`; `dry_run` reports and writes nothing.',
   query: strict({ dry_run: Type.Optional(Type.Boolean()), partial: Type.Optional(Type.Boolean()) }),
   upload: 'text/csv',
-  returns: {
-    200: strict(
-      {
-        object: Type.Literal('affiliate_import'),
-        dry_run: Type.Boolean(),
-        lines: Type.Integer(),
-        created: Type.Integer(),
-        updated: Type.Integer(),
-        unchanged: Type.Integer(),
-        failed: Type.Integer(),
-        errors: Type.Array(badLine, {
-          description: 'the first 1,000 bad lines',
-        }),
-      },
-      { title: 'AffiliateImport' },
-    ),
-  },
+  returns: { 200: affiliateImport },
   errors: ['invalid_file', 'invalid_lines'],
   handle: async ({ tx, account, upload, query }) =>
     ok(

@@ -4,12 +4,12 @@ import { uniqueViolation } from '../../db/faults.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, numberIdOf } from '../../kernel/ids.ts';
-import type { Json } from '../../kernel/json.ts';
+import { fromJson, type Json } from '../../kernel/json.ts';
 import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
-import type { PayoutMethod } from '../../kernel/payments.ts';
 import { publish } from '../../outbox/queue.ts';
 import { knownAmounts } from '../../people/accounts/service.ts';
 import { lockBooks, reviseCurrentPayout } from '../ledger/books.ts';
+import type { Affiliate, AffiliateChange, AffiliateWithBalance } from './record.ts';
 import {
   type Duplicate,
   findDuplicate,
@@ -19,22 +19,6 @@ import {
   readAffiliateRow,
   updateAffiliate,
 } from './store.ts';
-
-export interface AffiliateInput {
-  readonly external_id?: string | null;
-  readonly email?: string;
-  readonly name_first?: string | null;
-  readonly name_last?: string | null;
-  readonly slug?: string | null;
-  readonly paypal_email?: string | null;
-  readonly payout_method?: PayoutMethod | null;
-  readonly legal_type?: 'person' | 'business' | null;
-  readonly country?: string | null;
-  readonly is_ready_for_payout?: boolean;
-  readonly status?: 'active' | 'inactive';
-  readonly minimum_payout?: Readonly<Record<string, number>> | null;
-  readonly metadata?: Readonly<Record<string, string>>;
-}
 
 /** The fields a payment goes by: a payout that is not paid yet shows them as they are now. */
 export const DESTINATION_FIELDS = [
@@ -79,7 +63,7 @@ const COMPOSED = [...EMAILS, 'name_first', 'name_last', 'slug'] as const;
  * The input as it is stored. A text that is stored already, in the record `before`, stays as it is, even if it would be
  * refused today. Throws `invalid_body`.
  */
-function normalised(input: AffiliateInput, before: AffiliateInput = {}): AffiliateInput {
+function normalised(input: AffiliateChange, before: AffiliateChange = {}): AffiliateChange {
   const given = (field: (typeof COMPOSED)[number] | 'external_id') => {
     const text = input[field];
     return typeof text === 'string' && text !== before[field] ? text : null;
@@ -105,8 +89,8 @@ function normalised(input: AffiliateInput, before: AffiliateInput = {}): Affilia
 export async function createAffiliate(
   tx: Tx,
   account: AccountId,
-  input: AffiliateInput,
-): Promise<Json<unknown>> {
+  input: AffiliateChange,
+): Promise<Json<Affiliate>> {
   const made = await makeOrFind(tx, account, input);
   if (typeof made === 'string') return made;
   throw duplicateOf(made);
@@ -116,8 +100,8 @@ export async function createAffiliate(
 async function makeOrFind(
   tx: Tx,
   account: AccountId,
-  input: AffiliateInput,
-): Promise<Json<unknown> | Duplicate> {
+  input: AffiliateChange,
+): Promise<Json<Affiliate> | Duplicate> {
   const affiliate = normalised(input);
   for (;;) {
     const json = await insertAffiliate(tx, account, affiliate);
@@ -146,17 +130,17 @@ export async function putAffiliate(
   tx: Tx,
   account: AccountId,
   externalId: string,
-  input: Omit<AffiliateInput, 'external_id'>,
-): Promise<{ json: Json<unknown>; isNew: boolean }> {
+  input: Omit<AffiliateChange, 'external_id'>,
+): Promise<{ json: Json<Affiliate>; isNew: boolean }> {
   const id = await idByExternalId(tx, account, externalId);
-  const made = id === null ? await makeOrFind(tx, account, newAffiliate(externalId, input)) : { id };
+  const made = id === null ? await makeOrFind(tx, account, named(externalId, input)) : { id };
   if (typeof made === 'string') return { json: made, isNew: true };
   if ('field' in made && made.field === 'email') throw duplicateOf(made);
   return { json: await changeById(tx, account, made.id, input), isNew: false };
 }
 
 /** Throws `invalid_body` for what a new affiliate cannot be made of. */
-function newAffiliate(externalId: string, input: AffiliateInput): AffiliateInput {
+function named(externalId: string, input: AffiliateChange): AffiliateChange {
   if (input.email === undefined)
     throw fail('invalid_body', 'email is required: there is no affiliate with this external_id yet');
   if ([...externalId].length > 255)
@@ -169,7 +153,7 @@ export async function getByExternalId(
   db: Reader,
   account: AccountId,
   externalId: string,
-): Promise<Json<unknown>> {
+): Promise<Json<AffiliateWithBalance>> {
   const id = await idByExternalId(db, account, externalId);
   return found(id === null ? null : await readAffiliate(db, account, id));
 }
@@ -183,8 +167,8 @@ export async function changeAffiliate(
   tx: Tx,
   account: AccountId,
   affiliateId: string,
-  input: AffiliateInput,
-): Promise<Json<unknown>> {
+  input: AffiliateChange,
+): Promise<Json<Affiliate>> {
   // what is wrong with the fields is said before whether there is such an affiliate
   if (input.minimum_payout) knownAmounts('minimum_payout', input.minimum_payout);
   const id = numberIdOf(affiliateId);
@@ -196,12 +180,13 @@ async function changeById(
   tx: Tx,
   account: AccountId,
   id: number,
-  input: AffiliateInput,
-): Promise<Json<unknown>> {
+  input: AffiliateChange,
+): Promise<Json<Affiliate>> {
   const redirects = DESTINATION_FIELDS.some((field) => input[field] !== undefined);
   if (redirects) await lockBooks(tx, account);
   const before = found(await readAffiliateRow(tx, account, id));
-  const affiliate = normalised(input, JSON.parse(before) as AffiliateInput);
+  const was = fromJson(before);
+  const affiliate = normalised(input, was);
   if (affiliate.email || affiliate.external_id) {
     const duplicate = await findDuplicate(tx, account, affiliate, id);
     if (duplicate !== null) throw duplicateOf(duplicate);
@@ -210,22 +195,17 @@ async function changeById(
   const json = changes && (await refuseDuplicates(updateAffiliate(tx, account, id, changes)));
   if (json === null) return found(await readAffiliateRow(tx, account, id));
   await publish(tx, { account, type: 'affiliate.updated', data: json });
-  if (redirects && differs(before, json)) await reviseCurrentPayout(tx, account, id);
+  if (redirects && isRedirected(was, fromJson(json))) await reviseCurrentPayout(tx, account, id);
   return json;
 }
 
-function found(json: string | null): string {
+function found<T>(json: Json<T> | null): Json<T> {
   if (json === null) throw missingAffiliate();
   return json;
 }
 
-function differs(before: string, after: string): boolean {
-  const [a, b] = [
-    JSON.parse(before) as Record<string, unknown>,
-    JSON.parse(after) as Record<string, unknown>,
-  ];
-  return DESTINATION_FIELDS.some((field) => a[field] !== b[field]);
-}
+const isRedirected = (before: Affiliate, after: Affiliate) =>
+  DESTINATION_FIELDS.some((field) => before[field] !== after[field]);
 
 /** The refusal of an id that is no affiliate of the account. */
 export function missingAffiliate() {

@@ -1,4 +1,4 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql from 'sql-template-tag';
 import type { Changes } from '../../contract/changes.ts';
 import {
   exactly,
@@ -9,18 +9,18 @@ import {
   oneOf,
   type Page,
 } from '../../contract/lists.ts';
+import { maybeRecord } from '../../contract/records.ts';
 import { maybeRow, type Reader, type Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import {
+  type Affiliate,
+  type AffiliateChange,
+  type AffiliateWithBalance,
+  record,
+  recordWithBalance,
+} from './record.ts';
 import { searchCondition } from './search.ts';
-
-/** The columns of the affiliate record; the alias is `a`. */
-export const record = sql`a.id, 'affiliate' as object, a.external_id, a.email, a.name_first, a.name_last, a.slug,
-  a.paypal_email, a.payout_method, a.legal_type, a.country, a.is_ready_for_payout, a.status, a.minimum_payout,
-  a.metadata,
-  iso(a.created_at) as created_at, iso(a.updated_at) as updated_at`;
-
-const asJson = (source: Sql) =>
-  sql`select row_to_json(r)::text as json from (select ${record} from ${source} a) r`;
 
 export const affiliateList: ListDefinition = {
   id: 'a.id',
@@ -44,7 +44,7 @@ export const affiliateList: ListDefinition = {
   },
 };
 
-export function listAffiliates(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
+export function listAffiliates(db: Reader, account: AccountId, list: ListQuery): Promise<Page<Affiliate>> {
   return listPage(db, {
     list,
     name: 'affiliates',
@@ -55,43 +55,34 @@ export function listAffiliates(db: Reader, account: AccountId, list: ListQuery):
   });
 }
 
-/** The record with its balance per currency: pending, unpaid, in the unpaid payout, paid net of what came back. */
-export async function readAffiliate(db: Reader, account: AccountId, id: number): Promise<string | null> {
-  const balance = sql`
-    select coalesce(json_agg(b), '[]') from (
-      select c.currency,
-             coalesce(sum(c.amount) filter (where c.payout_id is null and c.available_at > now()), 0) as pending,
-             coalesce(sum(c.amount) filter (where c.payout_id is null and c.available_at <= now()), 0) as unpaid,
-             coalesce(sum(c.amount) filter (where p.status = 'unpaid'), 0) as in_payout,
-             coalesce(sum(c.amount) filter (where p.status = 'paid'), 0)
-               - coalesce(sum(c.amount) filter (where c.returns_payout_id is not null), 0) as paid
-      from commissions c left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
-      where c.account_id = a.account_id and c.affiliate_id = a.id and c.voided_at is null
-      group by c.currency order by c.currency) b`;
-  const row = await maybeRow<{ json: string }>(
+/** The record with its balance per currency, or null. */
+export function readAffiliate(
+  db: Reader,
+  account: AccountId,
+  id: number,
+): Promise<Json<AffiliateWithBalance> | null> {
+  return maybeRecord(
     db,
-    sql`select row_to_json(r)::text as json from (
-          select ${record}, (${balance}) as balance from affiliates a
-          where a.account_id = ${account} and a.id = ${id}) r`,
+    recordWithBalance,
+    sql`affiliates a where a.account_id = ${account} and a.id = ${id}`,
   );
-  return row?.json ?? null;
 }
 
 /** The record of a new affiliate, or null when another one has its external_id or e-mail address. */
-export async function insertAffiliate(tx: Tx, account: AccountId, input: object): Promise<string | null> {
-  const row = await maybeRow<{ json: string }>(
-    tx,
-    sql`with made as (
-          insert into affiliates (account_id, external_id, email, name_first, name_last, slug, paypal_email,
-            payout_method, legal_type, country, is_ready_for_payout, status, minimum_payout, metadata)
-          select ${account}, external_id, email, name_first, name_last, slug, paypal_email, payout_method,
-            legal_type, country, coalesce(is_ready_for_payout, true), coalesce(status, 'active'), minimum_payout,
-            coalesce(metadata, '{}')
-          from json_populate_record(null::affiliates, ${JSON.stringify(input)}) given
-          on conflict do nothing returning *)
-        ${asJson(sql`made`)}`,
-  );
-  return row?.json ?? null;
+export function insertAffiliate(
+  tx: Tx,
+  account: AccountId,
+  input: AffiliateChange,
+): Promise<Json<Affiliate> | null> {
+  const made = sql`
+    insert into affiliates (account_id, external_id, email, name_first, name_last, slug, paypal_email,
+      payout_method, legal_type, country, is_ready_for_payout, status, minimum_payout, metadata)
+    select ${account}, external_id, email, name_first, name_last, slug, paypal_email, payout_method,
+      legal_type, country, coalesce(is_ready_for_payout, true), coalesce(status, 'active'), minimum_payout,
+      coalesce(metadata, '{}')
+    from json_populate_record(null::affiliates, ${JSON.stringify(input)}) given
+    on conflict do nothing returning *`;
+  return maybeRecord(tx, record, sql`made a`, { ctes: sql`made as (${made})` });
 }
 
 /** The affiliate that has the external_id or the e-mail address of an input, and which of them. */
@@ -134,20 +125,22 @@ export async function idByExternalId(
 }
 
 /** The changed record, or null when there is nothing to change. */
-export async function updateAffiliate(
+export function updateAffiliate(
   tx: Tx,
   account: AccountId,
   id: number,
   { assignments, differ }: Changes,
-): Promise<string | null> {
-  const updated = sql`update affiliates set ${assignments}, updated_at = now()
+): Promise<Json<Affiliate> | null> {
+  const changed = sql`update affiliates set ${assignments}, updated_at = now()
                       where account_id = ${account} and id = ${id} and (${differ}) returning *`;
-  const row = await maybeRow<{ json: string }>(tx, sql`with changed as (${updated}) ${asJson(sql`changed`)}`);
-  return row?.json ?? null;
+  return maybeRecord(tx, record, sql`changed a`, { ctes: sql`changed as (${changed})` });
 }
 
 /** The record without its balance. */
-export async function readAffiliateRow(db: Reader, account: AccountId, id: number): Promise<string | null> {
-  const source = sql`(select * from affiliates where account_id = ${account} and id = ${id})`;
-  return (await maybeRow<{ json: string }>(db, asJson(source)))?.json ?? null;
+export function readAffiliateRow(
+  db: Reader,
+  account: AccountId,
+  id: number,
+): Promise<Json<Affiliate> | null> {
+  return maybeRecord(db, record, sql`affiliates a where a.account_id = ${account} and a.id = ${id}`);
 }

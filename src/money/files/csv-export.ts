@@ -1,6 +1,6 @@
 import { type Readable, Transform } from 'node:stream';
 import sql from 'sql-template-tag';
-import { file, type Reply } from '../../contract/route.ts';
+import { type FileReply, file } from '../../contract/route.ts';
 import { type Database, rows, type Snapshot } from '../../db/connect.ts';
 
 /** A column of a file: its name in the header row, and its cell as an SQL expression. */
@@ -42,7 +42,7 @@ export function csvOut(db: Snapshot, copy: string): Readable {
 export async function csvReply(
   snapshot: Database['snapshot'],
   make: (db: Snapshot) => Promise<CsvFile>,
-): Promise<Reply> {
+): Promise<FileReply> {
   const { stream, name, headers } = await snapshot(async (db) => {
     await rows(db, sql`set local enable_nestloop = off`);
     return make(db);

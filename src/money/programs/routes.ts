@@ -1,30 +1,11 @@
-import { Type } from 'typebox';
 import { assignmentsOf } from '../../contract/changes.ts';
 import { created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
-import { listOf, metadata, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
+import { listOf } from '../../contract/schemas.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { fail } from '../../kernel/errors.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
+import { newProgram, program, programChange } from './record.ts';
 import { insertProgram, listPrograms, programList, readProgram, updateProgram } from './store.ts';
-
-const holdDays = nullable(
-  Type.Integer({ minimum: 0, maximum: 3650, description: "days on hold; null = the account's" }),
-);
-
-const program = strict(
-  {
-    id: Type.Integer({ minimum: 1 }),
-    object: Type.Literal('affiliate_program'),
-    name: Type.String(),
-    hold_days: holdDays,
-    metadata,
-    created_at: timestamp,
-    updated_at: timestamp,
-  },
-  { title: 'Program' },
-);
-
-const optional = { hold_days: Type.Optional(holdDays), metadata: Type.Optional(metadata) };
 
 const missing = () => fail('resource_missing', 'no such program');
 
@@ -54,19 +35,10 @@ export const create = writeRoute({
   path: '/v2/affiliates/programs',
   access: 'affiliates',
   summary: 'Create a program',
-  body: strict({ name: text(200), ...optional }),
+  body: newProgram,
   returns: { 201: program },
   errors: ['duplicate_name'],
-  handle: async ({ tx, account, body }) =>
-    created(
-      await uniqueName(
-        insertProgram(tx, account, {
-          name: body.name,
-          holdDays: body.hold_days ?? null,
-          metadata: body.metadata ?? {},
-        }),
-      ),
-    ),
+  handle: async ({ tx, account, body }) => created(await uniqueName(insertProgram(tx, account, body))),
 });
 
 export const get = readRoute({
@@ -91,7 +63,7 @@ export const change = writeRoute({
   access: 'affiliates',
   summary: 'Change a program',
   description: 'A new hold concerns new commissions only.',
-  body: strict({ name: Type.Optional(text(200)), ...optional }),
+  body: programChange,
   returns: { 200: program },
   errors: ['resource_missing', 'duplicate_name'],
   handle: async ({ tx, account, params, body }) => {

@@ -1,13 +1,10 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { instants, type ListDefinition, type ListQuery, listPage, type Page } from '../../contract/lists.ts';
-import { maybeRow, oneRow, type Reader, type Tx } from '../../db/connect.ts';
+import { maybeRecord, oneRecord } from '../../contract/records.ts';
+import type { Reader, Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
-
-const record = sql`g.id, 'affiliate_program' as object, g.name, g.hold_days, g.metadata, iso(g.created_at) as created_at,
-  iso(g.updated_at) as updated_at`;
-
-const asJson = (source: Sql) =>
-  sql`select row_to_json(r)::text as json from (select ${record} from ${source} g) r`;
+import type { Json } from '../../kernel/json.ts';
+import { type NewProgram, type Program, record } from './record.ts';
 
 export const programList: ListDefinition = {
   id: 'g.id',
@@ -15,7 +12,7 @@ export const programList: ListDefinition = {
   filters: instants('created_at', 'g.created_at'),
 };
 
-export function listPrograms(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
+export function listPrograms(db: Reader, account: AccountId, list: ListQuery): Promise<Page<Program>> {
   return listPage(db, {
     list,
     name: 'programs',
@@ -26,31 +23,27 @@ export function listPrograms(db: Reader, account: AccountId, list: ListQuery): P
   });
 }
 
-export async function readProgram(db: Reader, account: AccountId, id: number): Promise<string | null> {
-  const source = sql`(select * from affiliate_programs where account_id = ${account} and id = ${id})`;
-  return (await maybeRow<{ json: string }>(db, asJson(source)))?.json ?? null;
+export function readProgram(db: Reader, account: AccountId, id: number): Promise<Json<Program> | null> {
+  return maybeRecord(db, record, sql`affiliate_programs g where g.account_id = ${account} and g.id = ${id}`);
 }
 
-export async function insertProgram(
+export function insertProgram(
   tx: Tx,
   account: AccountId,
-  program: { name: string; holdDays: number | null; metadata: object },
-): Promise<string> {
-  const inserted = sql`insert into affiliate_programs (account_id, name, hold_days, metadata)
-                       values (${account}, ${program.name}, ${program.holdDays}, ${JSON.stringify(program.metadata)}) returning *`;
-  return (await oneRow<{ json: string }>(tx, sql`with made as (${inserted}) ${asJson(sql`made`)}`)).json;
+  { name, hold_days = null, metadata = {} }: NewProgram,
+): Promise<Json<Program>> {
+  const made = sql`insert into affiliate_programs (account_id, name, hold_days, metadata)
+                   values (${account}, ${name}, ${hold_days}, ${JSON.stringify(metadata)}) returning *`;
+  return oneRecord(tx, record, sql`made g`, { ctes: sql`made as (${made})` });
 }
 
-export async function updateProgram(
+export function updateProgram(
   tx: Tx,
   account: AccountId,
   id: number,
   assignments: Sql,
-): Promise<string | null> {
-  const updated = sql`update affiliate_programs set ${assignments}, updated_at = now()
+): Promise<Json<Program> | null> {
+  const changed = sql`update affiliate_programs set ${assignments}, updated_at = now()
                       where account_id = ${account} and id = ${id} returning *`;
-  return (
-    (await maybeRow<{ json: string }>(tx, sql`with changed as (${updated}) ${asJson(sql`changed`)}`))?.json ??
-    null
-  );
+  return maybeRecord(tx, record, sql`changed g`, { ctes: sql`changed as (${changed})` });
 }

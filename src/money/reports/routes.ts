@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { page, readRoute } from '../../contract/route.ts';
 import { amount, currencyCode, listOf, nullable, strict } from '../../contract/schemas.ts';
-import { payoutMethod } from '../affiliates/schema.ts';
+import { payoutMethod } from '../affiliates/record.ts';
 import { csvReply } from '../files/csv-export.ts';
 import { downloadPaidReport, listPaidReport } from './service.ts';
 import { paidList } from './store.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, metadata, nullable, strict, text } from '../../contract/schemas.ts';
-import { webhookEvent } from '../log/schema.ts';
+import { webhookEvent } from '../log/record.ts';
 import { getDelivery } from '../log/service.ts';
 import { endpointSecret, newWebhookEndpoint, webhookEndpoint } from './schema.ts';
 import {

@@ -17,7 +17,7 @@ import { type AccountId, type EndpointId, uuidOf } from '../../kernel/ids.ts';
 import { countedPage, type Kind } from '../../outbox/counts.ts';
 import { isKept } from '../../outbox/queue.ts';
 import { subscriptionProblem } from '../types/types.ts';
-import { endpointJoin, record } from './store.ts';
+import { endpointJoin, record, type WebhookEvent } from './record.ts';
 
 /** By what subscriptions may name: a type, or `payout.*` for all that begin so. */
 const byType: Filter = {
@@ -55,7 +55,7 @@ interface Scope {
   readonly endpoint: EndpointId | undefined;
 }
 
-type Paths = Pick<PageSource, 'ctes' | 'total' | 'find'>;
+type Paths = Pick<PageSource<WebhookEvent>, 'ctes' | 'total' | 'find'>;
 
 /** One page of the log of an account, or of one endpoint (UUID). */
 export function listDeliveries(
@@ -63,7 +63,7 @@ export function listDeliveries(
   account: AccountId,
   list: ListQuery,
   endpoint?: EndpointId,
-): Promise<Page> {
+): Promise<Page<WebhookEvent>> {
   const asked = uuidOf('we', list.given.get('webhook_endpoint_id') ?? '') ?? undefined;
   const status = list.given.get('status');
   return listPage(db, {

@@ -1,7 +1,7 @@
 import { done, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf } from '../../contract/schemas.ts';
 import { endpointEventList, listDeliveries, webhookEventList } from './list.ts';
-import { webhookEvent, webhookEventWithAttempts } from './schema.ts';
+import { webhookEvent, webhookEventWithAttempts } from './record.ts';
 import { getDeliveryWhole, loggedEndpoint, retryDelivery } from './service.ts';
 
 export const listOfEndpoint = readRoute({

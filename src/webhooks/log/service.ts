@@ -5,6 +5,7 @@ import { type AccountId, type EndpointId, type EventId, uuidOf } from '../../ker
 import type { Json } from '../../kernel/json.ts';
 import { holdLog, retryNow } from '../../outbox/queue.ts';
 import { needsAffiliates } from '../types/types.ts';
+import type { WebhookEvent, WebhookEventWithAttempts } from './record.ts';
 import { hadEndpoint, lockDelivery, readDelivery, readDeliveryWhole } from './store.ts';
 
 interface Delivery {
@@ -35,7 +36,7 @@ export async function getDelivery(
   db: Reader,
   account: AccountId,
   delivery: Delivery,
-): Promise<Json<unknown>> {
+): Promise<Json<WebhookEvent>> {
   const json = await readDelivery(db, account, delivery);
   if (json === null) throw missing();
   return json;
@@ -52,7 +53,7 @@ export async function getDeliveryWhole(
   db: Reader,
   asker: Asker,
   ids: { id: string; event_id: string },
-): Promise<Json<unknown>> {
+): Promise<Json<WebhookEventWithAttempts>> {
   const found = await readDeliveryWhole(db, asker.account, deliveryOf(ids.id, ids.event_id));
   if (found === null) throw missing();
   checkScopes(asker, found.type);

@@ -1,0 +1,142 @@
+import sql from 'sql-template-tag';
+import { type Static, Type } from 'typebox';
+import { columnsOf } from '../../contract/records.ts';
+import {
+  amount,
+  badLine,
+  currencyCode,
+  email,
+  metadata,
+  minimums,
+  nullable,
+  strict,
+  text,
+  timestamp,
+} from '../../contract/schemas.ts';
+import { PAYOUT_METHODS } from '../../kernel/payments.ts';
+
+export const payoutMethod = nullable(Type.Enum(PAYOUT_METHODS, { title: 'PayoutMethod' }));
+export const LEGAL_TYPES = ['person', 'business'] as const;
+export const legalType = nullable(
+  Type.Enum([...LEGAL_TYPES], { title: 'LegalType', description: 'what it is by law; null = not known' }),
+);
+export const affiliateStatus = Type.Enum(['active', 'inactive'], { title: 'AffiliateStatus' });
+
+const fields = {
+  id: Type.Integer({ minimum: 1, description: 'affiliate_id in other records' }),
+  object: Type.Literal('affiliate'),
+  external_id: nullable(Type.String({ description: 'yours, unique in the account' })),
+  email: Type.String({ description: 'unique in the account' }),
+  name_first: nullable(Type.String()),
+  name_last: nullable(Type.String()),
+  slug: nullable(Type.String({ description: 'the short name in links; payouts can be searched by it' })),
+  paypal_email: nullable(Type.String({ description: 'where PayPal pays to' })),
+  payout_method: payoutMethod,
+  legal_type: legalType,
+  country: nullable(
+    Type.String({ description: 'ISO 3166-1 alpha-2: where it pays its taxes', examples: ['DE'] }),
+  ),
+  is_ready_for_payout: Type.Boolean({ description: "the merchant's switch" }),
+  status: affiliateStatus,
+  minimum_payout: nullable(minimums),
+  metadata,
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+/** The affiliate record. */
+export const affiliate = strict(fields, { title: 'Affiliate' });
+export type Affiliate = Static<typeof affiliate>;
+
+const balance = strict(
+  { currency: currencyCode, pending: amount, unpaid: amount, in_payout: amount, paid: amount },
+  { title: 'AffiliateBalance' },
+);
+/** The record with what the affiliate earned. */
+export const affiliateWithBalance = strict(
+  {
+    ...fields,
+    balance: Type.Array(balance, { description: 'what the affiliate earned, per currency' }),
+  },
+  { title: 'AffiliateWithBalance' },
+);
+export type AffiliateWithBalance = Static<typeof affiliateWithBalance>;
+
+const columns = {
+  id: 'a.id',
+  object: "'affiliate'",
+  external_id: 'a.external_id',
+  email: 'a.email',
+  name_first: 'a.name_first',
+  name_last: 'a.name_last',
+  slug: 'a.slug',
+  paypal_email: 'a.paypal_email',
+  payout_method: 'a.payout_method',
+  legal_type: 'a.legal_type',
+  country: 'a.country',
+  is_ready_for_payout: 'a.is_ready_for_payout',
+  status: 'a.status',
+  minimum_payout: 'a.minimum_payout',
+  metadata: 'a.metadata',
+  created_at: 'iso(a.created_at)',
+  updated_at: 'iso(a.updated_at)',
+};
+/** The columns of the record, over `affiliates a`. */
+export const record = columnsOf(affiliate, columns);
+
+/** The same with the balance per currency: pending, unpaid, in the unpaid payout, paid net of what came back. */
+export const recordWithBalance = columnsOf(affiliateWithBalance, {
+  ...columns,
+  balance: sql`(
+    select coalesce(json_agg(b), '[]') from (
+      select c.currency,
+             coalesce(sum(c.amount) filter (where c.payout_id is null and c.available_at > now()), 0) as pending,
+             coalesce(sum(c.amount) filter (where c.payout_id is null and c.available_at <= now()), 0) as unpaid,
+             coalesce(sum(c.amount) filter (where p.status = 'unpaid'), 0) as in_payout,
+             coalesce(sum(c.amount) filter (where p.status = 'paid'), 0)
+               - coalesce(sum(c.amount) filter (where c.returns_payout_id is not null), 0) as paid
+      from commissions c left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
+      where c.account_id = a.account_id and c.affiliate_id = a.id and c.voided_at is null
+      group by c.currency order by c.currency) b)`,
+});
+
+const optional = {
+  name_first: Type.Optional(nullable(text(200))),
+  name_last: Type.Optional(nullable(text(200))),
+  slug: Type.Optional(nullable(text(200))),
+  paypal_email: Type.Optional(nullable(email)),
+  payout_method: Type.Optional(payoutMethod),
+  legal_type: Type.Optional(legalType),
+  country: Type.Optional(
+    nullable(Type.String({ pattern: '^[A-Za-z]{2}$', description: 'ISO 3166-1 alpha-2, any case' })),
+  ),
+  is_ready_for_payout: Type.Optional(Type.Boolean()),
+  status: Type.Optional(affiliateStatus),
+  minimum_payout: Type.Optional(nullable(minimums)),
+  metadata: Type.Optional(metadata),
+};
+const externalId = Type.Optional(nullable(text(255)));
+
+/** What an affiliate is made of. */
+export const newAffiliate = strict({ email, external_id: externalId, ...optional });
+/** What may be changed of one. */
+export const affiliateChange = strict({ email: Type.Optional(email), external_id: externalId, ...optional });
+export type AffiliateChange = Static<typeof affiliateChange>;
+/** The same of one that its external_id names. */
+export const namedAffiliateChange = strict({ email: Type.Optional(email), ...optional });
+
+/** What an import did, or would do. */
+export const affiliateImport = strict(
+  {
+    object: Type.Literal('affiliate_import'),
+    dry_run: Type.Boolean(),
+    lines: Type.Integer(),
+    created: Type.Integer(),
+    updated: Type.Integer(),
+    unchanged: Type.Integer(),
+    failed: Type.Integer(),
+    errors: Type.Array(badLine, {
+      description: 'the first 1,000 bad lines',
+    }),
+  },
+  { title: 'AffiliateImport' },
+);

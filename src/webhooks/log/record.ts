@@ -1,0 +1,120 @@
+import sql from 'sql-template-tag';
+import { type Static, Type } from 'typebox';
+import { columnsOf } from '../../contract/records.ts';
+import { nullable, strict, timestamp } from '../../contract/schemas.ts';
+
+const fields = {
+  id: Type.String({
+    description: "the event's id: `webhook-id` for the receiver",
+    examples: ['evt_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'],
+  }),
+  object: Type.Literal('webhook_event'),
+  webhook_endpoint_id: Type.String({ description: 'where it is sent to' }),
+  type: Type.String({ examples: ['payout.paid'] }),
+  status: Type.Enum(['pending', 'delivered', 'failed', 'held'], {
+    title: 'DeliveryStatus',
+    description: 'held: the endpoint is disabled; it goes on when the endpoint is enabled',
+  }),
+  attempt_count: Type.Integer({ description: 'attempts made so far' }),
+  next_attempt_at: nullable({ ...timestamp, description: 'null when none is planned' }),
+  last_attempt_at: nullable(timestamp),
+  last_response_status: nullable(
+    Type.Integer({ description: 'of the last attempt; null when nothing came back' }),
+  ),
+  last_error_code: nullable(Type.String({ description: 'why the last attempt failed' })),
+  delivered_at: nullable(timestamp),
+  created_at: timestamp,
+};
+
+/** The delivery log record: one event at one endpoint. */
+export const webhookEvent = strict(fields, { title: 'WebhookEvent' });
+export type WebhookEvent = Static<typeof webhookEvent>;
+
+const sent = Type.Record(Type.String(), Type.String());
+
+const attempt = strict(
+  {
+    number: Type.Integer({ description: 'from 1' }),
+    trigger: Type.Enum(['scheduled', 'manual', 'recovery'], {
+      title: 'AttemptTrigger',
+      description: 'manual: a retry by hand',
+    }),
+    status: Type.Enum(['succeeded', 'failed'], { title: 'AttemptStatus' }),
+    url: Type.String(),
+    started_at: timestamp,
+    duration_ms: Type.Integer(),
+    request_headers: nullable({ ...sent, description: 'as they were sent; values of your own are hidden' }),
+    response_status: nullable(Type.Integer({ description: 'null when nothing came back' })),
+    response_headers: nullable({ ...sent, description: 'as they came back' }),
+    response_body: nullable(Type.String({ description: 'its first 16 KiB' })),
+    response_truncated: Type.Boolean({ description: 'the body goes on after what is kept' }),
+    error_code: nullable(Type.String({ description: 'why it failed, in a word; null when it succeeded' })),
+    error_message: nullable(Type.String({ description: 'the same for people' })),
+  },
+  { title: 'WebhookAttempt' },
+);
+
+/** The record with what was sent and what came back. */
+export const webhookEventWithAttempts = strict(
+  {
+    ...fields,
+    payload: Type.Record(Type.String(), Type.Unknown(), { description: 'the event as it is sent' }),
+    attempts: Type.Array(attempt),
+  },
+  { title: 'WebhookEventWithAttempts' },
+);
+export type WebhookEventWithAttempts = Static<typeof webhookEventWithAttempts>;
+
+// An endpoint that is disabled holds what waits for it; a deleted one has ended it, though workers write that later.
+const isHeld = '(e.disabled_at is not null and e.deleted_at is null)';
+const isOver = "(d.status = 'pending' and e.deleted_at is not null)";
+/** What the columns need beside `deliveries d`. */
+export const endpointJoin = sql`join webhook_endpoints e on e.account_id = d.account_id and e.id = d.endpoint_id
+  left join endpoint_state s on s.account_id = d.account_id and s.endpoint_id = d.endpoint_id`;
+// not before the endpoint may be sent to again
+const nextAttempt =
+  "greatest(d.next_attempt_at, case when s.may_start_at > now() + interval '1 second' then s.may_start_at end)";
+
+const columns = {
+  id: "public_id('evt', d.event_id)",
+  object: "'webhook_event'",
+  webhook_endpoint_id: "public_id('we', d.endpoint_id)",
+  type: 'd.type',
+  status: `case when ${isOver} then 'failed' when d.status = 'pending' and ${isHeld} then 'held' else d.status end`,
+  attempt_count: 'd.attempt_count',
+  next_attempt_at: `case when e.disabled_at is null and e.deleted_at is null and d.next_attempt_at is not null
+    then iso(${nextAttempt}) end`,
+  last_attempt_at: 'iso(d.last_attempt_at)',
+  last_response_status: 'd.last_response_status',
+  last_error_code: `case when ${isOver} then 'endpoint_deleted' else d.last_error_code end`,
+  delivered_at: 'iso(d.delivered_at)',
+  created_at: 'iso(id_time(d.event_id))',
+};
+/** The columns of the record, over `deliveries d` and `endpointJoin`. */
+export const record = columnsOf(webhookEvent, columns);
+
+const attemptColumns = columnsOf(attempt, {
+  number: 'a.number',
+  trigger: 'a.trigger',
+  status: "case when a.error_code is null then 'succeeded' else 'failed' end",
+  url: 'a.url',
+  started_at: 'iso(a.started_at)',
+  duration_ms: 'a.duration_ms',
+  request_headers: 'a.request_headers',
+  response_status: 'a.response_status',
+  response_headers: 'a.response_headers',
+  response_body: 'a.response_body',
+  response_truncated: 'a.response_truncated',
+  error_code: 'a.error_code',
+  error_message: 'a.error_message',
+});
+
+/** The same with the payload and the attempts. */
+export const recordWithAttempts = columnsOf(webhookEventWithAttempts, {
+  ...columns,
+  payload: '(select v.payload::json from events v where v.account_id = d.account_id and v.id = d.event_id)',
+  attempts: sql`(
+    select coalesce(json_agg(row_to_json(t) order by t.number), '[]') from (
+      select ${attemptColumns} from attempts a
+      where a.account_id = d.account_id and a.endpoint_id = d.endpoint_id and a.event_id = d.event_id) t)`,
+});
