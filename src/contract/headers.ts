@@ -5,8 +5,15 @@ const text = (description: string, more: Json = {}) => ({ description, schema: {
 /** Every header of an answer that means something to a caller, by its name. */
 const HEADERS = {
   'Payhook-Request-Id': text('names the request, for questions about it', { pattern: '^req_[0-9a-f]{24}$' }),
-  'Cache-Control': text('answers are not to be kept', { const: 'no-store' }),
-  ETag: text('the revision, for `If-Match`', { pattern: '^"[^"]+"$' }),
+  'Cache-Control': text(
+    'what is read may be kept by its caller, who asks each time whether it holds; nothing else',
+    {
+      enum: ['no-store', 'private, no-cache'],
+    },
+  ),
+  ETag: text('for `If-None-Match`; of a payout it begins with the revision, for `If-Match`', {
+    pattern: '^"[^"]+"$',
+  }),
   Link: text('RFC 8288: the pages `first`, `prev`, `next` and `last`, as far as there are such'),
   Location: text('where the record is that the answer tells of', { format: 'uri-reference' }),
   'Content-Disposition': text('the name of the file'),

@@ -186,6 +186,8 @@ interface Common<Path extends string, Query extends TObject, Answers extends Ret
   readonly returns: Answers;
   /** Shows a secret that signs or opens something: viewers may not read it. */
   readonly confidential?: true;
+  /** Never kept by its caller: it shows a secret of theirs. */
+  readonly unkept?: true;
   /** Makes it a list: page, per_page, sort and the filters named here. */
   readonly list?: Listing;
   /** Headers of its successes, besides those that every answer, list or file has. */

@@ -3,7 +3,7 @@ import type { Reader } from '../db/connect.ts';
 import { isPageOf, isPublicOrigin } from '../people/applications/service.ts';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match';
+const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match';
 const EXPOSED =
   'ETag, Link, Location, Retry-After, WWW-Authenticate, Content-Disposition, Idempotent-Replayed, ' +
   'Payhook-Reason, Payhook-Request-Id, Payhook-Dropped-Headers';

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { toJson } from '../kernel/json.ts';
+import { etagOf, isKnown } from './etags.ts';
 import { READING } from './methods.ts';
 import { describe } from './openapi.ts';
 import { ROUTES } from './routes.ts';
@@ -36,11 +36,5 @@ export function addDescription(app: FastifyInstance, addresses: Addresses): void
 
 function print(description: object): { bytes: Buffer; etag: string } {
   const bytes = Buffer.from(toJson(description));
-  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
-}
-
-/** Whether If-None-Match (RFC 9110 section 13.1.2) names the ETag. */
-function isKnown(header: string | undefined, etag: string): boolean {
-  const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags?.some((tag) => tag === etag || tag === '*') ?? false;
+  return { bytes, etag: etagOf(bytes) };
 }

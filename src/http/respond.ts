@@ -4,17 +4,25 @@ import type { Reply } from '../contract/route.ts';
 import { databaseFault } from '../db/faults.ts';
 import { type Failure, Failure as FailureClass, fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
+import { etagOf, isKnown, OWN_CACHE } from './etags.ts';
 import { pathOf } from './methods.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Sends what a handler returned. `list` and `base` give a list its Link header. */
+interface Sent {
+  /** Our public address, which a list makes its Link header of. */
+  readonly base: string;
+  readonly list: ListQuery | undefined;
+  /** It was read, and its caller may keep it. */
+  readonly isKept?: boolean;
+}
+
+/** Sends what a handler returned: a record or a list that is read as 304 to whoever has it already. */
 export function sendReply(
   request: FastifyRequest,
   reply: FastifyReply,
   result: Reply,
-  base: string,
-  list?: ListQuery,
+  { base, list, isKept = false }: Sent,
 ) {
   reply.code(result.status).headers(result.headers);
   if (result.kind === 'empty') return reply.send();
@@ -33,6 +41,11 @@ export function sendReply(
   }
   if (list && result.total !== undefined) {
     reply.header('link', linkHeader(addressOf(request, base), list, result.total));
+  }
+  if (isKept) {
+    const etag = etagOf(result.json, result.headers.etag);
+    reply.headers({ etag, 'cache-control': OWN_CACHE });
+    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
   }
   return reply.type(JSON_TYPE).send(result.json);
 }

@@ -244,7 +244,11 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl }: Server
       query,
       list: list as ListQuery,
     });
-    return sendReply(request, reply, result, baseUrl(), list);
+    return sendReply(request, reply, result, {
+      base: baseUrl(),
+      list,
+      isKept: !route.confidential && !route.unkept,
+    });
   };
 }
 
@@ -285,7 +289,7 @@ function writing(
           ifMatch: route.ifMatch ? request.headers['if-match'] : undefined,
         },
       });
-      return sendReply(request, reply, result, baseUrl(), list);
+      return sendReply(request, reply, result, { base: baseUrl(), list });
     } finally {
       await upload?.close();
     }

@@ -112,7 +112,7 @@ describe('a new payout', () => {
       paid_by: null,
     });
     const one = await api.get(`${PAYOUTS}/${made.body.id}`);
-    expect([one.text, one.headers.get('etag')]).toEqual([made.text, '"1"']);
+    expect([one.text, one.headers.get('etag')]).toEqual([made.text, expect.stringMatching(/^"1-/)]);
     expect((await api.get(`${PAYOUTS}/current`)).text).toBe(made.text);
     expect((await api.get(PAYOUTS)).body.data).toEqual([withoutLists(made.body)]);
   });

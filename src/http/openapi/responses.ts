@@ -56,14 +56,28 @@ function successesOf(route: Route): [string, Json][] {
     ...(route.list ? (['Link'] as const) : []),
     ...(isKeyed(route.method) ? (['Idempotent-Replayed'] as const) : []),
   ];
-  return Object.entries(route.returns).map(([status, schema]) => {
-    const names: HeaderName[] = schema === 'text/csv' ? [...sent, 'Content-Disposition'] : sent;
+  const isKept = route.kind === 'read' && !route.confidential && !route.unkept;
+  const successes = Object.entries(route.returns).map(([status, schema]): [string, Json] => {
+    const more: readonly HeaderName[] =
+      schema === 'text/csv' ? ['Content-Disposition'] : isKept ? ['ETag'] : [];
+    const names = [...new Set([...sent, ...more])];
     return [
       status,
       { description: DESCRIPTIONS[status] ?? 'Success', headers: headersOf(names), ...contentOf(schema) },
     ];
   });
+  const isJson = Object.values(route.returns).some((schema) => schema !== 'text/csv' && schema !== null);
+  return isKept && isJson
+    ? [
+        ...successes,
+        ['304', { ...NOT_MODIFIED, headers: headersOf([...new Set([...sent, 'ETag' as const])]) }],
+      ]
+    : successes;
 }
+
+const NOT_MODIFIED: Json = {
+  description: 'It is still what has the ETag that `If-None-Match` names',
+};
 
 function reasonsOf(route: Route): ReasonName[] {
   const reasons = new Set<ReasonName>([

@@ -191,13 +191,14 @@ export async function lockPayoutToChange(
   return { ...payout, id: uuid };
 }
 
-/** The revisions an If-Match header accepts; null = any. Throws `invalid_if_match`. */
+/** The revisions an If-Match header accepts, the ETag of a payout or of its file; null = any. Throws `invalid_if_match`. */
 export function readIfMatch(header: string | undefined): readonly string[] | null {
   if (header === undefined || header.trim() === '*') return null;
   return header.split(',').map((part) => {
     const tag = /^(?:W\/)?"([^"]*)"$/.exec(part.trim())?.[1];
     if (tag === undefined) throw fail('invalid_if_match', 'If-Match must be an ETag such as "3"');
-    return tag;
+    // the revision alone, or with the digest that the payout has behind it when it is read
+    return tag.replace(/^(\d+)-.*$/, '$1');
   });
 }
 

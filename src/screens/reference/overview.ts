@@ -106,12 +106,20 @@ export const PARTS: readonly Part[] = [
     id: 'concurrency',
     title: 'Two at once',
     told: say(
-      'A payout has a `revision` that rises with every change; it is also the `ETag` of the payout and of its files. Send ' +
-        'the one you saw as `If-Match` when you complete or delete: if a refund came in between, you get a 409, ' +
+      'A payout has a `revision` that rises with every change; the `ETag` of the payout begins with it, and that of its ' +
+        'files is it. Send the one you saw as `If-Match` when you complete or delete: if a refund came in between, you get a 409, ' +
         '`payout_changed`, that tells the new totals, instead of ticking off a list that is not the one you paid.\n\nOf two ' +
         'requests that exclude each other one wins, and the other is told.',
     ),
     shown: of('completePayout', (operation, book) => requestFigure(operation, book.baseUrl)),
+  },
+  {
+    id: 'polling',
+    title: 'Looking again',
+    told: say(
+      'What is read has an `ETag`, of lists too. Send it as `If-None-Match` when you look again: as long as nothing in the ' +
+        'answer is different you get a 304 without a body. Browsers do that by themselves.',
+    ),
   },
   {
     id: 'money',

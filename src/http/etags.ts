@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+
+/** The cache of who asked may keep it, and asks each time whether it still holds. */
+export const OWN_CACHE = 'private, no-cache';
+
+const digestOf = (bytes: string | Buffer) =>
+  createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+
+/**
+ * The ETag (RFC 9110 section 8.8.3) of an answer: of its bytes, so that it is another one whenever anything in it is.
+ * A record with a revision has that in front: `"7-x8f…"`, which If-Match takes as it takes `"7"`.
+ */
+export function etagOf(bytes: string | Buffer, revision?: string): string {
+  const number = /^"(\d+)"$/.exec(revision ?? '')?.[1];
+  return number === undefined ? `"${digestOf(bytes)}"` : `"${number}-${digestOf(bytes)}"`;
+}
+
+/** Whether If-None-Match (RFC 9110 section 13.1.2) names the ETag; proxies that compress make weak ones of them. */
+export function isKnown(header: string | undefined, etag: string): boolean {
+  const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags?.some((tag) => tag === etag || tag === '*') ?? false;
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Answer, Api } from '../support/api.ts';
+import { inlinePaths } from '../support/description.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { furnish, type Ids, OPERATIONS, type Operation, pathOf } from '../tenants/support.ts';
+
+let world: World;
+let api: Api;
+let other: Api;
+let ids: Ids;
+let theirs: Ids;
+beforeAll(async () => {
+  world = await startWorld();
+  api = world.api;
+  ids = await furnish(world, api, 'ours');
+  other = await world.otherAccount();
+  theirs = await furnish(world, other, 'theirs');
+});
+afterAll(() => world.close());
+
+type Described = Record<string, Record<string, { responses: Record<string, { content?: object }> }>>;
+const isJson = ({ path, method }: Operation) =>
+  'application/json' in
+  ((inlinePaths() as Described)[path]?.[method.toLowerCase()]?.responses['200']?.content ?? {});
+/** Answers that show a secret of the caller. */
+const SECRET = ['getWebhookEndpointSecret', 'getMe'];
+const READS = OPERATIONS.filter((each) => each.method === 'GET');
+const KEPT = READS.filter((each) => isJson(each) && !SECRET.includes(each.operationId));
+
+const look = (path: string, etag: string, method = 'GET', by = api): Promise<Answer> =>
+  by.request(method, path, { headers: { 'if-none-match': etag } });
+const tagOf = (answer: Answer) => answer.headers.get('etag') ?? '';
+
+test('most reads are tested here', () => {
+  expect(KEPT.length).toBeGreaterThan(25);
+});
+
+test.each(KEPT)('$operationId is not sent again to who has it', async (operation) => {
+  const path = pathOf(operation, ids);
+  // when a credential was last used is noted beside the first request of its minute
+  await api.get(path);
+  const first = await api.get(path);
+  expect(first.status, first.text).toBe(200);
+  expect(first.headers.get('cache-control')).toBe('private, no-cache');
+  const etag = tagOf(first);
+  expect(etag).toMatch(/^"(\d+-)?[\w-]{22}"$/);
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+    const again = await look(path, known);
+    expect([again.status, again.text, tagOf(again)], known).toEqual([304, '', etag]);
+    expect(again.headers.get('cache-control')).toBe('private, no-cache');
+  }
+  for (const unknown of ['"other"', etag.replaceAll('"', ''), '']) {
+    const again = await look(path, unknown);
+    expect([again.status, again.text], unknown).toEqual([200, first.text]);
+  }
+  const head = await look(path, '"other"', 'HEAD');
+  expect([head.status, head.text, tagOf(head)]).toEqual([200, '', etag]);
+  expect((await look(path, etag, 'HEAD')).status).toBe(304);
+});
+
+test.each(KEPT)('what we have of $operationId says nothing about another account', async (operation) => {
+  const [mine, foreign] = [await api.get(pathOf(operation, ids)), await other.get(pathOf(operation, theirs))];
+  const asked = await look(pathOf(operation, theirs), tagOf(mine), 'GET', other);
+  // the catalogue of types is the same for everybody; they have nobody by our own id
+  expect(asked.status).toBe(mine.text === foreign.text ? 304 : foreign.status);
+  const missing = await look(pathOf(operation, theirs), tagOf(foreign));
+  if (operation.pathParameters.length > 0) expect(missing.status).toBe(404);
+});
+
+test('answers with a secret, files and refusals are kept by nobody', async () => {
+  const named = READS.filter(({ operationId }) => SECRET.includes(operationId));
+  const answers = await Promise.all([
+    ...named.map((operation) => api.get(pathOf(operation, ids))),
+    api.get(`/v2/affiliates/payouts/${ids.payout_id}/download`),
+    api.get('/v2/affiliates?page=none'),
+    api.post('/v2/affiliates/payouts/preview'),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400, 200]);
+  for (const answer of answers) expect(answer.headers.get('cache-control')).toBe('no-store');
+  for (const answer of [...answers.slice(0, 2), ...answers.slice(3)]) expect(tagOf(answer)).toBe('');
+});
+
+test('whatever changes in a record or a list gives it another ETag', async () => {
+  const [one, list] = [`/v2/affiliates/${ids.affiliate_id}`, '/v2/affiliates'];
+  const before = [tagOf(await api.get(one)), tagOf(await api.get(list))] as const;
+  await api.patch(one, { name_first: 'Grace' });
+  expect((await look(one, before[0])).body.name_first).toBe('Grace');
+  expect((await look(list, before[1])).status).toBe(200);
+  // a page further on is not the one before it
+  const first = tagOf(await api.get(`${list}?per_page=1`));
+  expect((await look(`${list}?per_page=1&page=2`, first)).status).toBe(200);
+});
+
+describe('of a payout', () => {
+  const path = () => `/v2/affiliates/payouts/${ids.payout_id}`;
+
+  test('If-Match takes it as it takes the revision alone, and refuses that of an older revision', async () => {
+    const commissions = [{ affiliate_id: ids.affiliate_id, is_paid: true }];
+    const complete = (tag: string) => api.put(path(), { commissions }, { 'if-match': tag });
+    const old = await api.get(path());
+    expect(tagOf(old)).toMatch(new RegExp(`^"${old.body.revision}-`));
+    // where the money goes is another name
+    await api.patch(`/v2/affiliates/${ids.affiliate_id}`, { name_first: 'Maria' });
+    const now = await api.get(path());
+    expect(now.body.revision).toBeGreaterThan(old.body.revision);
+    for (const tag of [tagOf(old), `"${old.body.revision}"`, `"${now.body.revision}x"`]) {
+      const refused = await complete(tag);
+      expect([refused.status, refused.reason], tag).toEqual([409, 'payout_changed']);
+    }
+    const done = await complete(tagOf(now));
+    expect([done.status, done.body.status]).toEqual([200, 'paid']);
+  });
+});
