@@ -8,6 +8,7 @@ import { created, type Route, writeRoute } from '../src/contract/route.ts';
 import { ROUTES } from '../src/http/routes.ts';
 import { readConfig } from '../src/kernel/config.ts';
 import { MAX_PAYLOAD_BYTES, publishForeign } from '../src/outbox/queue.ts';
+import { event } from '../src/webhooks/events/record.ts';
 
 (ROUTES as Route[]).push(
   writeRoute({
@@ -18,11 +19,12 @@ import { MAX_PAYLOAD_BYTES, publishForeign } from '../src/outbox/queue.ts';
     summary: '',
     bodyLimit: 2 * MAX_PAYLOAD_BYTES,
     body: Type.Object({ type: Type.String(), data: Type.Record(Type.String(), Type.Unknown()) }),
-    returns: {},
+    returns: { 201: event },
     unaudited: true,
     handle: async ({ tx, account, body: { type }, json }) => {
-      const [event] = await publishForeign(tx, [{ account, type, id: null, body: json.text }]);
-      return created(event ?? '');
+      const [made] = await publishForeign(tx, [{ account, type, id: null, body: json.text }]);
+      if (made === undefined) throw new Error('nothing was published');
+      return created(made);
     },
   }),
 );

@@ -1,13 +1,13 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { amount, currencyCode, strict, timestamp } from '../contract/schemas.ts';
 import { affiliate } from '../money/affiliates/record.ts';
 import { commission } from '../money/commissions/schema.ts';
 import { payoutSummary } from '../money/payouts/schema.ts';
 import type { EventType } from '../outbox/event-types.ts';
-import { webhookEndpoint } from '../webhooks/endpoints/schema.ts';
+import { webhookEndpoint } from '../webhooks/endpoints/record.ts';
 import * as examples from './examples.ts';
 
-interface CatalogueEntry<Data extends TSchema = TSchema> {
+interface CatalogueEntry<Data extends TObject = TObject> {
   /** The schema of `data`: what the REST GET of the record shows, without its long lists. */
   readonly data: Data;
   readonly example: Static<Data>;
@@ -33,7 +33,7 @@ const webhookTest = strict({
 });
 
 /** Holds an example to its schema. */
-const entry = <Data extends TSchema>(made: CatalogueEntry<Data>): CatalogueEntry => made;
+const entry = <Data extends TObject>(made: CatalogueEntry<Data>): CatalogueEntry => made;
 
 /** Every type of event Payhook publishes of its own: the docs, and what subscribes to events, come from here. */
 export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {

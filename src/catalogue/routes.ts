@@ -1,19 +1,7 @@
-import { Type } from 'typebox';
 import { page, readRoute } from '../contract/route.ts';
-import { listOf, strict } from '../contract/schemas.ts';
-import { event } from '../webhooks/events/schema.ts';
+import { listOf } from '../contract/schemas.ts';
+import { eventType } from './record.ts';
 import { eventTypeList, listEventTypes } from './service.ts';
-
-const eventType = strict(
-  {
-    object: Type.Literal('event_type'),
-    type: Type.String({ examples: ['payout.paid'] }),
-    description: Type.String({ description: 'when it happens' }),
-    schema: Type.Record(Type.String(), Type.Unknown(), { description: 'the JSON schema of the whole event' }),
-    example: event,
-  },
-  { title: 'EventType' },
-);
 
 export const listTypes = readRoute({
   operation: 'listEventTypes',

@@ -1,8 +1,9 @@
 import type { TSchema } from 'typebox';
 import type { ListDefinition, ListQuery, Page } from '../contract/lists.ts';
-import { toJson } from '../kernel/json.ts';
+import { type Json, toJson } from '../kernel/json.ts';
 import { EVENT_TYPES, type EventType } from '../outbox/event-types.ts';
 import { eventSchema, exampleEvent } from './catalogue.ts';
+import type { EventTypeRecord } from './record.ts';
 
 /** The catalogue is code: it is sorted and cut here, not by the database. */
 export const eventTypeList: ListDefinition = {
@@ -13,25 +14,27 @@ export const eventTypeList: ListDefinition = {
 };
 
 // A receiver that checks what it gets must let fields pass that are added later.
-const open = (schema: TSchema): unknown =>
+const open = (schema: TSchema): Record<string, unknown> =>
   JSON.parse(
     JSON.stringify(schema, (key, value: unknown) =>
       key === 'additionalProperties' && value === false ? undefined : value,
     ),
   );
 
-const ENTRIES: readonly string[] = (Object.keys(EVENT_TYPES) as EventType[]).toSorted().map((type) =>
-  toJson({
-    object: 'event_type',
-    type,
-    description: EVENT_TYPES[type],
-    schema: open(eventSchema(type)),
-    example: exampleEvent(type),
-  }),
-);
+const ENTRIES: readonly Json<EventTypeRecord>[] = (Object.keys(EVENT_TYPES) as EventType[])
+  .toSorted()
+  .map((type) =>
+    toJson<EventTypeRecord>({
+      object: 'event_type',
+      type,
+      description: EVENT_TYPES[type],
+      schema: open(eventSchema(type)),
+      example: exampleEvent(type),
+    }),
+  );
 
 /** One page of the catalogue, in the order of the names. */
-export function listEventTypes({ page, perPage, sort }: ListQuery): Page {
+export function listEventTypes({ page, perPage, sort }: ListQuery): Page<EventTypeRecord> {
   const sorted = sort.startsWith('-') ? ENTRIES.toReversed() : ENTRIES;
   const pages = Math.ceil(sorted.length / perPage);
   // a page may lie further out than a number can say

@@ -27,13 +27,13 @@ test('columns are those of the schema, each under the name of its field', () => 
 });
 
 test('a record is extended after its own fields', () => {
-  const withFee: Json<PayoutWithFee> = extended(aPayout, { fee: 25 });
+  const withFee: Json<PayoutWithFee> = extended(aPayout, { fee: toJson(25) });
   expect(withFee).toBe('{"id":"po_1","amount":5000,"fee":25}');
   expect(fromJson(withFee).fee).toBe(25);
   // @ts-expect-error: the fee is missing
   const without: Json<PayoutWithFee> = extended(aPayout, {});
   // @ts-expect-error: amount is there already
-  const twice: Json<PayoutWithFee> = extended(aPayout, { fee: 25, amount: 1 });
+  const twice: Json<PayoutWithFee> = extended(aPayout, { fee: toJson(25), amount: toJson(1) });
   return [without, twice];
 });
 

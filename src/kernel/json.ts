@@ -21,13 +21,17 @@ export function fromJson<T>(json: Json<T>): T {
   return JSON.parse(json) as T;
 }
 
+/** The text of each field of an object of type T. */
+type Texts<T> = { readonly [Field in keyof T]: Json<Exclude<T[Field], undefined>> };
+
 /**
- * A record with fields after its own, which its text is not read for. In: an object with one field at least, and fields
- * that it does not have.
+ * An object with fields after its own. Neither its text nor theirs is read. In: an object with one field at least, and
+ * the JSON of each field that it does not have.
  */
 export function extended<From extends object, To extends From>(
   json: Json<From>,
-  fields: Omit<NoInfer<To>, keyof From>,
+  fields: Texts<Omit<NoInfer<To>, keyof From>>,
 ): Json<To> {
-  return `${json.slice(0, -1)},${JSON.stringify(fields).slice(1)}`;
+  const added = Object.entries<string>(fields).map(([name, text]) => `,${JSON.stringify(name)}:${text}`);
+  return `${json.slice(0, -1)}${added.join('')}}`;
 }

@@ -58,22 +58,33 @@ export interface ForeignEvent {
   readonly body: Json<{ data: unknown }>;
 }
 
+/** A whole event, as it is sent. */
+export interface SentEvent {
+  id: string;
+  object: 'event';
+  type: string;
+  timestamp: string;
+  account_id: string;
+  api_version: '2.0.0';
+  data: Record<string, unknown>;
+}
+
 /** Stores events of platforms' own types. Returns each as it will be sent, in their order; throws `payload_too_large`. */
-export async function publishForeign(tx: Tx, events: readonly ForeignEvent[]): Promise<Json<unknown>[]> {
+export async function publishForeign(tx: Tx, events: readonly ForeignEvent[]): Promise<Json<SentEvent>[]> {
   const records = sql`
     select account_id, given_id, type, patterns, (body::json -> 'data')::text as data, place, null::uuid as only_endpoint,
            null::uuid as except_endpoint
     from unnest(${events.map(({ account }) => account)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
       ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => patternsOf(type))}::text[],
       ${events.map(({ body }) => body)}::text[]) with ordinality as r (account_id, given_id, type, patterns, body, place)`;
-  const stored = await store<{ place: bigint; bytes: number; payload: string }>(
+  const stored = await store<{ place: bigint; bytes: number; payload: Json<SentEvent> }>(
     tx,
     records,
     sql`place, octet_length(payload) as bytes, payload`,
     'publish_foreign',
   );
   if (stored.length < events.length) throw fail('resource_missing', 'no such account');
-  const payloads: string[] = [];
+  const payloads: Json<SentEvent>[] = [];
   for (const { place, bytes, payload } of stored) {
     if (bytes > MAX_PAYLOAD_BYTES) {
       throw fail(

@@ -1,9 +1,15 @@
 import { Type } from 'typebox';
 import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
-import { listOf, metadata, nullable, strict, text } from '../../contract/schemas.ts';
+import { listOf, strict } from '../../contract/schemas.ts';
 import { webhookEvent } from '../log/record.ts';
 import { getDelivery } from '../log/service.ts';
-import { endpointSecret, newWebhookEndpoint, webhookEndpoint } from './schema.ts';
+import {
+  endpointChange,
+  endpointSecret,
+  newEndpoint,
+  newWebhookEndpoint,
+  webhookEndpoint,
+} from './record.ts';
 import {
   changeEndpoint,
   createEndpoint,
@@ -16,36 +22,6 @@ import {
 import { endpointList, listEndpoints } from './store.ts';
 
 const DAY_SECONDS = 86_400;
-
-const url = Type.String({
-  minLength: 1,
-  maxLength: 2048,
-  description: 'http or https, without credentials and fragment, at a public address',
-});
-const optional = {
-  description: Type.Optional(nullable(text(500))),
-  event_types: Type.Optional(
-    nullable(
-      Type.Array(text(100), {
-        minItems: 1,
-        maxItems: 100,
-        description: 'which events it gets: names such as payout.paid or payout.*; null = all',
-      }),
-    ),
-  ),
-  headers: Type.Optional(
-    Type.Record(Type.String(), nullable(Type.String()), {
-      description: 'your own headers, sent with every delivery; null takes one away, others stay',
-    }),
-  ),
-  rate_limit: Type.Optional(
-    nullable(
-      Type.Integer({ minimum: 1, maximum: 10_000, description: 'attempts per second; null = no limit' }),
-    ),
-  ),
-  metadata: Type.Optional(metadata),
-  status: Type.Optional(Type.Enum(['enabled', 'disabled'], { title: 'EndpointStatus' })),
-};
 
 export const list = readRoute({
   operation: 'listWebhookEndpoints',
@@ -64,7 +40,7 @@ export const create = writeRoute({
   access: 'webhooks',
   summary: 'Create a webhook endpoint',
   description: 'Events that happen from now on are sent there. The answer shows the secret that signs them.',
-  body: strict({ url, ...optional }),
+  body: newEndpoint,
   returns: { 201: newWebhookEndpoint },
   errors: ['invalid_url', 'invalid_event_type', 'invalid_header', 'too_many_endpoints'],
   secretField: 'secret',
@@ -92,7 +68,7 @@ export const change = writeRoute({
     'What happens while it is disabled is held. When it is enabled again, all that is held is sent, with a new schedule. ' +
     'Header values stay with the origin they were given for: with a URL of another scheme, host or port they are dropped ' +
     'unless the same request gives them again, and `Payhook-Dropped-Headers` names the ones that were.',
-  body: strict({ url: Type.Optional(url), ...optional }),
+  body: endpointChange,
   returns: { 200: webhookEndpoint },
   errors: ['resource_missing', 'invalid_url', 'invalid_event_type', 'invalid_header'],
   handle: async ({ tx, body, params, ...caller }) => {

@@ -13,6 +13,14 @@ import { note } from '../../people/audit/service.ts';
 import { needsAffiliates, subscriptionProblem } from '../types/types.ts';
 import { changedHeaders, type OwnHeaders } from './headers.ts';
 import {
+  type EndpointChange,
+  type EndpointSecret,
+  type NewEndpoint,
+  type NewWebhookEndpoint,
+  type WebhookEndpoint,
+  withSecret,
+} from './record.ts';
+import {
   type Columns,
   type EndpointRow,
   endpointRow,
@@ -28,16 +36,6 @@ import {
   typesWaiting,
   updateEndpoint,
 } from './store.ts';
-
-export interface EndpointInput {
-  readonly url?: string;
-  readonly description?: string | null;
-  readonly event_types?: readonly string[] | null;
-  readonly headers?: Readonly<Record<string, string | null>>;
-  readonly rate_limit?: number | null;
-  readonly metadata?: Readonly<Record<string, string>>;
-  readonly status?: 'enabled' | 'disabled';
-}
 
 /** Who asks, and what secrets and addresses are handled with. */
 export interface Caller {
@@ -59,14 +57,18 @@ export function endpointUuid(id: string): EndpointId {
   return uuid;
 }
 
-async function recordOf(db: Reader, account: AccountId, endpoint: EndpointId): Promise<Json<unknown>> {
+async function recordOf(
+  db: Reader,
+  account: AccountId,
+  endpoint: EndpointId,
+): Promise<Json<WebhookEndpoint>> {
   const json = await readEndpoint(db, account, endpoint);
   if (json === null) throw missingEndpoint();
   return json;
 }
 
 /** The record of an endpoint. Throws `resource_missing`. */
-export function getEndpoint(db: Reader, account: AccountId, id: string): Promise<Json<unknown>> {
+export function getEndpoint(db: Reader, account: AccountId, id: string): Promise<Json<WebhookEndpoint>> {
   return recordOf(db, account, endpointUuid(id));
 }
 
@@ -77,8 +79,8 @@ export function getEndpoint(db: Reader, account: AccountId, id: string): Promise
 export async function createEndpoint(
   tx: Tx,
   caller: Caller,
-  input: EndpointInput & { readonly url: string },
-): Promise<Json<unknown>> {
+  input: NewEndpoint,
+): Promise<Json<NewWebhookEndpoint>> {
   const endpoint = await newEndpointId(tx);
   const { vault, account, principal } = caller;
   checkSubscription(principal, input.event_types ?? null);
@@ -91,8 +93,7 @@ export async function createEndpoint(
     secret: vault.seal(secret, placeOf(endpoint, 'secret'), await sealingKey(tx)),
   });
   if (input.status === 'disabled') await markDisabled(tx, account, endpoint, 'manual');
-  const json = await recordOf(tx, account, endpoint);
-  return `${json.slice(0, -1)},"secret":"${secret}"}`;
+  return withSecret(await recordOf(tx, account, endpoint), secret);
 }
 
 /** Each event is matched with every endpoint of its account, in the transaction that publishes it. */
@@ -100,7 +101,7 @@ const MOST_ENDPOINTS = 200;
 
 /** An endpoint after a change. */
 export interface ChangedEndpoint {
-  readonly json: Json<unknown>;
+  readonly json: Json<WebhookEndpoint>;
   /** Names of the headers whose values did not go along to another origin. */
   readonly dropped: readonly string[];
 }
@@ -113,7 +114,7 @@ export async function changeEndpoint(
   tx: Tx,
   caller: Caller,
   id: string,
-  input: EndpointInput,
+  input: EndpointChange,
 ): Promise<ChangedEndpoint> {
   const { account, principal, vault } = caller;
   const endpoint = endpointUuid(id);
@@ -128,7 +129,7 @@ export async function changeEndpoint(
   const { url, ...others } = input;
   // a program that sends the whole record back chooses no address
   const isSame = url === before.url && principal.kind !== 'operator';
-  const named: EndpointInput = isSame ? others : input;
+  const named: EndpointChange = isSame ? others : input;
   const isMoved = named.url !== undefined && originOf(named.url) !== originOf(before.url);
   const headersBefore = isMoved ? {} : openHeaders(vault, endpoint, before);
   const wanted = isMoved ? { headers: {}, ...named } : named;
@@ -178,7 +179,7 @@ export async function getSecret(
   db: Reader,
   { account, principal, vault }: SecretCaller,
   id: string,
-): Promise<Json<unknown>> {
+): Promise<Json<EndpointSecret>> {
   const endpoint = endpointUuid(id);
   const row = await endpointRow(db, account, endpoint);
   if (row === null) throw missingEndpoint();
@@ -195,7 +196,7 @@ export async function rotateSecret(
   { account, principal, vault }: SecretCaller,
   id: string,
   overlapSeconds: number,
-): Promise<Json<unknown>> {
+): Promise<Json<EndpointSecret>> {
   const endpoint = endpointUuid(id);
   const row = await lockEndpoint(tx, account, endpoint);
   if (row === null) throw missingEndpoint();
@@ -238,7 +239,7 @@ export async function testEndpoint(
 export const endpointDisabled = () =>
   fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then what it holds is sent');
 
-function secretJson(secret: string, previousUntil: string | null): Json<unknown> {
+function secretJson(secret: string, previousUntil: string | null): Json<EndpointSecret> {
   return toJson({ object: 'webhook_endpoint_secret', secret, previous_secret_expires_at: previousUntil });
 }
 
@@ -262,7 +263,7 @@ function openHeaders(vault: Vault, endpoint: EndpointId, row: EndpointRow): OwnH
 async function columnsOf(
   tx: Tx,
   endpoint: EndpointId,
-  input: EndpointInput,
+  input: EndpointChange,
   { caller, headersBefore }: { caller: Caller; headersBefore: OwnHeaders },
 ): Promise<Columns> {
   const { vault } = caller;

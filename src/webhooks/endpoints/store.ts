@@ -7,18 +7,11 @@ import {
   oneOf,
   type Page,
 } from '../../contract/lists.ts';
+import { maybeRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
-
-/** The columns of the record, over `webhook_endpoints e` join `endpoint_state s`. */
-const record = sql`public_id('we', e.id) as id, 'webhook_endpoint' as object, e.url, e.description, e.event_types,
-  case when e.disabled_at is null then 'enabled' else 'disabled' end as status, e.disabled_reason,
-  iso(e.disabled_at) as disabled_at, e.rate_limit, e.header_names as headers, e.metadata,
-  -- a rate limit is less than a second ahead
-  case when e.disabled_at is null and s.may_start_at > now() + interval '1 second' then iso(s.may_start_at) end as paused_until,
-  iso(s.failing_since) as first_failure_at, iso(s.last_success_at) as last_success_at,
-  iso(id_time(e.id)) as created_at, iso(greatest(e.updated_at, id_time(e.id))) as updated_at`;
-const stateJoin = sql`join endpoint_state s on s.account_id = e.account_id and s.endpoint_id = e.id`;
+import type { Json } from '../../kernel/json.ts';
+import { record, stateJoin, type WebhookEndpoint } from './record.ts';
 
 export const endpointList: ListDefinition = {
   id: 'e.id',
@@ -31,7 +24,11 @@ export const endpointList: ListDefinition = {
   },
 };
 
-export function listEndpoints(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
+export function listEndpoints(
+  db: Reader,
+  account: AccountId,
+  list: ListQuery,
+): Promise<Page<WebhookEndpoint>> {
   return listPage(db, {
     list,
     name: 'webhook_endpoints',
@@ -44,14 +41,17 @@ export function listEndpoints(db: Reader, account: AccountId, list: ListQuery): 
 }
 
 /** The record of a live endpoint (UUID), or null. */
-export async function readEndpoint(db: Reader, account: AccountId, id: EndpointId): Promise<string | null> {
-  const row = await maybeRow<{ json: string }>(
+export function readEndpoint(
+  db: Reader,
+  account: AccountId,
+  id: EndpointId,
+): Promise<Json<WebhookEndpoint> | null> {
+  return maybeRecord(
     db,
-    sql`select row_to_json(r)::text as json from (
-          select ${record} from webhook_endpoints e ${stateJoin}
-          where e.account_id = ${account} and e.id = ${id} and e.deleted_at is null) r`,
+    record,
+    sql`webhook_endpoints e ${stateJoin}
+        where e.account_id = ${account} and e.id = ${id} and e.deleted_at is null`,
   );
-  return row?.json ?? null;
 }
 
 /** What PATCH, rotation and deletion decide by. */

@@ -6,23 +6,20 @@ import type { Json } from '../../kernel/json.ts';
 import type { StrictJson } from '../../kernel/strict-json.ts';
 import { MAX_PAYLOAD_BYTES, publishForeign } from '../../outbox/queue.ts';
 import { isEventType, ownPrefixOf } from '../types/types.ts';
+import type { Event, NewEvent } from './record.ts';
 import { type Taken, takeExternalIds } from './store.ts';
 
 /** A request to publish an event of the platform's own. */
 export interface Publication {
   readonly account: AccountId;
-  readonly body: {
-    readonly type: string;
-    readonly data: Readonly<Record<string, unknown>>;
-    readonly external_id?: string;
-  };
+  readonly body: NewEvent;
   /** The body as it was read: its `data` is passed on as it came. */
   readonly json: StrictJson;
 }
 
 /** The event, as it is sent; the same again under the same `external_id` gives the one that was stored. */
 interface Published {
-  readonly json: Json<unknown>;
+  readonly json: Json<Event>;
   readonly isNew: boolean;
 }
 
@@ -84,7 +81,7 @@ async function store(
   tx: Tx,
   publications: readonly Publication[],
   taken: ReadonlyMap<Publication, Taken>,
-): Promise<Json<unknown>[]> {
+): Promise<Json<Event>[]> {
   if (publications.length === 0) return [];
   const events = publications.map((one) => ({
     account: one.account,

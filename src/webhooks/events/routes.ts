@@ -1,10 +1,8 @@
-import { Type } from 'typebox';
 import { batchRoute, created, ok } from '../../contract/route.ts';
-import { identifier, strict } from '../../contract/schemas.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { MAX_PAYLOAD_BYTES } from '../../outbox/queue.ts';
 import { publishPlatformEvents, SURELY_FITS_BYTES } from './publish.ts';
-import { event } from './schema.ts';
+import { event, newEvent } from './record.ts';
 
 export const publish = batchRoute({
   operation: 'publishEvent',
@@ -17,11 +15,7 @@ export const publish = batchRoute({
     '200 with the event that was stored. Types that begin with one of our own prefixes are refused.',
   bodyLimit: 2 * MAX_PAYLOAD_BYTES,
   passesOn: 'data',
-  body: strict({
-    type: Type.String({ minLength: 1, maxLength: 100, examples: ['order.created'] }),
-    data: Type.Record(Type.String(), Type.Unknown(), { description: 'passed on unchanged' }),
-    external_id: Type.Optional(identifier),
-  }),
+  body: newEvent,
   returns: { 200: event, 201: event },
   errors: [
     'invalid_event_type',

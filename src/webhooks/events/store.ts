@@ -1,7 +1,9 @@
 import sql from 'sql-template-tag';
 import { maybeRow, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, EventId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
 import { isKept } from '../../outbox/queue.ts';
+import type { Event } from './record.ts';
 
 /** An `external_id` that an event is about to be stored under. */
 interface Wanted {
@@ -18,7 +20,7 @@ export type Taken =
 interface Earlier {
   readonly hash: Buffer;
   /** The event as it is sent. */
-  readonly payload: string;
+  readonly payload: Json<Event>;
 }
 
 /**

@@ -1,12 +1,9 @@
-import { Type } from 'typebox';
 import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
-import { listOf, nullable, strict, text } from '../../contract/schemas.ts';
+import { listOf } from '../../contract/schemas.ts';
 import { loggedEndpoint } from '../log/service.ts';
-import { STATUSES, webhookRecovery } from './schema.ts';
+import { recoveryRequest, webhookRecovery } from './record.ts';
 import { cancelRecovery, createRecovery, getRecovery } from './service.ts';
 import { listRecoveries, recoveryList } from './store.ts';
-
-const status = Type.Enum([...STATUSES], { title: 'RecoveredStatus' });
 
 export const recover = writeRoute({
   operation: 'recoverWebhookEndpoint',
@@ -18,33 +15,7 @@ export const recover = writeRoute({
     'Stores a job that workers carry out: every event of the log that matches when the job comes to it is sent once ' +
     'more, as by a retry, the oldest first and a few at a time, so that new events do not wait. An endpoint has one ' +
     'at a time. A token without the scope affiliates names the `types`, none of payouts, commissions and affiliates.',
-  body: strict({
-    since: Type.String({
-      minLength: 1,
-      description: 'events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD of the account',
-    }),
-    until: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: 'events created before it, a day whole; now at the latest, and if left out',
-      }),
-    ),
-    status: Type.Optional(
-      Type.Union([status, Type.Array(status, { minItems: 1, maxItems: STATUSES.length })], {
-        description: 'the status of the events in the log, or several; failed if left out',
-        default: 'failed',
-      }),
-    ),
-    types: Type.Optional(
-      nullable(
-        Type.Array(text(100), {
-          minItems: 1,
-          maxItems: 100,
-          description: 'names such as payout.paid or payout.*; null = all',
-        }),
-      ),
-    ),
-  }),
+  body: recoveryRequest,
   returns: { 201: webhookRecovery },
   errors: [
     'resource_missing',

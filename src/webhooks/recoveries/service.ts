@@ -13,6 +13,7 @@ import {
 } from '../../kernel/time.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
 import { checkSubscription, endpointUuid, knownTypes, missingEndpoint } from '../endpoints/service.ts';
+import type { RecoveryRequest, WebhookRecovery } from './record.ts';
 import {
   type Filters,
   insertRecovery,
@@ -22,13 +23,6 @@ import {
   type Place,
   readRecovery,
 } from './store.ts';
-
-export interface RecoveryInput {
-  readonly since: string;
-  readonly until?: string;
-  readonly status?: string | readonly string[];
-  readonly types?: readonly string[] | null;
-}
 
 const missing = () => fail('resource_missing', 'no such recovery of this webhook endpoint');
 
@@ -43,7 +37,7 @@ export async function getRecovery(
   db: Reader,
   account: AccountId,
   ids: { id: string; recovery_id: string },
-): Promise<Json<unknown>> {
+): Promise<Json<WebhookRecovery>> {
   const json = await readRecovery(db, account, placeOf(ids));
   if (json === null) throw missing();
   return json;
@@ -58,8 +52,8 @@ export async function createRecovery(
   tx: Tx,
   principal: Principal,
   id: string,
-  input: RecoveryInput,
-): Promise<Json<unknown>> {
+  input: RecoveryRequest,
+): Promise<Json<WebhookRecovery>> {
   const { account } = principal;
   const endpoint = endpointUuid(id);
   // what a credential may not read, it may not have sent somewhere
@@ -105,7 +99,7 @@ export async function cancelRecovery(
 }
 
 function filtersOf(
-  { since, until, status = 'failed', types = null }: RecoveryInput,
+  { since, until, status = 'failed', types = null }: RecoveryRequest,
   now: Timestamp,
   zone: string,
 ): Filters {

@@ -6,22 +6,13 @@ import {
   listPage,
   type Page,
 } from '../../contract/lists.ts';
+import { maybeRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, type Tx } from '../../db/connect.ts';
 import type { AccountId, EndpointId, RecoveryId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
+import { endpointJoin, record, type WebhookRecovery } from './record.ts';
 
-/** The columns of the record, over `webhook_recoveries r` join `webhook_endpoints e`. */
-const record = sql`public_id('rec', r.id) as id, 'webhook_recovery' as object,
-  public_id('we', r.endpoint_id) as webhook_endpoint_id,
-  case when r.completed_at is not null then 'completed' when r.cancelled_at is not null then 'cancelled'
-       when e.disabled_at is not null then 'paused' when r.started_at is not null then 'running'
-       else 'pending' end as status,
-  json_build_object('since', iso(r.since), 'until', iso(r.until), 'status', r.statuses, 'types', r.types) as filters,
-  iso(case when r.completed_at is not null then r.until
-           when r.started_at is not null then id_time(r.cursor) end) as processed_until,
-  r.queued_count, r.skipped_count, r.created_by, iso(id_time(r.id)) as created_at, iso(r.started_at) as started_at,
-  iso(r.completed_at) as completed_at, iso(r.cancelled_at) as cancelled_at`;
-const endpointJoin = sql`join webhook_endpoints e on e.account_id = r.account_id and e.id = r.endpoint_id`;
 const isOpen = sql`r.completed_at is null and r.cancelled_at is null`;
 
 /** The recoveries of one endpoint. */
@@ -37,7 +28,7 @@ export function listRecoveries(
   account: AccountId,
   endpoint: EndpointId,
   list: ListQuery,
-): Promise<Page> {
+): Promise<Page<WebhookRecovery>> {
   return listPage(db, {
     list,
     name: 'webhook_recoveries',
@@ -52,22 +43,21 @@ export function listRecoveries(
 /** A recovery and its endpoint, by their UUIDs. */
 export interface Place {
   readonly endpoint: EndpointId;
-  readonly recovery: string;
+  readonly recovery: RecoveryId;
 }
 
 /** The record, or null. */
-export async function readRecovery(
+export function readRecovery(
   db: Reader,
   account: AccountId,
   { endpoint, recovery }: Place,
-): Promise<string | null> {
-  const row = await maybeRow<{ json: string }>(
+): Promise<Json<WebhookRecovery> | null> {
+  return maybeRecord(
     db,
-    sql`select row_to_json(t)::text as json from (
-          select ${record} from webhook_recoveries r ${endpointJoin}
-          where r.account_id = ${account} and r.endpoint_id = ${endpoint} and r.id = ${recovery}) t`,
+    record,
+    sql`webhook_recoveries r ${endpointJoin}
+        where r.account_id = ${account} and r.endpoint_id = ${endpoint} and r.id = ${recovery}`,
   );
-  return row?.json ?? null;
 }
 
 /** What a recovery decides by, with the time. The endpoint's row is locked: changes of it and twins wait. */
@@ -111,9 +101,9 @@ export async function insertRecovery(
   tx: Tx,
   account: AccountId,
   { endpoint, filters, createdBy }: { endpoint: EndpointId; filters: Filters; createdBy: string },
-): Promise<string> {
+): Promise<RecoveryId> {
   const { since, until, statuses, types } = filters;
-  const { id } = await oneRow<{ id: string }>(
+  const { id } = await oneRow<{ id: RecoveryId }>(
     tx,
     sql`insert into webhook_recoveries (account_id, endpoint_id, since, until, statuses, types, cursor, created_by)
         values (${account}, ${endpoint}, ${since}, ${until}, ${[...statuses]}, ${types && [...types]},

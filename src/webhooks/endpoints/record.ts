@@ -1,0 +1,128 @@
+import sql from 'sql-template-tag';
+import { type Static, Type } from 'typebox';
+import { columnsOf } from '../../contract/records.ts';
+import { metadata, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
+import { extended, type Json, toJson } from '../../kernel/json.ts';
+
+const fields = {
+  id: Type.String({ examples: ['we_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+  object: Type.Literal('webhook_endpoint'),
+  url: Type.String({ description: 'where events are sent to' }),
+  description: nullable(Type.String({ description: 'a note of yours' })),
+  event_types: nullable(Type.Array(Type.String(), { description: 'null = all' })),
+  status: Type.Enum(['enabled', 'disabled'], { title: 'EndpointStatus' }),
+  disabled_reason: nullable(
+    Type.Enum(['manual', 'failing', 'gone'], {
+      title: 'DisabledReason',
+      description: 'manual: by hand; failing: every attempt failed for five days; gone: it answered 410',
+    }),
+  ),
+  disabled_at: nullable(timestamp),
+  paused_until: nullable({
+    ...timestamp,
+    description:
+      'nothing is sent before: it asked to be left alone (Retry-After), or was busy (429, 502, 503, 504)',
+  }),
+  rate_limit: nullable(Type.Integer({ description: 'attempts per second; null = no limit' })),
+  headers: Type.Array(Type.String(), {
+    description: 'names of your own headers; their values are never shown',
+  }),
+  metadata,
+  first_failure_at: nullable(timestamp),
+  last_success_at: nullable(timestamp),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+/** The webhook endpoint record. */
+export const webhookEndpoint = strict(fields, { title: 'WebhookEndpoint' });
+export type WebhookEndpoint = Static<typeof webhookEndpoint>;
+
+/** Its columns, over `webhook_endpoints e` and `stateJoin`. */
+export const record = columnsOf(webhookEndpoint, {
+  id: "public_id('we', e.id)",
+  object: "'webhook_endpoint'",
+  url: 'e.url',
+  description: 'e.description',
+  event_types: 'e.event_types',
+  status: "case when e.disabled_at is null then 'enabled' else 'disabled' end",
+  disabled_reason: 'e.disabled_reason',
+  disabled_at: 'iso(e.disabled_at)',
+  rate_limit: 'e.rate_limit',
+  headers: 'e.header_names',
+  metadata: 'e.metadata',
+  // a rate limit is less than a second ahead
+  paused_until: `case when e.disabled_at is null and s.may_start_at > now() + interval '1 second'
+    then iso(s.may_start_at) end`,
+  first_failure_at: 'iso(s.failing_since)',
+  last_success_at: 'iso(s.last_success_at)',
+  created_at: 'iso(id_time(e.id))',
+  updated_at: 'iso(greatest(e.updated_at, id_time(e.id)))',
+});
+export const stateJoin = sql`join endpoint_state s on s.account_id = e.account_id and s.endpoint_id = e.id`;
+
+const secret = nullable(
+  Type.String({
+    description: 'signs what is sent (Standard Webhooks); null when a stored answer is replayed',
+    examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+  }),
+);
+
+/** The record as its creation answers it. */
+export const newWebhookEndpoint = strict({ ...fields, secret }, { title: 'NewWebhookEndpoint' });
+export type NewWebhookEndpoint = Static<typeof newWebhookEndpoint>;
+
+/** The record with the secret that was just made. */
+export const withSecret = (json: Json<WebhookEndpoint>, made: string): Json<NewWebhookEndpoint> =>
+  extended(json, { secret: toJson(made) });
+
+/** The secret by itself. */
+export const endpointSecret = strict(
+  {
+    object: Type.Literal('webhook_endpoint_secret'),
+    secret,
+    previous_secret_expires_at: nullable({
+      ...timestamp,
+      description: 'until then deliveries carry the signature of the secret before this one too',
+    }),
+  },
+  { title: 'WebhookEndpointSecret' },
+);
+export type EndpointSecret = Static<typeof endpointSecret>;
+
+const url = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: 'http or https, without credentials and fragment, at a public address',
+});
+const optional = {
+  description: Type.Optional(nullable(text(500))),
+  event_types: Type.Optional(
+    nullable(
+      Type.Array(text(100), {
+        minItems: 1,
+        maxItems: 100,
+        description: 'which events it gets: names such as payout.paid or payout.*; null = all',
+      }),
+    ),
+  ),
+  headers: Type.Optional(
+    Type.Record(Type.String(), nullable(Type.String()), {
+      description: 'your own headers, sent with every delivery; null takes one away, others stay',
+    }),
+  ),
+  rate_limit: Type.Optional(
+    nullable(
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'attempts per second; null = no limit' }),
+    ),
+  ),
+  metadata: Type.Optional(metadata),
+  status: Type.Optional(Type.Enum(['enabled', 'disabled'], { title: 'EndpointStatus' })),
+};
+
+/** What an endpoint is made of. */
+export const newEndpoint = strict({ url, ...optional });
+export type NewEndpoint = Static<typeof newEndpoint>;
+/** What may be changed of one. */
+export const endpointChange = strict({ url: Type.Optional(url), ...optional });
+export type EndpointChange = Static<typeof endpointChange>;

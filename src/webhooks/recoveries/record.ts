@@ -1,0 +1,97 @@
+import sql from 'sql-template-tag';
+import { type Static, Type } from 'typebox';
+import { columnsOf } from '../../contract/records.ts';
+import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
+
+const STATUSES = ['failed', 'pending', 'delivered'] as const;
+
+const status = Type.Enum([...STATUSES], { title: 'RecoveredStatus' });
+
+/** What a recovery sends again, as it was applied. */
+const filters = strict({
+  since: timestamp,
+  until: timestamp,
+  status: Type.Array(status),
+  types: nullable(Type.Array(Type.String(), { description: 'null = all' })),
+});
+
+/** The recovery record. */
+export const webhookRecovery = strict(
+  {
+    id: Type.String({ examples: ['rec_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+    object: Type.Literal('webhook_recovery'),
+    webhook_endpoint_id: Type.String(),
+    status: Type.Enum(['pending', 'running', 'paused', 'completed', 'cancelled'], {
+      title: 'RecoveryStatus',
+      description: 'paused: the endpoint is disabled; it goes on when the endpoint is enabled',
+    }),
+    filters,
+    processed_until: nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'events created before this were looked at: how far it is between `since` and `until`',
+      }),
+    ),
+    queued_count: Type.Integer({ description: 'events it put into work' }),
+    skipped_count: Type.Integer({
+      description: 'events that were due or under way anyway: that attempt is theirs',
+    }),
+    created_by: Type.String(),
+    created_at: timestamp,
+    started_at: nullable(timestamp),
+    completed_at: nullable(timestamp),
+    cancelled_at: nullable(timestamp),
+  },
+  { title: 'WebhookRecovery' },
+);
+export type WebhookRecovery = Static<typeof webhookRecovery>;
+
+/** Its columns, over `webhook_recoveries r` and `endpointJoin`. */
+export const record = columnsOf(webhookRecovery, {
+  id: "public_id('rec', r.id)",
+  object: "'webhook_recovery'",
+  webhook_endpoint_id: "public_id('we', r.endpoint_id)",
+  status: `case when r.completed_at is not null then 'completed' when r.cancelled_at is not null then 'cancelled'
+    when e.disabled_at is not null then 'paused' when r.started_at is not null then 'running' else 'pending' end`,
+  filters: `json_build_object('since', iso(r.since), 'until', iso(r.until), 'status', r.statuses, 'types', r.types)`,
+  processed_until: `iso(case when r.completed_at is not null then r.until
+    when r.started_at is not null then id_time(r.cursor) end)`,
+  queued_count: 'r.queued_count',
+  skipped_count: 'r.skipped_count',
+  created_by: 'r.created_by',
+  created_at: 'iso(id_time(r.id))',
+  started_at: 'iso(r.started_at)',
+  completed_at: 'iso(r.completed_at)',
+  cancelled_at: 'iso(r.cancelled_at)',
+});
+export const endpointJoin = sql`join webhook_endpoints e on e.account_id = r.account_id and e.id = r.endpoint_id`;
+
+/** What is to be sent again, as it is asked for. */
+export const recoveryRequest = strict({
+  since: Type.String({
+    minLength: 1,
+    description: 'events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD of the account',
+  }),
+  until: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'events created before it, a day whole; now at the latest, and if left out',
+    }),
+  ),
+  status: Type.Optional(
+    Type.Union([status, Type.Array(status, { minItems: 1, maxItems: STATUSES.length })], {
+      description: 'the status of the events in the log, or several; failed if left out',
+      default: 'failed',
+    }),
+  ),
+  types: Type.Optional(
+    nullable(
+      Type.Array(text(100), {
+        minItems: 1,
+        maxItems: 100,
+        description: 'names such as payout.paid or payout.*; null = all',
+      }),
+    ),
+  ),
+});
+export type RecoveryRequest = Static<typeof recoveryRequest>;
