@@ -14,6 +14,7 @@ export interface BatchOptions extends KeyedOptions {
 }
 
 /** Every operation of the API, by the noun it is about. What each one does in full is told in the description. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table, an operation a line
 export function resourcesOf({ method, send }: Calls) {
   return {
     me: {

@@ -22,126 +22,132 @@ export interface CsvReader {
   end(): CsvLine[];
 }
 
+/** Where a reader is in its file. */
+interface Place {
+  readonly format: CsvColumns;
+  header: CsvHeader;
+  /** The line that `rest` begins in. */
+  line: number;
+  /** What came and is not read yet. */
+  rest: string;
+}
+
 /**
  * Reads a CSV file (RFC 4180; UTF-8 with or without a byte order mark; lines ended by LF, CRLF or CR) piece by piece,
  * in the memory of a piece and a line. Lines without any content are left out.
  */
 export function csvReader(format: CsvColumns): CsvReader {
   const decode = utf8Decoder();
-  let header: CsvHeader = { names: [], width: 0 };
-  let line = 1;
-  let rest = ''; // begins with that line
+  const place: Place = { format, header: { names: [], width: 0 }, line: 1, rest: '' };
   let dueLength = 0; // an unfinished line is scanned again when it has doubled, so that all its pieces cost one scan
 
   function take(piece: Buffer, isLast: boolean): CsvLine[] {
     const { text, wrong } = decode(piece, isLast);
     const found: CsvLine[] = [];
     const isEnd = isLast || wrong !== null;
-    rest += text;
+    place.rest += text;
+    const { rest } = place;
     if (!isEnd && rest.length < dueLength) return found;
     let start = 0;
     let scanned: Scanned | null = null;
     while (start < rest.length) {
       scanned = scanRecord(rest, start, isEnd);
-      checkLength(scanned, start);
-      if (scanned.kind === 'wrong') throw refuseAt(scanned.rule, start, scanned.at, scanned.cells.length);
+      checkLength(place, scanned, start);
+      if (scanned.kind === 'wrong')
+        throw refuseAt(place, scanned.rule, start, scanned.at, scanned.cells.length);
       if (scanned.kind === 'unfinished' || !scanned.hasEnd) break;
-      readRecord(scanned.cells, found);
-      line += scanned.lineEnds;
+      readRecord(place, scanned.cells, found);
+      place.line += scanned.lineEnds;
       start = scanned.next;
       scanned = null;
     }
     const cell = scanned === null ? 0 : scanned.cells.length - (scanned.kind === 'record' ? 1 : 0);
-    if (wrong !== null) throw refuseAt(wrong, start, rest.length, cell);
-    if (isLast && scanned !== null) readLast(scanned, start, found);
-    rest = rest.slice(start);
-    dueLength = 2 * rest.length;
+    if (wrong !== null) throw refuseAt(place, wrong, start, rest.length, cell);
+    if (isLast && scanned !== null) readLast(place, scanned, start, found);
+    place.rest = rest.slice(start);
+    dueLength = 2 * place.rest.length;
     return found;
-  }
-
-  function readRecord(cells: string[], found: CsvLine[]): void {
-    if (cells.every((cell) => cell === '')) return;
-    if (header.width === 0) header = readHeader(cells, line, format);
-    else found.push({ line, cells: underHeader(cells) });
-  }
-
-  /** The cells under the names; what is beyond them must be empty, as spreadsheets leave it. */
-  function underHeader(cells: string[]): string[] {
-    const { names, width } = header;
-    if (cells.length < names.length) throw refuse(cells.length, 'is missing: the line ends before it');
-    if (cells.length > names.length) {
-      const beyond = cells.findIndex(
-        (cell, index) => index >= names.length && (cell !== '' || index >= width),
-      );
-      if (beyond !== -1) throw refuse(beyond, BEYOND);
-      cells.length = names.length;
-    }
-    return cells;
-  }
-
-  /** The record that the end of the file closes: only one that cannot have been longer is read. */
-  function readLast(scanned: Exclude<Scanned, { kind: 'wrong' }>, start: number, found: CsvLine[]): void {
-    const { cells } = scanned;
-    if (scanned.kind === 'unfinished') {
-      throw refuseAt(
-        `the quote that opens here is never closed: ${CUT_OFF}`,
-        start,
-        scanned.quote,
-        cells.length,
-      );
-    }
-    if (cells.length === 1 && rest.slice(start).trim() === '') return;
-    const isHeader = header.width === 0;
-    if (isHeader) header = readHeader(cells, line, format);
-    const last = header.names.length - 1;
-    if (cells.length <= last) throw refuse(cells.length, `the file ends before it: ${CUT_OFF}`);
-    const isWhole =
-      cells.length > header.names.length ||
-      (cells[last] !== '' && format.fixedWords.includes(header.names[last] ?? ''));
-    if (isHeader || !isWhole) throw refuse(last, NO_LINE_END);
-    readRecord(cells, found);
-  }
-
-  function checkLength(scanned: Scanned, start: number): void {
-    const { kind, cells } = scanned;
-    const end = kind === 'record' ? scanned.next : kind === 'wrong' ? scanned.at : rest.length;
-    if (end - start <= LONGEST) return;
-    const cell = kind === 'record' ? cells.indexOf(longest(cells)) : cells.length;
-    if (kind !== 'unfinished' || scanned.quote === -1) throw refuse(cell, `${TOO_LONG} in one line`);
-    throw refuseAt(
-      `the quote that opens here is not closed: ${TOO_LONG}`,
-      start,
-      scanned.quote,
-      cells.length,
-    );
-  }
-
-  const nameOf = (column: number) => header.names[column] ?? String(column + 1);
-
-  /** The error of a column in the record that begins in this line. */
-  const refuse = (column: number, what: string) =>
-    new CsvError(`line ${line}, column ${nameOf(column)}: ${what}`);
-
-  /** The error of the character at `at`, in the record that begins at `start`. */
-  function refuseAt(what: string, start: number, at: number, column: number): CsvError {
-    const lines = rest.slice(start, at).split(/\r\n|\n|\r/);
-    const character = [...(lines.at(-1) ?? '')].length + 1;
-    return new CsvError(
-      `line ${line + lines.length - 1}, column ${nameOf(column)}, character ${character}: ${what}`,
-    );
   }
 
   return {
     get header() {
-      return header.names;
+      return place.header.names;
     },
     read: (piece) => take(piece, false),
     end() {
       const found = take(Buffer.alloc(0), true);
-      if (header.width === 0) throw new CsvError('the file is empty: its first line must name the columns');
+      if (place.header.width === 0)
+        throw new CsvError('the file is empty: its first line must name the columns');
       return found;
     },
   };
+}
+
+function readRecord(place: Place, cells: string[], found: CsvLine[]): void {
+  if (cells.every((cell) => cell === '')) return;
+  if (place.header.width === 0) place.header = readHeader(cells, place.line, place.format);
+  else found.push({ line: place.line, cells: underHeader(place, cells) });
+}
+
+/** The cells under the names; what is beyond them must be empty, as spreadsheets leave it. */
+function underHeader(place: Place, cells: string[]): string[] {
+  const { names, width } = place.header;
+  if (cells.length < names.length) throw refuse(place, cells.length, 'is missing: the line ends before it');
+  if (cells.length > names.length) {
+    const beyond = cells.findIndex((cell, index) => index >= names.length && (cell !== '' || index >= width));
+    if (beyond !== -1) throw refuse(place, beyond, BEYOND);
+    cells.length = names.length;
+  }
+  return cells;
+}
+
+/** The record that the end of the file closes: only one that cannot have been longer is read. */
+function readLast(
+  place: Place,
+  scanned: Exclude<Scanned, { kind: 'wrong' }>,
+  start: number,
+  found: CsvLine[],
+): void {
+  const { cells } = scanned;
+  if (scanned.kind === 'unfinished') {
+    const what = `the quote that opens here is never closed: ${CUT_OFF}`;
+    throw refuseAt(place, what, start, scanned.quote, cells.length);
+  }
+  if (cells.length === 1 && place.rest.slice(start).trim() === '') return;
+  const isHeader = place.header.width === 0;
+  if (isHeader) place.header = readHeader(cells, place.line, place.format);
+  const { names } = place.header;
+  const last = names.length - 1;
+  if (cells.length <= last) throw refuse(place, cells.length, `the file ends before it: ${CUT_OFF}`);
+  const isWhole =
+    cells.length > names.length ||
+    (cells[last] !== '' && place.format.fixedWords.includes(names[last] ?? ''));
+  if (isHeader || !isWhole) throw refuse(place, last, NO_LINE_END);
+  readRecord(place, cells, found);
+}
+
+function checkLength(place: Place, scanned: Scanned, start: number): void {
+  const { kind, cells } = scanned;
+  const end = kind === 'record' ? scanned.next : kind === 'wrong' ? scanned.at : place.rest.length;
+  if (end - start <= LONGEST) return;
+  const cell = kind === 'record' ? cells.indexOf(longest(cells)) : cells.length;
+  if (kind !== 'unfinished' || scanned.quote === -1) throw refuse(place, cell, `${TOO_LONG} in one line`);
+  const what = `the quote that opens here is not closed: ${TOO_LONG}`;
+  throw refuseAt(place, what, start, scanned.quote, cells.length);
+}
+
+const nameOf = ({ header }: Place, column: number) => header.names[column] ?? String(column + 1);
+
+/** The error of a column in the record that begins in this line. */
+const refuse = (place: Place, column: number, what: string) =>
+  new CsvError(`line ${place.line}, column ${nameOf(place, column)}: ${what}`);
+
+/** The error of the character at `at`, in the record that begins at `start`. */
+function refuseAt(place: Place, what: string, start: number, at: number, column: number): CsvError {
+  const lines = place.rest.slice(start, at).split(/\r\n|\n|\r/);
+  const line = place.line + lines.length - 1;
+  const character = [...(lines.at(-1) ?? '')].length + 1;
+  return new CsvError(`line ${line}, column ${nameOf(place, column)}, character ${character}: ${what}`);
 }
 
 const longest = (cells: readonly string[]) => cells.reduce((a, b) => (b.length > a.length ? b : a));
