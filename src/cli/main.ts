@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-import { tell } from './command/errors.ts';
+import { tell, textOf } from './command/errors.ts';
 import { cleanUp } from './terminal/interrupt.ts';
-import { printable } from './terminal/table.ts';
 
 const args = process.argv.slice(2);
 const json = args.includes('--json');
@@ -9,16 +8,11 @@ const json = args.includes('--json');
 const exit = (code: number): never => process.exit(code);
 process.on('exit', cleanUp);
 
-const stackOf = (thrown: unknown) => (thrown instanceof Error ? thrown.stack : String(thrown));
-// Messages quote what files and records say.
-const printableLines = (text: string) => text.split('\n').map(printable).join('\n');
-
 /** Tells what went wrong on standard error; returns the exit code. */
 function report(thrown: unknown): number {
-  const { exitCode, code, reason, message, unexpected } = tell(thrown);
-  if (json) process.stderr.write(`${JSON.stringify({ error: { code, message, reason } })}\n`);
-  else process.stderr.write(`payhook: ${unexpected ? stackOf(thrown) : printableLines(message)}\n`);
-  return exitCode;
+  const told = tell(thrown);
+  process.stderr.write(textOf(told, thrown, json));
+  return told.exitCode;
 }
 
 function exitOnSignals(): void {

@@ -1,55 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import {
-  AFFILIATES,
-  type Json,
-  makeAffiliate,
-  makeCommission,
-  nothingChanges,
-  PAYOUTS,
-  PROGRAMS,
-} from '../api/fixtures.ts';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
-import { type Machine, startMachine } from './support.ts';
+import { expect, test } from 'vitest';
+import { AFFILIATES, makeAffiliate, makeCommission, PAYOUTS, PROGRAMS } from '../api/fixtures.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+import { commandsOf } from './here.ts';
+import { useMachine } from './support.ts';
 
-let world: World;
-let machine: Machine;
+const world = useWorld();
 /** An account of its own for each test. */
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-  machine = startMachine();
-});
-beforeEach(async () => {
-  api = await world.otherAccount();
-});
-afterAll(async () => {
-  await machine.close();
-  await world.close();
-});
-
-const run = (...args: string[]) =>
-  machine.run(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key } });
-
-/** A command that has to succeed; returns what it printed for people. */
-async function say(...args: string[]): Promise<string> {
-  const ran = await run(...args);
-  expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
-  return ran.stdout;
-}
-
-/** A command that has to succeed; returns its JSON. */
-async function ask(...args: string[]): Promise<Json> {
-  return JSON.parse(await say(...args, '--json'));
-}
-
-/** A command that is refused and changes nothing. */
-async function refuse(code: number, message: string, ...args: string[]): Promise<void> {
-  await nothingChanges(world, async () => {
-    const ran = await run(...args);
-    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
-  });
-}
+const api = useAccount(world);
+const { ask, refuse, say } = commandsOf(world, api, useMachine());
 
 test('put makes the affiliate of an external_id, and changes what is named the next time', async () => {
   const made = await ask('affiliates', 'put', 'crm/7', '--email', 'zoe@example.com', '--name-first', 'Zoë');

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { type Answer, afterwards, json, stub } from '../client/support.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Answer, json, stub } from '../client/support.ts';
 import { startMachine } from './support.ts';
 
 test('an export that is cut off on the way leaves no file', async () => {
@@ -11,7 +11,7 @@ test('an export that is cut off on the way leaves no file', async () => {
   };
   const { url } = await stub(json(200, payout), cut);
   const machine = startMachine();
-  afterwards(() => machine.close());
+  onTestFinished(() => machine.close());
   const env = { PAYHOOK_URL: url, PAYHOOK_API_KEY: 'x' };
   const ran = await machine.run(['payouts', 'export', 'po_1'], { env });
   expect(ran).toMatchObject({ code: 1, stdout: '' });
@@ -22,7 +22,7 @@ test('an export that is cut off on the way leaves no file', async () => {
 test('an id that is none is a usage error, and nothing is sent', async () => {
   const { url, seen } = await stub(json(200, {}));
   const machine = startMachine();
-  afterwards(() => machine.close());
+  onTestFinished(() => machine.close());
   const env = { PAYHOOK_URL: url, PAYHOOK_API_KEY: 'x' };
   for (const id of ['', '..']) {
     const ran = await machine.run(['payouts', 'delete', id, '--yes'], { env });
@@ -38,7 +38,7 @@ test('an id that is none is a usage error, and nothing is sent', async () => {
 test('a command says who it is', async () => {
   const { url, seen } = await stub(json(200, { data: [], pagination: { pages: 0 } }));
   const machine = startMachine();
-  afterwards(() => machine.close());
+  onTestFinished(() => machine.close());
   await machine.run(['keys', 'list'], { env: { PAYHOOK_URL: url, PAYHOOK_API_KEY: 'x' } });
   expect(seen[0]).toMatchObject({
     url: '/v2/api-keys',

@@ -1,15 +1,17 @@
-import { type Told, tell } from '../../src/cli/command/errors.ts';
+import { expect } from 'vitest';
+import { type Told, tell, textOf } from '../../src/cli/command/errors.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { createTerminal } from '../../src/cli/terminal/terminal.ts';
+import { type Json, nothingChanges } from '../api/fixtures.ts';
+import type { Api } from '../support/api.ts';
+import type { World } from '../support/world.ts';
+import type { Ran } from './support.ts';
 
 /** How a command that ran inside the test ended. */
-export interface RanHere {
+export interface RanHere extends Ran {
   readonly code: number;
-  readonly stdout: string;
   /** What main would tell on standard error. */
   readonly error: Told | null;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
-  json(): any;
 }
 
 const never = (): never => {
@@ -20,30 +22,77 @@ const never = (): never => {
 export const programHere = () =>
   buildProgram({ terminal: createTerminal(false), exit: never, finish: () => undefined });
 
-/**
- * Runs a command inside this process, as `main` does, with nobody to ask. It finds its server by PAYHOOK_URL and
- * PAYHOOK_API_KEY.
- */
-export async function runHere(args: readonly string[]): Promise<RanHere> {
-  let stdout = '';
-  let code = 0;
-  const json = args.includes('--json');
-  const terminal = {
-    ...createTerminal(json),
-    interactive: false,
-    result(value: unknown, text: () => string) {
-      stdout += json ? `${JSON.stringify(value)}\n` : text();
+/** Catches what is written to a stream until `release`, which returns it. */
+function capture(stream: NodeJS.WriteStream): { release(): string } {
+  const chunks: Buffer[] = [];
+  const { write } = stream;
+  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+    chunks.push(Buffer.from(chunk as string));
+    const done = rest.at(-1);
+    if (typeof done === 'function') process.nextTick(done);
+    return true;
+  };
+  return {
+    release() {
+      stream.write = write;
+      return Buffer.concat(chunks).toString('utf8');
     },
-    note: () => undefined,
   };
-  const finish = (given: number) => {
-    code = given;
+}
+
+/**
+ * Runs a command inside this process, as `main` does, with nobody to ask; in a folder, if one is given. It finds its
+ * server by PAYHOOK_URL and PAYHOOK_API_KEY.
+ */
+export async function runHere(
+  args: readonly string[],
+  { env = {}, cwd }: { env?: Readonly<Record<string, string>>; cwd?: string } = {},
+): Promise<RanHere> {
+  const json = args.includes('--json');
+  const before = { env: process.env, cwd: process.cwd() };
+  process.env = { ...before.env, ...env };
+  if (cwd) process.chdir(cwd);
+  const [out, err] = [capture(process.stdout), capture(process.stderr)];
+  let code = 0;
+  let error: Told | null = null;
+  try {
+    const terminal = { ...createTerminal(json), interactive: false };
+    const finish = (given: number) => {
+      code = given;
+    };
+    const program = await buildProgram({ terminal, exit: never, finish, args });
+    await program.parseAsync([...args], { from: 'user' });
+  } catch (thrown) {
+    error = tell(thrown);
+    code = error.exitCode;
+    process.stderr.write(textOf(error, thrown, json));
+  }
+  const [stdout, stderr] = [out.release(), err.release()];
+  process.env = before.env;
+  process.chdir(before.cwd);
+  return { code, stdout, stderr, error, json: () => JSON.parse(stdout) };
+}
+
+/** Commands for an account of a world, run inside this process in a folder. */
+export function commandsOf(world: World, api: Api, machine: { readonly folder: string }) {
+  const run = (...args: string[]) =>
+    runHere(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key }, cwd: machine.folder });
+  const say = async (...args: string[]): Promise<string> => {
+    const ran = await run(...args);
+    expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
+    return ran.stdout;
   };
-  const error = await buildProgram({ terminal, exit: never, finish, args })
-    .then((program) => program.parseAsync([...args], { from: 'user' }))
-    .then(
-      () => null,
-      (thrown: unknown) => tell(thrown),
-    );
-  return { code: error?.exitCode ?? code, stdout, error, json: () => JSON.parse(stdout) };
+  return {
+    run,
+    /** A command that has to succeed; returns what it printed for people. */
+    say,
+    /** A command that has to succeed; returns its JSON. */
+    ask: async (...args: string[]): Promise<Json> => JSON.parse(await say(...args, '--json')),
+    /** A command that is refused and changes nothing. */
+    refuse: (code: number, message: string, ...args: string[]): Promise<void> =>
+      nothingChanges(world, async () => {
+        const ran = await run(...args);
+        expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
+      }),
+  };
 }

@@ -1,36 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Json, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
-import { type Machine, type Ran, startMachine } from './support.ts';
+import { expect, test } from 'vitest';
+import { makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+import { commandsOf } from './here.ts';
+import { useMachine } from './support.ts';
 
 const ENDPOINTS = '/v2/webhook-endpoints';
 
-let world: World;
-let machine: Machine;
+const world = useWorld();
 /** An account of its own for each test. */
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-  machine = startMachine();
-});
-beforeEach(async () => {
-  api = await world.otherAccount();
-});
-afterAll(async () => {
-  await machine.close();
-  await world.close();
-});
-
-const run = (...args: string[]): Promise<Ran> =>
-  machine.run(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key } });
-
-/** A command that has to succeed; returns its JSON. */
-async function ask(...args: string[]): Promise<Json> {
-  const ran = await run(...args, '--json');
-  expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
-  return ran.json();
-}
+const api = useAccount(world);
+const { ask, run } = commandsOf(world, api, useMachine());
 
 test('commissions create takes one in, in decimals, and the same again is the same', async () => {
   const { id, email } = await makeAffiliate(api);

@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import {
   AFFILIATES,
   type Json,
@@ -13,24 +13,18 @@ import {
   PAYOUTS,
   parseCsv,
 } from '../api/fixtures.ts';
-import { type Answer, afterwards, json, stub } from '../client/support.ts';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { type Answer, json, stub } from '../client/support.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import { type Machine, type Ran, startMachine } from './support.ts';
 
-let world: World;
+const world = useWorld();
 /** An account and a folder of their own for each test. */
-let api: Api;
+const api = useAccount(world);
 let machine: Machine;
-beforeAll(async () => {
-  world = await startWorld();
-});
 beforeEach(async () => {
-  api = await world.otherAccount();
   machine = startMachine();
 });
 afterEach(() => machine.close());
-afterAll(() => world.close());
 
 const WISE = { payout_method: 'wise', name_first: 'Zoë' };
 const PAYPAL = { payout_method: 'paypal', paypal_email: 'pay@example.com' };
@@ -205,7 +199,7 @@ async function between(isIt: (path: string) => boolean, first: () => Promise<unk
     response.end(Buffer.from(await answer.arrayBuffer()));
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  afterwards(async () => {
+  onTestFinished(async () => {
     proxy.closeAllConnections();
     await new Promise((resolve) => proxy.close(resolve));
   });

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { askTokens, codeFor, register, signedIn } from '../oauth/support.ts';
 import { makeUser } from '../people/support.ts';
 import { apiOf } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { runHere } from './here.ts';
 
-let world: World;
+const world = useWorld();
 beforeAll(async () => {
-  world = await startWorld();
   Object.assign(process.env, { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: world.api.key });
 });
-afterAll(() => world.close());
 
 /** Runs a command that has to succeed; returns its JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape

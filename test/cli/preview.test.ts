@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { bookDebt, COMMISSIONS, makeAffiliate, makeCommission, PAYOUTS } from '../api/fixtures.ts';
-import type { Api } from '../support/api.ts';
 import { salesFor, takeIn } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import { runHere } from './here.ts';
 
-let world: World;
-let api: Api;
-const before = { ...process.env };
-beforeAll(async () => {
-  world = await startWorld();
+const world = useWorld();
+const api = useAccount(world);
+const { env } = process;
+beforeEach(() => {
+  process.env = { ...env, PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key };
 });
-beforeEach(async () => {
-  api = await world.otherAccount();
-  Object.assign(process.env, { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key });
-});
-afterAll(async () => {
-  process.env = before;
-  await world.close();
+afterAll(() => {
+  process.env = env;
 });
 
 async function say(...args: string[]): Promise<string> {

@@ -130,10 +130,10 @@ test('the help of a command tells --json once, and the other options of the prog
 
 describe('colours', () => {
   const { stdout, env } = process;
-  const before = { isTTY: stdout.isTTY, hasColors: stdout.hasColors, env: { ...env } };
+  const before = { isTTY: stdout.isTTY, hasColors: stdout.hasColors, env };
   afterEach(() => {
     Object.assign(stdout, { isTTY: before.isTTY, hasColors: before.hasColors });
-    process.env = { ...before.env };
+    process.env = before.env;
   });
 
   test.each([

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import { plainEnvironment } from '../support/environment.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
-import type { World } from '../support/world.ts';
+import { standIn, type World } from '../support/world.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CLI = join(ROOT, 'dist/cli/main.js');
@@ -101,6 +101,16 @@ export function startMachine(): Machine {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A machine for the tests of a file. */
+export function useMachine(): Machine {
+  let machine: Machine;
+  beforeAll(() => {
+    machine = startMachine();
+  });
+  afterAll(() => machine.close());
+  return standIn(() => machine);
 }
 
 /** Starts a process in a process group of its own. */

@@ -1,3 +1,5 @@
+import { printable } from '../terminal/table.ts';
+
 /** A command line that cannot be followed: exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
@@ -69,6 +71,16 @@ export function tell(thrown: unknown): Told {
   if (SYSTEM_CODE.test(code)) return { ...told, exitCode: 1, code: 'failed', message };
   return { ...told, exitCode: 1, code: 'internal_error', message, unexpected: true };
 }
+
+/** The same as standard error shows it: with --json one JSON document. */
+export function textOf({ code, reason, message, unexpected }: Told, thrown: unknown, json: boolean): string {
+  if (json) return `${JSON.stringify({ error: { code, message, reason } })}\n`;
+  return `payhook: ${unexpected ? stackOf(thrown) : printableLines(message)}\n`;
+}
+
+const stackOf = (thrown: unknown) => (thrown instanceof Error ? thrown.stack : String(thrown));
+// Messages quote what files and records say.
+const printableLines = (text: string) => text.split('\n').map(printable).join('\n');
 
 function isConnectionFailure(code: string, message: string): boolean {
   return (
