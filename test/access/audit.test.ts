@@ -17,7 +17,7 @@ import {
 import { makeUser, PASSWORD, signInAs } from '../people/support.ts';
 import type { Answer, RequestOptions } from '../support/api.ts';
 import { makeGrant } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { OPERATIONS, type Operation } from '../tenants/support.ts';
 import { bearer, type Credentials, memberOf, nonsense, send } from './support.ts';
 
@@ -34,12 +34,11 @@ interface Actor {
 const KINDS = ['key', 'user', 'application', 'operator'] as const;
 type Kind = (typeof KINDS)[number];
 
-let world: World;
+const world = useWorld();
 let server: RunningServer;
 let actors: Record<Kind, Actor>;
 
 beforeAll(async () => {
-  world = await startWorld();
   const { api, url } = world;
   const [first] = await world.query<{ id: AccountId }>('select id from accounts order by id limit 1');
   const operator = { token: 'the-operator-of-one-process', account: first?.id ?? nil() };
@@ -72,10 +71,7 @@ beforeAll(async () => {
     },
   };
 });
-afterAll(async () => {
-  await server.close();
-  await world.close();
-});
+afterAll(() => server.close());
 
 interface Entry {
   readonly actor_kind: string;

@@ -1,17 +1,13 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ROUTES } from '../../src/http/routes.ts';
 import { OAUTH_ROUTES } from '../../src/oauth/routes.ts';
 import { PAGE_ROUTES } from '../../src/screens/routes.ts';
 import { register, signedIn } from '../oauth/support.ts';
 import { makeAffiliates, salesFor, takeIn } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 const NOBODYS = '0'.repeat(32);
 

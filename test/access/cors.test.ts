@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   askTokens,
   authorizePath,
@@ -12,17 +12,16 @@ import {
   signedIn,
   tokensFor,
 } from '../oauth/support.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const PAGE = 'https://app.example';
 const METADATA = '/.well-known/oauth-authorization-server';
 
-let world: World;
+const world = useWorld();
 let owner: Person;
 let app: Registered;
 let token: string;
 beforeAll(async () => {
-  world = await startWorld();
   owner = await signedIn(world);
   app = await register(world.api, {
     kind: 'public',
@@ -38,7 +37,6 @@ beforeAll(async () => {
   });
   token = (await tokensFor(world, owner, app, { redirect_uri: `${PAGE}/callback` })).access_token;
 });
-afterAll(() => world.close());
 
 const ask = (method: string, path: string, headers: Record<string, string>) =>
   fetch(world.url + path, { method, headers });

@@ -1,20 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const SECRET = 'Bearer of the receiver';
 
-let world: World;
+const world = useWorld({ delivers: true });
 let receiver: Receiver;
 let other: Receiver;
 beforeAll(async () => {
-  world = await startWorld({ delivers: true });
   [receiver, other] = await Promise.all([startReceiver(), startReceiver()]);
 });
 afterAll(async () => {
   await Promise.all([receiver.close(), other.close()]);
-  await world.close();
 });
 
 async function makeEndpoint(): Promise<string> {

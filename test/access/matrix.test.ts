@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { ALL_SCOPES, noContent, readRoute, writeRoute } from '../../src/contract/route.ts';
 import { describe as describeRoutes } from '../../src/http/openapi.ts';
 import { newSecret } from '../../src/kernel/secrets.ts';
@@ -7,7 +7,7 @@ import { tokenIn } from '../people/support.ts';
 import type { Answer, Api } from '../support/api.ts';
 import { makeGrant } from '../support/seed.ts';
 import { openWire, until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import {
   dump,
   furnish,
@@ -41,7 +41,7 @@ const NEEDED = [...new Set(SCOPED.map(({ access }) => String(access.scope)))];
 const RANKS = ['viewer', 'member', 'owner'] as const;
 type Role = (typeof RANKS)[number];
 
-let world: World;
+const world = useWorld();
 let other: Api;
 let ours: Ids;
 let theirs: Ids;
@@ -53,7 +53,6 @@ const without = (scope: string) => [...ALL_SCOPES].filter((each) => each !== sco
 const tokenWith = (scopes: string): Credentials => bearer(tokens.get(scopes) ?? '');
 
 beforeAll(async () => {
-  world = await startWorld();
   await numberApart(world);
   other = await world.otherAccount();
   ours = await furnish(world, world.api, 'ours');
@@ -68,7 +67,6 @@ beforeAll(async () => {
     tokens.set(scopes, granted.access_token);
   }
 });
-afterAll(() => world.close());
 
 const ask = (operation: Operation, credentials: Credentials) => send(world, credentials, nonsense(operation));
 

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   COMMISSIONS,
   expectRefusal,
@@ -10,20 +9,15 @@ import {
   nothingChanges,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test, with two affiliates. */
-let api: Api;
+const api = useAccount(world);
 let zoe: Json;
 let bob: Json;
-beforeAll(async () => {
-  world = await startWorld();
-});
 beforeEach(async () => {
-  api = await world.otherAccount();
   zoe = await makeAffiliate(api, { external_id: 'partner-7', email: 'zoë@example.com' });
   bob = await makeAffiliate(api, { external_id: 'partner-8', email: 'bob@example.com' });
 });
-afterAll(() => world.close());
 
 const send = (who: object, fields: object = {}) =>
   api.post(COMMISSIONS, { external_id: 'order-1', amount: 1000, currency: 'usd', ...who, ...fields });

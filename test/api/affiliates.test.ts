@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { describe, expect, test } from 'vitest';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   bookDebt,
@@ -18,16 +17,9 @@ import {
   TIMESTAMP,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test. */
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-});
-beforeEach(async () => {
-  api = await world.otherAccount();
-});
-afterAll(() => world.close());
+const api = useAccount(world);
 
 const FULL = {
   external_id: 'crm-7',

@@ -1,15 +1,11 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
 import { apiOf } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { AFFILIATES, expectRefusal, fill, nothingChanges, OPERATIONS, PAYOUTS } from './fixtures.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 describe.each(OPERATIONS)('$method $path', ({ method, path }) => {
   const at = fill(path);

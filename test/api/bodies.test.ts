@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startWorld, type World } from '../support/world.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { useWorld } from '../support/world.ts';
 import {
   dump,
   expectRefusal,
@@ -15,10 +15,9 @@ import {
 
 // Driven by the description: whoever adds a field to a body has it tested here.
 
-let world: World;
+const world = useWorld();
 let ids: Record<string, string | number>;
 beforeAll(async () => {
-  world = await startWorld();
   const affiliate = await makeAffiliate(world.api);
   const commission = await makeCommission(world.api, affiliate.id);
   const payout = await makePayout(world.api);
@@ -30,7 +29,6 @@ beforeAll(async () => {
     program_id: program.body.id,
   };
 });
-afterAll(() => world.close());
 
 type Type = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
 

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { IMBALANCES } from '../support/imbalances.ts';
 import { before } from '../support/migrations.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld, type World } from '../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 // number, whose line, currency, amount, of a payout; a paid one released what is not paid
 const LINES = [

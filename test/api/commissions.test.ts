@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   allOf,
   COMMISSIONS,
@@ -18,18 +17,13 @@ import {
   unique,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test, with one affiliate. */
-let api: Api;
+const api = useAccount(world);
 let affiliate: number;
-beforeAll(async () => {
-  world = await startWorld();
-});
 beforeEach(async () => {
-  api = await world.otherAccount();
   affiliate = (await makeAffiliate(api)).id;
 });
-afterAll(() => world.close());
 
 const send = (fields: object = {}) =>
   api.post(COMMISSIONS, { external_id: 'order-1', affiliate_id: affiliate, amount: 1000, ...fields });

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { apiOf } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   COMMISSIONS,
@@ -20,12 +20,11 @@ import {
   sampleBody,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 let affiliate: Json;
 let paid: Json;
 let unpaid: Json;
 beforeAll(async () => {
-  world = await startWorld();
   const { api } = world;
   affiliate = await makeAffiliate(api, { email: 'ada@example.com' });
   await makeAffiliate(api, { email: 'bob@example.com' });
@@ -34,7 +33,6 @@ beforeAll(async () => {
   await makeCommission(api, affiliate.id, { external_id: 'second' });
   unpaid = await makePayout(api);
 });
-afterAll(() => world.close());
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const raw = (method: string, path: string, body: string | Uint8Array, headers: object = JSON_TYPE) =>

@@ -1,21 +1,17 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CATALOGUE, exampleEvent } from '../../src/catalogue/catalogue.ts';
 import { EVENT_TYPES, type EventType } from '../../src/outbox/event-types.ts';
 import { checkAgainstCatalogue } from '../support/description.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { allOf, expectRefusal, type Json } from './fixtures.ts';
 
 const PATH = '/v2/event-types';
 const TYPES = Object.keys(CATALOGUE) as EventType[];
 const VERSION_7 = /^[a-z]+_([0-9a-f]{12})7[0-9a-f]{3}[89ab][0-9a-f]{15}$/;
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 describe('the list of event types', () => {
   test('has every type of the catalogue once, in the order of the names', async () => {

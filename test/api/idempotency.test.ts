@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Answer, Api } from '../support/api.ts';
+import type { Answer } from '../support/api.ts';
 import { makeEndpoint, seedAttempts } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { startWorld, useWorld, type World } from '../support/world.ts';
 import {
   AFFILIATES,
   COMMISSIONS,
@@ -18,13 +18,8 @@ import {
   unique,
 } from './fixtures.ts';
 
-let world: World;
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-  api = world.api;
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { api } = world;
 
 const keyed = (key: string) => ({ 'idempotency-key': key });
 const isReplay = (answer: Answer) => answer.headers.get('idempotent-replayed') === 'true';

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   allOf,
@@ -15,17 +14,12 @@ import {
   parseCsv,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test, with one affiliate: Ada, external id `ada`. */
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const api = useAccount(world);
 beforeEach(async () => {
-  api = await world.otherAccount();
   await makeAffiliate(api, { email: 'ada@example.com', external_id: 'ada' });
 });
-afterAll(() => world.close());
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 const SALES = 'external_id,affiliate_external_id,amount,description\n';

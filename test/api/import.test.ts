@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   allOf,
   COMMISSIONS,
@@ -15,18 +14,13 @@ import {
 
 const IMPORT = `${COMMISSIONS}/import`;
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test, with one affiliate: Ada, external id `ada`. */
-let api: Api;
+const api = useAccount(world);
 let ada: number;
-beforeAll(async () => {
-  world = await startWorld();
-});
 beforeEach(async () => {
-  api = await world.otherAccount();
   ada = (await makeAffiliate(api, { email: 'ada@example.com', external_id: 'ada' })).id;
 });
-afterAll(() => world.close());
 
 const csv = (header: string, ...lines: string[]) => [header, ...lines, ''].join('\n');
 const simple = (...lines: string[]) => csv('external_id,affiliate_id,amount', ...lines);

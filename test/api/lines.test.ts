@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   allOf,
@@ -17,18 +16,14 @@ import {
   parseCsv,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test: a is owed 10.00 USD and 7.000 KWD, b 20.50 USD. */
-let api: Api;
+const api = useAccount(world);
 let a: number;
 let b: number;
 let payout: Json;
 let path: string;
-beforeAll(async () => {
-  world = await startWorld();
-});
 beforeEach(async () => {
-  api = await world.otherAccount();
   [a, b] = [(await makeAffiliate(api)).id, (await makeAffiliate(api)).id];
   await makeCommission(api, a, { amount: 600 });
   await makeCommission(api, a, { amount: 400 });
@@ -37,7 +32,6 @@ beforeEach(async () => {
   payout = await makePayout(api);
   path = `${PAYOUTS}/${payout.id}`;
 });
-afterAll(() => world.close());
 
 const put = (commissions: readonly object[], rest: object = {}) => api.put(path, { commissions, ...rest });
 const paid = (affiliate_id: number, fields: object = {}) => ({ affiliate_id, is_paid: true, ...fields });

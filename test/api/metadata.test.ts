@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Answer, Api } from '../support/api.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Answer } from '../support/api.ts';
 import { before } from '../support/migrations.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   COMMISSIONS,
@@ -18,16 +18,9 @@ import {
   unique,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test. */
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-});
-beforeEach(async () => {
-  api = await world.otherAccount();
-});
-afterAll(() => world.close());
+const api = useAccount(world);
 
 const KINDS = {
   affiliate: { path: AFFILIATES, needed: () => ({ email: `${unique('a')}@example.com` }) },

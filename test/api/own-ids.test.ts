@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   allOf,
@@ -15,18 +14,13 @@ import {
   PAYOUTS,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test. */
-let api: Api;
+const api = useAccount(world);
 let who: number;
-beforeAll(async () => {
-  world = await startWorld();
-});
 beforeEach(async () => {
-  api = await world.otherAccount();
   who = (await makeAffiliate(api)).id;
 });
-afterAll(() => world.close());
 
 async function paidPayout(): Promise<{ payout: Json; commission: Json }> {
   const commission = await makeCommission(api, who, { amount: 1000 });

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Answer, Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Answer } from '../support/api.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   COMMISSIONS,
@@ -16,18 +16,13 @@ import {
   parseCsv,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test, with an affiliate that PayPal pays. */
-let api: Api;
+const api = useAccount(world);
 let affiliate: number;
-beforeAll(async () => {
-  world = await startWorld();
-});
 beforeEach(async () => {
-  api = await world.otherAccount();
   affiliate = (await makeAffiliate(api, { paypal_email: 'pay@example.com' })).id;
 });
-afterAll(() => world.close());
 
 const DAY_MS = 86_400_000;
 const at = (instant: string, ms: number) => new Date(Date.parse(instant) + ms).toISOString();

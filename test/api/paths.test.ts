@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { makeEndpoint, makeGrant } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   COMMISSIONS,
@@ -21,11 +21,10 @@ import {
   sampleBody,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 let other: Api;
 let ids: Record<string, string | number>;
 beforeAll(async () => {
-  world = await startWorld();
   const { api } = world;
   other = await world.otherAccount();
   const affiliate = await makeAffiliate(api, { external_id: `crm_${'0a1b2c3d'.repeat(4)}` });
@@ -57,7 +56,6 @@ beforeAll(async () => {
     return_id: `ret_${payout.id.slice(3)}`,
   };
 });
-afterAll(() => world.close());
 
 /** Bodies that would change something, where the smallest one would not. */
 const BODIES: Readonly<Record<string, object>> = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { startWorld, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   COMMISSIONS,
@@ -17,16 +17,12 @@ import {
   parseCsv,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test. */
 let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-});
 beforeEach(async () => {
   api = await world.otherAccount();
 });
-afterAll(() => world.close());
 
 const FORMATS = ['summary', 'paypal', 'wise'];
 const WISE_HEADER =

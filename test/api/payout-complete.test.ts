@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   allOf,
@@ -16,19 +15,15 @@ import {
   TIMESTAMP,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test, with a payout of three affiliates: a 1000, b 2000 (and 7 JPY), c 3000. */
-let api: Api;
+const api = useAccount(world);
 let a: number;
 let b: number;
 let c: number;
 let payout: Json;
 let path: string;
-beforeAll(async () => {
-  world = await startWorld();
-});
 beforeEach(async () => {
-  api = await world.otherAccount();
   [a, b, c] = [(await makeAffiliate(api)).id, (await makeAffiliate(api)).id, (await makeAffiliate(api)).id];
   await makeCommission(api, a, { amount: 1000 });
   await makeCommission(api, b, { amount: 1500 });
@@ -38,7 +33,6 @@ beforeEach(async () => {
   payout = await makePayout(api);
   path = `${PAYOUTS}/${payout.id}`;
 });
-afterAll(() => world.close());
 
 const paid = (affiliate_id: unknown, is_paid: unknown = true) => ({ affiliate_id, is_paid });
 const put = (commissions: unknown, rest: object = {}, headers: Record<string, string> = {}) =>

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { describe, expect, test } from 'vitest';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   bookDebt,
@@ -15,16 +14,9 @@ import {
   parseCsv,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test. */
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-});
-beforeEach(async () => {
-  api = await world.otherAccount();
-});
-afterAll(() => world.close());
+const api = useAccount(world);
 
 const COLUMNS =
   'payout_id,payout_status,commission_id,external_id,occurred_at,type,status,is_paid,affiliate_id,name_first,name_last,' +

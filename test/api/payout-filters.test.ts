@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { useWorld } from '../support/world.ts';
 import {
   allOf,
   expectRefusal,
@@ -14,8 +13,8 @@ import {
   PROGRAMS,
 } from './fixtures.ts';
 
-let world: World;
-let api: Api;
+const world = useWorld();
+const { api } = world;
 const ids: Record<'ada' | 'bob' | 'cyd' | 'dan' | 'eve' | 'p1' | 'p2' | 'foreign', number> = {
   ada: 0,
   bob: 0,
@@ -28,8 +27,6 @@ const ids: Record<'ada' | 'bob' | 'cyd' | 'dan' | 'eve' | 'p1' | 'p2' | 'foreign
 };
 
 beforeAll(async () => {
-  world = await startWorld();
-  api = world.api;
   ids.foreign = (await makeAffiliate(await world.otherAccount())).id;
   const make = async (fields: object) => (await makeAffiliate(api, fields)).id;
   ids.ada = await make({
@@ -82,7 +79,6 @@ beforeAll(async () => {
   await sell('d1', ids.dan, { amount: 600, occurred_at: '2025-03-01T00:00:00.000Z' });
   await sell('e1', ids.eve, { amount: 700, occurred_at: '2025-03-01T00:00:00.000Z' });
 });
-afterAll(() => world.close());
 
 /** Makes a payout, says what it took, and takes it back. Sees that preview promised the same. */
 async function take(body: object): Promise<{ taken: string[]; payout: Json }> {

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
+import { describe, expect, test } from 'vitest';
 import { makeAffiliates, salesFor, takeIn } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   allOf,
@@ -16,15 +15,8 @@ import {
   PAYOUTS,
 } from './fixtures.ts';
 
-let world: World;
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-});
-beforeEach(async () => {
-  api = await world.otherAccount();
-});
-afterAll(() => world.close());
+const world = useWorld();
+const api = useAccount(world);
 
 /** Every item of a list of the preview, page by page. */
 async function previewed(part: string, body?: object, query = 'per_page=100'): Promise<Json[]> {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   allOf,
@@ -20,16 +20,9 @@ import {
   withoutLists,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test. */
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-});
-beforeEach(async () => {
-  api = await world.otherAccount();
-});
-afterAll(() => world.close());
+const api = useAccount(world);
 
 const FUTURE = '2999-01-01T00:00:00Z';
 const reasons = (payout: Json) => payout.excluded.map(({ reason }: Json) => reason);

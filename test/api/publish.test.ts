@@ -1,18 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { makeEndpoint } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { startWorld, useWorld, type World } from '../support/world.ts';
 import { ENDPOINTS, EVENTS, expectRefusal, labelled, nothingChanges, TIMESTAMP, unique } from './fixtures.ts';
 
 const LIMIT = 262_144;
 
-let world: World;
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-  api = world.api;
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { api } = world;
 
 const raw = (body: string, headers: Record<string, string> = {}) =>
   api.request('POST', EVENTS, { body, headers: { 'content-type': 'application/json', ...headers } });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
 import { makeEndpoint, makeGrant } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { startWorld, useWorld, type World } from '../support/world.ts';
 import {
   allOf,
   ENDPOINTS,
@@ -13,15 +13,12 @@ import {
   TIMESTAMP,
 } from './fixtures.ts';
 
-let world: World;
-let api: Api;
+const world = useWorld();
+const { api } = world;
 let endpoint: string;
 beforeAll(async () => {
-  world = await startWorld();
-  api = world.api;
   endpoint = await makeEndpoint(api);
 });
-afterAll(() => world.close());
 
 const SINCE = '2020-01-01T00:00:00.000Z';
 const listOf = (id: string) => `${ENDPOINTS}/${id}/recoveries`;

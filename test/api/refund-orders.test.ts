@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   COMMISSIONS,
   completePayout,
@@ -17,16 +16,11 @@ import {
 
 const REFUNDS = '/v2/affiliates/refunds';
 
-let world: World;
-let api: Api;
+const world = useWorld();
+const api = useAccount(world);
 let ada: number;
 let bob: number;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
 beforeEach(async () => {
-  api = await world.otherAccount();
   ada = (await makeAffiliate(api)).id;
   bob = (await makeAffiliate(api)).id;
 });

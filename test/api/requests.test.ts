@@ -1,8 +1,7 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { makeEndpoint } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   COMMISSIONS,
@@ -16,19 +15,16 @@ import {
   PAYOUTS,
 } from './fixtures.ts';
 
-let world: World;
-let api: Api;
+const world = useWorld();
+const { api } = world;
 let payout: string;
 let endpoint: string;
 beforeAll(async () => {
-  world = await startWorld();
-  api = world.api;
   endpoint = await makeEndpoint(api);
   const affiliate = await makeAffiliate(api);
   await makeCommission(api, affiliate.id);
   payout = (await makePayout(api)).id;
 });
-afterAll(() => world.close());
 
 /** Sends bytes and gives what comes back until the server ends the connection. */
 function exchange(lines: readonly string[]): Promise<string> {

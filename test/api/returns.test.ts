@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   allOf,
@@ -18,18 +18,14 @@ import {
   TIMESTAMP,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test: a was paid 10.00 USD and 7.000 KWD, b 20.00 USD, c nothing. */
-let api: Api;
+const api = useAccount(world);
 let a: number;
 let b: number;
 let c: number;
 let payout: Json;
-beforeAll(async () => {
-  world = await startWorld();
-});
 beforeEach(async () => {
-  api = await world.otherAccount();
   [a, b, c] = [(await makeAffiliate(api)).id, (await makeAffiliate(api)).id, (await makeAffiliate(api)).id];
   await makeCommission(api, a, { amount: 1000 });
   await makeCommission(api, a, { amount: 7000, currency: 'kwd' });
@@ -41,7 +37,6 @@ beforeEach(async () => {
     { affiliate_id: b, is_paid: true },
   ]);
 });
-afterAll(() => world.close());
 
 const pathOf = (who: number) => `${PAYOUTS}/${payout.id}/affiliates/${who}/returned`;
 const giveBack = (who: number, fields: object = {}) => api.post(pathOf(who), { reason: 'closed', ...fields });

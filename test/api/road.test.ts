@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWorld, type World } from '../support/world.ts';
+import { expect, test } from 'vitest';
+import { useWorld } from '../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 test('a payout is made, downloaded, completed, and then cannot be deleted', async () => {
   const { api } = world;

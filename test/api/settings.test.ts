@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Api, apiOf } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { describe, expect, test } from 'vitest';
+import { apiOf } from '../support/api.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   dump,
   expectRefusal,
@@ -13,16 +13,9 @@ import {
   TIMESTAMP,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test. */
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-});
-beforeEach(async () => {
-  api = await world.otherAccount('Shop');
-});
-afterAll(() => world.close());
+const api = useAccount(world, 'Shop');
 
 describe('a program', () => {
   test('shows exactly the fields of the record', async () => {

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   COMMISSIONS,
@@ -18,16 +17,13 @@ import {
   unique,
 } from './fixtures.ts';
 
-let world: World;
-let api: Api;
+const world = useWorld();
+const { api } = world;
 let affiliate: Json;
 beforeAll(async () => {
-  world = await startWorld();
-  api = world.api;
   affiliate = await makeAffiliate(api);
   await makeCommission(api, affiliate.id);
 });
-afterAll(() => world.close());
 
 const raw = (method: string, path: string, body: string, headers: Record<string, string> = {}) =>
   api.request(method, path, { body, headers: { 'content-type': 'application/json', ...headers } });

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { describe, expect, test } from 'vitest';
+import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   COMMISSIONS,
@@ -13,13 +12,8 @@ import {
   unique,
 } from './fixtures.ts';
 
-let world: World;
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-  api = world.api;
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { api } = world;
 
 // é as one character, and as e with an accent after it
 const COMPOSED = '\u00E9';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
 import { makeEndpoint, seedAttempts } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { startWorld, useWorld, type World } from '../support/world.ts';
 import {
   allOf,
   dump,
@@ -24,13 +23,8 @@ const URL = 'https://shop.example.com/hooks';
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 const NOBODY = `${ENDPOINTS}/${MISSING.id}`;
 
-let world: World;
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-  api = world.api;
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { api } = world;
 
 const one = (id: string) => `${ENDPOINTS}/${id}`;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { makeEndpoint, seedAttempts } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { startWorld, useWorld, type World } from '../support/world.ts';
 import {
   allOf,
   ENDPOINTS,
@@ -15,13 +15,8 @@ import {
   TIMESTAMP,
 } from './fixtures.ts';
 
-let world: World;
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-  api = world.api;
-});
-afterAll(() => world.close());
+const world = useWorld();
+const { api } = world;
 
 const logOf = (endpoint: string) => `${ENDPOINTS}/${endpoint}/events`;
 const at = (row: Json) => `${logOf(row.webhook_endpoint_id)}/${row.id}`;

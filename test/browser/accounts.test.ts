@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { authorizePath, register } from '../oauth/support.ts';
 import { makeUser, PASSWORD } from '../people/support.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { inChromium } from './support.ts';
 
 inChromium('somebody who is invited to a second account', (chromium) => {
-  let world: World;
-  beforeAll(async () => {
-    world = await startWorld();
-  });
-  afterAll(() => world.close());
+  const world = useWorld();
 
   test('joins with the password they have, and chooses the account an application is let into', async () => {
     const { email } = await makeUser(world.api, 'owner');

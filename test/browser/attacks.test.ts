@@ -6,28 +6,24 @@ import { authorizePath, type Registered, register } from '../oauth/support.ts';
 import { everything, makeUser, PASSWORD, signInAs } from '../people/support.ts';
 import { certificateFor } from '../support/certificate.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { startWorld, useWorld } from '../support/world.ts';
 import { inChromium, type Page, type Site, sessionOf, signInOn, startSite, type Visitor } from './support.ts';
 
 const WHERE = [['neighbour'], ['stranger']] as const;
 
 inChromium('against somebody who is signed in', (chromium) => {
-  let world: World;
+  const world = useWorld();
   let site: Site;
   let email: string;
   let application: Registered;
   /** Pages of the attacker, by their paths. */
   const traps: Record<string, () => string | { to: string }> = {};
   beforeAll(async () => {
-    world = await startWorld();
     site = await startSite(traps);
     ({ email } = await makeUser(world.api, 'owner'));
     application = await register(world.api, { redirect_uris: [`${site.stranger}/callback`] });
   });
-  afterAll(async () => {
-    await site.close();
-    await world.close();
-  });
+  afterAll(() => site.close());
 
   const request = (of = application, uri = `${site.stranger}/callback`) =>
     world.url + authorizePath(of, { redirect_uri: uri, scope: 'affiliates', state: 'st4te' });

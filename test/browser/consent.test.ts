@@ -3,7 +3,7 @@ import { ALL_SCOPES, CONSEQUENCES, OPENING_SCOPES } from '../../src/contract/rou
 import { nil } from '../../src/kernel/ids.ts';
 import { authorizePath, exchange, pkce, type Registered, register } from '../oauth/support.ts';
 import { makeUser, PASSWORD } from '../people/support.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { startWorld, useWorld } from '../support/world.ts';
 import {
   accessibleTree,
   factsOf,
@@ -18,13 +18,12 @@ import {
 } from './support.ts';
 
 inChromium('people at a browser without scripts', (chromium) => {
-  let world: World;
+  const world = useWorld();
   let site: Site;
   let email: string;
   let application: Registered;
   const visitors: Visitor[] = [];
   beforeAll(async () => {
-    world = await startWorld();
     site = await startSite({ '/onward': () => ({ to: `${site.stranger}/welcome` }) });
     ({ email } = await makeUser(world.api, 'owner'));
     application = await register(world.api, {
@@ -36,10 +35,7 @@ inChromium('people at a browser without scripts', (chromium) => {
   afterEach(() => {
     for (const { refusals } of visitors.splice(0)) expect(refusals).toEqual([]);
   });
-  afterAll(async () => {
-    await site.close();
-    await world.close();
-  });
+  afterAll(() => site.close());
 
   const callback = () => `${site.stranger}/callback`;
   async function visitor(): Promise<Visitor> {

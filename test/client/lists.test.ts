@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { json, stub } from './support.ts';
 
-let world: World;
+const world = useWorld();
 let client: Client;
 /** Requests of the client so far. */
 let requests = 0;
-beforeAll(async () => {
-  world = await startWorld();
-});
 beforeEach(async () => {
   const { key } = await world.otherAccount();
   requests = 0;
@@ -19,7 +16,6 @@ beforeEach(async () => {
   client = createClient({ url: world.url, apiKey: key, onRequest });
   return () => client.close();
 });
-afterAll(() => world.close());
 
 const csv = (from: number, count: number) =>
   `email\n${Array.from({ length: count }, (_, index) => `a${from + index}@example.com\n`).join('')}`;

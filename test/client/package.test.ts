@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT } from '../cli/support.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { type Consumer, makeConsumer } from './consumer.ts';
 
 const PROGRAM = `
@@ -61,16 +61,14 @@ const OPTIONS = {
   types: ['node'],
 };
 
-let world: World;
+const world = useWorld();
 let consumer: Consumer;
 beforeAll(async () => {
-  world = await startWorld();
   const programs = { 'program.ts': PROGRAM, 'mistakes.ts': MISTAKES };
   consumer = makeConsumer(Object.entries(programs), OPTIONS);
 });
 afterAll(async () => {
   consumer.remove();
-  await world.close();
 });
 
 test('a program that installs this folder imports the client and the verification, typed and running', async () => {

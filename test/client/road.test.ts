@@ -1,21 +1,15 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, createClient, type Payout } from '../../src/client/client.ts';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
-let world: World;
-let api: Api;
+const world = useWorld();
+const { api } = world;
 let client: Client;
 beforeAll(async () => {
-  world = await startWorld();
-  ({ api } = world);
   client = createClient({ url: world.url, apiKey: api.key });
 });
-afterAll(async () => {
-  await client.close();
-  await world.close();
-});
+afterAll(() => client.close());
 
 test('from a file to money that came back: every step with the client, checked without it', async () => {
   const imported = await client.affiliates.import(

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
 
 /** A request as it came. */
@@ -21,16 +21,6 @@ export interface Stub {
   readonly seen: Seen[];
 }
 
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
-
-/** Does this after the test. */
-export function afterwards(close: () => Promise<void>): void {
-  closers.push(close);
-}
-
 /** Starts a server that gives its requests one answer after the other, the last one for ever. */
 export async function stub(...answers: Answer[]): Promise<Stub> {
   const seen: Seen[] = [];
@@ -44,7 +34,7 @@ export async function stub(...answers: Answer[]): Promise<Stub> {
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   const client = createClient({ url, apiKey: 'secret' });
-  afterwards(async () => {
+  onTestFinished(async () => {
     await client.close();
     http.closeAllConnections();
     await new Promise((resolve) => http.close(resolve));

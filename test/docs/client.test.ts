@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { ROOT } from '../cli/support.ts';
 import { type Consumer, makeConsumer } from '../client/consumer.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 // The programs of the guide, run as a reader would: taken out of the page, compiled against the installed package, and
 // started one after the other against one server.
@@ -22,12 +22,11 @@ const programs = new Map(
   }),
 );
 
-let world: World;
+const world = useWorld();
 let client: Client;
 let consumer: Consumer;
 const ran = new Set<string>();
 beforeAll(async () => {
-  world = await startWorld();
   client = createClient({ url: world.url, apiKey: world.api.key });
   const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8'));
   consumer = makeConsumer(programs, { ...compilerOptions, noEmit: false });
@@ -35,7 +34,6 @@ beforeAll(async () => {
 afterAll(async () => {
   consumer.remove();
   await client.close();
-  await world.close();
 });
 
 const environment = () => ({ PAYHOOK_URL: world.url, PAYHOOK_API_KEY: world.api.key });

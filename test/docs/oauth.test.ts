@@ -15,7 +15,7 @@ import { PAGE_ROUTES } from '../../src/screens/routes.ts';
 import { browserOf, register, signedIn, tokensFor } from '../oauth/support.ts';
 import { makeUser, PASSWORD } from '../people/support.ts';
 import { apiOf } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 // The example and the commands of the guide, run as a reader would.
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -35,15 +35,13 @@ function rows(page: string, heading: string): string[][] {
   return lines.map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
 }
 
-let world: World;
+const world = useWorld();
 let owner: { email: string };
 let member: { email: string };
 beforeAll(async () => {
-  world = await startWorld();
   owner = await makeUser(world.api, 'owner');
   member = await makeUser(world.api, 'member');
 });
-afterAll(() => world.close());
 
 async function freePort(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');

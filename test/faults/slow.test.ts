@@ -2,21 +2,19 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeAffiliates, salesFile, salesFor } from '../support/seed.ts';
 import { isWhole, openWire, until, type Wire } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { startWorld, useWorld, type World } from '../support/world.ts';
 
 const IMPORT = '/v2/affiliates/commissions/import';
 const HEADER = 'external_id,affiliate_id,amount,currency\n';
 
-let world: World;
+const world = useWorld({
+  settings: { REQUEST_TIMEOUT_MS: '2000', MIN_BYTES_PER_SECOND: '1000', MAX_UPLOADS: '4' },
+});
 let affiliates: number[];
 beforeAll(async () => {
-  world = await startWorld({
-    settings: { REQUEST_TIMEOUT_MS: '2000', MIN_BYTES_PER_SECOND: '1000', MAX_UPLOADS: '4' },
-  });
   affiliates = await makeAffiliates(world.api, 2);
 });
 // it throws when an error was logged: whoever is slow is no mistake of ours
-afterAll(() => world.close());
 
 /** Sends a byte now and then for as long as the connection lives. */
 function drip(wire: Wire, byte = 'a'): void {

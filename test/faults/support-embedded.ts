@@ -57,6 +57,7 @@ export function temporaryFolder(mode = 0o700): string {
 /** Ends the child processes of this file and removes its folders. */
 export async function cleanUp(): Promise<void> {
   for (const child of children.splice(0)) if (child.exitCode === null) child.kill('SIGKILL');
+  idle.length = 0;
   for (const folder of folders.splice(0)) {
     await eventually(() => {
       rmSync(folder, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { blocksOf, isAsShown, newcomer, typeBlocks } from './support.ts';
 
 // The page's commands, typed into one shell in a folder that has the first key, against a server with an empty account.
@@ -11,12 +11,11 @@ const BLOCKS = blocksOf('docs/integration.md');
 const hasTools = ['curl', 'jq'].every((tool) => spawnSync(tool, ['--version']).status === 0);
 
 describe.skipIf(!hasTools)('docs/integration.md', () => {
-  let world: World;
+  const world = useWorld();
   let folder: string;
   let typed: { output: string; code: number }[];
 
   beforeAll(async () => {
-    world = await startWorld();
     folder = mkdtempSync(join(tmpdir(), 'payhook-integration-'));
     mkdirSync(join(folder, 'data'));
     writeFileSync(join(folder, 'data/first-api-key'), world.api.key);
@@ -29,7 +28,6 @@ describe.skipIf(!hasTools)('docs/integration.md', () => {
 
   afterAll(async () => {
     rmSync(folder, { recursive: true, force: true });
-    await world?.close();
   });
 
   test.each(BLOCKS.map((block, index) => ({ ...block, index })))('$heading ($index)', (block) => {

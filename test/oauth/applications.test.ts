@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startWorld, type World } from '../support/world.ts';
+import { describe, expect, test } from 'vitest';
+import { useWorld } from '../support/world.ts';
 import { CALLBACK, register } from './support.ts';
 
 const APPLICATIONS = '/v2/oauth-applications';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 const input = { name: 'Till', kind: 'confidential', redirect_uris: [CALLBACK], scopes: ['affiliates'] };
 

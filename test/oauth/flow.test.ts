@@ -7,7 +7,7 @@ import { uuidOf } from '../../src/kernel/ids.ts';
 import { hashSecret } from '../../src/kernel/secrets.ts';
 import { apiOf } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { startWorld, useWorld, type World } from '../support/world.ts';
 import {
   authorizePath,
   browserOf,
@@ -30,17 +30,15 @@ const PAYOUTS = '/v2/affiliates/payouts';
 const later = <Result>(ms: number, work: () => Promise<Result>): Promise<Result> =>
   new Promise((resolve) => setTimeout(resolve, ms)).then(work);
 
-let world: World;
+const world = useWorld();
 let owner: Person;
 let confidential: Registered;
 let mobile: Registered;
 beforeAll(async () => {
-  world = await startWorld();
   owner = await signedIn(world);
   confidential = await register(world.api);
   mobile = await register(world.api, { kind: 'public', name: 'Pocket' });
 });
-afterAll(() => world.close());
 
 /** What a token gets from the list of payouts. */
 const statusOf = async (token: string, path = PAYOUTS) => (await apiOf(world.url, token).get(path)).status;

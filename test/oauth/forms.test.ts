@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWorld, type World } from '../support/world.ts';
+import { expect, test } from 'vitest';
+import { useWorld } from '../support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 const post = (path: string, body: string) =>
   fetch(world.url + path, {

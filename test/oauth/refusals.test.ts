@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import {
   askTokens,
   authorizePath,
@@ -18,14 +18,13 @@ import {
   tokensFor,
 } from './support.ts';
 
-let world: World;
+const world = useWorld();
 let owner: Person;
 let confidential: Registered;
 let mobile: Registered;
 let other: Registered;
 let idle: Registered;
 beforeAll(async () => {
-  world = await startWorld();
   owner = await signedIn(world);
   confidential = await register(world.api, { scopes: ['affiliates', 'webhooks'] });
   mobile = await register(world.api, { kind: 'public' });
@@ -33,7 +32,6 @@ beforeAll(async () => {
   idle = await register(world.api, { name: 'Idle', scopes: ['orders', 'users', 'affiliates'] });
 });
 // it throws when an error was logged: nothing here was unforeseen
-afterAll(() => world.close());
 
 const { challenge } = pkce();
 const S256 = { code_challenge: challenge, code_challenge_method: 'S256' };

@@ -4,15 +4,14 @@ import { OPENING_SCOPES } from '../../src/contract/route.ts';
 import { nil } from '../../src/kernel/ids.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { makeGrant } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { type Browser, browserAt, makeUser, PASSWORD, signInAs, tokenIn } from './support.ts';
 
-let world: World;
+const world = useWorld();
 let shop: Api;
 let agency: Api;
 let commands: RunningServer;
 beforeAll(async () => {
-  world = await startWorld();
   shop = world.api;
   await shop.patch('/v2/account', { name: 'Shop', default_currency: 'eur', time_zone: 'Europe/Berlin' });
   agency = await world.otherAccount('Agency');
@@ -20,10 +19,7 @@ beforeAll(async () => {
   const operator = { token: 'the-operator-of-one-process', account: first?.uuid ?? nil() };
   commands = await serve(world.platform, { listen: { host: '127.0.0.1', port: 0 }, operator });
 });
-afterAll(async () => {
-  await commands.close();
-  await world.close();
-});
+afterAll(() => commands.close());
 
 const ME = '/v2/me';
 const idOf = async (api: Api) => (await api.get('/v2/account')).body.id as string;

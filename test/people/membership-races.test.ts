@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { browserAt, makeUser, PASSWORD, signInAs, tokenIn } from './support.ts';
 
-let world: World;
+const world = useWorld({ databaseLatencyMs: 25 });
 let shop: Api;
 let agency: Api;
 beforeAll(async () => {
-  world = await startWorld({ databaseLatencyMs: 25 });
   shop = world.api;
   agency = await world.otherAccount('Agency');
 });
-afterAll(() => world.close());
 
 const GAPS = [0, 40, 80, 120, 160];
 const OTHER = 'nine ordinary saucers';

@@ -4,7 +4,7 @@ import { type RunningServer, serve } from '../../src/app/platform.ts';
 import { nil } from '../../src/kernel/ids.ts';
 import { register, tokensFor } from '../oauth/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import {
   type Browser,
   browserAt,
@@ -17,13 +17,12 @@ import {
   tokenIn,
 } from './support.ts';
 
-let world: World;
+const world = useWorld();
 let shop: Api;
 let agency: Api;
 let commands: RunningServer;
 let operator: Api;
 beforeAll(async () => {
-  world = await startWorld();
   shop = world.api;
   agency = await world.otherAccount('Agency');
   const [account] = await world.platform.accounts.list();
@@ -32,10 +31,7 @@ beforeAll(async () => {
   commands = await serve(world.platform, { listen, operator: { token, account: account?.uuid ?? nil() } });
   operator = apiOf(commands.address, token);
 });
-afterAll(async () => {
-  await commands.close();
-  await world.close();
-});
+afterAll(() => commands.close());
 
 const OTHER = 'nine ordinary saucers';
 const isSignedIn = async (browser: Browser) => (await browser.get('/account')).status === 200;

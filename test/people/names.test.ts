@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { nil } from '../../src/kernel/ids.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { browserAt, makeUser, PASSWORD, tokenIn } from './support.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 const TURNED = 'Ada\u202EecalevoL';
 const REFUSAL = 'name must not hold invisible characters or ones that change the direction of text (U+202E)';

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWorld, type World } from '../support/world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useWorld } from '../support/world.ts';
 import { browserAt, makeUser } from './support.ts';
 
-let world: World;
+const world = useWorld({ settings: { TRUSTED_PROXIES: '127.0.0.1/32' } });
 beforeAll(async () => {
-  world = await startWorld({ settings: { TRUSTED_PROXIES: '127.0.0.1/32' } });
   await makeUser(world.api, 'owner');
 });
-afterAll(() => world.close());
 
 const attempt = async (address: string, email: string) => {
   const form = { email, password: 'wrong and wrong' };

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { nil } from '../../src/kernel/ids.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { type Browser, browserAt, makeUser, PASSWORD, signInAs, tokenIn } from './support.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld({ databaseLatencyMs: 25 });
-});
-afterAll(() => world.close());
+const world = useWorld({ databaseLatencyMs: 25 });
 
 const OTHER = 'nine ordinary saucers';
 const isSignedIn = async (browser: Browser) => (await browser.get('/account')).status === 200;

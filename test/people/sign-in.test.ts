@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { startWorld, useWorld } from '../support/world.ts';
 import { type Browser, browserAt, letPass, makeUser, PASSWORD, signInAs } from './support.ts';
 
-let world: World;
+const world = useWorld();
 let email: string;
 let id: string;
 beforeAll(async () => {
-  world = await startWorld();
   ({ email, id } = await makeUser(world.api, 'owner'));
 });
-afterAll(() => world.close());
 
 const WRONG = 'The e-mail address or the password is wrong.';
 const isSignedIn = async (browser: Browser) => (await browser.get('/account')).status === 200;

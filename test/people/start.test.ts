@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
 import { authorizePath, register } from '../oauth/support.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { type Browser, browserAt, makeUser, signInAs } from './support.ts';
 
-let world: World;
+const world = useWorld();
 let email: string;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
 
 /** What browsers send when an address is opened. */
 const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';

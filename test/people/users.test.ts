@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES } from '../../src/http/routes.ts';
 import { nil } from '../../src/kernel/ids.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { startWorld, useWorld, type World } from '../support/world.ts';
 import {
   type Browser,
   browserAt,
@@ -15,11 +15,7 @@ import {
   tokenIn,
 } from './support.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
 
 const OTHER = 'nine ordinary saucers';
 const choose = (browser: Browser, token: string, password = PASSWORD, again = password) =>

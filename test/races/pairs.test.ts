@@ -3,7 +3,7 @@ import type { Answer, Api } from '../support/api.ts';
 import { apiOf } from '../support/api.ts';
 import { IMBALANCES, UNTOLD } from '../support/imbalances.ts';
 import { makeAffiliates, takeIn } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld, type World } from '../support/world.ts';
 import { COMMISSIONS, PAYOUTS, staggered } from './support.ts';
 
 const REFUNDS = '/v2/affiliates/refunds';
@@ -35,17 +35,13 @@ type Scene =
   | 'with refunds, without a payout'
   | 'with refunds and a paid payout';
 
-let world: World;
+const world = useWorld({ databaseLatencyMs: 0, poolSize: 20 });
 let second: Awaited<ReturnType<World['secondServer']>>;
 let made = 0;
 beforeAll(async () => {
-  world = await startWorld({ databaseLatencyMs: 0, poolSize: 20 });
   second = await world.secondServer();
 });
-afterAll(async () => {
-  await second?.close();
-  await world?.close();
-});
+afterAll(() => second?.close());
 
 /** An account of its own with two affiliates and their sales, in one of three states, with refunds or without. */
 async function stage(scene: Scene): Promise<Stage> {

@@ -21,6 +21,9 @@ const description = JSON.parse(JSON.stringify(describe(ROUTES))) as {
   components: { schemas: Record<string, object> };
 };
 
+// the whole of it is one schema, so that a component is compiled once however many answers hold it
+ajv.addSchema(description, 'description', false, false);
+
 /** The paths of the description, with every reference to a component replaced by the component. */
 export function inlinePaths(): unknown {
   const { schemas } = description.components;
@@ -42,18 +45,33 @@ const PLAIN = new Set([
 
 const validators = new Map<string, ValidateFunction>();
 
+// a literal path wins over one with parameters, as in the router
+const PATTERNS = Object.entries(description.paths)
+  .toSorted(([a], [b]) => a.split('{').length - b.split('{').length)
+  .map(([pattern, methods]) => {
+    const fits = new RegExp(`^${pattern.replace(/\/$/, '').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+    return { pattern, methods, fits };
+  });
+
 function operationAt(method: string, path: string): { pattern: string; operation: Operation } | undefined {
   const plain = path.split('?', 1)[0]?.replace(/\/$/, '') ?? '';
-  const matches = Object.entries(description.paths).filter(([pattern]) =>
-    new RegExp(`^${pattern.replace(/\/$/, '').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(plain),
-  );
-  // a literal path wins over one with parameters, as in the router
-  matches.sort(([a], [b]) => a.split('{').length - b.split('{').length);
-  for (const [pattern, methods] of matches) {
+  for (const { pattern, methods, fits } of PATTERNS) {
     const operation = methods[method.toLowerCase()];
-    if (operation) return { pattern, operation };
+    if (operation && fits.test(plain)) return { pattern, operation };
   }
   return undefined;
+}
+
+const TYPE = 'application/json';
+
+/** The validator of an answer's body, by its place in the description. */
+function validatorOf(pattern: string, method: string, status: string): ValidateFunction {
+  const place = ['paths', pattern, method, 'responses', status, 'content', TYPE, 'schema']
+    .map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')))
+    .join('/');
+  const validate = ajv.getSchema(`description#/${place}`);
+  if (!validate) throw new Error(`no schema at ${place}`);
+  return validate;
 }
 
 const eventValidators = new Map<string, ValidateFunction>();
@@ -93,14 +111,13 @@ export function checkAgainstDescription(
   );
   if (undeclared.length > 0)
     throw new Error(`${where} does not declare the headers ${undeclared.join(', ')}`);
-  const schema = response.content?.['application/json']?.schema;
-  if (!schema) {
+  if (!response.content?.[TYPE]?.schema) {
     if (!response.content && answer.text !== '') throw new Error(`${where} declares no body: ${answer.text}`);
     return;
   }
   let validate = validators.get(where);
   if (!validate) {
-    validate = ajv.compile({ ...schema, components: description.components });
+    validate = validatorOf(found.pattern, method.toLowerCase(), String(answer.status));
     validators.set(where, validate);
   }
   if (!validate(answer.body)) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { openPlatform, type Platform, type RunningServer, serve, work } from '../../src/app/platform.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import { createKey } from '../../src/people/keys/service.ts';
@@ -69,7 +69,10 @@ export interface WorldOptions {
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const postgres = inject('postgres');
   const database = `payhook_test_${randomBytes(8).toString('hex')}`;
-  await asAdmin(`create database ${database} template ${postgres.template} owner ${postgres.user}`);
+  // copied as files: through the log each page is written twice
+  await asAdmin(
+    `create database ${database} template ${postgres.template} owner ${postgres.user} strategy file_copy`,
+  );
   const folder = mkdtempSync(join(tmpdir(), 'payhook-world-'));
   const latency =
     options.databaseLatencyMs === undefined
@@ -177,4 +180,33 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         throw new Error(`errors were logged: ${JSON.stringify(errors)}`);
     },
   };
+}
+
+/** What a hook makes later, so that a file of tests names it in one line. */
+export function standIn<Thing extends object>(
+  made: () => Thing,
+  parts: { readonly [Name in keyof Thing]?: Thing[Name] } = {},
+): Thing {
+  return new Proxy({} as Thing, {
+    get: (_, name) => (name in parts ? Reflect.get(parts, name) : Reflect.get(made(), name)),
+  });
+}
+
+/** A world for the tests of a file, or of a `describe`: started before the first, closed behind the last. */
+export function useWorld(options?: WorldOptions): World {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld(options);
+  });
+  afterAll(() => world.close());
+  return standIn(() => world, { api: standIn(() => world.api) });
+}
+
+/** A new account before each test; its client. */
+export function useAccount(world: World, name?: string): Api {
+  let api: Api;
+  beforeEach(async () => {
+    api = await world.otherAccount(name);
+  });
+  return standIn(() => api);
 }

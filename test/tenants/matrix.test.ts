@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
 import { type Api, apiOf } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import {
   dump,
   furnish,
@@ -15,18 +15,16 @@ import {
   visible,
 } from './support.ts';
 
-let world: World;
+const world = useWorld();
 let ours: Ids;
 let theirs: Ids;
 let other: Api;
 beforeAll(async () => {
-  world = await startWorld();
   await numberApart(world);
   ours = await furnish(world, world.api, 'ours');
   other = await world.otherAccount();
   theirs = await furnish(world, other, 'theirs');
 });
-afterAll(() => world.close());
 
 /** Runs the work and sees that no row of any account is another one after it. */
 async function changingNothing(

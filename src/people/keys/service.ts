@@ -54,11 +54,13 @@ export function keyFinder(db: Reader): (hash: Buffer) => Promise<LiveKey | null>
 }
 
 const TOUCH_EVERY_MS = 60_000;
-const touched = new Map<string, number>();
+const noted = new WeakMap<Database, Map<KeyId, number>>();
 
-/** Notes that a key was used: beside the request, never inside it, at most once a minute per key and process. */
+/** Notes that a key was used: beside the request, never inside it, at most once a minute per key and connection pool. */
 export function touchKey(db: Database, id: KeyId): void {
   const now = performance.now();
+  const touched = noted.get(db) ?? new Map<KeyId, number>();
+  noted.set(db, touched);
   const last = touched.get(id);
   if (last !== undefined && now - last < TOUCH_EVERY_MS) return;
   touched.set(id, now);
