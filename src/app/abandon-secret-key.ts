@@ -47,6 +47,6 @@ export async function abandonSecretKey({ config, db, vault }: Platform): Promise
 function refuseNeedless(config: Config, state: SecretKeyState): void {
   if (refusalOfKeys(config, state) !== null) return;
   throw new SecretKeyError(
-    'the secret key is not lost: this is the one of the database; to change it, see payhook secret-key rotate',
+    'the secret key is not lost: it matches this database; to change it, see payhook secret-key rotate',
   );
 }

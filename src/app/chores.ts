@@ -80,7 +80,7 @@ function watchClock(db: Database, log: Logger): Chore {
       // a connection's ids never go back: while it lives it would make them of the time that was left
       if (step < -STEP_MS) db.renew();
       if (wasSetBack || here - mendedAt > HOUR_MS) {
-        if (wasSetBack) log.warn({ latest }, "the database's clock was set back: times are put right");
+        if (wasSetBack) log.warn({ latest }, "the database's clock was set back: times are being corrected");
         await mend(db, wasSetBack);
         mendedAt = here;
       }

@@ -17,8 +17,8 @@ export function hasData({ databaseUrl, dataDir }: Config): boolean {
 export function requireData(config: Config): void {
   if (hasData(config)) return;
   throw new NoDataError(
-    `there is no Payhook data in ${config.dataDir}: name the folder that has it with --data-dir or DATA_DIR, ` +
-      'or begin here with payhook init or payhook serve',
+    `there is no Payhook data in ${config.dataDir}: name the right folder with --data-dir or DATA_DIR, ` +
+      'or set one up here with payhook init or payhook serve',
   );
 }
 

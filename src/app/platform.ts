@@ -187,7 +187,7 @@ async function whenReachable<Result>(waits: boolean, log: Logger, work: () => Pr
       return await work();
     } catch (error) {
       if (!waits || !isUnavailable(error)) throw error;
-      log.warn({ err: error }, 'PostgreSQL cannot be reached; it is tried again');
+      log.warn({ err: error }, 'PostgreSQL cannot be reached; it will be tried again');
       await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
     }
   }

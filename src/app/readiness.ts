@@ -39,17 +39,20 @@ export function readinessOf(platform: Pick<Platform, 'db' | 'log' | 'embedded' |
   async function look(): Promise<Problem | null> {
     try {
       if (embedded && (await freeBytes(config.dataDir)) < LEAST_FREE) {
-        return { reason: 'disk_full', message: 'the disk of the data folder is full: free some room' };
+        return { reason: 'disk_full', message: 'the disk of the data folder is full: free some space' };
       }
       // what can be read may still not be written: a standby, or a full disk
       await db.transaction(probeWriting);
       if (!(await hasPartitionsAhead(db.reader))) {
-        return { reason: 'partitions', message: "next week's events would find no table; it is being made" };
+        return {
+          reason: 'partitions',
+          message: "there is no table for next week's events; it is being created",
+        };
       }
       if (await workNobodyClaims(db.reader, config.delivery.timeoutMs)) {
         return {
           reason: 'delivery',
-          message: 'deliveries are due and no worker takes them: is one running?',
+          message: 'deliveries are due and no worker takes them; check that one is running',
         };
       }
       return null;
@@ -102,11 +105,11 @@ function problemOf(error: unknown): Problem {
     case 'unavailable':
       return { reason: 'database', message: 'PostgreSQL cannot be reached' };
     case 'disk_full':
-      return { reason: 'disk_full', message: "the database's disk is full: free some room" };
+      return { reason: 'disk_full', message: "the database's disk is full: free some space" };
     case 'read_only':
       return {
         reason: 'read_only',
-        message: 'the database takes no changes: it is a standby, or set to read only',
+        message: 'the database accepts no changes: it is a standby, or set to read-only',
       };
     default:
       return { reason: 'writing', message: 'the database refuses to write; the log says why' };

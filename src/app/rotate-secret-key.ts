@@ -75,13 +75,13 @@ async function isDone(
   if (secretKey === undefined || next !== null || fingerprintOf(secretKey) !== current) return false;
   if (secretKeyPrevious === undefined) {
     throw new SecretKeyError(
-      'SECRET_KEY is the key in force: to change it, set SECRET_KEY to the new key and SECRET_KEY_PREVIOUS to this one, ' +
-        'for every server and worker first',
+      'SECRET_KEY is the current key: to change it, set SECRET_KEY to the new key and SECRET_KEY_PREVIOUS to this one, ' +
+        'on every server and worker first',
     );
   }
   if (fingerprintOf(secretKeyPrevious) !== retired) {
     throw new SecretKeyError(
-      'SECRET_KEY is the key in force, and SECRET_KEY_PREVIOUS must be: exchange the two, for every server and worker',
+      'SECRET_KEY is the current key, but SECRET_KEY_PREVIOUS must be: swap the two on every server and worker',
     );
   }
   return !(await hasStale(db.reader, current));
@@ -96,7 +96,7 @@ function begin({ config, db }: Platform): Promise<string> {
     const { next } = await holdSealing(tx);
     if (next !== null && next !== fingerprint) {
       throw new SecretKeyError(
-        `a rotation to another key (fingerprint ${short(next)}) is under way: end it first`,
+        `a rotation to another key (fingerprint ${short(next)}) is in progress: finish it first`,
       );
     }
     await refuseOthers(tx, fingerprint, isInFolder(config));

@@ -55,7 +55,7 @@ export function refusalOfKeys(config: Config, { current, next, retired }: Secret
   if (missing.length === 0) return null;
   const lost = 'if the key is lost, see payhook secret-key abandon --help';
   if (held.length === 0) {
-    return `the file ${keyPath(config)} is missing: put it back from your backup, or set SECRET_KEY to what it held; ${lost}`;
+    return `the file ${keyPath(config)} is missing: restore it from your backup, or set SECRET_KEY to its content; ${lost}`;
   }
   if (next !== null) {
     const keys = `SECRET_KEY to the new key (fingerprint ${short(next)}) and SECRET_KEY_PREVIOUS to the old one (${short(current)})`;
@@ -64,7 +64,7 @@ export function refusalOfKeys(config: Config, { current, next, retired }: Secret
   const isRetired = retired !== null && held.includes(retired);
   const place = isInFolder(config) ? keyPath(config) : 'SECRET_KEY';
   return isRetired
-    ? `${place} is the key from before it was changed: set the one with the fingerprint ${short(current)}; ${lost}`
+    ? `${place} is the key from before the last change: set the one with the fingerprint ${short(current)}; ${lost}`
     : `${place} is not the one this database was set up with (fingerprint ${short(current)}): set the same key on every ` +
         `server and command; ${lost}`;
 }
@@ -75,15 +75,15 @@ export function unfinished(config: Config, { current, next }: SecretKeyState): s
   const left = isInFolder(config) ? newFolderKey(config) : undefined;
   if (left !== undefined) {
     return fingerprintOf(left) === current
-      ? 'the new key has not taken its place yet: run payhook secret-key rotate'
-      : 'secret-key.new was made, but the rotation did not begin: run payhook secret-key rotate, or delete the file';
+      ? 'the new key is not in its place yet: run payhook secret-key rotate'
+      : 'secret-key.new exists, but the rotation did not begin: run payhook secret-key rotate, or delete the file';
   }
   if (
     config.secretKeyPrevious !== undefined &&
     config.secretKey &&
     fingerprintOf(config.secretKey) === current
   ) {
-    return 'SECRET_KEY_PREVIOUS is not needed any more';
+    return 'SECRET_KEY_PREVIOUS is no longer needed';
   }
   return null;
 }

@@ -4,9 +4,11 @@ const text = (description: string, more: Json = {}) => ({ description, schema: {
 
 /** Every header of an answer that means something to a caller, by its name. */
 const HEADERS = {
-  'Payhook-Request-Id': text('names the request, for questions about it', { pattern: '^req_[0-9a-f]{24}$' }),
+  'Payhook-Request-Id': text('identifies the request; quote it in questions', {
+    pattern: '^req_[0-9a-f]{24}$',
+  }),
   'Cache-Control': text(
-    'what is read may be kept by its caller, who asks each time whether it holds; nothing else',
+    'the caller may keep the answer of a read, and revalidates it each time; nothing else may be kept',
     {
       enum: ['no-store', 'private, no-cache'],
     },
@@ -14,8 +16,8 @@ const HEADERS = {
   ETag: text('for `If-None-Match`; of a payout it begins with the revision, for `If-Match`', {
     pattern: '^"[^"]+"$',
   }),
-  Link: text('RFC 8288: the pages `first`, `prev`, `next` and `last`, as far as there are such'),
-  Location: text('where the record is that the answer tells of', { format: 'uri-reference' }),
+  Link: text('RFC 8288: links to the pages `first`, `prev`, `next` and `last`, where they exist'),
+  Location: text('the address of the record that the answer is about', { format: 'uri-reference' }),
   'Content-Disposition': text('the name of the file'),
   'Idempotent-Replayed': text('`true` when this is the stored answer of an earlier request with this key', {
     enum: ['true'],
@@ -26,13 +28,16 @@ const HEADERS = {
   },
   'WWW-Authenticate': text('RFC 6750: what is missing'),
   Allow: text('the methods of this address'),
-  'Payhook-Dropped-Headers': text('header values that were dropped, because the URL has another origin'),
+  'Payhook-Dropped-Headers': text(
+    'names of the header values that were dropped because the URL has a new origin',
+  ),
   'Payhook-Skipped-Affiliates': {
-    description: 'how many of the chosen currency the file leaves out',
+    description: 'how many affiliates of the chosen currency the file leaves out',
     schema: { type: 'integer', minimum: 0 },
   },
   'Payhook-Affiliates-Above-Limit': {
-    description: 'how many in the file get more than the provider sends at once, over all its parts',
+    description:
+      'how many payments in the file, over all its parts, are above what the provider sends at once',
     schema: { type: 'integer', minimum: 0 },
   },
 } as const;

@@ -40,7 +40,7 @@ export const ALL_SCOPES: ReadonlySet<Scope> = new Set(Object.keys(SCOPES) as Sco
 export const CONSEQUENCES: { readonly [Name in Scope]?: { readonly may: string; readonly more: string } } = {
   account: {
     may: 'Change the settings of your account',
-    more: 'Its name, currency and time zone, how long commissions are on hold and what is paid at the least.',
+    more: 'Its name, currency and time zone, the hold on commissions and the minimum payouts.',
   },
   webhooks: {
     may: 'Change where your webhooks go, and read their signing secrets',

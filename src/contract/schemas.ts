@@ -59,7 +59,8 @@ export const minimums = amounts('minor units per currency code, for example {"us
 export const metadata = Type.Record(Type.String(), Type.String({ maxLength: 500 }), {
   maxProperties: 50,
   propertyNames: { maxLength: 40 },
-  description: 'your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them',
+  description:
+    'your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all of them',
 });
 
 const pagination = strict(

@@ -53,7 +53,7 @@ export function keepHouse(chores: readonly Chore[], firstMs: number, log: Logger
     const work = () => {
       run()
         .catch((error: unknown) => {
-          if (!ended) log.warn({ err: error, chore: name }, 'housekeeping failed; it is tried again');
+          if (!ended) log.warn({ err: error, chore: name }, 'housekeeping failed; it will be tried again');
         })
         .finally(() => {
           if (!ended) timer = setTimeout(work, everyMs).unref();

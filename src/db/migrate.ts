@@ -63,7 +63,7 @@ async function refuseEmpty(tx: Tx): Promise<void> {
   const there = await maybeRow(tx, sql`select where to_regclass('schema_migrations') is not null`);
   if (there === null) {
     throw new MigrationError(
-      'the database has no Payhook in it: name the right one with DATABASE_URL or --data-dir, ' +
+      'this database was not set up for Payhook: name the right one with DATABASE_URL or --data-dir,  ' +
         'or set this one up with payhook init or payhook serve',
     );
   }

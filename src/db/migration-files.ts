@@ -30,7 +30,7 @@ export function readMigrations(folder = FOLDER): Migration[] {
     if (found?.checksum === checksum) continue;
     const what = found ? 'is not the file that was released' : 'is missing';
     throw new MigrationError(
-      `migrations/${name}.sql ${what}: install this version of Payhook anew (a migration in ${FROZEN} never changes)`,
+      `migrations/${name}.sql ${what}: reinstall this version of Payhook (a migration in ${FROZEN} never changes)`,
     );
   }
   return migrations;

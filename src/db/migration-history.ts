@@ -37,7 +37,7 @@ export function foreignHistory(known: readonly Migration[], applied: readonly Ap
       return `migration ${version} of this database is ${name}, this program has ${own.name}: run the program that made the database`;
     }
     if (checksum !== null && checksum !== own.checksum) {
-      return `migration ${name} was applied to this database with another content than this program has: run the program that made the database`;
+      return `migration ${name} was applied to this database with different content: run the program that made the database`;
     }
   }
   const gap = known.find(
@@ -102,7 +102,7 @@ async function refuseOtherTables(tx: Tx, migrations: readonly Migration[]): Prom
   throw new MigrationError(
     "the tables of this database are not those of this program's migrations " +
       `(${first}${others.length > 0 ? `, and ${others.length} more` : ''}): ` +
-      'a version of Payhook made them that was never released; begin with a new database',
+      'they come from an unreleased version of Payhook; begin with a new database',
   );
 }
 

@@ -122,6 +122,6 @@ export function authorize(principal: Principal, route: Route): void {
   }
   const changes = route.kind === 'write' && !route.harmless;
   if (principal.role === 'viewer' && (changes || route.confidential)) {
-    throw fail('role_too_low', 'viewers may read only, and no secrets');
+    throw fail('role_too_low', 'viewers may only read, and may not read secrets');
   }
 }

@@ -129,9 +129,9 @@ function isWaitedFor({ request: { raw }, refuse, socket }: Exchange): boolean {
 
 function cutOff({ request, reply, socket, refuse }: Exchange): void {
   if (!request.raw.complete && refuse && !reply.raw.headersSent) {
-    refuse(fail('request_timeout', 'the body came too slowly'));
+    refuse(fail('request_timeout', 'the body arrived too slowly'));
   } else {
-    request.log.warn('an answer was taken too slowly and was cut off');
+    request.log.warn('an answer was read too slowly and was cut off');
     socket.destroy();
   }
 }

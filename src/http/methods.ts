@@ -96,7 +96,7 @@ export function refuseUnrouted(
     if (page) return page(reply);
     if (allow === null) throw fail('unknown_route', `there is no operation ${request.method} ${clip(path)}`);
     if (request.method === 'OPTIONS') return reply.code(204).header('allow', allow).send();
-    const message = `${request.method} is not possible here; possible: ${allow}`;
+    const message = `${request.method} is not possible here; use ${allow}`;
     const asPage = refusePage(path, message);
     if (asPage) return asPage(reply.header('allow', allow));
     throw fail('method_not_allowed', message, { allow });

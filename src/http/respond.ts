@@ -92,7 +92,7 @@ export function toFailure(error: FrameworkError, request: Pick<FastifyRequest, '
   const fault = databaseFault(error);
   if (fault === 'disk_full') {
     request.log.error({ err: error }, 'the disk is full');
-    return fail('disk_full', 'the disk is full: nothing was written; free some room and try again', {
+    return fail('disk_full', 'the disk is full: nothing was written; free some space and try again', {
       'retry-after': '10',
     });
   }
@@ -101,5 +101,5 @@ export function toFailure(error: FrameworkError, request: Pick<FastifyRequest, '
     return fail('database_unavailable', 'the database cannot be reached; try again', { 'retry-after': '2' });
   }
   request.log.error({ err: error }, 'unexpected error');
-  return fail('internal_error', `unexpected error; the log has it under request ${request.id}`);
+  return fail('internal_error', `unexpected error; the log of the server has it under request ${request.id}`);
 }

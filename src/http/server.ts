@@ -375,7 +375,7 @@ function clientErrorHandler(this: unknown, error: Error & { code?: string }, soc
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const failure =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? fail('request_timeout', 'the head of the request did not come in time')
+      ? fail('request_timeout', 'the head of the request did not arrive in time')
       : fail('malformed_request', UNREADABLE[error.code ?? ''] ?? 'the HTTP request could not be read');
   const body = envelope(failure);
   socket.end(

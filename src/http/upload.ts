@@ -30,9 +30,13 @@ export function uploadGate(most: number): UploadGate {
     const own = open.get(account) ?? 0;
     const all = [...open.values()].reduce((sum, count) => sum + count, 0);
     if (own >= mostOfOne || all >= most) {
-      throw fail('too_many_uploads', 'other files are being read: send this one when they are through', {
-        'retry-after': '10',
-      });
+      throw fail(
+        'too_many_uploads',
+        'other files are being imported: send this one again when they are done',
+        {
+          'retry-after': '10',
+        },
+      );
     }
     open.set(account, own + 1);
     return () => {

@@ -137,15 +137,17 @@ export function readConfig(env: Environment = process.env): Config {
     }
   }
   if (values.DATABASE_URL !== undefined && values.SECRET_KEY === undefined && mistakes.length === 0) {
-    mistakes.push('SECRET_KEY must be set when DATABASE_URL is: every server on one database needs the same');
+    mistakes.push(
+      'SECRET_KEY must be set when DATABASE_URL is set: all servers on a database need the same key',
+    );
   }
   if (values.SECRET_KEY_PREVIOUS !== undefined && mistakes.length === 0) {
     if (values.SECRET_KEY === undefined) {
       mistakes.push(
-        'SECRET_KEY_PREVIOUS says nothing without SECRET_KEY: a key of the data folder needs neither',
+        'SECRET_KEY_PREVIOUS has no effect without SECRET_KEY: a key in the data folder needs neither',
       );
     } else if (values.SECRET_KEY === values.SECRET_KEY_PREVIOUS) {
-      mistakes.push('SECRET_KEY_PREVIOUS must be another key than SECRET_KEY');
+      mistakes.push('SECRET_KEY_PREVIOUS must differ from SECRET_KEY');
     }
   }
   if (mistakes.length > 0) throw new ConfigError(`the settings are wrong:\n  ${mistakes.join('\n  ')}`);
@@ -216,6 +218,6 @@ export function readRemote(env: Environment = process.env): { url: string; apiKe
   if (url === undefined) return null;
   const apiKey = textOf('PAYHOOK_API_KEY', env);
   if (!origin(url)) throw new ConfigError('PAYHOOK_URL must be an http(s) URL');
-  if (apiKey === undefined) throw new ConfigError('PAYHOOK_API_KEY must be set beside PAYHOOK_URL');
+  if (apiKey === undefined) throw new ConfigError('PAYHOOK_API_KEY must be set together with PAYHOOK_URL');
   return { url: origin(url) ?? url, apiKey };
 }

@@ -66,13 +66,13 @@ function decode(bytes: Buffer, isFirst: boolean, isLast: boolean): Decoded {
 
 const SAVE_AS = 'save the file as "CSV UTF-8 (comma delimited)"';
 const CUT_CHARACTER =
-  'the file ends in the middle of a UTF-8 character: is it cut off, or in another encoding?';
+  'the file ends in the middle of a UTF-8 character; it may be cut off or in another encoding';
 const FORBIDDEN = new RegExp(`[\\0${BYTE_ORDER_MARK}]`);
 
 const ruleOf = (character: string) =>
   character === BYTE_ORDER_MARK
-    ? 'a byte order mark (U+FEFF) inside the file: were two files put together?'
-    : 'a NUL character: is it a text file?';
+    ? 'a byte order mark (U+FEFF) inside the file; two files may have been joined'
+    : 'a NUL character; this may not be a text file';
 
 /** How many bytes end with a whole character, as far as the lead byte of the last one tells. */
 function wholeCharacters(bytes: Buffer): number {

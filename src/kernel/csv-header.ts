@@ -21,7 +21,7 @@ const SEPARATORS: Readonly<Record<string, string>> = {
   ';': 'semicolons between the cells: save it with commas, and with points in decimal numbers',
   '\t': 'tabs between the cells: save it with commas',
   '|': 'bars between the cells: save it with commas',
-  ',': 'quotes around the whole line: only single cells may have them',
+  ',': 'quotes around the whole line: only single cells may be quoted',
 };
 
 /** Reads the first line. Throws CsvError when it is not the header of such a file. */

@@ -19,5 +19,5 @@ export function quote(cell: string): string {
 export function guardRule(cell: string): string | null {
   const start = cell.charCodeAt(0) === 39 ? formulaStart(cell.slice(1)) : null;
   if (start === null) return null;
-  return `begins with an apostrophe before ${quote(start)}, which files carry against formulas: take the apostrophe away`;
+  return `begins with an apostrophe before ${quote(start)}, which protects against formulas: remove the apostrophe`;
 }

@@ -157,12 +157,12 @@ describe('a header is refused that', () => {
     [
       'stands in one pair of quotes',
       '"id,amount"\n',
-      'line 1: the file has quotes around the whole line: only single cells may have them',
+      'line 1: the file has quotes around the whole line: only single cells may be quoted',
     ],
     [
       'is cut off',
       'id,amount',
-      'line 1, column amount: the file ends here without a line end: is it cut off? If it is whole, add a line end after its last line',
+      'line 1, column amount: the file ends here without a line end, so it may be cut off. If it is complete, add a line end after its last line',
     ],
   ])('%s', (_, file, message) => {
     expect(refusal(file)).toBe(message);
@@ -206,12 +206,12 @@ describe('a line is refused that', () => {
     [
       'never closes its quotes',
       '1,"a\n2,b,3\n4,5,6\n',
-      'line 2, column name, character 3: the quote that opens here is never closed: is the file cut off?',
+      'line 2, column name, character 3: the quote that opens here is never closed: the file may be cut off',
     ],
     [
       'never closes the quotes of its second line',
       '1,"a\nb",2\n3,"\n',
-      'line 4, column name, character 3: the quote that opens here is never closed: is the file cut off?',
+      'line 4, column name, character 3: the quote that opens here is never closed: the file may be cut off',
     ],
   ])('%s', (_, lines, message) => {
     expect(refusal(HEAD + lines)).toContain(message);
@@ -291,11 +291,15 @@ describe('bytes are refused, with their place, that are', () => {
       Buffer.from(`${HEAD}1,a,2\n3,🎉`).subarray(0, -1),
       'line 3, column name, character 3: the file ends in the middle of a UTF-8 character: is it cut off',
     ],
-    ['NUL', `${HEAD}1,a\0,2\n`, 'line 2, column name, character 4: a NUL character: is it a text file?'],
+    [
+      'NUL',
+      `${HEAD}1,a\0,2\n`,
+      'line 2, column name, character 4: a NUL character; this may not be a text file',
+    ],
     [
       'a byte order mark where a second file begins',
       `${HEAD}1,a,2\n\uFEFF${HEAD}3,b,4\n`,
-      'line 3, column id, character 1: a byte order mark (U+FEFF) inside the file: were two files put together?',
+      'line 3, column id, character 1: a byte order mark (U+FEFF) inside the file; two files may have been joined',
     ],
     ['two byte order marks', `\uFEFF\uFEFF${HEAD}`, 'line 1, column 1, character 1: a byte order mark'],
     ['UTF-16 with a mark', utf16(`\uFEFF${HEAD}`), `the file is UTF-16: ${SAVE_AS}`],
@@ -337,11 +341,11 @@ describe('a file without a line end after its last line', () => {
     ['id,amount,currency\n1,2,', `line 2, column currency: ${CUT}`],
     [
       'id,amount,currency\n1,2,usd\n3,4',
-      'line 3, column currency: the file ends before it: is the file cut off?',
+      'line 3, column currency: the file ends before it: the file may be cut off',
     ],
     [
       'id,amount,currency\n1,2,usd\n3',
-      'line 3, column amount: the file ends before it: is the file cut off?',
+      'line 3, column amount: the file ends before it: the file may be cut off',
     ],
     [
       'id,amount,currency\n1,2,"us',

@@ -153,8 +153,8 @@ function refuseAt(place: Place, what: string, start: number, at: number, column:
 const longest = (cells: readonly string[]) => cells.reduce((a, b) => (b.length > a.length ? b : a));
 
 const TOO_LONG = `more than ${LONGEST} characters`;
-const CUT_OFF = 'is the file cut off?';
+const CUT_OFF = 'the file may be cut off';
 const NO_LINE_END =
-  'the file ends here without a line end: is it cut off? If it is whole, add a line end after its last line';
+  'the file ends here without a line end, so it may be cut off. If it is complete, add a line end after its last line';
 const BEYOND =
-  'the header has no such column: does a text with a comma lack its quotes, or a number have a decimal comma?';
+  'the header has no such column. Check for a text with a comma and no quotes, or a number with a decimal comma';

@@ -19,7 +19,7 @@ interface Reason {
 export const REASONS = {
   // The request itself
   invalid_json: { status: 400, meaning: 'The body is not valid UTF-8 JSON.' },
-  duplicate_key: { status: 400, meaning: 'A key stands twice in one object of the body.' },
+  duplicate_key: { status: 400, meaning: 'An object in the body has the same key twice.' },
   invalid_body: { status: 400, meaning: 'A field of the body is missing or breaks its rule.' },
   unknown_field: { status: 400, meaning: 'The body has a key this operation does not know.' },
   invalid_query: { status: 400, meaning: 'A query parameter breaks its rule.' },
@@ -27,13 +27,13 @@ export const REASONS = {
   unsupported_media_type: { status: 400, meaning: 'The Content-Type is not the one this operation reads.' },
   body_too_large: { status: 400, meaning: 'The body is larger than the operation accepts.' },
   malformed_request: { status: 400, meaning: 'The HTTP request could not be read.' },
-  request_timeout: { status: 400, meaning: 'The request came too slowly; its connection is closed.' },
+  request_timeout: { status: 400, meaning: 'The request arrived too slowly; its connection is closed.' },
   invalid_idempotency_key: {
     status: 400,
     meaning: 'Idempotency-Key is empty, longer than 255 characters or not printable ASCII.',
   },
   invalid_if_match: { status: 400, meaning: 'If-Match is not an ETag of a payout.' },
-  method_not_allowed: { status: 405, meaning: 'The path exists, the method does not.' },
+  method_not_allowed: { status: 405, meaning: 'The path does not support this method.' },
   // Who asks
   missing_credentials: { status: 401, meaning: 'No usable Authorization: Bearer header.' },
   invalid_credentials: {
@@ -46,17 +46,24 @@ export const REASONS = {
     meaning: 'The operation takes an API key, or an owner who is signed in.',
   },
   role_too_low: { status: 403, meaning: "The user's role does not allow the operation." },
-  cross_site_request: { status: 403, meaning: 'A request with a session must come from our own pages.' },
+  cross_site_request: {
+    status: 403,
+    meaning: 'A request with a session must come from a page of this server.',
+  },
   // What is asked for
   unknown_route: { status: 404, meaning: 'There is no operation at this path.' },
   resource_missing: { status: 404, meaning: 'No such record in this account.' },
   no_current_payout: { status: 404, meaning: 'The account has no unpaid payout.' },
-  current_is_read_only: { status: 404, meaning: 'The alias `current` reads; PUT and DELETE take the id.' },
+  current_is_read_only: {
+    status: 404,
+    meaning: '`current` is for reading only; PUT and DELETE need the id.',
+  },
   // The state it is in
   idempotency_key_reused: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },
   duplicate_external_id: {
     status: 409,
-    meaning: 'The external_id exists with other content; Location says where an affiliate has it.',
+    meaning:
+      'The external_id exists with other content; for an affiliate, Location names the one that has it.',
   },
   duplicate_email: {
     status: 409,
@@ -65,49 +72,57 @@ export const REASONS = {
   },
   member_elsewhere: {
     status: 409,
-    meaning:
-      'The user is a member of another account too; an owner of one does not set the password of both.',
+    meaning: 'The user is also a member of another account, so an owner cannot set their password.',
   },
   last_owner: {
     status: 409,
-    meaning: 'An account keeps one owner, and one who can sign in once it had one.',
+    meaning: 'An account must keep an owner, and must keep one who can sign in once it has had one.',
   },
   duplicate_name: { status: 409, meaning: 'Another record of the account has this name.' },
   current_payout_exists: { status: 409, meaning: 'The account already has an unpaid payout.' },
-  nothing_to_pay: { status: 409, meaning: 'No commission is left to pay after filters and rules.' },
-  payout_is_paid: { status: 409, meaning: 'The payout is paid; what is paid never changes.' },
+  nothing_to_pay: {
+    status: 409,
+    meaning: 'No commission is left to pay after filters and rules were applied.',
+  },
+  payout_is_paid: { status: 409, meaning: 'The payout is paid, and a paid payout never changes.' },
   payout_changed: { status: 409, meaning: 'If-Match names an older revision of the payout.' },
   commission_is_paid: { status: 409, meaning: 'The commission is paid; use a refund.' },
   commission_is_voided: { status: 409, meaning: 'The commission is voided.' },
-  commission_is_held: { status: 409, meaning: 'The commission is held for review already.' },
+  commission_is_held: { status: 409, meaning: 'The commission is already held for review.' },
   commission_not_held: { status: 409, meaning: 'The commission is not held for review.' },
-  wrong_commission_type: { status: 409, meaning: 'Commissions of this type do not take the operation.' },
-  refund_is_reversed: { status: 409, meaning: 'The refund is reversed already.' },
+  wrong_commission_type: {
+    status: 409,
+    meaning: 'The operation is not possible for commissions of this type.',
+  },
+  refund_is_reversed: { status: 409, meaning: 'The refund is already reversed.' },
   refund_is_settled: {
     status: 409,
     meaning: 'A payout was paid less because of the refund; credit the affiliate with an adjustment.',
   },
   commission_is_bound: {
     status: 409,
-    meaning: 'The commission owes money of a payout again; it cannot be voided by itself.',
+    meaning: 'The commission owes money of an earlier payout again, so it cannot be voided directly.',
   },
-  already_returned: { status: 409, meaning: 'All money of this line was already booked as returned.' },
-  return_is_undone: { status: 409, meaning: 'The return was undone before.' },
-  return_paid_again: { status: 409, meaning: 'What came back was paid again, and what is paid stays.' },
+  already_returned: { status: 409, meaning: 'All money of this line is already booked as returned.' },
+  return_is_undone: { status: 409, meaning: 'The return is already undone.' },
+  return_paid_again: {
+    status: 409,
+    meaning: 'The returned money was paid again, so the return cannot be undone.',
+  },
   line_not_paid: { status: 409, meaning: 'The affiliate was not paid in this payout.' },
   endpoint_disabled: { status: 409, meaning: 'The webhook endpoint is disabled; enable it first.' },
   endpoint_deleted: { status: 409, meaning: 'The webhook endpoint was deleted; only its log is left.' },
-  recovery_in_progress: { status: 409, meaning: 'The webhook endpoint has a recovery that is not over.' },
+  recovery_in_progress: { status: 409, meaning: 'The webhook endpoint already has a recovery in progress.' },
   recovery_ended: { status: 409, meaning: 'The recovery is completed or cancelled.' },
   application_is_public: { status: 409, meaning: 'A public OAuth application has no secret.' },
-  too_many_endpoints: { status: 409, meaning: 'The account has as many webhook endpoints as it may have.' },
+  too_many_endpoints: { status: 409, meaning: 'The account has the maximum number of webhook endpoints.' },
   too_many_uploads: {
     status: 409,
     meaning: 'Other files are being read; try again after Retry-After.',
   },
   amount_too_large: { status: 409, meaning: 'A sum would exceed 9007199254740991 minor units.' },
   // What it says
-  unknown_filter: { status: 400, meaning: 'The filters name a field that does not exist.' },
+  unknown_filter: { status: 400, meaning: 'The filters name an unknown field.' },
   unknown_operator: { status: 400, meaning: 'The field does not have this operator.' },
   invalid_filter: {
     status: 400,
@@ -118,42 +133,51 @@ export const REASONS = {
   unknown_program: { status: 400, meaning: 'A program named in the request does not exist.' },
   duplicate_entry: { status: 400, meaning: 'The same affiliate, line or record is listed twice.' },
   affiliate_not_in_payout: { status: 400, meaning: 'A listed affiliate has no line in the payout.' },
-  affiliates_missing: { status: 400, meaning: 'require_all is set and lines of the payout are not listed.' },
+  affiliates_missing: {
+    status: 400,
+    meaning: 'require_all is set, but some lines of the payout are not listed.',
+  },
   several_currencies: {
     status: 400,
-    meaning: 'The file takes one currency and the payout has several; choose with currency.',
+    meaning: 'The file holds one currency, but the payout has several; choose one with currency.',
   },
   currency_not_in_payout: { status: 400, meaning: 'The payout pays nothing in this currency.' },
   affiliates_not_in_file: {
     status: 400,
-    meaning: 'Affiliates cannot be paid by this file; allow_skipped makes it without them.',
+    meaning: 'The file cannot pay some affiliates; allow_skipped leaves them out.',
   },
-  empty_payment_file: { status: 400, meaning: 'Nobody can be paid by this file; it would have no rows.' },
-  several_parts: { status: 400, meaning: 'The rows are more than one file takes; choose with part.' },
-  no_such_part: { status: 400, meaning: 'The payment file does not have so many parts.' },
+  empty_payment_file: { status: 400, meaning: 'The file can pay nobody, so it would have no rows.' },
+  several_parts: {
+    status: 400,
+    meaning: 'There are more rows than one file can hold; choose a part with part.',
+  },
+  no_such_part: { status: 400, meaning: 'The payment file has fewer parts.' },
   refund_exceeds_rest: { status: 400, meaning: 'The refund is larger than what is left of the commission.' },
   return_exceeds_paid: {
     status: 400,
-    meaning: 'More would have come back than was paid.',
+    meaning: 'The returned amount is more than was paid.',
   },
   invalid_amount: { status: 400, meaning: 'An amount is missing, zero, of the wrong sign or out of range.' },
   invalid_file: { status: 400, meaning: 'The CSV file cannot be read or lacks a column.' },
   invalid_lines: { status: 400, meaning: 'Lines of the CSV file break rules; nothing was written.' },
   invalid_items: { status: 400, meaning: 'Items of the batch break rules; nothing was written.' },
-  invalid_url: { status: 400, meaning: 'The URL is not one that events may be sent to.' },
+  invalid_url: { status: 400, meaning: 'Events may not be sent to this URL.' },
   invalid_redirect_uri: {
     status: 400,
-    meaning: 'A redirect URI is not one that an OAuth application of its kind may have.',
+    meaning: 'A redirect URI is not allowed for this kind of OAuth application.',
   },
   invalid_header: {
     status: 400,
     meaning: 'A header of the endpoint has a name or value that cannot be sent.',
   },
-  invalid_event_type: { status: 400, meaning: 'The type of event does not exist or cannot be used here.' },
-  reserved_event_type: { status: 400, meaning: 'Types of this prefix are published by Payhook only.' },
-  payload_too_large: { status: 400, meaning: 'The event would have more than 256 KiB.' },
+  invalid_event_type: { status: 400, meaning: 'The event type does not exist or cannot be used here.' },
+  reserved_event_type: { status: 400, meaning: 'Only Payhook publishes event types with this prefix.' },
+  payload_too_large: { status: 400, meaning: 'The event would be larger than 256 KiB.' },
   // Us
-  internal_error: { status: 500, meaning: 'Unexpected; the request id finds it in the log.' },
+  internal_error: {
+    status: 500,
+    meaning: 'An unexpected error; the log of the server has it under the request id.',
+  },
   database_unavailable: {
     status: 500,
     meaning: 'PostgreSQL cannot be reached; try again after Retry-After.',

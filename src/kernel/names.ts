@@ -28,7 +28,7 @@ export function nameProblem(name: string): string | null {
   const found = UNSEEN.exec(name.replaceAll(JOINED, ''))?.[0];
   if (found === undefined) return null;
   const code = found.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
-  return `must not hold invisible characters or ones that change the direction of text (U+${code})`;
+  return `must not contain invisible characters or characters that change the direction of text (U+${code})`;
 }
 
 /** Whether every character of a text is seen by whoever reads it, joiners excluded. */
@@ -37,7 +37,8 @@ export function isSeen(text: string): boolean {
 }
 
 /** What `isIdentifier` asks, for messages: to be read after the name of a field. */
-export const IDENTIFIER_RULE = 'must not begin or end with a blank, nor hold control or invisible characters';
+export const IDENTIFIER_RULE =
+  'must not begin or end with a blank, nor contain control or invisible characters';
 
 /** Whether a text may name a record of a merchant's own, such as an order: what looks the same must be the same. */
 export function isIdentifier(text: string): boolean {

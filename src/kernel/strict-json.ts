@@ -146,7 +146,7 @@ function checkTexts(value: unknown, path: JsonPath): void {
       checkText(key, path);
       const place = [...path, key];
       if (key === '__proto__') {
-        throw fail('invalid_body', `${nameOfPath(place)}: a key must not be called __proto__`);
+        throw fail('invalid_body', `${nameOfPath(place)}: a key must not be named __proto__`);
       }
       checkTexts(item, place);
     }
@@ -211,8 +211,7 @@ function readExact(text: string, rounded: RoundedNumber[]): Exact {
     readItems(CLOSE_OBJECT, () => {
       const key = readText();
       const place = [...path, key];
-      if (read.has(key))
-        throw fail('duplicate_key', `${nameOfPath(place)}: the key stands twice in one object`);
+      if (read.has(key)) throw fail('duplicate_key', `${nameOfPath(place)}: the object has this key twice`);
       skipTo((code) => code === COLON);
       at += 1;
       read.set(key, readValue(place));

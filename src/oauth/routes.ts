@@ -101,7 +101,7 @@ function tellApplication(exchange: Exchange, { error, message }: OAuthError): Pa
   if (exchange.facts.redirectUri === undefined) {
     return errorPage(
       400,
-      `The application that sent you here made a mistake: ${message}. Nothing was granted. Tell those who make it.`,
+      `The application that sent you here made a mistake: ${message}. Nothing was granted. Please tell its makers.`,
     );
   }
   return backToApplication(exchange, { error, error_description: message });

@@ -46,7 +46,7 @@ export function consentPage(consent: Consent): PageReply {
   const problems = problem === undefined ? [] : [{ message: problem }];
   const body = card({
     title: `${application.name} wants access to your account`,
-    lead: `Registered by ${application.registered_by}. Untick what it is not to have.`,
+    lead: `Registered by ${application.registered_by}. Untick what it should not have.`,
     body:
       errorSummary(problems) +
       form(
@@ -55,7 +55,7 @@ export function consentPage(consent: Consent): PageReply {
           checkboxList('It may', 'granted', boxes, problems) +
           `<p>You are signed in as <strong>${escapeHtml(consent.user)}</strong> (${escapeHtml(consent.account)})` +
           `${elsewhere(consent)}. ` +
-          `You go on to <code>${escapeHtml(placeOf(redirectUri))}</code>. ` +
+          `You will be sent to <code>${escapeHtml(placeOf(redirectUri))}</code>. ` +
           'What you allow can be revoked at any time.</p>' +
           actions(
             [

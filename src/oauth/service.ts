@@ -60,11 +60,11 @@ export function grantCode(
 ): Promise<string> {
   return db.transaction(async (tx) => {
     const { account, user } = principal;
-    if (user === undefined) throw new Error('only a user who signed in can grant anything');
+    if (user === undefined) throw new Error('only a signed-in user can grant access');
     const { scopes, ...rest } = wanted;
     const grant = await insertGrant(tx, { account, user, application: application.id, scopes });
     if (grant === null)
-      throw refuse('access_denied', 'the application was deleted, or the user is no owner any more');
+      throw refuse('access_denied', 'the application was deleted, or the user is no longer an owner');
     const code = newSecret('phc_');
     await insertCode(tx, { hash: hashSecret(code), grant, lifetime: CODE_SECONDS, ...rest });
     await note(tx, principal, { action: 'grantOAuthApplication', target: idOf('grant', grant), requestId });
@@ -100,7 +100,7 @@ const unknownCode = () => refuse('invalid_grant', 'the code is unknown or expire
 /** Somebody holds a code that was used: what was made from it ends. Another application cannot end what is not its own. */
 async function codeAgain(tx: Tx, caller: Caller, row: CodeRow) {
   if (row.application_id === caller.application.id) await endByReuse(tx, caller, row);
-  return refuse('invalid_grant', 'the code was used before');
+  return refuse('invalid_grant', 'the code was already used');
 }
 
 function problemOfCode(
@@ -111,12 +111,13 @@ function problemOfCode(
   if (row.application_id !== application.id) return 'the code was given to another application';
   if (row.expired) return 'the code is unknown or expired';
   if (!row.live) return 'the grant was revoked';
-  if (row.redirect_uri !== redirectUri) return 'redirect_uri is not the one of the authorization request';
+  if (row.redirect_uri !== redirectUri)
+    return 'redirect_uri differs from the one in the authorization request';
   // RFC 9700 section 4.8.2: a verifier nobody asked for means that the challenge was taken away on the way here
   if (row.challenge === null)
     return verifier === undefined ? null : 'no code_challenge was sent for this code';
   if (verifier === undefined) return 'code_verifier is missing';
-  return challengeOf(verifier) === row.challenge ? null : 'code_verifier does not fit the code_challenge';
+  return challengeOf(verifier) === row.challenge ? null : 'code_verifier does not match the code_challenge';
 }
 
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/; // RFC 7636 section 4.1
@@ -162,7 +163,7 @@ function problemOfToken(row: TokenRow | null, { application }: Caller) {
     return refuse('invalid_grant', 'the refresh token was given to another application');
   }
   if (row.used)
-    return refuse('invalid_grant', 'the refresh token was used before; use the one that came then');
+    return refuse('invalid_grant', 'the refresh token was already used; use the one returned then');
   return row.expired ? unknownToken() : null;
 }
 

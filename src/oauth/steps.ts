@@ -86,7 +86,7 @@ export const knownApplication: Step = async ({ input, params, facts }) => {
   if (application === null)
     return errorPage(
       400,
-      'The application that sent you here is not known on this server, so nothing was granted. Tell those who make it.',
+      'The application that sent you here is not known on this server, so nothing was granted. Please tell its makers.',
     );
   facts.application = application;
   return undefined;
@@ -98,7 +98,7 @@ export const registeredRedirect: Step = (exchange) => {
   if (!mayRedirectTo(fact(exchange, 'application'), uri)) {
     return errorPage(
       400,
-      'The application that sent you here named an address that it has not registered, so nothing was granted. Tell those who make it.',
+      'The application that sent you here named an address that it has not registered, so nothing was granted. Please tell its makers.',
     );
   }
   exchange.facts.redirectUri = uri;
@@ -139,7 +139,7 @@ export const isOurForm: Step = (exchange) => {
   if (given.length === 1 && sameSecret(given[0] ?? '', csrfToken)) return undefined;
   return errorPage(
     403,
-    'This form was not sent from our own page, or has grown too old, so nothing was granted. Begin again in the application.',
+    'This form was not sent from our own page, or is too old, so nothing was granted. Start again in the application.',
     TO_ACCOUNT,
   );
 };
@@ -149,7 +149,7 @@ export const isOwner: Step = (exchange) => {
   if (fact(exchange, 'signedIn').principal.role === 'owner') return undefined;
   return errorPage(
     403,
-    'Only an owner of the account can give applications access. Ask one to do this, or switch to an account of yours.',
+    'Only an owner of the account can give applications access. Ask an owner, or switch to an account that you own.',
     { href: '/account/switch', label: 'Choose another account' },
   );
 };
@@ -193,7 +193,7 @@ export const knownScopes: Step = (exchange) => {
   const asked = scopesOf(one(exchange.params, 'scope'));
   const registered = fact(exchange, 'application').scopes;
   if (asked?.some((scope) => !(ALL_SCOPES as ReadonlySet<string>).has(scope))) {
-    throw refuse('invalid_scope', 'scope names one that does not exist');
+    throw refuse('invalid_scope', 'scope contains an unknown scope');
   }
   const wanted = asked === null ? registered : registered.filter((scope) => asked.includes(scope));
   if (wanted.length === 0) {
@@ -247,7 +247,7 @@ function credentialsOf({ input, params }: Exchange): Credentials {
   }
   const basic = basicCredentials(authorization);
   if (id !== undefined && id !== basic.id) {
-    throw refuse('invalid_request', 'client_id is not the one of the Authorization header');
+    throw refuse('invalid_request', 'client_id differs from the one in the Authorization header');
   }
   return basic;
 }

@@ -3,24 +3,24 @@
  * `catalogue/`.
  */
 export const EVENT_TYPES = {
-  'payout.created': 'A payout was made; it is unpaid.',
+  'payout.created': 'An unpaid payout was created.',
   'payout.updated':
-    'Members, sums or destinations of the unpaid payout changed, or money of a paid one came back.',
+    'Members, sums or destinations of the unpaid payout changed, or money of a paid payout came back.',
   'payout.paid': 'A payout was completed.',
   'payout.deleted': 'An unpaid payout was deleted, or a refund emptied it.',
-  'commission.created': 'A commission or adjustment came in by itself.',
+  'commission.created': 'A single commission or adjustment was created.',
   'commission.updated':
-    'A commission was reduced by a refund, held or unheld, or such a refund was reversed.',
-  'commission.voided': 'A commission is not owed any more, or a clawback is not.',
+    'A refund reduced a commission or was reversed, or the commission was held or unheld.',
+  'commission.voided': 'A commission or a clawback was voided and is no longer owed.',
   'commission.clawed_back':
-    'A paid commission was refunded: the record is the clawback that the next payout settles.',
+    'A paid commission was refunded. The record is the clawback, which the next payout settles.',
   'commissions.imported':
-    'Commissions came in by a batch or a file, or were carried over from a payout: one event for all.',
-  'affiliate.created': 'An affiliate was made.',
+    'Commissions were created by a batch or a file, or carried over from a payout: one event for all of them.',
+  'affiliate.created': 'An affiliate was created.',
   'affiliate.updated': 'A field of an affiliate changed.',
-  'webhook_endpoint.disabled': "An endpoint was disabled; the account's other endpoints hear of it.",
+  'webhook_endpoint.disabled': "An endpoint was disabled. The account's other endpoints get this event.",
   'webhook_endpoint.test':
-    'Somebody tried an endpoint: it goes to that one alone, whatever it subscribes to.',
+    'Somebody tested an endpoint. Only that endpoint gets the event, whatever it subscribes to.',
 } as const;
 
 export type EventType = keyof typeof EVENT_TYPES;

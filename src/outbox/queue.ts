@@ -89,7 +89,7 @@ export async function publishForeign(tx: Tx, events: readonly ForeignEvent[]): P
     if (bytes > MAX_PAYLOAD_BYTES) {
       throw fail(
         'payload_too_large',
-        `data: the payload would have ${bytes} bytes, at most ${MAX_PAYLOAD_BYTES} (256 KiB) are sent`,
+        `data: the payload would have ${bytes} bytes; the maximum is ${MAX_PAYLOAD_BYTES} (256 KiB)`,
       );
     }
     payloads[Number(place) - 1] = payload;

@@ -88,7 +88,7 @@ describe('a file of commissions is refused, by line and column, with', () => {
     [
       'a decimal comma',
       `${SALES}c1,ada,31,90,\n`,
-      'line 2, column 5: the header has no such column: does a text with a comma lack its quotes, or a number have a decimal comma?',
+      'line 2, column 5: the header has no such column. Check for a text with a comma and no quotes, or a number with a decimal comma',
     ],
     [
       'Windows-1252',
@@ -120,12 +120,12 @@ describe('a file of commissions is refused, by line and column, with', () => {
     [
       'a last line that is cut off',
       `${SALES}c1,ada,31.90,\nc2,ada,3`,
-      'line 3, column description: the file ends before it: is the file cut off?',
+      'line 3, column description: the file ends before it: the file may be cut off',
     ],
     [
       'a quote that is cut off',
       `${SALES}c1,ada,1,"a\nc2,ada,2,b\n`,
-      'line 2, column description, character 10: the quote that opens here is never closed: is the file cut off?',
+      'line 2, column description, character 10: the quote that opens here is never closed: the file may be cut off',
     ],
     [
       'a cell of twenty megabytes',
@@ -194,7 +194,7 @@ describe('a line of a file of commissions is refused, by line, column, value and
       'order_id',
       "'=1+1",
       'usd',
-      `order_id begins with an apostrophe before "=", which files carry against formulas: take the apostrophe away: "'=1+1"`,
+      `order_id begins with an apostrophe before "=", which protects against formulas: remove the apostrophe: "'=1+1"`,
     ],
   ])('the %s %s', async (column, value, currency, message) => {
     const amount = column === 'amount' ? [] : [['amount', '1']];
@@ -270,7 +270,7 @@ describe('a file of affiliates is refused, by line and column, with', () => {
     [
       "'@x,x@example.com,,",
       2,
-      `external_id begins with an apostrophe before "@", which files carry against formulas: take the apostrophe away: "'@x"`,
+      `external_id begins with an apostrophe before "@", which protects against formulas: remove the apostrophe: "'@x"`,
     ],
   ])('the line %j', async (lines, line, message) => {
     await refusedLine(people, `${PEOPLE}${lines}\n`, line, message);
@@ -323,7 +323,7 @@ test('what our own files guard against formulas does not come back in as somethi
   const cell = rows[1]?.split(',')[rows[0]?.split(',').indexOf('external_id') ?? 0];
   expect(cell).toBe("'-5");
   const header = 'external_id,affiliate_id,amount,currency\n';
-  const message = `external_id begins with an apostrophe before "-", which files carry against formulas: take the apostrophe away: "'-5"`;
+  const message = `external_id begins with an apostrophe before "-", which protects against formulas: remove the apostrophe: "'-5"`;
   await refusedLine(sales, `${header}${cell},${id},31.90,usd\n`, 2, message);
   const again = await sales(`${header}-5,${id},31.90,usd\n`);
   expect(again.body).toMatchObject({ created: 0, unchanged: 1 });

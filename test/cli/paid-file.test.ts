@@ -90,7 +90,7 @@ describe('a list of who was paid is refused by line and column, and the payout s
     [
       'a last line that is cut off',
       () => whole().slice(0, -6),
-      () => 'line 4, column payment_reference: the file ends before it: is the file cut off?',
+      () => 'line 4, column payment_reference: the file ends before it: the file may be cut off',
     ],
     [
       'a yes in another language',

@@ -85,7 +85,7 @@ test.each([
   [['oauth-applications', 'delete', 'Desk'], 2, 'add --yes'],
   [['oauth-grants', 'revoke', 'grant_x'], 2, 'add --yes'],
   [['oauth-grants', 'list', '--status', 'old'], 2, 'active, revoked'],
-  [['sessions', 'end', 'ses_x'], 1, 'no such live session'],
+  [['sessions', 'end', 'ses_x'], 1, 'no such active session'],
   [['sessions', 'list', '--user', 'nobody@example.com'], 1, 'payhook users list shows them'],
   [['users', 'change', 'nobody@example.com'], 2, 'say what to change: --name or --role'],
   [['keys', 'revoke', 'nothing', '--yes'], 1, 'payhook keys list shows them'],

@@ -256,7 +256,7 @@ test('the key of a data folder is rotated while its server and a worker run, acr
   expect(refused).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /secret-key is the key from before it was changed: set the one with the fingerprint/,
+      /secret-key is the key from before the last change: set the one with the fingerprint/,
     ),
   });
   writeFileSync(keyFile, `${newKey}\n`);

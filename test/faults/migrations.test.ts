@@ -44,7 +44,7 @@ describe('the files', () => {
       expect(read()).toEqual(readMigrations());
       spoil(folder);
       expect(read).toThrow(MigrationError);
-      expect(read).toThrow(/migrations\/0003_refunds\.sql is .*install this version of Payhook anew/);
+      expect(read).toThrow(/migrations\/0003_refunds\.sql is .*reinstall this version of Payhook/);
     } finally {
       rmSync(folder, { recursive: true });
     }

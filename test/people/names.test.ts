@@ -6,7 +6,8 @@ import { browserAt, makeUser, PASSWORD, tokenIn } from './support.ts';
 const world = useWorld();
 
 const TURNED = 'Ada\u202EecalevoL';
-const REFUSAL = 'name must not hold invisible characters or ones that change the direction of text (U+202E)';
+const REFUSAL =
+  'name must not contain invisible characters or characters that change the direction of text (U+202E)';
 
 test.each([
   ['POST', '/v2/users', { email: 'ada@example.com', role: 'member' }],

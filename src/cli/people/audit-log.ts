@@ -40,7 +40,7 @@ export function addAuditLog(log: Command, cli: Cli): void {
         `${KINDS.join(', ')}; or one of them: its id, or the e-mail address of a user`,
       )
       .option('--action <operation>', 'the operation as docs/openapi.json names it, such as completePayout')
-      .option('--target <id>', 'the id of what it was done to')
+      .option('--target <id>', 'the id of the record it changed')
       .option('--since <when>', 'then or later: a day such as 2026-09-01, or an instant')
       .option('--before <when>', 'earlier'),
     { nouns: 'entries', sort: 'id, created_at' },

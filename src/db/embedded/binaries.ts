@@ -75,7 +75,7 @@ export function linkLibraries(native: string, folder: string): Binaries {
   if (unusable) {
     throw new EmbeddedDatabaseError(
       `The bundled PostgreSQL cannot load its libraries from ${unusable}: ` +
-        'the path holds a colon or semicolon. Use another folder, or set DATABASE_URL to your own PostgreSQL.',
+        'the path contains a colon or semicolon. Use another folder, or set DATABASE_URL to your own PostgreSQL.',
     );
   }
   return { native, libraryPath: parts.join(delimiter) };

@@ -51,8 +51,8 @@ export function adoptCluster(runtime: Runtime, pgdata: string): void {
   const version = postgresVersion(pgdata);
   if (version !== POSTGRES_MAJOR) {
     throw new EmbeddedDatabaseError(
-      `The data in ${pgdata} were made by PostgreSQL ${version}; this Payhook brings PostgreSQL ${POSTGRES_MAJOR}. ` +
-        'Run the Payhook version that made them, or dump them with that PostgreSQL and load them into a new one.',
+      `The data in ${pgdata} was made by PostgreSQL ${version}; this Payhook includes PostgreSQL ${POSTGRES_MAJOR}. ` +
+        'Run the Payhook version that made it, or dump it with that PostgreSQL and load it into a new database.',
     );
   }
   const wanted = dataOwner(runtime.runAs, runtime.host);
@@ -64,7 +64,7 @@ export function adoptCluster(runtime: Runtime, pgdata: string): void {
     return;
   }
   throw new EmbeddedDatabaseError(
-    `The data in ${pgdata} belong to the user with id ${actual}, and this process runs as ${runtime.host.uid}. ` +
+    `The data in ${pgdata} belongs to the user with id ${actual}, and this process runs as ${runtime.host.uid}. ` +
       'Run Payhook as that user, or give it another data folder.',
   );
 }
@@ -234,7 +234,7 @@ function postgresVersion(pgdata: string): string | null {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw new EmbeddedDatabaseError(
-      `The data in ${pgdata} cannot be read (${(error as Error).message}). Run Payhook as the user they belong to.`,
+      `The data in ${pgdata} cannot be read (${(error as Error).message}). Run Payhook as the user it belongs to.`,
     );
   }
 }

@@ -47,7 +47,7 @@ export function openPlace(dataDir: string): Place {
 export function unusableFolder(dataDir: string, error: unknown): EmbeddedDatabaseError {
   return new EmbeddedDatabaseError(
     `The data folder ${dataDir} cannot be used (${(error as Error).message}). ` +
-      'Make it writable for the user Payhook runs as and see that its disk has room, or give another one.',
+      'Make it writable for the user Payhook runs as and check that its disk has room, or use another folder.',
     { cause: error },
   );
 }
@@ -90,7 +90,7 @@ export function chooseSocketDir(
   if (!fits(path)) {
     rmSync(path, { recursive: true });
     throw new EmbeddedDatabaseError(
-      `No unix socket fits into ${dirname(path)}: the path is too long. Set TMPDIR to a shorter folder.`,
+      `There is no room for a unix socket in ${dirname(path)}: the path is too long. Set TMPDIR to a shorter folder.`,
     );
   }
   chmodSync(path, 0o700);

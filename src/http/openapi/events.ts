@@ -15,7 +15,7 @@ const header = (name: string, description: string, rule: Json = {}): Json => ({
 const HEADERS = [
   header('webhook-id', 'the id of the event, the same in every attempt', { pattern: '^evt_[0-9a-f]{32}$' }),
   header('webhook-timestamp', 'when this attempt was made, in seconds since 1970', { pattern: '^[0-9]+$' }),
-  header('webhook-signature', 'signatures, each `v1,` and base64, with a blank between them'),
+  header('webhook-signature', 'signatures, each `v1,` and base64, separated by spaces'),
 ];
 
 /** `payout.paid` -> `PayoutPaid`. */
@@ -42,7 +42,9 @@ export function webhooksOf(): Json {
             },
           },
           responses: {
-            '2XX': { description: 'It is delivered. Anything else, and no answer in time, is tried again.' },
+            '2XX': {
+              description: 'The event is delivered. Anything else, or no answer in time, leads to a retry.',
+            },
           },
         },
       },

@@ -79,7 +79,7 @@ function listParameters(list: ListDefinition): Json[] {
     {
       name: 'page',
       in: 'query',
-      description: 'which page; one past the end is empty',
+      description: 'the page number; a page past the end is empty',
       schema: { type: 'integer', minimum: 1, default: 1 },
     },
     {

@@ -74,7 +74,7 @@ async function whyKept(db: Reader, account: AccountId): Promise<string | null> {
     db,
     sql`select is_demo from accounts where id = ${account}`,
   );
-  if (found === null) return 'it is not there any more';
+  if (found === null) return 'it no longer exists';
   if (!found.is_demo) {
     return (
       'only an account that payhook demo filled can be deleted, because real books have to be kept. To close this one, ' +
@@ -90,7 +90,7 @@ async function whyKept(db: Reader, account: AccountId): Promise<string | null> {
   );
   if (!others) return 'it is the last account: make another one first, with payhook accounts create';
   return connected
-    ? 'other accounts granted access to one of its applications, and their records name it'
+    ? 'other accounts granted access to one of its applications, and their records refer to it'
     : null;
 }
 

@@ -13,10 +13,10 @@ import { changeAccount, getAccount } from './service.ts';
 
 const holdDays = Type.Integer({ minimum: 0, maximum: 3650, description: 'days a new commission is on hold' });
 const timeZone = Type.String({
-  description: 'IANA name: a day without a time is one of this zone, in filters, files and reports',
+  description: 'IANA name: the time zone of days without a time, in filters, files and reports',
   examples: ['Europe/Berlin'],
 });
-const paypalLimit = amounts('minor units per currency code: above it PayPal sends no single payment');
+const paypalLimit = amounts('minor units per currency code: the largest single payment PayPal sends');
 
 const account = strict(
   {
@@ -50,8 +50,8 @@ export const change = writeRoute({
   access: 'account',
   summary: 'Change settings of the account',
   description:
-    'A new hold concerns new commissions only; minimums apply from the next payout on. Another time zone changes what ' +
-    'days mean from now on, and no instant that is stored.',
+    'A new hold applies to new commissions only; minimums apply from the next payout on. A new time zone changes what ' +
+    'days mean from now on, and changes no stored instant.',
   body: strict({
     name: Type.Optional(text(200)),
     default_currency: Type.Optional(currencyInput),

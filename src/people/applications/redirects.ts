@@ -10,7 +10,7 @@ export type ApplicationKind = 'confidential' | 'public';
  */
 export function refusalOfRedirect(uri: string, kind: ApplicationKind): string | null {
   if (uri.includes('#')) return 'not have a fragment';
-  if (!URI.test(uri)) return 'have the characters of a URI only; others are percent-encoded';
+  if (!URI.test(uri)) return 'contain only characters of a URI; others must be percent-encoded';
   if (!URL.canParse(uri)) return 'be an absolute URI';
   const { protocol, hostname, username, password } = new URL(uri);
   if (username !== '' || password !== '') return 'not contain a user name or password';

@@ -51,7 +51,8 @@ export const change = writeRoute({
   path: '/v2/oauth-applications/{application_id}',
   access: 'full',
   summary: 'Change an OAuth application',
-  description: 'Its kind stays. Scopes taken away can no longer be granted; what was granted stays granted.',
+  description:
+    'The kind cannot be changed. Removed scopes can no longer be granted; existing grants keep them.',
   body: strict({
     name: Type.Optional(input.name),
     redirect_uris: Type.Optional(input.redirect_uris),
@@ -69,7 +70,7 @@ export const remove = writeRoute({
   path: '/v2/oauth-applications/{application_id}',
   access: 'full',
   summary: 'Delete an OAuth application',
-  description: 'Everything that was granted to it ends at once, in every account.',
+  description: 'All grants to it end at once, in every account.',
   returns: { 204: null },
   errors: ['resource_missing'],
   handle: async ({ tx, account, params }) => {
@@ -84,7 +85,7 @@ export const rotate = writeRoute({
   path: '/v2/oauth-applications/{application_id}/rotate-secret',
   access: 'full',
   summary: 'Make a new client secret',
-  description: 'The old one stops at once; the tokens stay.',
+  description: 'The old secret stops working at once; tokens stay valid.',
   returns: { 200: newApplication },
   errors: ['resource_missing', 'application_is_public'],
   secretField: 'client_secret',

@@ -9,7 +9,7 @@ const kind = Type.Enum(['confidential', 'public'], {
 const scopes = Type.Array(Type.Enum([...ALL_SCOPES], { title: 'Scope' }), {
   minItems: 1,
   maxItems: ALL_SCOPES.size,
-  description: 'the most that merchants can grant it',
+  description: 'the scopes that merchants can grant it at most',
 });
 
 /** What a new application is made from, and what of it can be changed. */
@@ -20,7 +20,7 @@ export const input = {
     minItems: 1,
     maxItems: 20,
     description:
-      'where merchants come back to, compared character by character: https, or http on a loopback host; public ' +
+      'where merchants return to, compared character by character: https, or http on a loopback host; for public ' +
       'applications also private-use schemes such as com.example.app:/callback',
   }),
   scopes,

@@ -14,11 +14,11 @@ const entry = strict(
     user_id: nullable(Type.String({ description: 'who signed in, or on whose grant the application acted' })),
     action: Type.String({
       description:
-        'the operation, as this description names it; rotateSecretKey and abandonSecretKey are commands on the machine',
+        'the operation, named as in this description; rotateSecretKey and abandonSecretKey are commands on the machine',
       examples: ['completePayout'],
     }),
-    target: nullable(Type.String({ description: 'the id of what it was done to' })),
-    request_id: Type.String({ description: 'finds the request in the log of the server' }),
+    target: nullable(Type.String({ description: 'the id of the record it changed' })),
+    request_id: Type.String({ description: 'identifies the request in the log of the server' }),
     created_at: timestamp,
   },
   { title: 'AuditEntry' },

@@ -4,7 +4,7 @@ import type { Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { insertEntry } from './store.ts';
 
-/** What was done: the name of the operation, and the id of what it was done to. */
+/** What was done: the name of the operation, and the id of the record it changed. */
 export interface Action {
   readonly action: string;
   readonly target: string | null;

@@ -21,7 +21,7 @@ const grant = strict(
         title: 'GrantEnd',
         description:
           'who ended it: this account, the application itself, a code or refresh token that was used twice, the ' +
-          'deletion of the application, that the user left, or that the user is no owner any more',
+          'deletion of the application, the removal of the user, or the user no longer being an owner',
       }),
     ),
     created_at: timestamp,

@@ -23,7 +23,7 @@ export async function getGrant(db: Reader, account: AccountId, id: string): Prom
 export async function revokeGrant(tx: Tx, account: AccountId, id: string): Promise<void> {
   const uuid = uuidOf('grant', id);
   if (uuid === null || !(await markRevoked(tx, account, uuid, 'merchant'))) {
-    throw fail('resource_missing', 'no such live grant');
+    throw fail('resource_missing', 'no such active grant');
   }
 }
 

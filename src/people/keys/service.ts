@@ -31,7 +31,7 @@ export async function createKey(
 export async function removeKey(tx: Tx, account: AccountId, id: string): Promise<void> {
   const uuid = uuidOf('key', id);
   if (uuid === null || !(await revokeKey(tx, account, uuid))) {
-    throw fail('resource_missing', 'no such live API key');
+    throw fail('resource_missing', 'no such active API key');
   }
 }
 

@@ -20,10 +20,12 @@ const me = strict(
     email: nullable(Type.String({ description: 'of a user' })),
     role,
     scopes: Type.Array(Type.Enum(Object.keys(SCOPES))),
-    has_full_access: Type.Boolean({ description: 'may use what takes an API key or an owner' }),
+    has_full_access: Type.Boolean({
+      description: 'whether it may use operations that need an API key or an owner',
+    }),
     session_id: nullable(Type.String({ description: 'of a user who is signed in' })),
     csrf_token: nullable(
-      Type.String({ description: 'what each write with this session carries as `Payhook-CSRF`' }),
+      Type.String({ description: 'the token that every write with this session sends as `Payhook-CSRF`' }),
     ),
     account: strict({
       id: accountId,
@@ -32,7 +34,8 @@ const me = strict(
       time_zone: Type.String({ description: 'IANA name', examples: ['Europe/Berlin'] }),
     }),
     accounts: Type.Array(strict({ id: accountId, name: Type.String(), role, is_current: Type.Boolean() }), {
-      description: 'where a user is a member, the last used first; of others the one account',
+      description:
+        'the accounts a user is a member of, the last used first; for a key or token its one account',
     }),
   },
   { title: 'Me' },

@@ -13,7 +13,7 @@ const session = strict(
     address: nullable(Type.String({ description: 'where it was opened from' })),
     created_at: timestamp,
     last_seen_at: timestamp,
-    expires_at: Type.String({ format: 'date-time', description: 'when it ends unless it is used before' }),
+    expires_at: Type.String({ format: 'date-time', description: 'when it ends if it is not used before' }),
   },
   { title: 'Session' },
 );

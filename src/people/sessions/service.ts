@@ -140,7 +140,7 @@ export function liveSessions(db: Reader, person: string): Promise<SessionRow[]> 
 export async function endSession(tx: Tx, account: AccountId, id: string): Promise<void> {
   const uuid = uuidOf('ses', id);
   if (uuid === null || (await revokeSessions(tx, account, { id: uuid })) === 0) {
-    throw fail('resource_missing', 'no such live session');
+    throw fail('resource_missing', 'no such active session');
   }
 }
 

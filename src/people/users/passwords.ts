@@ -31,8 +31,7 @@ export function passwordProblem(password: string, email: string): string | null 
   if (length > PASSWORD_LENGTH.max) return `the password may have at most ${PASSWORD_LENGTH.max} characters`;
   const lower = text.toLowerCase();
   const [mailbox = ''] = email.split('@');
-  if (lower === email || lower === mailbox)
-    return 'choose something else than your e-mail address as the password';
+  if (lower === email || lower === mailbox) return 'the password must not be your e-mail address';
   if (COMMON.has(lower) || new Set(lower).size < 4)
     return 'this password is too easy to guess: choose another one';
   return null;

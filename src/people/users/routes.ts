@@ -20,7 +20,9 @@ const fields = {
 };
 const user = strict(fields, { title: 'User' });
 const link = nullable(
-  Type.String({ description: 'a link, good once; shown once, and null when a stored answer is replayed' }),
+  Type.String({
+    description: 'a link that works once; shown once, and null when a stored answer is replayed',
+  }),
 );
 
 export const list = readRoute({
@@ -28,7 +30,7 @@ export const list = readRoute({
   path: '/v2/users',
   access: 'full',
   summary: 'List users',
-  description: 'Those who were removed are listed with `status=removed` only.',
+  description: 'Removed users are listed only with `status=removed`.',
   list: userList,
   returns: { 200: listOf(user) },
   handle: async ({ db, account, list }) => page(await listUsers(db, account, list)),
@@ -41,8 +43,8 @@ export const create = writeRoute({
   access: 'full',
   summary: 'Invite a user',
   description:
-    'Nothing is mailed: hand over `invitation_url`, good once and for 7 days. There the user joins: with the password ' +
-    'they have on this server from another account, or with a new one. The answer does not tell which.',
+    'Payhook sends no e-mail: pass on `invitation_url`, which works once, for 7 days. There the user joins with the password ' +
+    'they already have on this server from another account, or chooses a new one. The answer does not reveal which.',
   body: strict({ email, name: text(200), role }),
   returns: { 201: strict({ ...fields, invitation_url: link }, { title: 'NewUser' }) },
   errors: ['duplicate_email'],
@@ -56,7 +58,7 @@ export const get = readRoute({
   path: '/v2/users/{user_id}',
   access: 'full',
   summary: 'Get a user',
-  description: 'Also one who was removed.',
+  description: 'Removed users can be read too.',
   returns: { 200: user },
   errors: ['resource_missing'],
   handle: async ({ db, account, params }) => ok(await getUser(db, account, params.user_id)),
@@ -69,7 +71,7 @@ export const change = writeRoute({
   access: 'full',
   summary: 'Change the name or the role of a user',
   description:
-    'A new role holds from the next request on. What an owner granted to applications ends when they become a member ' +
+    'A new role applies from the next request. What an owner granted to applications ends when they become a member ' +
     'or a viewer, and does not come back with the role.',
   body: strict({ name: Type.Optional(text(200)), role: Type.Optional(role) }),
   returns: { 200: user },
@@ -84,8 +86,8 @@ export const remove = writeRoute({
   access: 'full',
   summary: 'Remove a user',
   description:
-    'Sessions in this account, links and grants end at once; other accounts of the same person are as they were. What ' +
-    'the user did stays explained by `getUser`.',
+    'Sessions in this account, links and grants end at once; other accounts of the same person are not affected. What ' +
+    'the user did stays attributed to them: `getUser` still answers.',
   returns: { 204: null },
   errors: ['resource_missing', 'last_owner'],
   handle: async ({ tx, account, params }) => {
@@ -101,9 +103,9 @@ export const reset = writeRoute({
   access: 'full',
   summary: 'Make a link to choose a new password',
   description:
-    'Good once, for a day; for a user who has not accepted the invitation it is a new one, good for 7 days. The ' +
-    'password in force stays until the link is used; then all sessions end. Somebody who is a member of another ' +
-    'account too changes the password themselves, or by a link of the operator: it opens both accounts.',
+    'The link works once, for a day. For a user who has not accepted the invitation it is a new one, for 7 days. The ' +
+    'old password works until the link is used; then all sessions end. Somebody who is also a member of another ' +
+    'account must change the password themselves or use a link from the operator, because it opens both accounts.',
   returns: {
     200: strict(
       {

@@ -157,7 +157,7 @@ async function keepAnOwner(tx: Tx, account: AccountId, user: UserId): Promise<vo
     'last_owner',
     others.length === 0
       ? `${idOf('usr', user)} is the last owner: make another user an owner first`
-      : `${idOf('usr', user)} is the last owner who can sign in: the other ones have not accepted their invitation`,
+      : `${idOf('usr', user)} is the last owner who can sign in: the others have not accepted their invitation`,
   );
 }
 
@@ -181,7 +181,7 @@ export async function resetPassword(
   if (user.joined && !byOperator && (await isMemberSomewhere(tx, user.person, account))) {
     throw fail(
       'member_elsewhere',
-      `${idOf('usr', user.id)} is a member of another account too, and the password opens both: they change it ` +
+      `${idOf('usr', user.id)} is also a member of another account, and the password opens both: they must change it ` +
         'themselves, or the operator makes a link with payhook users reset-password on the machine of the server',
     );
   }

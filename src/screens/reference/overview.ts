@@ -62,7 +62,7 @@ export const PARTS: readonly Part[] = [
       say(
         'Every error has one body, with one of six codes and a message for people that names the field and the rule. The ' +
           'precise reason is a stable word in the header `Payhook-Reason`: branch on it, show the message. ' +
-          '`Payhook-Request-Id` finds the request in the log of the server.\n\nA refused request has changed nothing. ' +
+          '`Payhook-Request-Id` identifies the request in the log of the server.\n\nA refused request has changed nothing. ' +
           'Unknown fields and parameters are refused by name: an ignored filter would be money sent to the wrong people.',
       )(book) +
       fieldList(book.schemaOf('Error').properties?.error ?? {}, tellingOf(book)) +
