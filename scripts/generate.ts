@@ -22,7 +22,7 @@ function errorsPage(): string {
 Every error of \`/v2\` has the same body, with one of six codes:
 
 \`\`\`json
-{"error": {"code": "conflict", "message": "payout po_… is unpaid: complete or delete it before making another"}}
+{"error": {"code": "conflict", "message": "payout po_… is unpaid: complete or delete it before creating another"}}
 \`\`\`
 
 The precise reason is a stable word in the response header \`Payhook-Reason\`; \`Payhook-Request-Id\` finds the request in

@@ -18,7 +18,7 @@ import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 export const payoutMethod = nullable(Type.Enum(PAYOUT_METHODS, { title: 'PayoutMethod' }));
 export const LEGAL_TYPES = ['person', 'business'] as const;
 export const legalType = nullable(
-  Type.Enum([...LEGAL_TYPES], { title: 'LegalType', description: 'what it is by law; null = not known' }),
+  Type.Enum([...LEGAL_TYPES], { title: 'LegalType', description: 'the legal type; null = not known' }),
 );
 export const affiliateStatus = Type.Enum(['active', 'inactive'], { title: 'AffiliateStatus' });
 
@@ -29,8 +29,8 @@ const fields = {
   email: Type.String({ description: 'unique in the account' }),
   name_first: nullable(Type.String()),
   name_last: nullable(Type.String()),
-  slug: nullable(Type.String({ description: 'the short name in links; payouts can be searched by it' })),
-  paypal_email: nullable(Type.String({ description: 'where PayPal pays to' })),
+  slug: nullable(Type.String({ description: 'the short name in links; payout searches include it' })),
+  paypal_email: nullable(Type.String({ description: 'the PayPal address that is paid' })),
   payout_method: payoutMethod,
   legal_type: legalType,
   country: nullable(

@@ -37,7 +37,7 @@ export const create = writeRoute({
   access: 'affiliates',
   summary: 'Create an affiliate',
   description:
-    'One that exists already is a 409 whose `Location` is the affiliate that has the e-mail address or external_id.',
+    'If the affiliate exists, the answer is a 409 whose `Location` is the affiliate with that e-mail address or external_id.',
   body: newAffiliate,
   returns: { 201: affiliate },
   errors: ['duplicate_email', 'duplicate_external_id'],
@@ -67,8 +67,8 @@ export const change = writeRoute({
   access: 'affiliates',
   summary: 'Change an affiliate',
   description:
-    'Changes what is named; null clears. A new name or destination shows in the unpaid payout at once and raises its ' +
-    'revision; what is so already is no change, and no event.',
+    'Changes the fields you send; null clears. A new name or destination shows in the unpaid payout at once and raises its ' +
+    'revision. Sending the current values is no change and causes no event.',
   body: affiliateChange,
   returns: { 200: affiliate },
   errors: ['resource_missing', 'duplicate_email', 'duplicate_external_id'],
@@ -105,9 +105,9 @@ export const put = writeRoute({
   access: 'affiliates',
   summary: 'Create or change an affiliate by your own id',
   description:
-    'Creates the affiliate with this external_id (201; `email` is required), or changes what is named where there is one ' +
-    '(200): absent fields stay as they are, null clears, and what is so already is no change and no event. Two at once ' +
-    'make one affiliate. An e-mail address of another affiliate is a 409.',
+    'Creates the affiliate with this external_id (201; `email` is required), or changes the fields you send if it exists ' +
+    '(200). Absent fields stay as they are, null clears, and sending the current values causes no event. Two requests at once ' +
+    'create one affiliate. An e-mail address of another affiliate is a 409.',
   body: namedAffiliateChange,
   returns: { 200: affiliate, 201: affiliate },
   errors: ['duplicate_email'],
@@ -125,8 +125,8 @@ export const importFile = writeRoute({
   access: 'affiliates',
   summary: 'Import affiliates from CSV',
   description:
-    'Creates or updates, by external_id, else by e-mail. Columns: external_id, email (required), name_first, ' +
-    'name_last, slug, paypal_email, payout_method, is_ready_for_payout, status, legal_type, country. A column that is not there is left ' +
+    'Creates or updates affiliates, matched by external_id, else by e-mail. Columns: external_id, email (required), name_first, ' +
+    'name_last, slug, paypal_email, payout_method, is_ready_for_payout, status, legal_type, country. A missing column is left ' +
     'unchanged, an empty cell clears. One transaction: a bad line stops the import with nothing written, unless ' +
     '`partial`; `dry_run` reports and writes nothing.',
   query: strict({ dry_run: Type.Optional(Type.Boolean()), partial: Type.Optional(Type.Boolean()) }),

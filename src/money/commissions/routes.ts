@@ -26,7 +26,7 @@ const BATCH_LIMIT = 16 << 20;
 
 const input = strict(
   {
-    external_id: { ...identifier, description: 'yours, unique for ever; must not begin with `payhook:`' },
+    external_id: { ...identifier, description: 'your id, unique forever; must not begin with `payhook:`' },
     affiliate_id: Type.Optional({
       ...numberId,
       description: 'who earned it: exactly one of `affiliate_id`, `affiliate_external_id`, `affiliate_email`',
@@ -36,11 +36,11 @@ const input = strict(
       ...text(320),
       description: 'who earned it, by e-mail address, in any case',
     }),
-    program_id: Type.Optional(nullable({ ...numberId, description: 'whose hold it gets' })),
+    program_id: Type.Optional(nullable({ ...numberId, description: 'the program whose hold applies' })),
     type: Type.Optional(
       Type.Enum(['sale', 'recurring', 'bonus'], {
         title: 'NewCommissionType',
-        description: 'a sale if nothing is said',
+        description: 'default sale',
       }),
     ),
     amount: Type.Optional(
@@ -52,7 +52,7 @@ const input = strict(
     ),
     currency: Type.Optional({
       ...currencyInput,
-      description: 'ISO 4217, any case; default that of the account',
+      description: 'ISO 4217, any case; default the account currency',
     }),
     sale_amount: Type.Optional(
       nullable(Type.Integer({ minimum: 0, maximum: MAX_AMOUNT, description: 'minor units of the sale' })),
@@ -62,11 +62,13 @@ const input = strict(
         Type.Integer({ minimum: 0, maximum: 10_000, description: 'basis points of the sale: 2000 is 20 %' }),
       ),
     ),
-    order_id: Type.Optional(nullable({ ...identifier, description: 'refunds by order find it by this' })),
+    order_id: Type.Optional(
+      nullable({ ...identifier, description: 'the order in the shop, by which refunds find it' }),
+    ),
     order_line_id: Type.Optional(
       nullable({
         ...identifier,
-        description: 'the line of the order: commissions with the same one share a sale',
+        description: 'the line of the order: commissions with the same line share a sale',
       }),
     ),
     customer_email: Type.Optional(nullable(email)),
@@ -81,7 +83,7 @@ const input = strict(
 
 const inputErrors = ['invalid_amount', 'unknown_affiliate', 'unknown_program'] as const;
 const amountHelp =
-  'Without `amount` it is computed from `sale_amount` and `rate_bps`, rounded half up: of a small sale it may be 0.';
+  'Without `amount` it is computed from `sale_amount` and `rate_bps`, rounded half up, so a small sale may give 0.';
 
 export const list = readRoute({
   operation: 'listCommissions',
@@ -98,8 +100,8 @@ export const create = writeRoute({
   method: 'POST',
   path: '/v2/affiliates/commissions',
   access: 'affiliates',
-  summary: 'Take a commission in',
-  description: `\`external_id\` is unique: the same again with the same content answers 200 with the stored record. ${amountHelp}`,
+  summary: 'Create a commission',
+  description: `\`external_id\` is unique: sending the same content again answers 200 with the stored record. ${amountHelp}`,
   body: input,
   returns: { 201: commission, 200: commission },
   errors: [...inputErrors, 'duplicate_external_id'],
@@ -115,11 +117,11 @@ export const createMany = writeRoute({
   method: 'POST',
   path: '/v2/affiliates/commissions/batch',
   access: 'affiliates',
-  summary: 'Take up to 1,000 commissions in',
-  description: `All or nothing; with \`partial\` each item by itself. ${amountHelp}`,
+  summary: 'Create up to 1,000 commissions',
+  description: `All or nothing; with \`partial\` each item separately. ${amountHelp}`,
   body: strict({
     commissions: Type.Array(input, { minItems: 1, maxItems: 1000 }),
-    partial: Type.Optional(Type.Boolean({ description: 'takes the good items and reports the bad ones' })),
+    partial: Type.Optional(Type.Boolean({ description: 'creates the good items and reports the bad ones' })),
   }),
   bodyLimit: BATCH_LIMIT,
   returns: {
@@ -167,7 +169,7 @@ export const importFile = writeRoute({
         dry_run: Type.Boolean(),
         lines: Type.Integer(),
         created: Type.Integer(),
-        unchanged: Type.Integer({ description: 'stored before with the same content' }),
+        unchanged: Type.Integer({ description: 'already stored with the same content' }),
         failed: Type.Integer(),
         totals: Type.Array(strict({ currency: currencyCode, amount, count: Type.Integer() }), {
           description: 'sums of the good lines',
@@ -227,7 +229,8 @@ export const voidOne = writeRoute({
   path: '/v2/affiliates/commissions/{commission_id}/void',
   access: 'affiliates',
   summary: 'Void a commission',
-  description: 'One that is not paid; it also leaves the unpaid payout. Its external_id stays taken.',
+  description:
+    'Only a commission that is not paid; it also leaves the unpaid payout. Its external_id stays taken.',
   body: strict({ reason: Type.Optional(nullable(text(500))) }),
   bodyOptional: true,
   returns: { 200: commission },
@@ -242,7 +245,7 @@ export const hold = writeRoute({
   path: '/v2/affiliates/commissions/{commission_id}/hold',
   access: 'affiliates',
   summary: 'Hold a commission for review',
-  description: 'It is pending until `unhold`, and leaves the unpaid payout.',
+  description: 'The commission is pending until `unhold`, and leaves the unpaid payout.',
   returns: { 200: commission },
   errors: [...stateErrors, 'commission_is_held'],
   handle: async ({ tx, account, params }) => ok(await holdCommission(tx, account, params.commission_id)),

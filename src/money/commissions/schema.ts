@@ -7,21 +7,22 @@ export const commission = strict(
     id: Type.String({ examples: ['com_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
     object: Type.Literal('affiliate_commission'),
     external_id: Type.String({
-      description: 'yours, unique for ever; `payhook:…` is what Payhook made itself, such as a clawback',
+      description:
+        'your id, unique forever; `payhook:…` names what Payhook created itself, such as a clawback',
     }),
     affiliate_id: Type.Integer({ description: 'who earned it' }),
     program_id: nullable(Type.Integer()),
     type: Type.Enum(['sale', 'recurring', 'bonus', 'adjustment', 'clawback'], {
       title: 'CommissionType',
-      description: 'a clawback is negative: it takes back what was paid and then refunded',
+      description: 'a clawback is negative: it takes back what was paid before a refund',
     }),
     status: Type.Enum(['pending', 'unpaid', 'paid', 'voided'], {
       title: 'CommissionStatus',
-      description: 'pending = on hold: available_at lies in the future',
+      description: 'pending = on hold: available_at is in the future',
     }),
     is_paid: Type.Boolean({ description: 'the status is paid' }),
     amount: { ...amount, description: 'minor units: what is owed or was paid, after refunds before payment' },
-    original_amount: { ...amount, description: 'minor units: what came in' },
+    original_amount: { ...amount, description: 'minor units: the original amount' },
     refunded_amount: { ...amount, description: 'minor units: what was taken back, before and after payment' },
     currency: currencyCode,
     sale_amount: nullable({ ...amount, description: 'minor units of the sale' }),

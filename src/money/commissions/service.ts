@@ -195,7 +195,7 @@ function unknownReference(what: 'affiliate' | 'program', input: CommissionInput)
 }
 
 function contradiction(externalId: string): string {
-  return `external_id ${externalId} exists with other content; a commission that came in does not change`;
+  return `external_id ${externalId} exists with different content; a commission cannot be changed once created`;
 }
 
 /**

@@ -37,13 +37,13 @@ export function refuseState(
   if (refused.includes(commission.type) && commission.type === 'clawback') {
     throw fail(
       'wrong_commission_type',
-      'a clawback does not take this operation: reverse its refund, POST /v2/affiliates/refunds/{refund_id}/reverse',
+      'this operation is not possible for a clawback: reverse its refund, POST /v2/affiliates/refunds/{refund_id}/reverse',
     );
   }
   if (refused.includes(commission.type)) {
     throw fail(
       'wrong_commission_type',
-      `a commission of type ${commission.type} does not take this operation`,
+      `a commission of type ${commission.type} does not support this operation`,
     );
   }
   if (commission.voided) throw fail('commission_is_voided', 'the commission is voided');
@@ -58,8 +58,8 @@ async function refuseBound(tx: Tx, account: AccountId, commission: LockedCommiss
   throw fail(
     'commission_is_bound',
     found === null
-      ? `the commission is what payout ${payout} did not pay of a line: an adjustment corrects what is owed`
-      : `the commission is what came back of payout ${payout}: if it did not, undo that with DELETE ` +
+      ? `the commission is the part of a line that payout ${payout} did not pay: correct what is owed with an adjustment`
+      : `the commission is money that came back from payout ${payout}: if it did not, undo that with DELETE ` +
           `/v2/affiliates/payouts/${payout}/affiliates/${found.affiliate_id}/returned/${idOf('ret', found.id)}`,
   );
 }
@@ -118,7 +118,7 @@ export async function voidCommission(
 export async function holdCommission(tx: Tx, account: AccountId, id: string): Promise<Json<unknown>> {
   const commission = await lock(tx, account, id);
   refuseState(commission, commission.amount < 0n ? ['clawback', 'adjustment'] : ['clawback']);
-  if (commission.held) throw fail('commission_is_held', 'the commission is held for review already');
+  if (commission.held) throw fail('commission_is_held', 'the commission is already held for review');
   await markHeld(tx, account, commission.id);
   const group = groupOf(account, commission);
   if (group !== null) await noteHeld(tx, group, commission.amount);

@@ -8,7 +8,7 @@ const OWN = 'payhook';
  */
 export function externalIdRule(externalId: string): string | null {
   return externalId.startsWith(`${OWN}:`)
-    ? `external_id must not begin with ${OWN}:, which names what Payhook makes itself`
+    ? `external_id must not begin with ${OWN}:, which is reserved for what Payhook creates itself`
     : null;
 }
 

@@ -23,25 +23,26 @@ export const download = readRoute({
   },
   summary: 'Download a payment file',
   description:
-    'One row per affiliate and currency: of an unpaid payout all, of a paid one those that were paid. The formats: ' +
-    `${formats}. The header Payhook-Skipped-Affiliates counts those who were left out of the chosen currency, ` +
-    'Payhook-Affiliates-Above-Limit those in it whom PayPal may refuse for the amount: see `paypal_payment_limit`.',
+    'One row per affiliate and currency: all of them for an unpaid payout, those that were paid for a paid one. The formats: ' +
+    `${formats}. The header Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency, ` +
+    'Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see `paypal_payment_limit`.',
   query: strict({
     currency: Type.Optional(currencyInput),
     part: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'where the rows are more than a file may have' }),
+      Type.Integer({ minimum: 1, description: 'the part, if there are more rows than a file may have' }),
     ),
     allow_skipped: Type.Optional(
-      Type.Boolean({ description: 'leaves out whom the file cannot pay, instead of refusing' }),
+      Type.Boolean({ description: 'leaves out affiliates the file cannot pay, instead of refusing' }),
     ),
     source_currency: Type.Optional({
       ...currencyInput,
-      description: 'ISO 4217, any case: what the transfers are paid from; default the currency',
+      description:
+        'ISO 4217, any case: the currency the transfers are paid from; default the payout currency',
     }),
     whole_units: Type.Optional(
       Type.Enum(['down'], {
         description:
-          'pays the whole part where the provider takes no fractions of the currency; completing with that amount ' +
+          'pays the whole part of amounts in currencies of which the provider takes no fractions; completing with that amount ' +
           'owes the rest again',
       }),
     ),

@@ -63,7 +63,7 @@ function readFormat(name: string): PaymentFormat {
   const format = FORMATS.find((each) => each.name === name);
   if (format) return format;
   const names = FORMATS.map((each) => each.name).join(', ');
-  throw fail('resource_missing', `no such format of payment files; there are ${names}`);
+  throw fail('resource_missing', `no such payment file format; there are ${names}`);
 }
 
 // a choice that a format would ignore is one that somebody relies on
@@ -98,7 +98,7 @@ function chooseCurrency(groups: readonly PaymentGroup[], wanted: string | null):
   if (wanted === null && currencies.length > 1) {
     throw fail(
       'several_currencies',
-      `the file takes one currency and the payout pays in several: choose with currency, one of ${currencies.join(', ')}`,
+      `the file holds one currency and the payout pays in several: choose one with currency, from ${currencies.join(', ')}`,
     );
   }
   return wanted ?? currencies[0] ?? null;
@@ -117,9 +117,7 @@ function wholeUnitsHint(
   { whole_units }: PaymentFileInput,
 ): string {
   const helps = skipped.some(({ currency }) => wholeCurrencies.includes(currency));
-  return helps && whole_units === undefined
-    ? '; whole_units=down pays whole units and leaves the rest owed'
-    : '';
+  return helps && whole_units === undefined ? '; whole_units=down pays whole units and carries the rest' : '';
 }
 
 function emptyFile({ title }: PaymentFormat, skipped: readonly PaymentGroup[], hint: string) {
@@ -130,7 +128,7 @@ function emptyFile({ title }: PaymentFormat, skipped: readonly PaymentGroup[], h
 function notInFile({ title }: PaymentFormat, skipped: readonly PaymentGroup[], hint: string) {
   return fail(
     'affiliates_not_in_file',
-    `not everyone can be in the ${title}: ${reasonsOf(skipped)}. allow_skipped=true makes the file without them${hint}`,
+    `the ${title} cannot pay everyone: ${reasonsOf(skipped)}. allow_skipped=true leaves them out${hint}`,
   );
 }
 

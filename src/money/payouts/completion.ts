@@ -50,7 +50,7 @@ export async function completePayout(
   const entries = input.commissions.map(readEntry);
   const paid = input.paidAt === undefined ? null : readPaidAt(input.paidAt, await zoneOf(tx, account));
   const payout = await lockPayoutToChange(tx, account, id);
-  if (payout.status === 'paid') throw fail('payout_is_paid', 'the payout is paid already');
+  if (payout.status === 'paid') throw fail('payout_is_paid', 'the payout is already paid');
   checkRevision(payout, accepted);
   const at = paid && paidWithin(paid, payout);
   refuseRepeated(entries);
@@ -77,8 +77,8 @@ function readPaidAt(text: string, zone: string): Span {
 /** The instant to store: of a day the first one at which the payout was there. Throws `invalid_body`. */
 function paidWithin({ from, until }: Span, { created_at, now }: LockedPayout): Timestamp {
   const made = Date.parse(created_at);
-  if (until <= made) throw refusePaidAt(`not lie before the payout was made, at ${created_at}`);
-  if (from > Date.parse(now)) throw refusePaidAt(`not lie in the future: it is ${now}`);
+  if (until <= made) throw refusePaidAt(`not be before the payout was created, at ${created_at}`);
+  if (from > Date.parse(now)) throw refusePaidAt(`not be in the future: it is ${now}`);
   return formatInstant(Math.max(from, made));
 }
 
@@ -89,10 +89,10 @@ function readEntry(entry: CommissionEntry, index: number): Entry {
     throw fail('invalid_body', `${field}.currency must be an ISO 4217 currency code, not ${entry.currency}`);
   }
   if (entry.amount !== undefined && currency === null) {
-    throw fail('invalid_body', `${field}.currency is required beside an amount`);
+    throw fail('invalid_body', `${field}.currency is required with an amount`);
   }
   if (entry.amount !== undefined && !entry.is_paid) {
-    throw fail('invalid_body', `${field}.amount is what was paid: it needs is_paid true`);
+    throw fail('invalid_body', `${field}.amount is what was paid, so is_paid must be true`);
   }
   return {
     affiliateId: entry.affiliate_id,
@@ -120,7 +120,7 @@ function refuseRepeated(entries: readonly Entry[]): void {
   if (both.size > 0) {
     throw fail(
       'duplicate_entry',
-      `commissions: affiliates listed both with a currency and without, which means all of theirs: ${nameSome([...both])}`,
+      `commissions: affiliates listed both with a currency and without one, which covers all their lines: ${nameSome([...both])}`,
     );
   }
 }
@@ -144,7 +144,7 @@ async function checkEntries(
   if (found.tooLarge.count > 0) {
     throw fail(
       'invalid_amount',
-      `commissions: amount is more than the line is worth: affiliates ${names(found.tooLarge)}`,
+      `commissions: amount is more than the amount of the line: affiliates ${names(found.tooLarge)}`,
     );
   }
   if (requireAll && found.unlistedLines > 0n) {

@@ -188,7 +188,7 @@ export function readFilters(input: unknown, zone: string): PayoutFilters {
   if (normal.total && !normal.currency) {
     throw fail(
       'invalid_filter',
-      'filters.total needs a filters.currency beside it: minor units of which currency?',
+      'filters.total needs filters.currency, because it is in minor units of a currency',
     );
   }
   return {
@@ -212,7 +212,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 function checkStatus(condition: unknown): void {
   const values = isObject(condition) && Object.keys(condition).length === 1 ? condition.eq : condition;
   if (values !== 'unpaid')
-    throw fail('invalid_filter', 'filters.status can only be "unpaid": a payout takes nothing else');
+    throw fail('invalid_filter', 'filters.status can only be "unpaid": a payout takes no other commissions');
 }
 
 function readCondition(name: string, condition: unknown): Record<string, Value | Value[]> {

@@ -48,7 +48,7 @@ const selection = strict(
         description: 'every word must be part of a name, e-mail or slug of the affiliate',
       }),
     ),
-    ignore_minimum: Type.Optional(Type.Boolean({ description: 'pays also what is below the minimums' })),
+    ignore_minimum: Type.Optional(Type.Boolean({ description: 'also pays sums below the minimums' })),
     metadata: Type.Optional(metadata),
   },
   { title: 'PayoutSelection' },
@@ -102,7 +102,8 @@ export const previewOne = writeRoute({
   path: '/v2/affiliates/payouts/preview',
   access: 'affiliates',
   summary: 'Preview a payout',
-  description: 'Exactly what create would do now, without doing it: also the "what do we owe" report.',
+  description:
+    'Shows exactly what create would do now, without doing it. It is also the "what do we owe" report.',
   body: selection,
   bodyOptional: true,
   returns: { 200: preview },
@@ -129,7 +130,7 @@ function previewList(
     path: `/v2/affiliates/payouts/preview/${part}`,
     access: 'affiliates',
     summary: spec.summary,
-    description: 'However many there are. Each page is decided anew, at its own moment.',
+    description: 'Works for any number. Each page is computed at the moment you ask for it.',
     body: selection,
     bodyOptional: true,
     list: spec.list,
@@ -189,8 +190,8 @@ export const complete = writeRoute({
   sends: ['ETag'],
   summary: 'Complete a payout',
   description:
-    'Marks who was paid. A line is one affiliate in one currency; an entry is about one line, or without `currency` ' +
-    'about all of the affiliate. Listed and true: paid, for ever, whole or up to `amount`, with the rest owed again. ' +
+    'Marks who was paid. A line is one affiliate in one currency. An entry covers one line, or without `currency` ' +
+    'all lines of the affiliate. Listed and true: paid for good, in full or up to `amount`, with the rest owed again. ' +
     'Listed and false, or not listed: the commissions are released and owed again.',
   body: strict({
     commissions: Type.Array(
@@ -199,14 +200,14 @@ export const complete = writeRoute({
         is_paid: Type.Boolean({ description: 'the money has left; false releases what is owed' }),
         currency: Type.Optional({
           ...currencyInput,
-          description: 'ISO 4217, any case: the line this is about; without it all lines of the affiliate',
+          description: 'ISO 4217, any case: the line the entry covers; without it all lines of the affiliate',
         }),
         amount: Type.Optional(
           Type.Integer({
             minimum: 1,
             maximum: MAX_AMOUNT,
             description:
-              'minor units of the currency beside it that left, at most what the line is worth: the rest is owed again',
+              'minor units of `currency` that left, at most the amount of the line: the rest is owed again',
           }),
         ),
         payment_reference: Type.Optional(
@@ -221,7 +222,7 @@ export const complete = writeRoute({
         minLength: 1,
         description:
           "when the money left: a day YYYY-MM-DD of the account's time zone, or an RFC 3339 instant; not before the " +
-          'payout was made, not in the future; now if left out',
+          'payout was created, not in the future; default now',
         examples: ['2026-09-30'],
       }),
     ),
@@ -259,7 +260,7 @@ export const remove = writeRoute({
   path: one,
   access: 'affiliates',
   summary: 'Delete a payout',
-  description: 'Only an unpaid one; its commissions are released.',
+  description: 'Only an unpaid payout can be deleted; its commissions are released.',
   ifMatch: true,
   returns: { 204: null },
   errors: [
@@ -281,7 +282,8 @@ export const download = readRoute({
   access: 'affiliates',
   sends: ['ETag'],
   summary: 'Download payout CSV',
-  description: 'One row per commission: of an unpaid payout all, of a paid one those that were paid.',
+  description:
+    'One row per commission: all of them for an unpaid payout, those that were paid for a paid one.',
   returns: { 200: 'text/csv' },
   errors: missing,
   handle: ({ snapshot, account, params }) =>

@@ -9,8 +9,8 @@ const total = strict(
     amount,
     commission_count: Type.Integer(),
     affiliate_count: Type.Integer(),
-    paid_amount: { ...amount, description: 'what left, in minor units' },
-    paid_count: Type.Integer({ description: 'commissions of lines that were paid, in part too' }),
+    paid_amount: { ...amount, description: 'what was paid, in minor units' },
+    paid_count: Type.Integer({ description: 'commissions of lines that were paid, also in part' }),
     carried_amount: { ...amount, description: 'what paid lines did not pay: owed again by an adjustment' },
     released_amount: amount,
     released_count: Type.Integer({ description: 'commissions that were released and are owed again' }),
@@ -22,14 +22,14 @@ const total = strict(
 const lineTotal = strict(
   {
     currency: currencyCode,
-    amount: { ...amount, description: 'minor units: what the line is worth' },
+    amount: { ...amount, description: 'minor units: the amount of the line' },
     commission_count: Type.Integer(),
     is_paid: nullable(
-      Type.Boolean({ description: 'null until the payout is completed; true for a part too' }),
+      Type.Boolean({ description: 'null until the payout is completed; true also for a part payment' }),
     ),
     paid_amount: {
       ...amount,
-      description: 'what left; 0 until the payout is completed, and of what was released',
+      description: 'what was paid; 0 until the payout is completed, and for released lines',
     },
     carried_amount: { ...amount, description: 'what a paid line did not pay: owed again by an adjustment' },
     returned_amount: { ...amount, description: 'what came back of what was paid' },
@@ -50,7 +50,7 @@ export const line = strict(
     email: nullable(Type.String()),
     paypal_email: nullable(Type.String()),
     payout_method: nullable(Type.Enum(PAYOUT_METHODS, { title: 'PayoutMethod' })),
-    is_ready_for_payout: Type.Boolean({ description: 'the switch of the merchant' }),
+    is_ready_for_payout: Type.Boolean({ description: 'set by the merchant' }),
     is_paid: nullable(
       Type.Boolean({
         description:
@@ -62,13 +62,13 @@ export const line = strict(
     payment_reference: nullable(
       Type.String({
         description:
-          'what completing it said: how you find the transfer; null when the currencies differ in it',
+          'given at completion: how you find the transfer; null when it differs between currencies',
       }),
     ),
     returned_amount: nullable(
       Type.Integer({
         description:
-          'what came back, minor units; null when it is of a line in several currencies, see totals',
+          'what came back, minor units; null when the affiliate is paid in several currencies, see totals',
       }),
     ),
   },
@@ -90,11 +90,11 @@ export const previewExclusion = strict(
     email: Type.String(),
     ...leftOut,
     minimum_payout: nullable(
-      Type.Integer({ description: 'minor units: what the sum does not reach, of who is `below_minimum`' }),
+      Type.Integer({ description: 'minor units: the minimum that a sum `below_minimum` does not reach' }),
     ),
     available_at: nullable({
       ...timestamp,
-      description: 'when the first of what is `on_hold` is off it; null when all of it is held for review',
+      description: 'when the first commission `on_hold` becomes available; null when all are held for review',
     }),
   },
   { title: 'PayoutPreviewExclusion' },
@@ -118,12 +118,12 @@ const excluded = Type.Array(
 const fields = {
   id: Type.String({ examples: ['po_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
   object: Type.Literal('affiliate_payout'),
-  number: Type.Integer({ description: 'rising per account, gaps possible' }),
-  status: Type.Enum(['unpaid', 'paid'], { title: 'PayoutStatus', description: 'paid is for ever' }),
+  number: Type.Integer({ description: 'rises per account, with possible gaps' }),
+  status: Type.Enum(['unpaid', 'paid'], { title: 'PayoutStatus', description: 'paid is final' }),
   filters: nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'as normalised and applied' })),
   search: nullable(Type.String({ description: 'as applied; null = none' })),
-  as_of: { ...timestamp, description: 'what was owed at this moment is in it' },
-  currency: nullable({ ...currencyCode, description: 'null when there are several, as amount is' }),
+  as_of: { ...timestamp, description: 'the moment it was created: it holds what was owed then' },
+  currency: nullable({ ...currencyCode, description: 'null when there are several; amount is null too' }),
   amount: nullable(amount),
   totals: Type.Array(total, {
     description: 'one per currency; amount = paid + carried + released once completed',
@@ -137,7 +137,7 @@ const fields = {
   updated_at: timestamp,
   paid_at: nullable({
     ...timestamp,
-    description: 'when the money left, as completing it said: else when it was completed',
+    description: 'when the money left, as given at completion; default the time of completion',
   }),
   paid_by: nullable(Type.String({ description: 'who completed it' })),
 };
@@ -157,10 +157,10 @@ export const completed = strict(
     ...fields,
     ...lists,
     unlisted_affiliate_count: Type.Integer({
-      description: 'affiliates of whom nothing was listed, and so all released',
+      description: 'affiliates who were not listed at all, so all their lines were released',
     }),
     unlisted_line_count: Type.Integer({
-      description: 'lines, one an affiliate and currency, that were not listed, and so released',
+      description: 'lines (one per affiliate and currency) that were not listed and were released',
     }),
   },
   { title: 'CompletedPayout' },
@@ -177,7 +177,7 @@ export const preview = strict(
     created_at: Type.Null(),
     updated_at: Type.Null(),
     current_payout_id: nullable(
-      Type.String({ description: 'the unpaid payout that stands in the way of creating this one' }),
+      Type.String({ description: 'the unpaid payout that prevents creating this one' }),
     ),
   },
   { title: 'PayoutPreview' },

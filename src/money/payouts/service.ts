@@ -90,9 +90,13 @@ async function refuseSecond(tx: Tx, account: AccountId): Promise<void> {
   const current = await currentPayout(tx, account);
   if (current === null) return;
   const id = idOf('po', current);
-  throw fail('current_payout_exists', `payout ${id} is unpaid: complete or delete it before making another`, {
-    location: `/v2/affiliates/payouts/${id}`,
-  });
+  throw fail(
+    'current_payout_exists',
+    `payout ${id} is unpaid: complete or delete it before creating another`,
+    {
+      location: `/v2/affiliates/payouts/${id}`,
+    },
+  );
 }
 
 // The books make this impossible; the index behind it is the guarantee.
@@ -103,7 +107,7 @@ async function insertOnly<Result>(work: Promise<Result>): Promise<Result> {
     if (uniqueViolation(error) !== 'payouts_one_unpaid') throw error;
     throw fail(
       'current_payout_exists',
-      'another payout is unpaid: complete or delete it before making another',
+      'another payout is unpaid: complete or delete it before creating another',
     );
   }
 }
@@ -182,7 +186,8 @@ export async function lockPayoutToChange(
   account: AccountId,
   id: string,
 ): Promise<LockedPayout & { id: PayoutId }> {
-  if (id === 'current') throw fail('current_is_read_only', '`current` only reads: use the id of the payout');
+  if (id === 'current')
+    throw fail('current_is_read_only', '`current` is for reading only: use the id of the payout');
   const uuid = uuidOf('po', id);
   if (uuid === null) throw missing(id);
   await lockBooks(tx, account);
@@ -207,7 +212,7 @@ export function checkRevision(payout: LockedPayout, accepted: readonly string[] 
   if (accepted === null || accepted.includes(String(payout.revision))) return;
   throw fail(
     'payout_changed',
-    `the payout is at revision ${payout.revision} now and pays ${sumsOf(payout)}: look at it again before you go on`,
+    `the payout is at revision ${payout.revision} now and pays ${sumsOf(payout)}: check it again before you continue`,
     { etag: etagOf(payout.revision) },
   );
 }
@@ -237,7 +242,8 @@ export async function removePayout(
 ): Promise<void> {
   const accepted = readIfMatch(ifMatch);
   const payout = await lockPayoutToChange(tx, account, id);
-  if (payout.status === 'paid') throw fail('payout_is_paid', 'what is paid never changes: the payout stays');
+  if (payout.status === 'paid')
+    throw fail('payout_is_paid', 'the payout is paid, and a paid payout never changes');
   checkRevision(payout, accepted);
   const data = await payoutSummary(tx, account, payout.id);
   await deletePayout(tx, account, payout.id);

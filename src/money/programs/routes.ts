@@ -62,7 +62,7 @@ export const change = writeRoute({
   path: '/v2/affiliates/programs/{program_id}',
   access: 'affiliates',
   summary: 'Change a program',
-  description: 'A new hold concerns new commissions only.',
+  description: 'A new hold applies to new commissions only.',
   body: programChange,
   returns: { 200: program },
   errors: ['resource_missing', 'duplicate_name'],

@@ -79,7 +79,7 @@ function doubtOf(line: RefundLine, matched: readonly Candidate[]): string | null
   const currencies = new Set(matched.map(({ currency }) => currency));
   if (line.currency !== null) currencies.add(line.currency);
   if (line.amount !== null && matched.length > 1)
-    return 'an amount is of one commission, and there are several';
+    return 'an amount applies to one commission, but there are several';
   if (new Set(matched.map(saleOf)).size > 1) return 'there are several sales';
   if (currencies.size > 1) return 'there are several currencies';
   if (line.amount === null && matched.some(({ sale_amount }) => sale_amount === null)) {

@@ -32,7 +32,7 @@ export function readRequest(input: RefundInput, target: RefundRequest): RefundRe
   if (input.amount !== undefined && input.sale_amount !== undefined) {
     throw fail(
       'invalid_body',
-      'amount and sale_amount exclude each other: send one of them, or none for the rest',
+      'amount and sale_amount exclude each other: send one of them, or neither to refund the rest',
     );
   }
   const occurred = input.occurred_at === undefined ? null : parseInstant(input.occurred_at);
@@ -67,7 +67,10 @@ export function readLines(input: OrderRefundInput): { lines: RefundLine[]; reque
   }
   for (const name of ['amount', 'sale_amount', 'product_id'] as const) {
     if (input[name] !== undefined && input[name] !== null) {
-      throw fail('invalid_body', `${name} and lines exclude each other: lines say what was refunded of each`);
+      throw fail(
+        'invalid_body',
+        `${name} and lines exclude each other: lines say what was refunded of each sale`,
+      );
     }
   }
   refuseTwice(input.lines);
@@ -84,14 +87,14 @@ function currencyOf({ currency, amount, sale_amount, lines }: OrderRefundInput):
     throw fail('invalid_body', `currency must be an ISO 4217 currency code, not ${currency}`);
   const amounts = [amount, sale_amount, ...(lines ?? []).map((line) => line.sale_amount)];
   if (amounts.every((each) => each === undefined)) {
-    throw fail('invalid_body', 'currency is that of an amount: send it with amount or sale_amount');
+    throw fail('invalid_body', 'currency applies to an amount: send it with amount or sale_amount');
   }
   return code;
 }
 
 function readLine(line: LineInput, index: number, currency: string | null): RefundLine {
   if ((line.order_line_id === undefined) === (line.external_id === undefined)) {
-    throw fail('invalid_body', `lines[${index}] must have order_line_id or external_id, one of them`);
+    throw fail('invalid_body', `lines[${index}] must have either order_line_id or external_id`);
   }
   return {
     productId: null,

@@ -20,7 +20,7 @@ export async function reverseRefund(tx: Tx, account: AccountId, reference: strin
   const { id, order_id: order } = await refundAt(tx, account, reference);
   if (order !== null) await lockOrder(tx, account, order);
   const refund = await refundAt(tx, account, reference);
-  if (refund.status === 'reversed') throw fail('refund_is_reversed', 'the refund is reversed already');
+  if (refund.status === 'reversed') throw fail('refund_is_reversed', 'the refund is already reversed');
   const items = (await itemsOf(tx, account, id)).filter(({ amount }) => amount > 0n);
   for (const item of items) await refuseSettled(tx, account, item);
   for (const item of items) await undo(tx, account, item);

@@ -10,11 +10,11 @@ import { getRefund, type RefundAnswer, refundCommission, refundOrder } from './s
 const saleAmount = Type.Integer({
   minimum: 1,
   maximum: MAX_AMOUNT,
-  description: 'minor units of the sale; the commission is pro rata',
+  description: 'minor units of the sale; the commission is reduced pro rata',
 });
 
 const input = {
-  external_id: { ...identifier, description: 'yours: the same refund again changes nothing' },
+  external_id: { ...identifier, description: 'your id: sending the same refund again changes nothing' },
   amount: Type.Optional(
     Type.Integer({ minimum: 1, maximum: MAX_AMOUNT, description: 'minor units of commission to take back' }),
   ),
@@ -41,9 +41,9 @@ export const refundOne = writeRoute({
   access: 'affiliates',
   summary: 'Refund a commission',
   description:
-    'In part, or the rest. Unpaid: reduced, or voided when nothing is left; in the unpaid payout too, whose revision ' +
-    'rises. Paid: what was paid stays and a negative clawback joins the next payout. Refunds by `sale_amount` are ' +
-    'cumulative: in all they take the commission of what was refunded in all, to the minor unit; beyond the sale they ' +
+    'Refunds part of a commission, or the rest. An unpaid one is reduced, or voided when nothing is left, also in the unpaid payout, whose revision ' +
+    'rises. For a paid one, what was paid stays paid and a negative clawback joins the next payout. Refunds by `sale_amount` are ' +
+    'cumulative: together they take the commission on the total refunded, to the minor unit; beyond the sale they ' +
     'take the rest and say `capped`. Idempotent by `external_id`.',
   body: strict(input),
   returns: { 201: commissionRefund, 200: commissionRefund },
@@ -59,15 +59,18 @@ export const refundByOrder = writeRoute({
   access: 'affiliates',
   summary: 'Refund an order',
   description:
-    "For a shop's hook, which knows orders and no commissions. Without an amount all that is left of `order_id`, or of " +
-    '`product_id` in it. `sale_amount` and `amount` need an order of one sale; `lines` say what was refunded of each. ' +
-    'Commissions with the same `order_line_id` are shares of one sale, all others are sales of their own; where a ' +
-    'refund could be of several, a 400 lists them. What has not come in yet is taken when it does: until then the ' +
+    "For a shop's hook, which knows orders but not commissions. Without an amount it takes all that is left of `order_id`, or of " +
+    '`product_id` in it. `sale_amount` and `amount` need an order with one sale; `lines` say what was refunded of each. ' +
+    'Commissions with the same `order_line_id` are shares of one sale; any other is a sale of its own. If a ' +
+    'refund could belong to several sales, a 400 lists them. A commission that comes in later is refunded then: until then the ' +
     'refund, or a line of it, is `waiting`.',
   body: strict({
     order_id: text(255),
     product_id: Type.Optional(nullable(text(255))),
-    currency: Type.Optional({ ...currencyInput, description: 'of the amounts: another one is refused' }),
+    currency: Type.Optional({
+      ...currencyInput,
+      description: 'the currency of the amounts; a different one is refused',
+    }),
     lines: Type.Optional(
       Type.Array(
         strict({
@@ -75,7 +78,7 @@ export const refundByOrder = writeRoute({
           external_id: Type.Optional({ ...text(255), description: 'of one commission' }),
           sale_amount: Type.Optional(saleAmount),
         }),
-        { minItems: 1, maxItems: 100, description: 'each with order_line_id or external_id' },
+        { minItems: 1, maxItems: 100, description: 'each with either order_line_id or external_id' },
       ),
     ),
     ...input,
@@ -113,8 +116,8 @@ export const reverse = writeRoute({
   access: 'affiliates',
   summary: 'Reverse a refund',
   description:
-    'Of a refund that was a mistake, by its id or its `external_id`: what it took is owed again, its clawbacks are ' +
-    'voided, and what waits for a commission is withdrawn. Refused once a payout was paid less because of it.',
+    'For a refund made by mistake, named by its id or its `external_id`. What it took is owed again, its clawbacks are ' +
+    'voided, and what still waits for a commission is withdrawn. Refused once a payout was paid less because of it.',
   returns: { 200: refund },
   errors: ['resource_missing', 'refund_is_reversed', 'refund_is_settled'],
   handle: async ({ tx, account, params }) => ok(await reverseRefund(tx, account, params.refund_id)),

@@ -5,7 +5,7 @@ import { commission } from '../commissions/schema.ts';
 const head = {
   id: Type.String({ examples: ['ref_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
   object: Type.Literal('affiliate_refund'),
-  external_id: Type.String({ description: 'yours, unique for ever' }),
+  external_id: Type.String({ description: 'your id, unique forever' }),
   status: Type.Enum(['waiting', 'applied', 'reversed'], {
     description: 'waiting: a line of it has no commission yet, or is in doubt',
   }),
@@ -22,9 +22,9 @@ const item = {
   amount: { ...amount, description: 'minor units of commission that were taken back' },
   sale_amount: nullable({
     ...amount,
-    description: 'minor units of the sale that this stands for; null when asked for as commission',
+    description: 'minor units of the sale refunded; null when the refund was given as commission',
   }),
-  capped: Type.Boolean({ description: 'it asked for more than was left, and took the rest' }),
+  capped: Type.Boolean({ description: 'the refund asked for more than was left and took the rest' }),
   commission,
   clawback: nullable(commission),
 };
@@ -37,7 +37,7 @@ const line = strict(
     sale_amount: nullable({ ...amount, description: 'minor units of the sale' }),
     currency: nullable(Type.String({ description: 'of the amount, once it is known' })),
     status: Type.Enum(['waiting', 'in_doubt', 'applied'], {
-      description: 'in_doubt: commissions came in and it could be of several; reverse it and name lines',
+      description: 'in_doubt: it could belong to several commissions that came in; reverse it and name lines',
     }),
   },
   { title: 'RefundLine' },
@@ -50,7 +50,7 @@ export const commissionRefund = strict({ ...head, ...item }, { title: 'Commissio
 export const refund = strict(
   {
     ...head,
-    lines: Type.Array(line, { description: 'of a refund by order: what it is of' }),
+    lines: Type.Array(line, { description: 'of a refund by order: what it covers' }),
     refunds: Type.Array(strict(item, { title: 'RefundItem' }), {
       description: 'what it took of each commission',
     }),

@@ -90,7 +90,7 @@ async function refuseTooMuch(tx: Tx, account: AccountId, uuid: CommissionId, ask
     const wanted = asked.of === 'commission' ? asked.amount : amount;
     throw fail(
       'refund_exceeds_rest',
-      `the refund of ${wanted} is more than the ${rest} that is left of ${idOf('com', uuid)}`,
+      `the refund of ${wanted} is more than the ${rest} left of ${idOf('com', uuid)}`,
     );
   }
 }
@@ -189,7 +189,7 @@ function refuseTwice(settled: readonly Settled<Candidate>[]): void {
   const twice = taken.filter(({ id }, index) => taken.findIndex((other) => other.id === id) < index);
   if (twice.length === 0) return;
   const names = nameSome([...new Set(twice.map(({ external_id }) => external_id))]);
-  throw fail('duplicate_entry', `lines: two of them are of the same commission: ${names}`);
+  throw fail('duplicate_entry', `lines: two of them name the same commission: ${names}`);
 }
 
 function aboutOf({ reason }: RefundInput, request: RefundRequest) {

@@ -8,7 +8,7 @@ import { paidList } from './store.ts';
 
 const path = '/v2/affiliates/reports/paid';
 const WHAT =
-  'One row per affiliate, currency and way of payment, cash basis: what was paid in that time, what came back in it, and ' +
+  'One row per affiliate, currency and payout method, on a cash basis: what was paid in the period, what came back in it, and ' +
   "the difference. A period is a `year`, or the days `from` and `to`, both in it, of the account's time zone; an end that is left out is open. Names, " +
   'addresses and countries are those of today, `payout_method` is that of the payment.';
 
@@ -43,8 +43,11 @@ const paidRow = strict(
     payout_count: Type.Integer(),
     commission_count: Type.Integer(),
     paid_amount: { ...amount, description: 'minor units that left' },
-    returned_amount: { ...amount, description: 'minor units that came back, whenever they were paid' },
-    net_amount: { ...amount, description: 'the difference, below zero where more came back' },
+    returned_amount: {
+      ...amount,
+      description: 'minor units that came back in the period, whenever they were paid',
+    },
+    net_amount: { ...amount, description: 'the difference; below zero when more came back' },
     payout_method: payoutMethod,
     country: nullable(Type.String({ description: 'ISO 3166-1 alpha-2' })),
   },

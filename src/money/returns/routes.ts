@@ -16,19 +16,18 @@ export const returned = writeRoute({
   access: 'affiliates',
   summary: 'Book money that came back',
   description:
-    'All that was paid, or a part, several times, never more in all than was paid. The affiliate is owed the money ' +
-    'again, whatever the minimum.',
+    'Books all that was paid or part of it, as often as needed, never more in total than was paid. The affiliate is owed the money ' +
+    'again, exempt from the minimum.',
   body: strict({
     currency: Type.Optional({
       ...currencyInput,
-      description:
-        'ISO 4217, any case; without it all currencies, or the only one that was paid beside an amount',
+      description: 'ISO 4217, any case; without it all currencies, or with an amount the only currency paid',
     }),
     amount: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: MAX_AMOUNT,
-        description: 'minor units that came back; without it all that has not come back yet',
+        description: 'minor units that came back; without it everything not yet returned',
       }),
     ),
     reason: text(500),
@@ -51,7 +50,7 @@ export const list = readRoute({
   path,
   access: 'affiliates',
   summary: 'List what came back of a line',
-  description: 'Also the returns that were undone.',
+  description: 'Includes returns that were undone.',
   list: returnList,
   returns: { 200: listOf(payoutReturn) },
   errors: ['resource_missing', 'no_current_payout'],
@@ -66,7 +65,7 @@ export const undo = writeRoute({
   access: 'affiliates',
   summary: 'Undo a return',
   description:
-    'One that was booked by mistake, while its money was not paid again: what it owes again is voided and leaves the ' +
+    'For a return booked by mistake, as long as its money was not paid again. Its adjustment is voided and leaves the ' +
     'unpaid payout. The record stays, with `undone_at`.',
   returns: { 204: null },
   errors: ['resource_missing', 'current_is_read_only', 'return_is_undone', 'return_paid_again'],

@@ -12,9 +12,9 @@ export const payoutReturn = strict(
     amount,
     reason: Type.String(),
     reference: nullable(Type.String({ description: 'how you find it in your books' })),
-    commission_id: Type.String({ description: 'the adjustment that owes it again' }),
+    commission_id: Type.String({ description: 'the adjustment that owes the money again' }),
     returned_at: timestamp,
-    undone_at: nullable({ ...timestamp, description: 'when it was taken back; null = it is in force' }),
+    undone_at: nullable({ ...timestamp, description: 'when it was undone; null = in force' }),
   },
   { title: 'PayoutReturn' },
 );

@@ -73,12 +73,12 @@ function partsOf(lines: readonly PaidLine[], currency: string | null, amount: nu
     const currencies = paid.map((line) => line.currency).join(', ');
     throw fail(
       'invalid_body',
-      `currency is required beside an amount: the affiliate was paid in ${currencies}`,
+      `currency is required with an amount: the affiliate was paid in ${currencies}`,
     );
   }
   const open = paid.filter(({ rest }) => rest > 0n);
   const [only] = open;
-  if (!only) throw fail('already_returned', 'all that was paid was booked as returned before');
+  if (!only) throw fail('already_returned', 'all that was paid is already booked as returned');
   if (amount === undefined) return open.map((line) => ({ currency: line.currency, amount: line.rest }));
   if (BigInt(amount) > only.rest) {
     const rest = `${formatDecimal(only.rest, only.currency)} ${only.currency.toUpperCase()}`;
@@ -106,12 +106,12 @@ export async function undoReturn(
   const found =
     affiliate === null || id === null ? null : await lockReturn(tx, { account, payout, affiliate }, id);
   if (found === null || id === null) throw fail('resource_missing', 'no such return of this line');
-  if (found.undone) throw fail('return_is_undone', 'the return was undone before');
+  if (found.undone) throw fail('return_is_undone', 'the return is already undone');
   const commission = await lockForChange(tx, account, found.commission_id);
   if (commission.paid && commission.payout_id !== null) {
     throw fail(
       'return_paid_again',
-      `its money was paid again in payout ${idOf('po', commission.payout_id)}: what is paid stays`,
+      `its money was paid again in payout ${idOf('po', commission.payout_id)}, so the return cannot be undone`,
     );
   }
   await voidLocked(tx, account, commission, 'the return was undone');
