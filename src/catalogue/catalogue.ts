@@ -18,7 +18,7 @@ interface CatalogueEntry<Data extends TObject = TObject> {
 const imported = strict({
   object: Type.Literal('commission_import'),
   source: Type.Enum(['batch', 'file', 'payout'], {
-    description: 'payout: what a completed payout did not pay of its lines and owes again',
+    description: 'payout: the parts of lines that a completed payout did not pay and owes again',
   }),
   created: Type.Integer(),
   unchanged: Type.Optional(Type.Integer()),

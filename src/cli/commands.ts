@@ -54,7 +54,7 @@ const COMMANDS: readonly (Group | Alone)[] = [
   },
   {
     name: 'oauth-grants',
-    about: 'what this account has granted to applications, of whatever account',
+    about: 'what this account has granted to applications of any account',
     load: async () => (await import('./people/oauth-grants.ts')).addOAuthGrants,
   },
   {
@@ -99,12 +99,12 @@ const COMMANDS: readonly (Group | Alone)[] = [
   },
   {
     name: 'events',
-    about: 'events: publish your own, watch all being delivered, see the types',
+    about: 'events: publish your own, watch deliveries, list the types',
     load: async () => (await import('./webhooks/events.ts')).addEvents,
   },
   {
     name: 'webhooks',
-    about: 'webhook endpoints: where events go, what arrived, and sending it again',
+    about: 'webhook endpoints: where events go, what arrived, and sending events again',
     load: async () => (await import('./webhooks/commands.ts')).addWebhooks,
   },
   { load: async () => (await import('./webhooks/listen.ts')).addListen },

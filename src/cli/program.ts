@@ -69,10 +69,13 @@ function emptyProgram(): Command {
       'Self-hosted affiliate payouts and webhooks: who is paid how much, never twice; and every event delivered.',
     )
     .version(version(), '-V, --version', 'print the version')
-    .option('--json', 'print JSON, one document or one a line; errors are JSON on standard error')
+    .option('--json', 'print JSON, one document or one per line; errors are JSON on standard error')
     .option('--account <account>', 'the account, by id (acc_…) or name; needed when there are several')
     .option('--data-dir <folder>', 'the data folder, instead of DATA_DIR')
-    .option('--env-file <file>', 'settings, a line NAME=value each; the environment counts more')
+    .option(
+      '--env-file <file>',
+      'a file of settings, one NAME=value per line; the environment takes precedence',
+    )
     .helpCommand(true)
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: globalOptions })
     .configureOutput({ outputError: () => undefined }) // main tells errors

@@ -107,8 +107,8 @@ async function document(input: PageInput, signedIn: SignedIn, problems: readonly
 }
 
 const ROLES: Readonly<Record<string, string>> = {
-  owner: 'Owner, may do everything',
-  member: 'Member, may do everything but API keys, users and applications',
+  owner: 'Owner: may do everything',
+  member: 'Member: may do everything except API keys, users and applications',
   viewer: 'Viewer, may read',
 };
 
@@ -136,7 +136,7 @@ function passwordCard(me: Me, csrf: string, problems: readonly Problem[]): strin
   return card({
     level: 2,
     title: 'Password',
-    lead: 'A new one signs you out everywhere else, in all your accounts.',
+    lead: 'A new password signs you out everywhere else, in all your accounts.',
     body: errorSummary(problems) + form('/account/password', inside.join('')),
   });
 }

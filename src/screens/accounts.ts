@@ -32,14 +32,10 @@ export async function submitAccount(input: PageInput): Promise<PageReply> {
     return redirect(localPath(sent.get('next')), sessionHeader(secret, input));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return errorPage(
-      404,
-      'you are not a member of this account, or not any more: an owner of it can invite you',
-      {
-        href: '/account',
-        label: 'Go to your account',
-      },
-    );
+    return errorPage(404, 'you are not a member of this account: an owner can invite you', {
+      href: '/account',
+      label: 'Go to your account',
+    });
   }
 }
 
@@ -64,7 +60,7 @@ export function accountsCard(
   return card({
     level,
     title: 'Your accounts',
-    lead: 'You work in one at a time. The next time you sign in, it is the one you used last.',
+    lead: 'You work in one account at a time. At your next sign-in it is the one you used last.',
     body: `<ul class="rows">${rows.join('')}</ul>`,
   });
 }

@@ -43,7 +43,7 @@ export function isFromHere({ headers, baseUrl, authorizeUrl }: PageInput): boole
 
 /** The refusal of a form that another site sent. */
 export function refuseForeign(): PageReply {
-  return errorPage(403, 'the form was not sent from a page of this server: open it again and retry', {
+  return errorPage(403, 'the form was not sent from a page of this server: open the page and try again', {
     href: '/sign-in',
     label: 'Go to sign-in',
   });
@@ -61,7 +61,7 @@ export function hasToken({ form, signedIn }: PageInput): boolean {
 
 /** The refusal of a form of a signed-in user without that token. */
 export function refuseUnsigned(): PageReply {
-  return errorPage(403, 'the page this form is on is too old: open it again and retry', {
+  return errorPage(403, 'this form is too old: open the page and try again', {
     href: HOME,
     label: 'Go to your account',
   });
@@ -92,7 +92,7 @@ export function refuseForNow(seconds: number): PageReply {
   const minutes = Math.ceil(seconds / 60);
   const page = errorPage(
     429,
-    `signing in is paused, so that nobody can guess passwords. Try again in ${minutes} minute${minutes === 1 ? '' : 's'}`,
+    `sign-in is paused to protect passwords from guessing. Try again in ${minutes} minute${minutes === 1 ? '' : 's'}`,
     { href: '/sign-in', label: 'Back to sign-in' },
   );
   return { ...page, headers: { ...page.headers, 'retry-after': String(seconds) } };

@@ -61,7 +61,7 @@ export async function showInvitation(
         }),
         card({
           level: 2,
-          title: 'Do you already sign in here?',
+          title: 'Do you already have a password here?',
           lead: 'If you have a password from another account on this server, join with it.',
           body: errorSummary(ofKnown) + knownForm(user.email, { token, problems }),
         }),
@@ -123,5 +123,5 @@ export async function submitJoin(input: PageInput): Promise<PageReply> {
   if (result.kind === 'limited') return refuseForNow(result.seconds);
   return result.kind === 'ended'
     ? passwordEnded()
-    : again('the password is wrong, or this address has none here yet');
+    : again('the password is wrong, or this address has no password here yet');
 }

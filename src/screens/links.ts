@@ -25,7 +25,7 @@ export async function submitPassword(input: PageInput): Promise<PageReply> {
   if (result.kind === 'signedIn') return redirect(HOME, sessionHeader(result.secret, input));
   if (result.kind === 'limited') return refuseForNow(result.seconds);
   if (result.kind === 'ended') return passwordEnded();
-  const known = 'this e-mail address has a password on this server already: join with that one';
+  const known = 'this e-mail address already has a password on this server: join with that one';
   return showLink(input, link, { token, problems: [{ field: 'current', message: known }] });
 }
 

@@ -51,7 +51,7 @@ export async function submitSetUp(input: PageInput): Promise<PageReply> {
   if (result.kind === 'limited') return refuseForNow(result.seconds);
   if (result.kind === 'ended') return setUpEnded();
   return again([
-    { field: 'password', message: 'this e-mail address signs in here already: enter the password it has' },
+    { field: 'password', message: 'this e-mail address already has an account here: enter its password' },
   ]);
 }
 
@@ -67,7 +67,7 @@ function nameProblems(name: string): Problem[] {
 function setUpEnded(): PageReply {
   return errorPage(
     410,
-    'This link was used, has expired, or is not complete. While nobody has an account, the command payhook users setup-link on the server makes a new one.',
+    'This link was used, has expired or is incomplete. As long as there is no user, the command payhook users setup-link on the server makes a new one.',
     SIGN_IN,
   );
 }
@@ -110,7 +110,7 @@ function setUpDocument({ token, name = '', email = '', problems = [] }: SetUpSho
   ];
   const body = card({
     title: 'Set up Payhook',
-    lead: 'You are the first one here: this makes you the owner of the account.',
+    lead: 'You are the first user, so you become the owner of the account.',
     body: errorSummary(problems) + form('/set-up', inside.join('')),
   });
   return layout({ title: 'Set up', body });

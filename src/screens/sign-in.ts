@@ -77,7 +77,7 @@ export async function signOut(input: PageInput): Promise<PageReply> {
 function remarkOn(query: URLSearchParams): string | undefined {
   if (query.has('done')) return 'You are signed out.';
   return query.has('ended')
-    ? 'Your session has ended, and nothing was changed. Sign in to go on.'
+    ? 'Your session has ended and nothing was changed. Sign in to continue.'
     : undefined;
 }
 
@@ -128,7 +128,7 @@ function document({ next, email = '', problems = [], remark }: Shown): string {
       form('/sign-in', inside.join('')),
   });
   const help =
-    '<p class="foot">No password, or a forgotten one? An owner of your account, or who runs this server, can send you a link.</p>';
+    '<p class="foot">No password, or a forgotten one? An owner of your account or the operator of this server can send you a link.</p>';
   return layout({ title: 'Sign in', body: body + help });
 }
 

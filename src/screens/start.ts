@@ -10,8 +10,8 @@ const SIGNED_OUT = 'Sign in to manage your password, your sessions and the accou
 const PLACES = [
   { href: '/docs', label: 'API reference', hint: 'every operation, record and event, with examples' },
   { href: '/v2/openapi.json', label: 'OpenAPI description', hint: 'the same for programs, as JSON' },
-  { href: '/healthz', label: 'Health', hint: 'whether the process answers' },
-  { href: '/readyz', label: 'Readiness', hint: 'whether it takes requests: database and schema' },
+  { href: '/healthz', label: 'Health', hint: 'whether the process is running' },
+  { href: '/readyz', label: 'Readiness', hint: 'whether it can take requests: database and schema' },
 ] as const;
 
 /** GET / in a browser: what this is, who is signed in, and where to go on. */
@@ -28,7 +28,7 @@ export async function showStart(input: PageInput): Promise<PageReply> {
 
 /** A browser at an address where nothing is. */
 export function nothingHere(): PageReply {
-  return errorPage(404, 'there is no page at this address; the start page says what there is');
+  return errorPage(404, 'there is no page at this address; the start page lists the pages');
 }
 
 async function welcome(input: PageInput): Promise<string> {

@@ -194,19 +194,19 @@ test('--payload prints the whole payload, and --once stops after the first that 
   expect(stdout).toContain('    "data": {\n      "a": [\n        1\n      ]\n    }\n');
 });
 
-test('when the secrets cannot be asked for it says so once, makes no data folder, and goes on', async () => {
+test('when the secrets cannot be fetched it says so once, makes no data folder, and goes on', async () => {
   const { url, started, stop } = await listen();
   for (const id of ['evt_1', 'evt_2']) {
     const answer = await fetch(url, webhook(id));
     expect([answer.status, await answer.text()]).toEqual([
       500,
-      'payhook listen: the secrets cannot be asked for\n',
+      'payhook listen: the secrets cannot be fetched\n',
     ]);
   }
   await started.printed(/NOT VERIFIED .*evt_2/);
   const { code, stderr } = await stop();
   expect(code).toBe(0);
-  expect(stderr).toMatch(/^The secrets cannot be asked for: there is no Payhook data in .*--secret\n$/);
+  expect(stderr).toMatch(/^The secrets cannot be fetched: there is no Payhook data in .*--secret\n$/);
   expect(existsSync(machine.dataDir)).toBe(false);
 });
 

@@ -50,7 +50,7 @@ test('commissions are listed as the API lists them, chosen by what people know o
   ]);
   expect(await say('commissions', 'list', '--status', 'voided')).toBe('No commissions found.\n');
   expect(await say('commissions', 'list', '--page', '7')).toBe(
-    'Nothing is on page 7: 3 commissions, 1 page\n',
+    'There is nothing on page 7: 3 commissions, 1 page\n',
   );
   await refuse(1, 'status must be one of', 'commissions', 'list', '--status', 'owed');
 });
@@ -240,7 +240,7 @@ test('money comes back in parts of one currency, is listed, and a return made by
     `12.50 USD came back from affiliate ${id} (Ada) and is owed again.\n`,
   );
   expect(await say(...returned('--currency', 'usd', ...why))).toContain('37.50 USD came back');
-  await refuse(2, 'name the --currency of the --amount: kwd or usd', ...returned('--amount', '1', ...why));
+  await refuse(2, 'give the --currency of the --amount: kwd or usd', ...returned('--amount', '1', ...why));
   await refuse(
     2,
     '--amount must be an amount in KWD',

@@ -136,7 +136,7 @@ test('webhooks change changes what is named, and says which headers went with th
     code: 0,
     stdout: expect.stringContaining('https://other.example.com/hooks'),
   });
-  expect(moved.stderr).toBe('Headers that were for the origin before are gone; set them again: x-shop\n');
+  expect(moved.stderr).toBe('Headers of the previous origin were dropped; set them again: x-shop\n');
   expect((await api.get(`${ENDPOINTS}/${made.id}`)).body).toMatchObject({
     event_types: null,
     description: null,

@@ -263,7 +263,7 @@ test('the lists of two files complete the payout: who is in one of them is paid,
     refuse(
       run([...complete, '--from', 'paypal.list.csv']),
       1,
-      `affiliate ${ada} in USD is paid in another file too`,
+      `affiliate ${ada} in USD is also paid in another file`,
     ),
   );
   const { affiliates } = await ask(...complete, '--from', 'wise.list.csv');
@@ -330,7 +330,7 @@ test('the payment files themselves complete the payout: what none of them pays i
     refuse(
       run([...complete, 'p.csv']),
       1,
-      `p.csv: line 1: affiliate ${both} in USD is paid in another file too`,
+      `p.csv: line 1: affiliate ${both} in USD is also paid in another file`,
     ),
   );
   const done = await ask(...complete, 'w.csv', '--revision', '1');

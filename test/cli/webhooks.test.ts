@@ -93,7 +93,7 @@ test('listen that was started before the server verifies what an endpoint made l
   expect(made).toMatchObject({ code: 0, stderr: '' });
   expect(id).toMatch(/^we_[0-9a-f]{32}$/);
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-  expect(what).toBe('Gets order.*. The second line is the secret that signs what is sent.');
+  expect(what).toBe('Gets order.*. The second line is the secret that signs deliveries.');
   endpoint = { id, secret };
 
   const event = await publish('--data', '{"order_id":"order-1042"}', '--external-id', 'x-1');
@@ -188,7 +188,7 @@ test('retry sends it again, and so does retry --failed; success makes it deliver
   const one = await run('webhooks', 'retry', url, failed);
   expect(one).toMatchObject({ code: 0, stderr: '' });
   expect(one.stdout).toBe(
-    `1 event is put into work.\nWhat comes of it: payhook webhooks show ${endpoint.id} ${failed}\n`,
+    `1 event is queued.\nTo see the result: payhook webhooks show ${endpoint.id} ${failed}\n`,
   );
   expect((await logged(failed, 'delivered')).attempts.at(-1)).toMatchObject({ number: 3, trigger: 'manual' });
   await listener.stop();
@@ -258,14 +258,14 @@ test('recover sends a span of time again by a job, which is listed and can be ca
   expect(await run('webhooks', 'recover', url, '--since', '2026-01-01')).toMatchObject({ code: 2 });
 });
 
-test('a retry that is refused on the way says how many were put into work before', async () => {
+test('a retry that is refused on the way says how many were queued before', async () => {
   const unknown = `evt_${'0'.repeat(32)}`;
   const ran = await run('webhooks', 'retry', url, failed, unknown, '--json');
   expect(ran).toMatchObject({ code: 1, stdout: '' });
   expect(JSON.parse(ran.stderr).error).toEqual({
     code: 'not_found',
     reason: 'resource_missing',
-    message: 'no such webhook event at this webhook endpoint; 1 of 2 were put into work before',
+    message: 'no such webhook event at this webhook endpoint; 1 of 2 were queued before',
   });
   await listener.stop();
 });

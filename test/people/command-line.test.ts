@@ -27,7 +27,7 @@ test('from the first start to a team: a link, then the commands, beside the runn
   const late = await machine.run(['users', 'setup-link']);
   expect([late.code, late.stderr]).toEqual([
     1,
-    'payhook: the account has users already: invite others with payhook users create\n',
+    'payhook: the account already has users: invite others with payhook users create\n',
   ]);
 
   const made = await machine.run(['users', 'create', '--email', 'bob@example.com', '--name', 'Bob'], {

@@ -19,7 +19,7 @@ test('a user signs in with e-mail address and password, and sees who it is', asy
   expect([answer.status, answer.location]).toEqual([303, '/account']);
   const page = await browser.get('/account');
   expect(page.text).toContain(email);
-  expect(page.text).toContain('Owner, may do everything');
+  expect(page.text).toContain('Owner: may do everything');
 });
 
 test('the cookie is out of reach of scripts and other sites, and ends with the session', async () => {

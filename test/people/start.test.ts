@@ -136,7 +136,7 @@ describe('every refusal that a person sees says what to do, and has a link to go
     const answer = await browserAt(world.url, newSecret('phi_')).submit('/account/password', {});
     expect([answer.status, answer.location]).toEqual([303, '/sign-in?next=%2Faccount&ended=']);
     const page = await browserAt(world.url).get(answer.location ?? '');
-    expect(page.text).toContain('Your session has ended, and nothing was changed. Sign in to go on.');
+    expect(page.text).toContain('Your session has ended and nothing was changed. Sign in to continue.');
     expect(page.text).toContain('name="next" value="/account"');
   });
 });

@@ -37,10 +37,10 @@ export function addAdjust(affiliates: Command, cli: Cli): void {
     .argument('<affiliate>', AFFILIATE_HELP)
     .requiredOption('--amount <amount>', 'a decimal such as 20.00 or -12.50')
     .option('--currency <currency>', "such as eur; the account's without it")
-    .requiredOption('--reason <text>', 'why; the description of the adjustment')
-    .requiredOption('--external-id <id>', 'your own id: the same again is booked once')
+    .requiredOption('--reason <text>', 'the reason; the description of the adjustment')
+    .requiredOption('--external-id <id>', 'your own id; sending it again books nothing')
     .option('--program <program>', PROGRAM_HELP)
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print the adjustment (Commission)')
     .addHelpText('after', HELP)
     .action((reference: string, options: AdjustOptions) => cli.run(() => adjust(cli, reference, options)));

@@ -57,7 +57,7 @@ export function addAffiliates(affiliates: Command, cli: Cli): void {
 function addList(affiliates: Command, cli: Cli): void {
   const list = affiliates
     .command('list')
-    .description('list affiliates, the newest first')
+    .description('list affiliates, newest first')
     .option('--status <status>', 'active or inactive')
     .option('--search <words>', 'every word is part of a name, e-mail or slug')
     .option('--email <email>', 'the e-mail address')
@@ -75,7 +75,7 @@ function withFields(command: Command, metadata = REPLACES): Command {
   return withMetadata(command, metadata)
     .option('--name-first <name>', 'first name')
     .option('--name-last <name>', 'last name')
-    .option('--slug <slug>', 'how links of the affiliate are called')
+    .option('--slug <slug>', 'the name in links of the affiliate')
     .option('--paypal-email <email>', 'where PayPal pays')
     .addOption(new Option('--payout-method <method>', 'how it is paid').choices([...PAYOUT_METHODS, 'none']))
     .addOption(new Option('--legal-type <type>', 'what it is by law').choices(['person', 'business', 'none']))
@@ -111,7 +111,7 @@ function addChange(affiliates: Command, cli: Cli): void {
   withFields(
     affiliates
       .command('change')
-      .description('change an affiliate: what is named; an empty text clears')
+      .description('change the given fields of an affiliate; an empty text clears')
       .argument('<affiliate>', AFFILIATE_HELP)
       .option('--email <email>', 'the e-mail address')
       .option('--external-id <id>', 'an id of yours'),
@@ -133,7 +133,7 @@ function addPut(affiliates: Command, cli: Cli): void {
   withFields(
     affiliates
       .command('put')
-      .description('make the affiliate with this external_id, or change what is named where there is one')
+      .description('create the affiliate with this external_id, or change the given fields if it exists')
       .argument('<external-id>', 'an id of yours')
       .option('--email <email>', 'the e-mail address; a new affiliate needs it'),
   )

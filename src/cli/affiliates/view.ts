@@ -69,7 +69,7 @@ export function describeAffiliate(affiliate: Affiliate | AffiliateWithBalance, t
 }
 
 function balanceOf({ balance }: AffiliateWithBalance, { paint }: Terminal): string {
-  if (balance.length === 0) return 'Nothing was earned yet.\n';
+  if (balance.length === 0) return 'Nothing has been earned yet.\n';
   const columns = ['PENDING', 'UNPAID', 'IN PAYOUT', 'PAID'].map((heading) => ({ heading, right: true }));
   return table(
     [{ heading: 'CURRENCY' }, ...columns],

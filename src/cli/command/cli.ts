@@ -33,14 +33,14 @@ export async function confirmName(
   const isRepeated = yes === true && repeated !== undefined;
   if (!isRepeated && !terminal.interactive) {
     throw new UsageError(
-      'this cannot be undone, and there is no terminal to ask on: add --yes and --name with its name',
+      'this cannot be undone, and there is no terminal for a question: add --yes and --name with its name',
     );
   }
   // either alone would be asked for all the same
   if (!isRepeated && (yes === true || repeated !== undefined)) {
     throw new UsageError('--yes and --name go together: with both nothing is asked');
   }
-  const given = isRepeated ? repeated : await ask(`${question}\nType its name to go on: `);
+  const given = isRepeated ? repeated : await ask(`${question}\nType its name to continue: `);
   if (given.trim() !== name) throw new CommandError(`nothing was done: the name is ${name}`);
 }
 
@@ -56,5 +56,5 @@ async function ask(question: string): Promise<string> {
 /** Throws a UsageError when --yes is missing and nobody can be asked. */
 export function requireYes(terminal: Terminal, yes = false): void {
   if (yes || terminal.interactive) return;
-  throw new UsageError('this cannot be undone, and there is no terminal to ask on: add --yes');
+  throw new UsageError('this cannot be undone, and there is no terminal for a question: add --yes');
 }

@@ -72,7 +72,7 @@ export async function writeFiles<Result>(
       write(file, content) {
         refuseExisting(file, force);
         if (staged.some((other) => resolve(other.file) === resolve(file))) {
-          throw new UsageError(`two files cannot have one name: ${file}`);
+          throw new UsageError(`two files cannot have the same name: ${file}`);
         }
         if (dirname(file) === EXPORTS) isFolderNew ||= makeFolder(EXPORTS);
         const partial = join(dirname(file), `.${basename(file)}.${process.pid}.part`);
@@ -109,7 +109,9 @@ export function refuseExisting(file: string, force = false): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (!found.isFile()) {
-    throw new CommandError(`${file} is ${found.isDirectory() ? 'a folder' : 'no plain file'}: name a file`);
+    throw new CommandError(
+      `${file} is ${found.isDirectory() ? 'a folder' : 'not a regular file'}: give a file name`,
+    );
   }
   if (!force) {
     throw new CommandError(`${file} exists: add --force to overwrite it, or choose another name`);
@@ -131,7 +133,7 @@ async function writeWhole(
 /** A folder that is not there is told by its name, not by that of the file beside the file. */
 function toldOf(file: string, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return new CommandError(`${dirname(file)} is no folder`);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return new CommandError(`${dirname(file)} is not a folder`);
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return new CommandError(`${dirname(file)}: no permission to write there`);
   }

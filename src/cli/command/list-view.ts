@@ -6,9 +6,9 @@ import type { Terminal } from '../terminal/terminal.ts';
 /** Adds the options that choose a page of a list. */
 export function withPages(command: Command, { nouns, sort }: { nouns: string; sort: string }): Command {
   return command
-    .option('--sort <field>', `${sort}; - is descending`)
+    .option('--sort <field>', `${sort}; - means descending`)
     .option('--page <number>', 'which page')
-    .option('--per-page <number>', `${nouns} a page, 100 at most`);
+    .option('--per-page <number>', `${nouns} per page, at most 100`);
 }
 
 /** A page of a list for people: its table and which page it is, or in words that nothing is there. */
@@ -21,6 +21,6 @@ export function describePage<Item>(
   const { total, page, pages } = pagination;
   if (total === 0) return `No ${noun}s found.\n`;
   if (data.length === 0)
-    return `Nothing is on page ${page}: ${count(total, noun)}, ${count(pages, 'page')}\n`;
+    return `There is nothing on page ${page}: ${count(total, noun)}, ${count(pages, 'page')}\n`;
   return show(data) + paint.faint(`${count(total, noun)}, page ${page} of ${pages}\n`);
 }

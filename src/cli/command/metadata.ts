@@ -13,7 +13,7 @@ export function withMetadata(command: Command, about = ''): Command {
 }
 
 /** For commands that change something. */
-export const REPLACES = '; replaces all that is there, "" removes all';
+export const REPLACES = '; replaces all existing ones, "" removes all';
 
 /** `['a=1', 'b=x=y']` -> `{a: '1', b: 'x=y'}`, and `['']` -> `{}`. Throws a UsageError. */
 export function readMetadata(pairs: readonly string[] | undefined): Record<string, string> | undefined {

@@ -36,7 +36,7 @@ export function addCommissions(commissions: Command, cli: Cli): void {
 function addList(commissions: Command, cli: Cli): void {
   const list = commissions
     .command('list')
-    .description('list commissions, the newest first')
+    .description('list commissions, newest first')
     .option('--status <status>', 'pending, unpaid, paid or voided')
     .option('--payout <payout>', 'its id (po_…), its number or current; none for those in no payout');
   withCommissionFilters(list)
@@ -58,8 +58,8 @@ function addVoid(commissions: Command, cli: Cli): void {
     .command('void')
     .description('void a commission that is not paid; it also leaves the unpaid payout')
     .argument('<commission>', COMMISSION_HELP)
-    .requiredOption('--reason <text>', 'why; it stays with the commission')
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .requiredOption('--reason <text>', 'the reason, stored with the commission')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print the record (Commission)')
     .addHelpText('after', '\nExample:\n  $ payhook commissions void order-1042 --reason "self-referral"\n')
     .action((reference: string, options: { reason: string; yes?: boolean }) =>
@@ -69,8 +69,8 @@ function addVoid(commissions: Command, cli: Cli): void {
 
 function addHolds(commissions: Command, cli: Cli): void {
   const about = {
-    hold: 'hold a commission for review: it is in no payout until unhold, and leaves the unpaid one',
-    unhold: 'end the review of a commission: it is owed again, from the day it was going to be',
+    hold: 'hold a commission for review: it leaves the unpaid payout and is in none until unhold',
+    unhold: 'end the review of a commission: it is owed again, from its original day',
   } as const;
   for (const verb of ['hold', 'unhold'] as const) {
     commissions
@@ -118,7 +118,7 @@ async function voidOne(
   requireYes(terminal, yes);
   const voided = await withClient({ terminal, account: account() }, async (client) => {
     const found = await findCommission(client, reference);
-    await confirm(terminal, `Void ${nameOf(found)}? Nobody is paid for it any more.`, yes);
+    await confirm(terminal, `Void ${nameOf(found)}? It will no longer be paid.`, yes);
     return client.commissions.void(found.id, { reason });
   });
   terminal.result(voided, () => `${nameOf(voided)} is voided.\n`);

@@ -40,21 +40,15 @@ Examples:
 export function addCommissionCreate(commissions: Command, cli: Cli): void {
   const command = commissions
     .command('create')
-    .description('take one commission in')
+    .description('create one commission')
     .requiredOption('--affiliate <affiliate>', AFFILIATE_HELP)
-    .requiredOption('--external-id <id>', 'your own id: the same again is taken once')
+    .requiredOption('--external-id <id>', 'your own id; sending it again changes nothing')
     .option('--amount <amount>', 'what the affiliate gets, a decimal such as 31.90')
     .option('--sale-amount <amount>', 'the sale, a decimal such as 159.50')
     .option('--rate-bps <number>', 'basis points of the sale: 2000 is 20 %')
     .option('--currency <currency>', "such as eur; the account's without it")
     .option('--program <program>', PROGRAM_HELP)
-    .addOption(
-      new Option('--type <type>', 'what it is for; a sale without it').choices([
-        'sale',
-        'recurring',
-        'bonus',
-      ]),
-    )
+    .addOption(new Option('--type <type>', 'the type; default sale').choices(['sale', 'recurring', 'bonus']))
     .option('--order <order>', 'the id of the order in the shop, which refunds by order find')
     .option('--order-line <line>', 'the line of the order')
     .option('--customer-email <email>', 'who bought')

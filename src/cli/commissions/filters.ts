@@ -27,7 +27,10 @@ export function withCommissionFilters(command: Command): Command {
       .option('--type <type>', 'sale, recurring, bonus, adjustment or clawback')
       .option('--order <order>', 'the id of the order in the shop')
       .option('--external-id <id>', 'the id you gave it')
-      .option('--since <when>', 'that occurred then or later: a day such as 2026-09-01, or an instant')
+      .option(
+        '--since <when>',
+        'that occurred at this time or later: a day such as 2026-09-01, or an instant',
+      )
       .option('--before <when>', 'that occurred earlier'),
     { nouns: 'commissions', sort: 'id, created_at, occurred_at' },
   );

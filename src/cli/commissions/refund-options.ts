@@ -17,11 +17,11 @@ export interface RefundOptions {
 /** Adds the options that every refund has. */
 export function withRefundOptions(command: Command): Command {
   return command
-    .requiredOption('--external-id <id>', 'your own id of the refund: the same again is refunded once')
+    .requiredOption('--external-id <id>', 'your own id of the refund; sending it again changes nothing')
     .option('--amount <amount>', `how much commission to take back, ${DECIMAL_HELP}, in its currency`)
     .option('--sale-amount <amount>', 'how much of the sale was refunded; the commission follows pro rata')
     .option('--reason <text>', 'why')
-    .option('-y, --yes', 'do not ask; needed where there is no terminal');
+    .option('-y, --yes', 'do not ask; required without a terminal');
 }
 
 /** Throws a UsageError when both amounts are given. */
@@ -49,7 +49,7 @@ export function refundQuestion(
   { currency, all, what }: { currency: string; all: string; what: string },
   { amount, sale_amount }: RefundAmounts,
 ): string {
-  const rest = 'What was paid already is taken from the next payout.';
+  const rest = 'What is already paid is subtracted from the next payout.';
   if (amount !== undefined) {
     return `Take back ${money({ currency }, amount)} of the commission of ${what}? ${rest}`;
   }

@@ -29,7 +29,7 @@ export function addCommissionRefund(commissions: Command, cli: Cli): void {
   withRefundOptions(
     commissions
       .command('refund')
-      .description('take commission back, in part or the rest')
+      .description('take back part of a commission, or the rest')
       .argument('<commission>', COMMISSION_HELP),
   )
     .option('--json', 'print the record (CommissionRefund)')

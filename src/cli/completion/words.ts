@@ -1,7 +1,7 @@
 /** Words that a shell takes one by one. Throws for what a shell would take for something else. */
 export function wordsOf(words: readonly string[]): string {
   const odd = words.find((word) => !/^[\w.:-]+$/.test(word));
-  if (odd !== undefined) throw new Error(`${odd} is no plain word: a completion script cannot offer it`);
+  if (odd !== undefined) throw new Error(`${odd} is not a plain word: a completion script cannot offer it`);
   return words.join(' ');
 }
 

@@ -21,7 +21,7 @@ export function addDemo(program: Command, cli: Cli): void {
   program
     .command('demo')
     .description('fill an account with something to look at: commissions, payouts, webhooks')
-    .option('--seed <number>', 'other numbers, the same again for the same seed', '1')
+    .option('--seed <number>', 'other numbers; the same seed gives the same numbers', '1')
     .option('--json', 'print what was made: {object, account, seed, affiliates, commissions, payouts, …}')
     .addHelpText('after', HELP)
     .action((options: { seed: string }) =>

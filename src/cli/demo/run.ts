@@ -71,7 +71,9 @@ async function fill(client: Client, { terminal, seed, stopped, name }: Filling):
   } catch (error) {
     await hooks.retire(true).catch(() => undefined);
     if (!stopped.aborted) throw error;
-    throw interrupted(`what was made so far stays in the account ${name}; payhook demo begins another one`);
+    throw interrupted(
+      `what was created so far stays in the account ${name}; payhook demo starts another one`,
+    );
   }
   await hooks.retire(false);
 }

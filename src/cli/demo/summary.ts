@@ -88,7 +88,7 @@ export function describe(
       `(${parts}). It took ${summary.seconds.toFixed(1)} s.\n` +
       (flag === ''
         ? ''
-        : `Tell every command which account is meant:${paint.strong(flag)}\n` +
+        : `Tell every command which account to use:${paint.strong(flag)}\n` +
           `Or make it the current one: ${paint.strong(`npx payhook accounts use${flag.replace(' --account', '')}`)}\n` +
           `Delete it when you have seen enough: ${paint.strong(`npx payhook accounts delete${flag.replace(' --account', '')}`)}\n`),
     payoutTable(payouts, paint.faint),
@@ -125,7 +125,7 @@ function whatToSee({ payouts, recovered_event: recovered }: Summary): Step[] {
     ['A file that PayPal takes', `payouts export ${first?.number ?? 1} --format paypal`],
     ['The unpaid payout, and who was left out', `payouts show ${current}`],
     ['Its commissions as CSV', `payouts export ${current}`],
-    ['Say that everybody in it was paid', `payouts complete ${current} --all-paid`],
+    ['Record that everybody in it was paid', `payouts complete ${current} --all-paid`],
     ['The endpoints', 'webhooks list'],
     ['What did not arrive', `webhooks list ${LISTEN_URL}/crm --status failed`],
     ...(recovered ? [attemptsOf(recovered.id)] : []),

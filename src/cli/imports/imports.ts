@@ -75,7 +75,7 @@ function addImport(
     .description(`import ${what} from a CSV file`)
     .argument('<file>', 'the CSV file; - is standard input')
     .option('--dry-run', 'check every line and write nothing')
-    .option('--partial', 'write the good lines although others are bad')
+    .option('--partial', 'write the good lines even if others are bad')
     .option('--json', `print the report (${record})`)
     .addHelpText('after', help)
     .action((path: string, { dryRun = false, partial = false }: { dryRun?: boolean; partial?: boolean }) =>

@@ -43,12 +43,14 @@ export function addPayouts(payouts: Command, cli: Cli): void {
     )
     .action((reference: string) => cli.run(() => show(cli, reference)));
   addPayoutLists(payouts, cli);
-  addSelection(payouts.command('preview').description('show what create would make now, without making it'))
+  addSelection(payouts.command('preview').description('show what create would make now, without creating it'))
     .option('--json', 'print what it would be (PayoutPreview)')
     .addHelpText('after', `${SELECTION_HELP}\nExample:\n  $ payhook payouts preview --filter currency=eur\n`)
     .action((options: SelectionOptions) => cli.run(() => preview(cli, options)));
   withMetadata(
-    addSelection(payouts.command('create').description('make the payout of all that is owed and matches')),
+    addSelection(
+      payouts.command('create').description('create a payout of everything that is owed and matches'),
+    ),
   )
     .option('--json', 'print the record (Payout)')
     .addHelpText(
@@ -71,11 +73,11 @@ Examples:
 function addList(payouts: Command, cli: Cli): void {
   payouts
     .command('list')
-    .description('list payouts, the newest first')
+    .description('list payouts, newest first')
     .option('--status <status>', 'unpaid or paid')
-    .option('--sort <field>', 'such as -created_at, number, -affiliate_count; - is descending')
+    .option('--sort <field>', 'such as -created_at, number, -affiliate_count; - means descending')
     .option('--page <number>', 'which page')
-    .option('--per-page <number>', 'payouts a page, 100 at most')
+    .option('--per-page <number>', 'payouts per page, at most 100')
     .option('--json', 'print the page (a list of PayoutSummary)')
     .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListPayoutsQuery>(options))));
 }
@@ -85,7 +87,7 @@ function addSelection(command: Command): Command {
     .option('--filter <key=value>', 'only what matches; may be repeated', collect)
     .option('--filters <json>', 'the filters as one JSON object')
     .option('--search <words>', 'every word is part of a name, e-mail or slug of the affiliate')
-    .option('--ignore-minimum', 'pay also what is below the minimums');
+    .option('--ignore-minimum', 'also pay sums below the minimums');
 }
 
 function addDelete(payouts: Command, cli: Cli): void {
@@ -93,7 +95,7 @@ function addDelete(payouts: Command, cli: Cli): void {
     .command('delete')
     .description('delete an unpaid payout; its commissions are owed again')
     .argument('<payout>', REFERENCE_HELP)
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print {id, object, deleted}')
     .addHelpText('after', '\nExample:\n  $ payhook payouts delete current --yes\n')
     .action((reference: string, { yes }: { yes?: boolean }) =>

@@ -57,26 +57,23 @@ Examples:
 export function addComplete(payouts: Command, cli: Cli): void {
   const command = payouts
     .command('complete')
-    .description('say who was paid: the payout becomes paid, for ever')
+    .description('record who was paid: the payout becomes paid for good')
     .argument('<payout>', REFERENCE_HELP)
-    .option('--all-paid', 'everybody was paid, but for those in --unpaid')
+    .option('--all-paid', 'everybody was paid except those in --unpaid')
     .option('--paid <ids>', 'these affiliates were paid, such as 1,2 or 3:usd or 3:usd=20.00')
     .option('--unpaid <ids>', 'these affiliates were not')
     .option(
       '--from <file>',
-      'read who was paid from a CSV file, also a payment file; - is standard input; may be repeated',
+      'read who was paid from a CSV file or a payment file; - is standard input; may be repeated',
       collect,
     )
-    .option(
-      '--revision <number>',
-      'only at this revision, which stands in the name of the file that was paid',
-    )
+    .option('--revision <number>', 'only at this revision, which is in the name of the file you paid')
     .option(
       '--paid-at <time>',
-      'when the money left: a day, or a time such as 2026-09-30T15:00:00Z; else now',
+      'when the money left: a day, or a time such as 2026-09-30T15:00:00Z; default now',
     );
   withMetadata(command, REPLACES)
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print the record (CompletedPayout)')
     .addHelpText('after', HELP)
     .action((reference: string, options: CompleteOptions) =>
@@ -205,7 +202,7 @@ function question(payout: Payout, entries: readonly ListedEntry[], paidAt: strin
   const noun = entries.length === payout.affiliate_count ? 'affiliate' : 'payment';
   return (
     `Complete payout ${payout.number} (revision ${payout.revision}): ${count(paid, noun)} paid${paidAt === undefined ? '' : ` on ${paidAt}`}, ` +
-    `${released} not paid and owed again. What is paid never changes.`
+    `${released} not paid and owed again. A paid payout never changes.`
   );
 }
 

@@ -35,7 +35,7 @@ PayPal Payouts and Wise batch payments take: one currency a file). Of an unpaid 
 what was paid. Where the rows are more than one file may have there are several, all of one revision of the payout.
 
 Whom PayPal or Wise cannot pay is named and nothing is written, unless --allow-skipped leaves them out. --paid-list writes
-who is in the file, for payouts complete --from: true with the reference of the payment, all other lines false. PayPal takes no
+who is in the file, for payouts complete --from: true with the payment reference, all other lines false. PayPal takes no
 fractions of HUF, JPY and TWD: --whole-units pays the whole part, and completing from the file or the list carries the rest.
 
 Examples:
@@ -50,17 +50,20 @@ Examples:
 export function addExport(payouts: Command, cli: Cli): void {
   const command = payouts
     .command('export')
-    .description('write a payout to a file: its commissions, or what PayPal or Wise take')
+    .description('write a payout to a file: its commissions, or a payment file for PayPal or Wise')
     .argument('<payout>', REFERENCE_HELP)
     .addOption(
       new Option('--format <format>', 'what kind of file')
         .choices(['commissions', 'summary', ...PROVIDER_FORMATS])
         .default('commissions'),
     )
-    .option('--currency <currency>', 'paypal, wise: which one, where the payout has several')
-    .option('--source-currency <currency>', 'wise: what the transfers are paid from; without it the currency')
-    .option('--allow-skipped', 'paypal, wise: leave out whom the file cannot pay')
-    .option('--whole-units', 'paypal: pay the whole part where it takes no fractions of the currency')
+    .option('--currency <currency>', 'paypal, wise: the currency, if the payout has several')
+    .option(
+      '--source-currency <currency>',
+      'wise: the currency the transfers are paid from; default the currency itself',
+    )
+    .option('--allow-skipped', 'paypal, wise: leave out affiliates the file cannot pay')
+    .option('--whole-units', 'paypal: pay the whole part in currencies without fractions')
     .option('--paid-list <file>', 'paypal, wise: write who is in the file, for payouts complete --from');
   withOutput(command, 'payout-<number>-r<revision>-<day>….csv')
     .option(
@@ -181,7 +184,7 @@ function write(source: Source, options: ExportOptions, terminal: Terminal) {
 
 function refuseSettled({ number, status }: Payout): void {
   if (status === 'unpaid') return;
-  throw new CommandError(`payout ${number} is paid: who was paid in it is known, and needs no list`, {
+  throw new CommandError(`payout ${number} is paid, so a list of who was paid is not needed`, {
     code: 'conflict',
     reason: 'payout_is_paid',
   });
@@ -206,7 +209,7 @@ function remarksOn(payout: Payout, report: Report, currency: string | undefined)
   if (above > 0) {
     remarks.push(
       `${count(above, 'payment')} in the file ${above === 1 ? 'is' : 'are'} above what PayPal sends at once, and may be ` +
-        'refused there: payhook account show has the limit. Pay in part, and complete with that amount.',
+        'refused there: payhook account show has the limit. Pay part of it, and complete with that amount.',
     );
   }
   const others = payout.totals.map((total) => total.currency).filter((code) => code !== currency);

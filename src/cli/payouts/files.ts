@@ -54,7 +54,7 @@ export async function pipeWhole(source: Source): Promise<Written> {
   const { stream, parts, skipped, aboveLimit } = await ask(source, 1);
   if (parts > 1) {
     throw new CommandError(
-      `the rows make ${parts} files, which standard output cannot take: leave -o - away`,
+      `the rows make ${parts} files, which cannot go to standard output: leave out -o -`,
       {
         code: 'bad_request',
         reason: 'several_parts',
@@ -83,7 +83,7 @@ async function ask({ client, payout, format, query }: Source, part: number) {
   const isAsked = found === null ? part === 1 : Number(found[1]) === part;
   if (revision !== payout.revision || !isAsked) {
     throw new CommandError(
-      `payout ${payout.number} changed meanwhile: it was at revision ${payout.revision}, and is at ${revision || 'another'}. ` +
+      `payout ${payout.number} changed in the meantime: it was at revision ${payout.revision}, and is at ${revision || 'another'}. ` +
         'Nothing was written: export it again',
       { code: 'conflict', reason: 'payout_changed' },
     );

@@ -36,12 +36,12 @@ interface ExclusionFilters extends ListOptions {
 export function addPayoutLists(payouts: Command, cli: Cli): void {
   const lines = payouts
     .command('affiliates')
-    .description('list the affiliates of a payout, however many there are')
+    .description('list the affiliates of a payout, a page at a time')
     .argument('<payout>', REFERENCE_HELP)
     .option('--affiliate <affiliate>', AFFILIATE_HELP)
     .option('--paid', 'only those who were paid')
     .option('--unpaid', 'only those who were not, of a paid payout')
-    .option('--reference <text>', 'the reference of the payment');
+    .option('--reference <text>', 'the payment reference');
   withPages(lines, { nouns: 'affiliates', sort: 'affiliate_id, is_paid' })
     .option('--json', 'print the page (a list of PayoutLine)')
     .addHelpText(
@@ -52,7 +52,7 @@ export function addPayoutLists(payouts: Command, cli: Cli): void {
   withCommissionFilters(
     payouts
       .command('commissions')
-      .description('list the commissions of a payout, the newest first')
+      .description('list the commissions of a payout, newest first')
       .argument('<payout>', REFERENCE_HELP),
   )
     .option('--json', 'print the page (a list of Commission)')

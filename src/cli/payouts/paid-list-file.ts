@@ -41,7 +41,7 @@ function paymentReader(format: ProviderFormat, number: number) {
       const reference = cell(file.reference.toLowerCase());
       const named = readPaymentReference(reference);
       if (named?.payout !== number)
-        throw new CommandError(`the file pays ${reference}, which is not of this payout`);
+        throw new CommandError(`the file pays ${reference}, which is not in this payout`);
       const currency = normalizeCurrency(cell(file.currency.toLowerCase()));
       const amount = currency === null ? null : parseDecimal(cell('amount'), currency);
       if (currency === null || amount === null || amount < 1n)

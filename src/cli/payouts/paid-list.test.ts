@@ -186,8 +186,8 @@ test.each([
   ['1,usd,true,\n1,kwd,true,\n1,,true,', 'line 4, column affiliate_id: affiliate 1 is already in line 2'],
   ['1,,true,\n1,usd,true,', 'line 3, column affiliate_id: affiliate 1 is already in line 2'],
   ['1,dollars,true,', 'line 2, column currency: must be an ISO 4217 code such as usd, not "dollars"'],
-  ['1,,true,5.00', 'line 2, column amount: needs a currency beside it'],
-  ['1,usd,false,5.00', 'line 2, column amount: is what was paid, and is_paid is false'],
+  ['1,,true,5.00', 'line 2, column amount: needs a currency'],
+  ['1,usd,false,5.00', 'line 2, column amount: is what was paid, but is_paid is false'],
   ['1,usd,true,0.00', 'line 2, column amount: must be an amount in USD above zero, not "0.00"'],
   ['1,usd,true,5.001', 'line 2, column amount: must be an amount in USD above zero, not "5.001"'],
 ])('%j is refused, naming the rule', (lines, message) => {

@@ -47,7 +47,7 @@ export function readPaidFile(bytes: Buffer): ListedEntry[] {
       throw refuse(
         line,
         'affiliate_id',
-        `affiliate ${id} is already in line ${other}, and without a currency a line is about all of them`,
+        `affiliate ${id} is already in line ${other}, and a line without a currency covers all of them`,
       );
     }
     note(`${id} ${currency ?? 'all'}`, line, entry);
@@ -109,8 +109,8 @@ function readPart(
   if (currency === null)
     throw refuse(line, 'currency', `must be an ISO 4217 code such as usd, not ${quote(code)}`);
   if (amount === '') return currency === undefined ? {} : { currency };
-  if (currency === undefined) throw refuse(line, 'amount', 'needs a currency beside it');
-  if (!is_paid) throw refuse(line, 'amount', 'is what was paid, and is_paid is false');
+  if (currency === undefined) throw refuse(line, 'amount', 'needs a currency');
+  if (!is_paid) throw refuse(line, 'amount', 'is what was paid, but is_paid is false');
   const minor = parseDecimal(amount, currency);
   if (minor === null || minor < 1n || minor > BigInt(MAX_AMOUNT)) {
     throw refuse(
@@ -156,7 +156,7 @@ export function mergeLists(lists: readonly (readonly ListedEntry[])[]): ListedEn
     const before = merged.get(key);
     if (before?.is_paid && entry.is_paid) {
       throw new CommandError(
-        `${entry.where}: ${nameOf(entry)} is paid in another file too (${before.where}); nothing was changed`,
+        `${entry.where}: ${nameOf(entry)} is also paid in another file (${before.where}); nothing was changed`,
         { code: 'bad_request', reason: 'duplicate_entry' },
       );
     }

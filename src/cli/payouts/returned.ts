@@ -43,14 +43,14 @@ Examples:
 export function addReturned(payouts: Command, cli: Cli): void {
   payouts
     .command('returned')
-    .description('book money that came back: the affiliate is owed it again')
+    .description('book money that came back, so the affiliate is owed it again')
     .argument('<payout>', REFERENCE_HELP)
     .argument('<affiliate>', AFFILIATE_HELP)
     .requiredOption('--reason <text>', 'why it came back')
     .option('--reference <text>', 'the reference of the bank')
     .option('--currency <currency>', 'only what was paid in this currency')
     .option('--amount <amount>', `how much of it came back, ${DECIMAL_HELP}`)
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print the line (PayoutLine)')
     .addHelpText('after', RETURNED_HELP)
     .action((payout: string, affiliate: string, options: ReturnedOptions) =>
@@ -64,7 +64,7 @@ export function addReturned(payouts: Command, cli: Cli): void {
 function addList(returns: Command, cli: Cli): void {
   const list = returns
     .command('list')
-    .description('list what came back from an affiliate, the newest first')
+    .description('list what came back from an affiliate, newest first')
     .argument('<payout>', REFERENCE_HELP)
     .argument('<affiliate>', AFFILIATE_HELP)
     .option('--currency <currency>', 'only in this currency');
@@ -79,11 +79,11 @@ function addList(returns: Command, cli: Cli): void {
 function addUndo(returns: Command, cli: Cli): void {
   returns
     .command('undo')
-    .description('undo a return that was booked by mistake, while its money was not paid again')
+    .description('undo a return booked by mistake, if its money was not paid again')
     .argument('<payout>', REFERENCE_HELP)
     .argument('<affiliate>', AFFILIATE_HELP)
     .argument('<return>', 'its id (ret_…): payhook payouts returns list shows it')
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print {id, object, undone}')
     .addHelpText(
       'after',
@@ -143,7 +143,7 @@ function readPart(line: PayoutLine, { currency, amount }: Pick<ReturnedOptions, 
   }
   const paid = line.totals.filter((total) => total.is_paid).map((total) => total.currency);
   if (code === undefined && paid.length > 1) {
-    throw new UsageError(`name the --currency of the --amount: ${paid.join(' or ')}`);
+    throw new UsageError(`give the --currency of the --amount: ${paid.join(' or ')}`);
   }
   const of = code ?? paid[0] ?? line.totals[0]?.currency ?? '';
   const given = { currency: of, amount: readAmount('--amount', amount, { currency: of, from: 1 }) };

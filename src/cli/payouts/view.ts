@@ -70,7 +70,7 @@ function headOf(payout: Payout | PayoutPreview, { paint }: Terminal): string {
   ];
   if (payout.id === null) {
     const current = payout.current_payout_id;
-    const blocked = current ? [`Not possible at the moment: payout ${current} is unpaid.`] : [];
+    const blocked = current ? [`Not possible now: payout ${current} is unpaid.`] : [];
     return lines([`${paint.strong('Preview')}, nothing was written: ${counts}`, ...selection, ...blocked]);
   }
   const status = payout.status === 'paid' ? paint.good('paid') : paint.warning('unpaid');

@@ -41,16 +41,13 @@ export function addAccount(group: Command, cli: Cli): void {
     .action(() => cli.run(() => show(cli)));
   group
     .command('change')
-    .description('change settings: what is named')
+    .description('change the given settings')
     .option('--name <name>', 'its name')
-    .option('--currency <currency>', 'of commissions that come without one')
+    .option('--currency <currency>', 'the currency of commissions that name none')
     .option('--hold-days <days>', 'how long new commissions are on hold')
-    .option('--minimums <list>', 'what is paid at least, by currency; none = everything is paid')
+    .option('--minimums <list>', 'minimum payouts by currency; none = everything is paid')
     .option('--time-zone <name>', 'whose days are meant, such as Europe/Berlin')
-    .option(
-      '--paypal-limit <list>',
-      'above what PayPal sends no single payment, by currency; none = no limit',
-    )
+    .option('--paypal-limit <list>', 'the largest single payment PayPal sends, by currency; none = no limit')
     .option('--json', 'print the record (Account)')
     .addHelpText('after', HELP)
     .action((settings: Settings) => cli.run(() => change(cli, settings)));

@@ -39,7 +39,7 @@ interface Confirmation {
 export function addAccounts(accounts: Command, cli: Cli): void {
   accounts
     .command('create')
-    .description('make an account; it has nothing in common with the others')
+    .description('create an account; it shares nothing with the others')
     .requiredOption('--name <name>', 'its name')
     .option('--json', 'print the record (Account)')
     .addHelpText(
@@ -49,7 +49,7 @@ export function addAccounts(accounts: Command, cli: Cli): void {
     .action(({ name }: { name: string }) => cli.run(() => create(cli, name)));
   accounts
     .command('list')
-    .description('list the accounts, the oldest first, and which is the current one')
+    .description('list the accounts, oldest first, and which one is current')
     .option('--json', 'print {data}; each {id, object, name, is_current, is_demo}')
     .action(() => cli.run(() => list(cli)));
   accounts
@@ -64,7 +64,7 @@ export function addAccounts(accounts: Command, cli: Cli): void {
     .description('delete an account that payhook demo filled, with everything in it')
     .argument('<account>', 'the id (acc_…) or the name of the account')
     .option('-y, --yes', 'with --name, do not ask; needed where there is no terminal')
-    .option('--name <name>', 'the name of the account once more, instead of typing it')
+    .option('--name <name>', 'the name of the account again, instead of typing it')
     .option('--json', 'print {id, object, deleted, current_account}')
     .addHelpText('after', DELETE_HELP)
     .action((account: string, options: Confirmation) => cli.run(() => remove(cli, account, options)));

@@ -13,7 +13,7 @@ import { shortTime } from '../terminal/time.ts';
 export function addKeys(keys: Command, cli: Cli): void {
   keys
     .command('create')
-    .description('make an API key; the secret is shown once')
+    .description('create an API key; the secret is shown once')
     .requiredOption('--name <name>', 'what the key is for')
     .option('--json', 'print the record with its secret (NewApiKey)')
     .addHelpText(
@@ -40,7 +40,7 @@ Examples:
     .command('revoke')
     .description('revoke an API key: it stops working at once')
     .argument('<key>', 'the id (key_…) or the name of the key')
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print {id, object, revoked}')
     .addHelpText('after', '\nExample:\n  $ payhook keys revoke ci\n')
     .action((key: string, { yes }: { yes?: boolean }) => cli.run(() => revoke(cli, key, yes)));

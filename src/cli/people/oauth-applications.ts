@@ -50,7 +50,7 @@ export function addOAuthApplications(applications: Command, cli: Cli): void {
   withFields(
     applications
       .command('change')
-      .description('change an application: what is named; lists are replaced whole')
+      .description('change the given fields of an application; lists are replaced as a whole')
       .argument('<application>', APPLICATION_HELP)
       .option('--name <name>', 'what merchants see when they are asked'),
   )
@@ -72,7 +72,7 @@ function addReading(applications: Command, cli: Cli): void {
   withPages(
     applications
       .command('list')
-      .description('list the applications, the newest first')
+      .description('list the applications, newest first')
       .addOption(new Option('--kind <kind>', 'only this kind').choices(['confidential', 'public'])),
     { nouns: 'applications', sort: 'id, created_at, name' },
   )
@@ -92,9 +92,9 @@ function addReading(applications: Command, cli: Cli): void {
 function addEnding(applications: Command, cli: Cli): void {
   applications
     .command('rotate-secret')
-    .description('make a new secret and print it; the old one stops at once, tokens stay')
+    .description('make a new secret and print it; the old one stops working at once, tokens stay valid')
     .argument('<application>', APPLICATION_HELP)
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print the record with its secret (NewOAuthApplication)')
     .addHelpText('after', '\nExample:\n  $ payhook oauth-applications rotate-secret "Shop Sync" --yes\n')
     .action((reference: string, { yes }: { yes?: boolean }) => cli.run(() => rotate(cli, reference, yes)));
@@ -102,7 +102,7 @@ function addEnding(applications: Command, cli: Cli): void {
     .command('delete')
     .description('delete an application: all that was granted to it ends, in every account')
     .argument('<application>', APPLICATION_HELP)
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print {id, object, deleted}')
     .addHelpText('after', '\nExample:\n  $ payhook oauth-applications delete "Shop Sync"\n')
     .action((reference: string, { yes }: { yes?: boolean }) => cli.run(() => remove(cli, reference, yes)));
@@ -114,8 +114,12 @@ function withFields(command: Command): Command {
     ...value.split(',').map((scope) => scope.trim()),
   ];
   return command
-    .option('--redirect-uri <uri>', 'where merchants come back to; may be repeated', collect)
-    .option('--scope <scopes>', 'the most it can be granted, with commas; may be repeated', collectList);
+    .option('--redirect-uri <uri>', 'where merchants return to; may be repeated', collect)
+    .option(
+      '--scope <scopes>',
+      'the scopes it can be granted at most, separated by commas; may be repeated',
+      collectList,
+    );
 }
 
 /** The fields as the API takes them, which judges the scopes. */
@@ -185,7 +189,7 @@ function tellSecret(terminal: Terminal, made: NewOAuthApplication): void {
   const name = printable(made.name);
   if (secret === null && kind === 'confidential') {
     throw new CommandError(
-      `the answer with the secret was lost on the way: make another one with payhook oauth-applications rotate-secret ${id}`,
+      `the answer with the secret was lost: make another one with payhook oauth-applications rotate-secret ${id}`,
     );
   }
   terminal.result(made, () =>
@@ -210,7 +214,7 @@ async function rotate({ terminal, account }: Cli, reference: string, yes?: boole
   requireYes(terminal, yes);
   const made = await withClient({ terminal, account: account() }, async (client) => {
     const found = await findApplication(client, reference);
-    const question = `Make a new secret for ${printable(found.name)} (${found.id})? The old one stops at once.`;
+    const question = `Make a new secret for ${printable(found.name)} (${found.id})? The old one stops working at once.`;
     await confirm(terminal, question, yes);
     return client.oauthApplications.rotateSecret(found.id);
   });

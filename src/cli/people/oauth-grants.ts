@@ -20,7 +20,7 @@ export function addOAuthGrants(grants: Command, cli: Cli): void {
   withPages(
     grants
       .command('list')
-      .description('list the grants, the newest first')
+      .description('list the grants, newest first')
       .addOption(new Option('--status <status>', 'only these').choices(['active', 'revoked']))
       .option('--application <id>', 'only to the application with this id (app_…)'),
     { nouns: 'grants', sort: 'id, created_at, last_used_at' },
@@ -42,7 +42,7 @@ export function addOAuthGrants(grants: Command, cli: Cli): void {
     .command('revoke')
     .description('revoke a grant: its tokens stop working at once')
     .argument('<grant>', GRANT_HELP)
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print {id, object, revoked}')
     .addHelpText(
       'after',
@@ -86,7 +86,7 @@ const BECAUSE: Readonly<Record<NonNullable<OAuthGrant['revoked_because']>, strin
   reuse: 'a code or refresh token was used twice',
   deleted: 'the application was deleted',
   user_removed: 'the user who granted it was removed',
-  user_not_owner: 'the user who granted it is no owner any more',
+  user_not_owner: 'the user who granted it is no longer an owner',
 };
 
 function describe(grant: OAuthGrant, { paint }: Terminal): string {

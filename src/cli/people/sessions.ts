@@ -18,7 +18,7 @@ export function addSessions(sessions: Command, cli: Cli): void {
   withPages(
     sessions
       .command('list')
-      .description('list the sessions that have not ended, the newest first')
+      .description('list active sessions, newest first')
       .option('--user <user>', `only of one user: ${USER_HELP}`),
     { nouns: 'sessions', sort: 'id, created_at, last_seen_at' },
   )

@@ -18,7 +18,7 @@ export function addUsers(users: Command, cli: Cli): void {
   withPages(
     users
       .command('list')
-      .description('list the users, the newest first')
+      .description('list the users, newest first')
       .addOption(new Option('--status <status>', 'only these').choices(['active', 'invited', 'removed']))
       .addOption(new Option('--role <role>', 'only these').choices(ROLES)),
     { nouns: 'users', sort: 'id, created_at, name, email' },
@@ -28,7 +28,7 @@ export function addUsers(users: Command, cli: Cli): void {
     .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListUsersQuery>(options))));
   users
     .command('create')
-    .description('invite a user; prints a link to join by')
+    .description('invite a user and print a link to join')
     .requiredOption('--email <email>', 'the e-mail address to sign in with')
     .requiredOption('--name <name>', 'the name')
     .addOption(new Option('--role <role>', 'what the user may do').choices(ROLES).default('member'))
@@ -61,9 +61,9 @@ Example:
     );
   users
     .command('remove')
-    .description('remove a user: sessions, links and grants in this account end at once')
+    .description('remove a user: their sessions, links and grants in this account end at once')
     .argument('<user>', USER_HELP)
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print {id, object, removed}')
     .addHelpText('after', '\nExample:\n  $ payhook users remove ada@example.com\n')
     .action((user: string, { yes }: { yes?: boolean }) => cli.run(() => remove(cli, user, yes)));
@@ -79,7 +79,7 @@ Example:
     .action((user: string) => cli.run(() => resetPassword(cli, user)));
   users
     .command('setup-link')
-    .description('print a link that makes the first owner, while there is no user')
+    .description('print a link that makes the first owner, as long as there is no user')
     .option('--json', 'print {object, url}')
     .addHelpText('after', '\nThe link works once, for a day; the ones before it end.\n')
     .action(() => cli.run(() => setUpLink(cli)));
@@ -117,7 +117,7 @@ async function create(
 
 const lostLink = (id: string) =>
   new CommandError(
-    `the answer with the link was lost on the way: make another one with payhook users reset-password ${id}`,
+    `the answer with the link was lost: make another one with payhook users reset-password ${id}`,
   );
 
 async function change(
@@ -161,7 +161,7 @@ async function setUpLink({ terminal, account }: Cli): Promise<undefined> {
     return accounts.setUpLink(uuid);
   });
   if (link === null) {
-    throw new CommandError('the account has users already: invite others with payhook users create');
+    throw new CommandError('the account already has users: invite others with payhook users create');
   }
   terminal.result(
     { object: 'set_up_link', url: link },

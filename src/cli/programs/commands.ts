@@ -27,7 +27,7 @@ interface ProgramFields extends MetadataOption {
 
 /** `payhook programs list|show|create|change`. */
 export function addPrograms(programs: Command, cli: Cli): void {
-  withPages(programs.command('list').description('list the programs, the newest first'), {
+  withPages(programs.command('list').description('list the programs, newest first'), {
     nouns: 'programs',
     sort: 'id, created_at, name',
   })
@@ -44,14 +44,14 @@ export function addPrograms(programs: Command, cli: Cli): void {
     .command('create')
     .description('make a program')
     .requiredOption('--name <name>', 'its name')
-    .option('--hold-days <days>', "how long its commissions are on hold; the account's without it");
+    .option('--hold-days <days>', "how long its commissions are on hold; default the account's");
   withMetadata(made)
     .option('--json', 'print the record (Program)')
     .addHelpText('after', '\nExample:\n  $ payhook programs create --name "Creators" --hold-days 30\n')
     .action((options: ProgramFields & { name: string }) => cli.run(() => create(cli, options)));
   const changed = programs
     .command('change')
-    .description('change a program: what is named')
+    .description('change the given fields of a program')
     .argument('<program>', PROGRAM_HELP)
     .option('--name <name>', 'its new name')
     .option('--hold-days <days>', "how long new commissions are on hold; account = the account's");

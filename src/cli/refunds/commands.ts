@@ -52,7 +52,7 @@ export function addRefunds(refunds: Command, cli: Cli): void {
   addList(refunds, cli);
   refunds
     .command('show')
-    .description('show a refund: what it took, and what it waits for')
+    .description('show a refund: what it took and what it waits for')
     .argument('<refund>', REFUND_HELP)
     .option('--json', 'print the record (Refund)')
     .addHelpText('after', '\nExample:\n  $ payhook refunds show refund-77\n')
@@ -60,7 +60,7 @@ export function addRefunds(refunds: Command, cli: Cli): void {
   withRefundOptions(
     refunds
       .command('create')
-      .description('take the commission of an order back, in part or the rest')
+      .description('take back part of the commission of an order, or the rest')
       .requiredOption('--order <order>', 'the id of the order in the shop')
       .option('--product <product>', 'only the commissions of this product (product_id)')
       .option(
@@ -68,16 +68,16 @@ export function addRefunds(refunds: Command, cli: Cli): void {
         'a line of the order, and how much of its sale; may be repeated',
         collect,
       )
-      .option('--currency <currency>', 'of the amounts, where no commission is there yet to tell'),
+      .option('--currency <currency>', 'currency of the amounts, if there is no commission yet'),
   )
     .option('--json', 'print the refund (Refund)')
     .addHelpText('after', CREATE_HELP)
     .action((options: OrderRefundOptions) => cli.run(() => create(cli, options)));
   refunds
     .command('reverse')
-    .description('undo a refund that was a mistake; one that still waits is withdrawn')
+    .description('undo a mistaken refund; one that still waits is withdrawn')
     .argument('<refund>', REFUND_HELP)
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print the record (Refund)')
     .addHelpText('after', '\nExample:\n  $ payhook refunds reverse refund-77\n')
     .action((reference: string, { yes }: { yes?: boolean }) => cli.run(() => reverse(cli, reference, yes)));
@@ -86,7 +86,7 @@ export function addRefunds(refunds: Command, cli: Cli): void {
 function addList(refunds: Command, cli: Cli): void {
   const list = refunds
     .command('list')
-    .description('list refunds, the newest first')
+    .description('list refunds, newest first')
     .option('--status <status>', 'waiting, applied or reversed')
     .option('--order <order>', 'the id of the order in the shop')
     .option('--external-id <id>', 'the id you gave it')
@@ -183,7 +183,7 @@ function amountsOf(
   if (!isGiven) return { amount: undefined, sale_amount: undefined };
   const { currency } = readLines([], commissions, options.currency);
   if (currency === undefined) {
-    throw new UsageError('no commission of the order is there yet: name the --currency of the amount');
+    throw new UsageError('there is no commission of the order yet: give the --currency of the amount');
   }
   return { ...refundAmounts(options, currency), currency };
 }
@@ -196,7 +196,7 @@ function question(
   const of = product === undefined ? '' : `product ${product} in `;
   const what = printable(`${of}order ${order}`);
   if (commissions.length === 0) {
-    return `No commission of ${what} is there yet. Refund it when it comes in?`;
+    return `There is no commission of ${what} yet. Refund it when it comes in?`;
   }
   if (line) return `Take back the commission of ${printable(line.join(', '))} in ${what}?`;
   const left = new Map<string, number>();

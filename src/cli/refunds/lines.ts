@@ -48,7 +48,7 @@ export function readLines(
     const own = commissions.filter((each) => each.order_line_id === id);
     const currency = codeOf(own, `line ${id}`);
     if (currency === undefined) {
-      throw new UsageError(`no commission of line ${id} is there yet: name the --currency of the amount`);
+      throw new UsageError(`there is no commission of line ${id} yet: give the --currency of the amount`);
     }
     return { order_line_id: id, sale_amount: readAmount('--line', amount, { currency, from: 1 }) };
   });

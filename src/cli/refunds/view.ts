@@ -66,7 +66,7 @@ function describeLine(line: Refund['lines'][number]): string {
   const states = {
     applied: 'applied',
     waiting: 'waits for its commission',
-    in_doubt: 'in doubt: it could be of several sales, reverse it and name lines',
+    in_doubt: 'in doubt: it could belong to several sales; reverse it and name lines',
   };
   return `${what}, ${part}: ${states[status]}`;
 }

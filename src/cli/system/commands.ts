@@ -41,16 +41,16 @@ export function addSystem(program: Command, cli: Cli, exit: Exit): void {
     .action(() => cli.run(async () => (await import('./serve.ts')).serveForever(exit, cli.terminal.json)));
   machine('worker')
     .description('deliver webhooks until it is stopped, without the HTTP server')
-    .option('--json', 'print {delivering, database} whenever it begins')
+    .option('--json', 'print {delivering, database} each time it starts')
     .addHelpText('after', WORKER_HELP)
     .action(() => cli.run(async () => (await import('./serve.ts')).workForever(exit, cli.terminal)));
   machine('init')
-    .description('make the data folder, its database and the first API key, where they are missing')
+    .description('create the data folder, its database and the first API key if they are missing')
     .option('--json', 'print {data_dir, created, first_api_key_file}')
     .addHelpText('after', INIT_HELP)
     .action(() => cli.run(async () => (await import('./machine.ts')).init(cli)));
   machine('migrate')
-    .description("bring the database to this program's schema; serve does it too")
+    .description('update the database to the schema of this program; serve does this too')
     .option('--json', 'print {version, applied}')
     .addHelpText('after', '\nSafe to run again, and beside other servers: only one migrates at a time.\n')
     .action(() => cli.run(async () => (await import('./machine.ts')).migrate(cli)));
@@ -60,7 +60,7 @@ export function addSystem(program: Command, cli: Cli, exit: Exit): void {
     .addHelpText('after', '\nExit code 1 when something is wrong.\n')
     .action(() => cli.run(async () => (await import('./doctor.ts')).doctor(cli)));
   machine('config')
-    .description('show every setting, its value, where it comes from and what it means')
+    .description('show every setting with its value, origin and meaning')
     .option('--json', 'print a list of {name, value, source, meaning}')
     .addHelpText(
       'after',

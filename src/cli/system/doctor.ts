@@ -71,7 +71,7 @@ function checkFolder({ dataDir, databaseUrl }: Config): Check[] {
         `${dataDir} is not there yet: payhook init or the first start makes it`,
       ),
     ];
-  if (!about.isDirectory()) return [check('data folder', 'failed', `${dataDir} is no folder`)];
+  if (!about.isDirectory()) return [check('data folder', 'failed', `${dataDir} is not a folder`)];
   const mode = about.mode & 0o777;
   const isPrivate = (mode & 0o077) === 0;
   const others = isPrivate ? '' : `, open to other users: chmod 700 ${dataDir}`;
@@ -118,7 +118,7 @@ function checkDatabase(facts: DatabaseFacts): Check[] {
       verdict(!facts.isSuperuser, 'warning'),
       `${facts.role}${facts.isSuperuser ? ' is a superuser: give Payhook a role of its own' : ', no superuser'}`,
     ),
-    check('fsync', verdict(facts.fsync), facts.fsync ? 'on' : 'off: a power cut loses what was acknowledged'),
+    check('fsync', verdict(facts.fsync), facts.fsync ? 'on' : 'off: a power cut loses acknowledged changes'),
     checkClock(facts.clockAheadMs),
     checkSchema(facts),
     checkPartitions(facts),
@@ -173,7 +173,7 @@ function checkLog(
 async function checkSecretKey(config: Config, state: DatabaseFacts['secretKey']): Promise<Check> {
   const { refusalOfKeys, short, unfinished } = await import('../../app/secret-keys.ts');
   const name = 'secret key';
-  if (!state?.current) return check(name, 'skipped', 'the database knows none yet');
+  if (!state?.current) return check(name, 'skipped', 'the database does not know one yet');
   const refusal = refusalOfKeys(config, state);
   if (refusal !== null) return check(name, 'failed', refusal);
   const toDo = unfinished(config, state);

@@ -32,14 +32,14 @@ Example:
 export function addSecretKey(secretKey: Command, cli: Cli): void {
   secretKey
     .command('rotate')
-    .description('seal everything under a new secret key, while servers run')
+    .description('seal everything under a new secret key while servers run')
     .option('--json', 'print {fingerprint, endpoints, changed}')
     .addHelpText('after', ROTATE_HELP)
     .action(() => cli.run(() => rotate(cli)));
   secretKey
     .command('abandon')
-    .description('give up a lost secret key: new signing secrets, header values are dropped')
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .description('give up a lost secret key: endpoints get new signing secrets and lose their header values')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option(
       '--json',
       'print {fingerprint, endpoints}; each {account_id, id, url, new_secret, dropped_headers}',
@@ -56,13 +56,13 @@ async function rotate({ terminal }: Cli): Promise<undefined> {
       terminal.showsProgress ? terminal.note(`${done} endpoints are done`) : undefined,
     );
     const next = isInFolder(platform.config)
-      ? 'The file secret-key in the data folder is new: put it into your backup.'
-      : 'Take SECRET_KEY_PREVIOUS away everywhere, and keep the old key with the backups of its time.';
-    const what = changed ? 'The secret key was changed' : 'The secret key had been changed already';
+      ? 'The file secret-key in the data folder is new: add it to your backup.'
+      : 'Remove SECRET_KEY_PREVIOUS everywhere, and keep the old key with the backups from its time.';
+    const what = changed ? 'The secret key was changed' : 'The secret key was already changed';
     terminal.result(
       { fingerprint, endpoints: resealed, changed },
       () =>
-        `${what}; its fingerprint is ${short(fingerprint)}. Endpoints sealed anew: ${resealed}.\n${next}\n`,
+        `${what}; its fingerprint is ${short(fingerprint)}. Endpoints sealed again: ${resealed}.\n${next}\n`,
     );
   });
 }
@@ -77,8 +77,8 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
     async (platform) => {
       const preview = await previewAbandoning(platform);
       const question =
-        `Give up the lost secret key? Of ${preview.length} webhook endpoints what it sealed is gone for ever: they get new ` +
-        'signing secrets, and their receivers take nothing until they know them; their own headers are dropped.';
+        `Give up the lost secret key? Of ${preview.length} webhook endpoints lose what it sealed: they get new ` +
+        'signing secrets, which their receivers must be given, and their own headers are dropped.';
       await confirm(terminal, question, yes);
       const { fingerprint, losses } = await abandonSecretKey(platform);
       const endpoints = losses.map((loss) => ({
@@ -96,7 +96,7 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
               `\n${id}  ${printable(url)}  (${account_id})\n` +
               (new_secret
                 ? `  tell its receiver the new signing secret: payhook --account ${account_id} webhooks secret ${id}\n`
-                : '  the secret that was to be replaced signs no more; the newer one stays\n') +
+                : '  the secret being replaced no longer signs; the newer one stays\n') +
               (dropped_headers.length > 0
                 ? `  set its headers again: ${printable(dropped_headers.join(', '))}\n`
                 : ''),

@@ -41,7 +41,7 @@ export async function serveForever(exit: Exit, json = false): Promise<number> {
     await stop(platform, server, exit, 0);
     return 0;
   }
-  log.fatal(end, 'PostgreSQL ended by itself; its own log is postgres.log in the data folder');
+  log.fatal(end, 'PostgreSQL stopped unexpectedly; its log is postgres.log in the data folder');
   setTimeout(() => exit(1), CRASHED_MS);
   await stop(platform, server, exit, 1);
   return 1;
@@ -134,7 +134,7 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new CommandError(`HOST=${host} is no address of this machine`);
+      return new CommandError(`HOST=${host} is not an address of this machine`);
     default:
       return error;
   }
@@ -142,7 +142,7 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
 
 async function stop(platform: Platform, running: Running, exit: Exit, code: number): Promise<void> {
   const cut = setTimeout(() => {
-    platform.log.warn('some requests take too long: they are cut off and undone');
+    platform.log.warn('some requests take too long: they are cut off and rolled back');
     void platform.embedded?.close();
   }, CUT_AFTER_MS);
   const giveUp = setTimeout(() => exit(code), GIVE_UP_AFTER_MS);

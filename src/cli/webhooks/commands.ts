@@ -40,12 +40,12 @@ export function addWebhooks(webhooks: Command, cli: Cli): void {
 function addList(webhooks: Command, cli: Cli): void {
   webhooks
     .command('list')
-    .description('list the endpoints; of one endpoint, its events; the newest first')
+    .description('list the endpoints, or the events of one endpoint, newest first')
     .argument('[endpoint]', ENDPOINT_HELP)
     .option('--status <status>', 'endpoints: enabled, disabled; events: pending, delivered, failed, held')
     .option('--type <type>', 'only events of this type')
     .option('--page <number>', 'which page')
-    .option('--per-page <number>', 'lines a page, 100 at most')
+    .option('--per-page <number>', 'lines per page, at most 100')
     .option('--json', 'print the page (a list of WebhookEndpoint; of one endpoint, of WebhookEvent)')
     .addHelpText(
       'after',
@@ -64,7 +64,9 @@ Examples:
 function addShow(webhooks: Command, cli: Cli): void {
   webhooks
     .command('show')
-    .description('show an endpoint; or an event there, with every attempt: what was sent and what came back')
+    .description(
+      'show an endpoint, or one of its events with every attempt: what was sent and what came back',
+    )
     .argument('<endpoint>', ENDPOINT_HELP)
     .argument('[event]', 'the id of the event (evt_…), which the receiver sees as webhook-id')
     .option('--json', 'print the record (WebhookEndpoint; of an event, WebhookEventWithAttempts)')
@@ -85,7 +87,7 @@ function addCreate(webhooks: Command, cli: Cli): void {
   withEndpointFields(
     webhooks
       .command('create')
-      .description('make an endpoint: events that happen from now on are sent there')
+      .description('create an endpoint: events from now on are sent there')
       .argument('<url>', 'http or https, at a public address'),
   )
     .option('--json', 'print the record with its secret (NewWebhookEndpoint)')
@@ -104,7 +106,7 @@ Examples:
 
 function addSwitches(webhooks: Command, cli: Cli): void {
   const about = {
-    enable: 'enable an endpoint: all that was held for it is sent, with a new schedule',
+    enable: 'enable an endpoint: held events are sent, with a new schedule',
     disable: 'disable an endpoint: events for it are held until it is enabled',
   } as const;
   for (const verb of ['enable', 'disable'] as const) {
@@ -123,7 +125,7 @@ function addDelete(webhooks: Command, cli: Cli): void {
     .command('delete')
     .description('delete an endpoint: what is pending there fails, its log stays readable')
     .argument('<endpoint>', ENDPOINT_HELP)
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print {id, object, deleted}')
     .addHelpText('after', '\nExample:\n  $ payhook webhooks delete http://127.0.0.1:9000 --yes\n')
     .action((reference: string, { yes }: { yes?: boolean }) =>
@@ -144,7 +146,7 @@ function addTest(webhooks: Command, cli: Cli): void {
 function addSecrets(webhooks: Command, cli: Cli): void {
   webhooks
     .command('secret')
-    .description('print the secret that signs what is sent to an endpoint')
+    .description('print the secret that signs deliveries to an endpoint')
     .argument('<endpoint>', ENDPOINT_HELP)
     .option('--json', 'print the secret (WebhookEndpointSecret)')
     .addHelpText(
@@ -156,9 +158,9 @@ function addSecrets(webhooks: Command, cli: Cli): void {
     );
   webhooks
     .command('rotate-secret')
-    .description('make a new secret and print it; the old one signs too for a day')
+    .description('make a new secret and print it; the old one also signs for a day')
     .argument('<endpoint>', ENDPOINT_HELP)
-    .option('--overlap <seconds>', 'how long the old secret signs too; 0 when it has leaked, 7 days at most')
+    .option('--overlap <seconds>', 'how long the old secret also signs; 0 if it has leaked, at most 7 days')
     .option('--json', 'print the secret (WebhookEndpointSecret)')
     .addHelpText(
       'after',
@@ -214,21 +216,21 @@ async function create({ terminal, account }: Cli, url: string, fields: EndpointF
     client.webhookEndpoints.create(body),
   );
   if (made.secret === null) {
-    terminal.note(`The answer with the secret was lost on the way: payhook webhooks secret ${made.id}`);
+    terminal.note(`The answer with the secret was lost. Get it with: payhook webhooks secret ${made.id}`);
   }
   terminal.result(made, () => describeNew(made));
 }
 
 function describeNew({ id, secret: made, event_types }: NewWebhookEndpoint): string {
   const what = event_types === null ? 'every event' : printable(event_types.join(', '));
-  return `${id}\n${made ?? ''}\nGets ${what}. The second line is the secret that signs what is sent.\n`;
+  return `${id}\n${made ?? ''}\nGets ${what}. The second line is the secret that signs deliveries.\n`;
 }
 
 async function turn(cli: Cli, reference: string, status: WebhookEndpoint['status']): Promise<undefined> {
   const endpoint = await withEndpoint(cli, reference, (client, id) =>
     client.webhookEndpoints.change(id, { status }),
   );
-  const effect = status === 'enabled' ? 'what was held is being sent' : 'events for it are held';
+  const effect = status === 'enabled' ? 'held events are being sent' : 'events for it are held';
   cli.terminal.result(endpoint, () => `${endpoint.id} is ${status}: ${effect}.\n`);
 }
 
@@ -249,7 +251,7 @@ async function sendTest(cli: Cli, reference: string): Promise<undefined> {
   cli.terminal.result(
     event,
     () =>
-      `${event.id}\nIt is on its way. What comes of it: ` +
+      `${event.id}\nIt is on its way. To see the result: ` +
       `payhook webhooks show ${event.webhook_endpoint_id} ${event.id}\n`,
   );
 }
@@ -266,5 +268,5 @@ async function secret(
   });
   cli.terminal.result(got, () => `${got.secret ?? ''}\n`);
   const until = got.previous_secret_expires_at;
-  if (until !== null) cli.terminal.note(`The secret before it signs too until ${exactTime(until)} (UTC).`);
+  if (until !== null) cli.terminal.note(`The previous secret also signs until ${exactTime(until)} (UTC).`);
 }

@@ -42,7 +42,7 @@ export function addTail(events: Command, cli: Cli): void {
     .option('--type <type>', 'only events of this type')
     .option('--endpoint <endpoint>', `only one endpoint: ${ENDPOINT_HELP}`)
     .option('--status <status>', 'only pending, delivered, failed or held')
-    .option('--lines <number>', `how many of the newest to begin with, ${PAGE_SIZE} at most`, '10')
+    .option('--lines <number>', `how many of the newest to show first, at most ${PAGE_SIZE}`, '10')
     .option('--json', 'print the record of each line (WebhookEvent), one a line')
     .addHelpText('after', HELP)
     .action((options: TailOptions) => cli.run(() => tail(cli, options)));
@@ -76,7 +76,7 @@ async function follow({ terminal, account }: Cli, poll: (client: Client) => Prom
         for (;;) {
           await poll(client);
           hasWorked = true;
-          say(keepMs === 0 ? 'No server runs on this data: nothing is delivered until one does.' : '');
+          say(keepMs === 0 ? 'No server is running on this data: nothing is delivered until one is.' : '');
           if (performance.now() + POLL_MS > until) break;
           await delay(POLL_MS);
         }
@@ -121,9 +121,7 @@ function createWatch({ terminal }: Cli, first: number) {
       news.push(...data.filter(isNews));
       if (isFirst || data.length < PAGE_SIZE || isKnown.some(Boolean)) break;
       if (page === MOST_PAGES) {
-        terminal.note(
-          `More than ${MOST_PAGES * PAGE_SIZE} records are new: older ones of them are not shown.`,
-        );
+        terminal.note(`More than ${MOST_PAGES * PAGE_SIZE} records are new: the older ones are not shown.`);
         break;
       }
     }

@@ -16,7 +16,7 @@ Examples:
 export function addTypes(events: Command, cli: Cli): void {
   events
     .command('types')
-    .description('list the types of events that Payhook publishes, and when')
+    .description('list the event types that Payhook publishes, and when')
     .option('--json', 'print all of them as {data} (a list of EventType)')
     .addHelpText('after', HELP)
     .action(() => cli.run(() => types(cli)));

@@ -31,9 +31,9 @@ export function addEvents(events: Command, cli: Cli): void {
     .command('publish')
     .description('publish an event of your own to the webhook endpoints')
     .argument('<type>', 'a dotted name, such as order.created')
-    .option('--data <json>', 'what it tells: a JSON object; - is standard input')
+    .option('--data <json>', 'the data: a JSON object; - is standard input')
     .option('--data-file <file>', 'the same from a file; - is standard input')
-    .option('--external-id <id>', 'your own id: the same again is not sent twice')
+    .option('--external-id <id>', 'your own id; an event is not sent twice under the same id')
     .option('--json', 'print the record (Event)')
     .addHelpText('after', HELP)
     .action((type: string, options: PublishOptions) => cli.run(() => publish(cli, type, options)));

@@ -37,14 +37,14 @@ Examples:
 /** Adds the options of these fields. */
 export function withEndpointFields(command: Command): Command {
   const fields = command
-    .option('--types <types>', 'which events, with commas: payout.paid,order.*; all = every one')
+    .option('--types <types>', 'event types, separated by commas: payout.paid,order.*; all = every type')
     .option('--description <text>', 'what it is for')
     .option(
       '--header <name:value>',
       'a header of your own, sent with every delivery; may be repeated',
       collect,
     )
-    .option('--rate-limit <number>', 'attempts a second at most; none = no limit');
+    .option('--rate-limit <number>', 'maximum attempts per second; none = no limit');
   return withMetadata(fields);
 }
 
@@ -53,9 +53,9 @@ export function addChange(webhooks: Command, cli: Cli): void {
   withEndpointFields(
     webhooks
       .command('change')
-      .description('change an endpoint: what is named; an empty text clears')
+      .description('change the given fields of an endpoint; an empty text clears')
       .argument('<endpoint>', ENDPOINT_HELP)
-      .option('--url <url>', 'where events go from now on, those that wait too'),
+      .option('--url <url>', 'where events go from now on, including pending ones'),
   )
     .option('--json', 'print the record (WebhookEndpoint)')
     .addHelpText('after', HELP)
@@ -102,7 +102,7 @@ async function change(cli: Cli, reference: string, { url, ...fields }: ChangeOpt
   terminal.result(endpoint, () => describeEndpoint(endpoint, terminal));
   const dropped = droppedOf(before, endpoint, Object.keys(body.headers ?? {}));
   if (dropped.length > 0) {
-    terminal.note(`Headers that were for the origin before are gone; set them again: ${dropped.join(', ')}`);
+    terminal.note(`Headers of the previous origin were dropped; set them again: ${dropped.join(', ')}`);
   }
 }
 

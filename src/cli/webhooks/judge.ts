@@ -32,7 +32,8 @@ export async function judge(
   signers: Signers,
   { json }: Terminal,
 ): Promise<Verdict> {
-  if (method !== 'POST') return refuse(`a webhook is a POST, this is ${method} ${cut(path, 100)}`, 405);
+  if (method !== 'POST')
+    return refuse(`a webhook is a POST request, but this is ${method} ${cut(path, 100)}`, 405);
   if (body === null) return refuse('the body is larger than 1 MiB', 413);
   const first = verifyWith(headers, body, signers.known());
   if (!(first instanceof WebhookVerificationError)) return first;
@@ -43,7 +44,7 @@ export async function judge(
   if (second.problem !== 'wrong_signature') return refuse(second.message);
   if (trouble === null) return refuse(whyNone(asked));
   // for people it is told once, by whoever asked
-  return refuse(`the secrets cannot be asked for${json ? `: ${trouble}` : ''}`, 500);
+  return refuse(`the secrets cannot be fetched${json ? `: ${trouble}` : ''}`, 500);
 }
 
 function verifyWith(
@@ -70,8 +71,8 @@ function whyNone(signers: readonly Signer[]): string {
   const [first] = signers;
   if (first === undefined) return 'the account has no webhook endpoint, so nothing can be verified';
   if (first.endpoint === null) {
-    return 'no signature is right: is --secret of another endpoint, or was the body changed on its way?';
+    return 'no signature is right: --secret may belong to another endpoint, or the body was changed on the way';
   }
   const whose = signers.length === 1 ? "the account's one endpoint" : `any of ${signers.length} endpoints`;
-  return `no signature is right with the secret of ${whose}`;
+  return `no signature matches the secret of ${whose}`;
 }

@@ -26,10 +26,14 @@ export function addListen(program: Command, cli: Cli): void {
     .command('listen')
     .description('receive webhooks on this machine, verify and print them, until it is stopped')
     .option('--port <port>', 'port on 127.0.0.1; 0 = any free one', '9000')
-    .option('--fail <status>', 'answer verified webhooks with this status instead, 300 to 599')
+    .option('--fail <status>', 'answer verified webhooks with this error status, 300 to 599')
     .option('--slow <seconds>', 'wait before answering')
-    .option('--secret <secret>', 'verify with this secret (whsec_…) and ask nobody; may be repeated', collect)
-    .option('--payload', 'print the whole payload, not only the beginning of its data')
+    .option(
+      '--secret <secret>',
+      'verify with this secret (whsec_…) instead of asking the server; may be repeated',
+      collect,
+    )
+    .option('--payload', 'print the whole payload, not just the beginning of its data')
     .option('--once', 'stop after the first webhook that is verified')
     .option(
       '--json',
@@ -41,6 +45,6 @@ export function addListen(program: Command, cli: Cli): void {
     );
   noEffect(command, { option: '--payload', beside: '--json', because: 'the payload is always whole there' });
   for (const option of ['--account', '--data-dir']) {
-    noEffect(command, { option, beside: '--secret', because: 'nobody is asked for secrets' });
+    noEffect(command, { option, beside: '--secret', because: 'the server is not asked for secrets' });
   }
 }

@@ -96,7 +96,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null | undef
 function listenError(error: NodeJS.ErrnoException, port: number): Error {
   if (error.code === 'EADDRINUSE') {
     return new CommandError(
-      `port ${port} is in use: stop the program that listens there, or choose another with --port`,
+      `port ${port} is in use: stop the program that listens there, or choose another port with --port`,
     );
   }
   if (error.code === 'EACCES') {

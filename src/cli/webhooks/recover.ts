@@ -37,13 +37,16 @@ Examples:
 export function addRecover(webhooks: Command, cli: Cli): void {
   webhooks
     .command('recover')
-    .description('send the events of a span of time to an endpoint again')
+    .description('send the events of a period to an endpoint again')
     .argument('<endpoint>', ENDPOINT_HELP)
-    .requiredOption('--since <when>', 'events created then or later: a day such as 2026-09-14, or an instant')
-    .option('--until <when>', 'events created earlier, a day whole; now without it')
-    .option('--status <statuses>', 'failed, pending, delivered, with commas; failed without it')
-    .option('--types <types>', 'which events, with commas: payout.paid,order.*; all without it')
-    .option('-y, --yes', 'do not ask; needed where there is no terminal')
+    .requiredOption(
+      '--since <when>',
+      'events created at this time or later: a day such as 2026-09-14, or an instant',
+    )
+    .option('--until <when>', 'events created before this time, including the whole of a day; default now')
+    .option('--status <statuses>', 'failed, pending, delivered, separated by commas; default failed')
+    .option('--types <types>', 'event types, separated by commas: payout.paid,order.*; default all')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print the record (WebhookRecovery)')
     .addHelpText('after', RECOVER_HELP)
     .action((reference: string, options: RecoverOptions) => cli.run(() => recover(cli, reference, options)));
@@ -59,7 +62,7 @@ export function addRecover(webhooks: Command, cli: Cli): void {
     .action((reference: string, options: ListOptions) => cli.run(() => list(cli, reference, options)));
   webhooks
     .command('cancel-recovery')
-    .description('end a recovery: it puts nothing more into work, what it has put there is sent')
+    .description('cancel a recovery: it queues nothing more; what is already queued is sent')
     .argument('<endpoint>', ENDPOINT_HELP)
     .argument('<recovery>', 'its id (rec_…)')
     .option('--json', 'print the record (WebhookRecovery)')
@@ -100,8 +103,8 @@ export async function startRecovery(
   cli.terminal.result(
     made,
     () =>
-      `${made.id} sends again what matches, while a server or worker runs.\n` +
-      `How far it is: payhook webhooks recoveries ${made.webhook_endpoint_id}\n`,
+      `${made.id} sends matching events again while a server or worker is running.\n` +
+      `To see its progress: payhook webhooks recoveries ${made.webhook_endpoint_id}\n`,
   );
 }
 
@@ -150,7 +153,7 @@ async function cancel(cli: Cli, reference: string, recovery: string): Promise<un
     await client.webhookEndpoints.cancelRecovery(id, recovery);
     return client.webhookEndpoints.recovery(id, recovery);
   });
-  const done = `it has put ${count(ended.queued_count, 'event')} into work`;
+  const done = `it has queued ${count(ended.queued_count, 'event')}`;
   cli.terminal.result(ended, () => `${ended.id} is cancelled; ${done}.\n`);
 }
 

@@ -33,7 +33,7 @@ export function addRetry(webhooks: Command, cli: Cli): void {
     .description('send events to an endpoint again, now')
     .argument('<endpoint>', ENDPOINT_HELP)
     .argument('[events...]', 'ids of events (evt_…)')
-    .option('--failed', 'all events that have failed there')
+    .option('--failed', 'all failed events of the endpoint')
     .option('--types <types>', 'with --failed: which, with commas: payout.paid,order.*; all without it')
     .option('-y, --yes', 'with --failed: do not ask; needed where there is no terminal')
     .option('--json', 'print {webhook_endpoint_id, retried}; with --failed the record (WebhookRecovery)')
@@ -69,8 +69,8 @@ async function retry(
   cli.terminal.result(
     report,
     () =>
-      `${count(events.length, 'event')} ${verb} put into work.\n` +
-      `What comes of it: payhook webhooks show ${report.webhook_endpoint_id} ${events[0]}\n`,
+      `${count(events.length, 'event')} ${verb} queued.\n` +
+      `To see the result: payhook webhooks show ${report.webhook_endpoint_id} ${events[0]}\n`,
   );
 }
 
@@ -82,7 +82,7 @@ async function retryAll(client: Client, endpoint: string, events: readonly strin
     } catch (error) {
       if (done === 0) throw error;
       const { code, reason, message } = error as CommandError;
-      throw new CommandError(`${message}; ${done} of ${events.length} were put into work before`, {
+      throw new CommandError(`${message}; ${done} of ${events.length} were queued before`, {
         code,
         ...(reason === null ? {} : { reason }),
       });

@@ -47,7 +47,7 @@ export function accountSigners(cli: Cli): Signers {
       trouble = null;
     } catch (error) {
       const { message } = tell(error);
-      if (message !== trouble) cli.terminal.note(`The secrets cannot be asked for: ${message}`);
+      if (message !== trouble) cli.terminal.note(`The secrets cannot be fetched: ${message}`);
       trouble = message;
     }
   }

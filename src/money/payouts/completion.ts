@@ -142,10 +142,7 @@ async function checkEntries(
     );
   }
   if (found.tooLarge.count > 0) {
-    throw fail(
-      'invalid_amount',
-      `commissions: amount is more than the amount of the line: affiliates ${names(found.tooLarge)}`,
-    );
+    throw fail('invalid_amount', `commissions: amount exceeds the line: affiliates ${names(found.tooLarge)}`);
   }
   if (requireAll && found.unlistedLines > 0n) {
     throw fail(

@@ -33,10 +33,10 @@ export const PARTS: readonly Part[] = [
     title: 'Base address',
     told: (book) =>
       `<p>All paths begin at <code>${escapeHtml(book.baseUrl)}</code>. Requests and answers are JSON in UTF-8 unless an ` +
-      'operation says otherwise. The examples of these pages are requests that the test suite makes and what the server ' +
+      'operation says otherwise. The examples on these pages are requests the test suite makes and what the server ' +
       'answered; paste them with your key in <code>PAYHOOK_API_KEY</code>.</p>' +
-      '<p>The whole interface as OpenAPI 3.1: <a href="/v2/openapi.json">/v2/openapi.json</a>. The version is in the ' +
-      'path; new fields and new types of event may come within it, so ignore what you do not know.</p>',
+      '<p>The complete interface as OpenAPI 3.1: <a href="/v2/openapi.json">/v2/openapi.json</a>. The version is in the ' +
+      'path; new fields and event types may be added within it, so ignore what you do not know.</p>',
     shown: of(
       'getAccount',
       (operation, book) => requestFigure(operation, book.baseUrl) + answered(operation),
@@ -47,11 +47,11 @@ export const PARTS: readonly Part[] = [
     title: 'Authentication',
     told: (book) =>
       say(
-        'Send `Authorization: Bearer …` with one of two:\n- An API key (`ph_…`), for programs of your own. It opens everything ' +
+        'Send `Authorization: Bearer …` with one of these:\n- An API key (`ph_…`), for programs of your own. It opens everything ' +
           'of its account. Make one for each program: `createApiKey`.\n- An access token (`pha_…`) of OAuth 2.0, for ' +
-          'programs of others. It opens what the merchant ticked, by scopes. No token opens keys, users, applications, ' +
+          'other people and their programs. It opens the scopes the merchant ticked. No token opens keys, users, applications, ' +
           'grants or the audit log.\n\nPeople who are signed in use the same operations from a browser, with the rights of ' +
-          'their role. Each operation names who may call it. 401 means nobody knows you, 403 that you may not.',
+          'their role. Each operation says who may call it. 401 means that the credential is unknown, 403 that it is not enough.',
       )(book) + scopesHtml(),
     shown: of('getAccount', (operation) => refused(operation, 401)),
   },
@@ -60,10 +60,10 @@ export const PARTS: readonly Part[] = [
     title: 'Errors',
     told: (book) =>
       say(
-        'Every error has one body, with one of six codes and a message for people that names the field and the rule. The ' +
+        'Every error has the same body, with one of six codes and a message for people that names the field and the rule. The ' +
           'precise reason is a stable word in the header `Payhook-Reason`: branch on it, show the message. ' +
           '`Payhook-Request-Id` identifies the request in the log of the server.\n\nA refused request has changed nothing. ' +
-          'Unknown fields and parameters are refused by name: an ignored filter would be money sent to the wrong people.',
+          'Unknown fields and parameters are refused by name, because an ignored filter would send money to the wrong people.',
       )(book) +
       fieldList(book.schemaOf('Error').properties?.error ?? {}, tellingOf(book)) +
       reasonsHtml(),
@@ -86,7 +86,7 @@ export const PARTS: readonly Part[] = [
     told: say(
       'Filters are query parameters, all of which must hold; each list names its own. Times take four comparisons, ' +
         '`created_at[gte]`, `[gt]`, `[lte]` and `[lt]`, each with an instant or a day `YYYY-MM-DD` of the `time_zone` of the account.\n\n`sort` takes ' +
-        'one field; a `-` in front means descending. The default is `-created_at` where nothing else is said, and ' +
+        'one field; a `-` in front means descending. The default is `-created_at` unless the list says otherwise, and ' +
         'records that are equal in it are ordered by id.',
     ),
   },
@@ -94,11 +94,11 @@ export const PARTS: readonly Part[] = [
     id: 'idempotency',
     title: 'Repeating a request',
     told: say(
-      'Networks fail after the server has done its work. Send an `Idempotency-Key` (up to 255 characters, your choice) with ' +
+      'A network can fail after the server has done its work. Send an `Idempotency-Key` (up to 255 characters, your choice) with ' +
         'POST, PUT and PATCH: the same key with the same request within 24 hours gets the stored answer, marked ' +
         '`Idempotent-Replayed: true`, and nothing happens twice. The same key with another request is a 409, ' +
-        '`idempotency_key_reused`. Secrets are not in stored answers.\n\nWhat comes in also has an `external_id` of yours, ' +
-        'unique for ever: the same again with the same content changes nothing, with other content it is a 409.',
+        '`idempotency_key_reused`. Secrets are not in stored answers.\n\nWhat you send in also has an `external_id` of yours, ' +
+        'unique forever: sending it again with the same content changes nothing, with other content it is a 409.',
     ),
     shown: of('createCommission', (operation, book) => requestFigure(operation, book.baseUrl)),
   },
@@ -108,8 +108,8 @@ export const PARTS: readonly Part[] = [
     told: say(
       'A payout has a `revision` that rises with every change; the `ETag` of the payout begins with it, and that of its ' +
         'files is it. Send the one you saw as `If-Match` when you complete or delete: if a refund came in between, you get a 409, ' +
-        '`payout_changed`, that tells the new totals, instead of ticking off a list that is not the one you paid.\n\nOf two ' +
-        'requests that exclude each other one wins, and the other is told.',
+        '`payout_changed`, with the new totals, instead of ticking off a list that is not the one you paid.\n\nOf two ' +
+        'conflicting requests one wins, and the other gets a 409.',
     ),
     shown: of('completePayout', (operation, book) => requestFigure(operation, book.baseUrl)),
   },
@@ -117,15 +117,15 @@ export const PARTS: readonly Part[] = [
     id: 'polling',
     title: 'Looking again',
     told: say(
-      'What is read has an `ETag`, of lists too. Send it as `If-None-Match` when you look again: as long as nothing in the ' +
-        'answer is different you get a 304 without a body. Browsers do that by themselves.',
+      'Every read has an `ETag`, lists too. Send it as `If-None-Match` when you read again: as long as nothing in the ' +
+        'answer is different, you get a 304 without a body. Browsers do this automatically.',
     ),
   },
   {
     id: 'money',
     title: 'Money',
     told: say(
-      'An amount is an integer of minor units beside a `currency` (ISO 4217, lower case): `3190` and `usd` are 31.90 ' +
+      'An amount is an integer of minor units with a `currency` (ISO 4217, lower case): `3190` and `usd` are 31.90 ' +
         'dollars, `528` and `jpy` are 528 yen. Sums are exact; currencies are never added to each other. Files carry ' +
         "decimals with the currency's digits.",
     ),
@@ -135,7 +135,7 @@ export const PARTS: readonly Part[] = [
     title: 'Time and ids',
     told: say(
       'A time is RFC 3339 in UTC with milliseconds: `2026-09-15T08:30:00.000Z`. Ids are opaque texts with a prefix ' +
-        'that says what they are of (`po_…`, `com_…`, `evt_…`) and sort by time of creation; affiliates and programs have ' +
+        'that says what they name (`po_…`, `com_…`, `evt_…`) and sort by time of creation; affiliates and programs have ' +
         'integers. An id that is malformed, and one of another account, is a 404 like any other that does not exist.',
     ),
   },
@@ -145,7 +145,7 @@ export const PARTS: readonly Part[] = [
     told: say(
       'Make an endpoint with `createWebhookEndpoint`; every event it subscribes to is POSTed there, signed as Standard ' +
         'Webhooks says: verify the signature over the raw body, store the event under its `webhook-id`, answer 2xx at ' +
-        'once, work afterwards. An event may come twice, or after a later one.\n\n`event_types` takes names and prefixes ' +
+        'once, and do the work afterwards. An event may come twice, or after a later one.\n\n`event_types` takes names and prefixes ' +
         '(`payout.*`). What was sent and what came back is in the log: `listWebhookEvents`, `getEventOfWebhookEndpoint`, ' +
         '`retryEventOfWebhookEndpoint`.',
     ),
@@ -168,7 +168,7 @@ const GUIDES = [
   ['webhooks.md', 'receiving events, with programs that verify them in five languages'],
   ['oauth.md', 'the whole authorization flow, for those who write an application'],
   ['imports.md', 'the CSV files of affiliates and commissions, column by column'],
-  ['production.md', 'from a folder on a laptop to a service that is left alone'],
+  ['production.md', 'from a folder on a laptop to a service that runs unattended'],
 ] as const;
 
 const tellingOf = (book: Book): Telling => ({
@@ -188,8 +188,8 @@ export function overviewHtml(book: Book): string {
       `<div class="shown"><div class="stay">${shown?.(book) ?? ''}</div></div></section>`,
   );
   return (
-    '<h1>API reference</h1><p class="lead">Payhook answers two questions by HTTP: whom do I pay, how much, and has it been ' +
-    'paid already? And: did my webhook arrive, and if not, why?</p>' +
+    '<h1>API reference</h1><p class="lead">Payhook answers two questions over HTTP. Whom do I pay, how much, and has it been ' +
+    'paid already? Did my webhook arrive, and if not, why?</p>' +
     groupsHtml((section) => count(book.operationsOf(section))) +
     parts.join('')
   );

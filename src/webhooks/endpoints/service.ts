@@ -85,7 +85,10 @@ export async function createEndpoint(
   const { vault, account, principal } = caller;
   checkSubscription(principal, input.event_types ?? null);
   if ((await lockAndCount(tx, account)) >= MOST_ENDPOINTS) {
-    throw fail('too_many_endpoints', `the account has ${MOST_ENDPOINTS} webhook endpoints: delete one first`);
+    throw fail(
+      'too_many_endpoints',
+      `the account has ${MOST_ENDPOINTS} webhook endpoints, which is the maximum: delete one first`,
+    );
   }
   const secret = newSigningSecret();
   await insertEndpoint(tx, account, endpoint, {
@@ -170,7 +173,7 @@ export async function deleteEndpoint(tx: Tx, account: AccountId, id: string): Pr
   await endDeleted(tx);
 }
 
-const LOOPBACK_HINT = '; on the machine of the server, `payhook webhooks create` may name its loopback';
+const LOOPBACK_HINT = '; only `payhook webhooks create` on the machine of the server may name its loopback';
 
 type SecretCaller = Pick<Caller, 'account' | 'principal' | 'vault'>;
 
@@ -237,7 +240,7 @@ export async function testEndpoint(
 
 /** The refusal of sending to a disabled endpoint. */
 export const endpointDisabled = () =>
-  fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then what it holds is sent');
+  fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then held events are sent');
 
 function secretJson(secret: string, previousUntil: string | null): Json<EndpointSecret> {
   return toJson({ object: 'webhook_endpoint_secret', secret, previous_secret_expires_at: previousUntil });

@@ -50,7 +50,7 @@ export function createPump({ log, look }: { log: Logger; look(pump: Look): Promi
     try {
       return await look(progress);
     } catch (error) {
-      if (!isClosing) log.warn({ err: error }, 'looking for deliveries failed; it is tried again');
+      if (!isClosing) log.warn({ err: error }, 'looking for deliveries failed; it will be tried again');
       return AFTER_ERROR_MS;
     }
   }

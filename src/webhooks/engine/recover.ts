@@ -65,7 +65,7 @@ export function startRecovering({ db, log }: { db: Database; log: Logger }): Rec
         moved = (await tryToMove(job)) || moved;
       }
     } catch (error) {
-      if (!closing) log.warn({ err: error }, 'looking for recoveries failed; it is tried again');
+      if (!closing) log.warn({ err: error }, 'looking for recoveries failed; it will be tried again');
       return AFTER_ERROR_MS;
     }
     pauseMs = moved ? SHORTEST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
@@ -77,7 +77,7 @@ export function startRecovering({ db, log }: { db: Database; log: Logger }): Rec
     try {
       return await db.engine((tx) => moveOn(tx, job));
     } catch (error) {
-      if (!closing) log.warn({ err: error, ...job }, 'carrying a recovery on failed; it is tried again');
+      if (!closing) log.warn({ err: error, ...job }, 'continuing a recovery failed; it will be tried again');
       return false;
     }
   }

@@ -73,10 +73,13 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
       } catch (error) {
         const last = Math.max(...batch.map(({ until }) => until));
         if (performance.now() > last) {
-          log.error({ err: error, attempts: batch.length }, 'results were dropped: they are sent again');
+          log.error(
+            { err: error, attempts: batch.length },
+            'results were dropped: these events are sent again',
+          );
           return [];
         }
-        log.warn({ err: error }, 'writing results failed; it is tried again');
+        log.warn({ err: error }, 'writing results failed; it will be tried again');
         await new Promise((resolve) => setTimeout(resolve, AFTER_ERROR_MS));
       }
     }
@@ -89,7 +92,7 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
     } catch (error) {
       log.warn(
         { err: error, endpoint: endpoint.endpoint },
-        'disabling an endpoint failed; its next attempt tries again',
+        'disabling an endpoint failed; its next attempt will try again',
       );
     }
   }

@@ -147,7 +147,10 @@ function createRest(log: Logger) {
       if (until >= performance.now()) return;
       restMs = Math.min(Math.max(SHORTEST_REST_MS, restMs * 2), LONGEST_REST_MS);
       until = performance.now() + restMs;
-      log.warn({ lack, rest_ms: restMs }, 'this machine has no room for more connections: fewer are made');
+      log.warn(
+        { lack, rest_ms: restMs },
+        'this machine has no room for more connections: the worker makes fewer',
+      );
     },
     end(): void {
       restMs = 0;
@@ -176,7 +179,7 @@ function startSweeping(db: Database, log: Logger): () => void {
   const timer = setInterval(() => {
     sweep().catch((error: unknown) => {
       if (!isOver)
-        log.warn({ err: error }, 'ending deliveries of deleted endpoints failed; it is tried again');
+        log.warn({ err: error }, 'ending deliveries of deleted endpoints failed; it will be tried again');
     });
   }, SWEEP_MS);
   return () => {

@@ -54,7 +54,7 @@ function typeProblem(type: string): Failure | null {
   const reserved = ownPrefixOf(type);
   return reserved === undefined
     ? null
-    : fail('reserved_event_type', `type: events under ${reserved} are published by Payhook only`);
+    : fail('reserved_event_type', `type: events under ${reserved} are reserved for Payhook`);
 }
 
 async function takeIds(tx: Tx, publications: readonly Publication[]): Promise<Map<Publication, Taken>> {
@@ -74,7 +74,10 @@ async function takeIds(tx: Tx, publications: readonly Publication[]): Promise<Ma
 function again(publication: Publication, { earlier }: Taken): Published | Failure {
   const { body } = publication;
   if (earlier?.hash.equals(contentHash(publication))) return { json: earlier.payload, isNew: false };
-  return fail('duplicate_external_id', `external_id: ${body.external_id} was published with other content`);
+  return fail(
+    'duplicate_external_id',
+    `external_id: ${body.external_id} was published with different content`,
+  );
 }
 
 async function store(

@@ -11,8 +11,8 @@ export const publish = batchRoute({
   access: 'full',
   summary: 'Publish an event of your own',
   description:
-    'It is delivered to the endpoints that subscribed to its type. The same again under the same `external_id` answers ' +
-    '200 with the event that was stored. Types that begin with one of our own prefixes are refused.',
+    'Delivers the event to the endpoints that subscribed to its type. Sending it again under the same `external_id` answers ' +
+    '200 with the stored event. Types that begin with one of our own prefixes are refused.',
   bodyLimit: 2 * MAX_PAYLOAD_BYTES,
   passesOn: 'data',
   body: newEvent,

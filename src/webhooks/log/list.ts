@@ -21,7 +21,7 @@ import { endpointJoin, record, type WebhookEvent } from './record.ts';
 
 /** By what subscriptions may name: a type, or `payout.*` for all that begin so. */
 const byType: Filter = {
-  rule: 'an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes one that exists',
+  rule: 'an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist',
   schema: { type: 'string', minLength: 1, maxLength: 100, examples: ['payout.paid', 'payout.*'] },
   condition: (value) => {
     if (subscriptionProblem(value) !== null) return null;

@@ -9,7 +9,7 @@ export const listOfEndpoint = readRoute({
   path: '/v2/webhook-endpoints/{id}/events',
   access: 'webhooks',
   summary: 'List the events of a webhook endpoint',
-  description: 'The delivery log of one endpoint, of a deleted one too.',
+  description: 'The delivery log of one endpoint, which may be deleted.',
   list: endpointEventList,
   returns: { 200: listOf(webhookEvent) },
   errors: ['resource_missing'],
@@ -37,8 +37,8 @@ export const retry = writeRoute({
   access: 'webhooks',
   summary: 'Retry an event',
   description:
-    'Sends it again now, whatever its status, with the same `webhook-id`; an attempt that is under way or due is that ' +
-    'attempt. After a failure the earlier status and the rest of the schedule stand.',
+    'Sends the event again now, whatever its status, with the same `webhook-id`. If an attempt is already in progress or due, that ' +
+    'attempt. A failure leaves the earlier status and the rest of the schedule unchanged.',
   returns: { 200: null },
   errors: ['resource_missing', 'endpoint_disabled', 'endpoint_deleted'],
   handle: async ({ tx, principal, params }) => {

@@ -79,7 +79,7 @@ async function refuseSecond(tx: Tx, account: AccountId, endpoint: EndpointId): P
   const id = idOf('rec', open);
   throw fail(
     'recovery_in_progress',
-    `recovery ${id} of this endpoint is not over: wait for it or cancel it`,
+    `recovery ${id} of this endpoint is still in progress: wait for it or cancel it`,
     {
       location: `/v2/webhook-endpoints/${idOf('we', endpoint)}/recoveries/${id}`,
     },
@@ -95,7 +95,7 @@ export async function cancelRecovery(
   const place = placeOf(ids);
   if (await markCancelled(tx, account, place)) return;
   if ((await readRecovery(tx, account, place)) === null) throw missing();
-  throw fail('recovery_ended', `recovery ${ids.recovery_id} is completed or cancelled already`);
+  throw fail('recovery_ended', `recovery ${ids.recovery_id} is already completed or cancelled`);
 }
 
 function filtersOf(
@@ -107,7 +107,7 @@ function filtersOf(
   // what has not happened yet is not sent again
   const to = Math.min(until === undefined ? Infinity : endOf(until, zone), parseInstant(now) ?? 0);
   if (from >= to) {
-    throw fail('invalid_body', 'since must be before until, which is now at the latest');
+    throw fail('invalid_body', 'since must be before until, and until is now at the latest');
   }
   return {
     since: formatInstant(from),

@@ -27,7 +27,7 @@ export function ownPrefixOf(text: string): string | undefined {
 /** The rule that an entry of an endpoint's `event_types` breaks, or null when it breaks none. */
 export function subscriptionProblem(text: string): string | null {
   if (text === '*')
-    return 'leave event_types out (null) for all; * stands only behind a prefix, as in order.*';
+    return 'leave event_types out (null) for all; * is allowed only after a prefix, as in order.*';
   const wellFormed = isEventType(text) || (text.length <= MAX_LENGTH && WILDCARD.test(text));
   if (!wellFormed) {
     return (
