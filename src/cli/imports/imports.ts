@@ -18,8 +18,8 @@ interface ImportOptions {
 type Upload = (client: Client, file: UploadSource, options: ImportOptions) => Promise<Report>;
 
 const RULES = `
-One transaction: when a line is bad nothing is written, unless --partial. The same file again changes nothing.
-Exit code 1 when a line was refused, also with --dry-run and --partial.
+One transaction: if any line is bad, nothing is written, unless --partial is given. Importing the same file again changes
+nothing. The exit code is 1 when a line was refused, also with --dry-run and --partial.
 `;
 
 const AFFILIATES_HELP = `

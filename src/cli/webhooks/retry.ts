@@ -16,9 +16,9 @@ interface RetryOptions {
 const THE_BEGINNING = '1970-01-01';
 
 const HELP = `
-An event is sent again now with the same webhook-id, also one that was delivered. Success makes it delivered; after a
-failure its earlier status and the rest of its schedule stand. --failed makes a recovery of all that has failed so far: a job
-that goes on by itself, as \`payhook webhooks recover\` does for a span of time.
+Sends events again now with the same webhook-id, even delivered ones. Success makes an event delivered; a failure leaves its
+earlier status and the rest of its schedule unchanged. --failed starts a recovery of everything that has failed so far: a job
+that runs on its own, as \`payhook webhooks recover\` does for a period.
 
 Examples:
   $ payhook webhooks retry https://shop.example.com/payhook evt_0199d2c4a7f07a3b9c5d1e2f30415263
