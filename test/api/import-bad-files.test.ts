@@ -308,7 +308,7 @@ test('a file of ours comes back in as it was, but for cells that its guard chang
     `external_id,affiliate_id,amount,product_name\r\n${file}`,
   );
   expect(answer.body).toMatchObject({ created: 5, failed: 5 });
-  for (const { message } of answer.body.errors) expect(message).toContain('take the apostrophe away');
+  for (const { message } of answer.body.errors) expect(message).toContain('remove the apostrophe');
   for (const [index, cell] of cells.entries()) {
     const [back] = (await api.get(`${COMMISSIONS}?external_id=back-${index}`)).body.data;
     expect(back?.product_name).toBe(guarded[index] ? undefined : cell);

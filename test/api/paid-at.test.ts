@@ -127,7 +127,7 @@ describe('when a payout was paid', () => {
           `paid_at must not lie ${rule}`,
         ),
       );
-    await refused(at(made, -1), `before the payout was made, at ${made}`);
+    await refused(at(made, -1), `before the payout was created, at ${made}`);
     await refused(dayOf(at(made, -DAY_MS), zone), 'before the payout was made');
     await refused(at(new Date().toISOString(), DAY_MS), 'in the future');
     await refused(tomorrow, 'in the future');

@@ -70,7 +70,7 @@ describe('where there are no data', () => {
         });
         expect(machine.files(), line.join(' ')).toEqual(['file.csv']);
         const told = stderr.includes(
-          `there is no Payhook data in ${join(machine.folder, 'data')}: name the folder`,
+          `there is no Payhook data in ${join(machine.folder, 'data')}: name the right folder`,
         );
         if (told && code === 1) clear += 1;
         else unclear.push(`${line.join(' ')}: ${stderr}`);
@@ -101,7 +101,7 @@ describe('where there are no data', () => {
         expect(ran).toMatchObject({
           code: 1,
           stdout: '',
-          stderr: expect.stringContaining('the database has no Payhook in it'),
+          stderr: expect.stringContaining('this database was not set up for Payhook'),
         });
       }
       const { checks } = (await machine.run(['doctor', '--json'], { env })).json();

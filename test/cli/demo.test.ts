@@ -65,7 +65,7 @@ test('the demo fills an empty account beside a server that delivers too, never m
   const interrupted = await stopped.ended;
   expect(interrupted).toMatchObject({ code: 1, stdout: '' });
   expect(interrupted.stderr).toMatch(
-    /^payhook: interrupted: .* stays in the account Demo; payhook demo begins/,
+    /^payhook: interrupted: .* stays in the account Demo; payhook demo starts/,
   );
   // of all endpoints only the one of the first demo is left to be sent to
   expect(await count('webhook_endpoints', 'disabled_at is null')).toBe(1);

@@ -118,7 +118,7 @@ test('a webhook with the secret is verified and answered 200; the same again is 
 test('what another secret signed, what is old and what is no webhook is NOT VERIFIED, and says why', async () => {
   const { url, line, stop } = await listen('--json', '--secret', SECRET);
   const cases = [
-    ['evt_other', { secret: OTHER }, 400, /no signature is right: is --secret of another endpoint/],
+    ['evt_other', { secret: OTHER }, 400, /no signature is right: --secret may belong to another endpoint/],
     ['evt_old', { secondsAgo: 3600 }, 400, /webhook-timestamp is 60 minutes old/],
     ['evt_text', { text: 'no JSON' }, 400, /the body is no JSON object/],
     ['evt_large', { text: `"${'x'.repeat(1024 * 1024)}"` }, 413, /larger than 1 MiB/],
@@ -182,7 +182,7 @@ test('for people it says where it listens, how its endpoint is made, and prints 
   );
   expect(stdout).toMatch(/^ {2}\{"name":"Zoë","note":"x{50,100}…$/m);
   expect(stdout).toMatch(/^.* {2}NOT VERIFIED {2}order\.created {2}evt_2 {2}attempt 1 {2}answer 400$/m);
-  expect(stdout).toContain('\n  no signature is right: is --secret of another endpoint');
+  expect(stdout).toContain('\n  no signature is right: --secret may belong to another endpoint');
 });
 
 test('--payload prints the whole payload, and --once stops after the first that is verified', async () => {

@@ -220,7 +220,7 @@ test('money that came back is booked once, and the line of the payout shows it',
     affiliate_id: id,
     returned_amount: 1000,
   });
-  await refuse(1, 'was booked as returned before', ...returned(String(id)));
+  await refuse(1, 'is already booked as returned', ...returned(String(id)));
   await refuse(1, 'the affiliate was not paid in this payout', ...returned(String(other)));
   await refuse(1, 'affiliate 999999999 is not in payout 1', ...returned('999999999'));
   expect(await say('payouts', 'show', '1')).toMatch(/ Ada .+ 10\.00 {2}USD +yes, came back$/m);
@@ -402,7 +402,7 @@ test('a payout is paid when --paid-at says, a day being one of the account', asy
   );
   const complete = ['payouts', 'complete', '1', '--all-paid', '--yes'];
   await refuse(1, 'paid_at must be an RFC 3339 instant or a day', ...complete, '--paid-at', 'today');
-  await refuse(1, 'paid_at must not lie before the payout was made', ...complete, '--paid-at', '2000-01-01');
+  await refuse(1, 'paid_at must not be before the payout was created', ...complete, '--paid-at', '2000-01-01');
   await refuse(1, 'paid_at must not lie in the future', ...complete, '--paid-at', '2999-12-31');
   const { created_at } = (await api.get(`${PAYOUTS}/current`)).body;
   expect(await ask(...complete, '--paid-at', created_at)).toMatchObject({ paid_at: created_at });

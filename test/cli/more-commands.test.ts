@@ -70,7 +70,7 @@ test('commissions create computes from the sale, in the currency of the account'
 test.each([
   [['--amount', '1.234', '--currency', 'usd'], 2, '--amount must be an amount in USD'],
   [['--amount', '1', '--rate-bps', '10001'], 2, '--rate-bps must be a whole number from 0 to 10000'],
-  [['--amount', '1', '--metadata', 'x'], 2, '--metadata must be such as name=value, not x'],
+  [['--amount', '1', '--metadata', 'x'], 2, '--metadata must look like name=value, not x'],
   [['--amount', '1', '--metadata', 'x=1', '--metadata', 'x=2'], 2, '--metadata names x twice'],
   [['--amount', '1', '--type', 'gift'], 2, "'gift' is invalid"],
   [[], 1, 'amount'],
@@ -149,7 +149,7 @@ test('webhooks change changes what is named, and says which headers went with th
 test.each([
   [[], 2, 'say what to change: --url, --types,'],
   [['--rate-limit', '0'], 2, '--rate-limit must be a whole number from 1 to 10000'],
-  [['--header', 'x-shop'], 2, '--header must be such as name:value, not x-shop'],
+  [['--header', 'x-shop'], 2, '--header must look like name:value, not x-shop'],
   [['--url', 'ftp://shop.example.com'], 1, 'url'],
   [['--types', 'payout.nothing'], 1, 'payout.nothing'],
 ])('webhooks change %j is refused and changes nothing', async (options, code, message) => {

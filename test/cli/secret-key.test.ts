@@ -287,7 +287,7 @@ test('with a database of one’s own the operator gives both keys, one process a
   expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining('do not have the new key') });
   expect(await countUnder(superuser, NEW)).toBe(0);
   const alone = await machine.run(['secret-key', 'rotate'], { env: old });
-  expect(alone).toMatchObject({ code: 1, stderr: expect.stringContaining('SECRET_KEY is the key in force') });
+  expect(alone).toMatchObject({ code: 1, stderr: expect.stringContaining('SECRET_KEY is the current key') });
   await stop(server);
   const restarted = await startServer(machine, { env: both });
   const restartedApi = apiOf(restarted.url, place.apiKey());
@@ -312,13 +312,13 @@ test('with a database of one’s own the operator gives both keys, one process a
   await expectSigned(restartedApi, endpoint);
   await expectSigned(otherApi, await makeEndpoint(restartedApi));
   expect((await machine.run(['secret-key', 'rotate'], { env: both })).stdout).toContain(
-    'had been changed already',
+    'was already changed',
   );
 
   const late = await machine.run(['serve'], { env: old });
   expect(late).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('SECRET_KEY is the key from before it was changed'),
+    stderr: expect.stringContaining('SECRET_KEY is the key from before the last change'),
   });
   await stop(other);
   await stop(restarted);

@@ -276,7 +276,7 @@ test('with a wrong secret listen refuses, and the log holds why', async () => {
   expect(await listener.line(event)).toMatchObject({
     verified: false,
     webhook_endpoint_id: null,
-    reason: expect.stringContaining('is --secret of another endpoint'),
+    reason: expect.stringContaining('--secret may belong to another endpoint'),
     answer: 400,
   });
   const [attempt] = (await logged(event, 'failed')).attempts;

@@ -96,7 +96,7 @@ describe.concurrent('a slice that is broken off', () => {
       };
       await stage.world.startWorker();
       const failures = () =>
-        log.filter(({ msg }) => String(msg).startsWith('carrying a recovery on failed')).length;
+        log.filter(({ msg }) => String(msg).startsWith('continuing a recovery failed')).length;
       if (how === 'cut') {
         await until('it was broken off three times', () => failures() >= 3);
       } else {

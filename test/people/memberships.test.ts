@@ -89,7 +89,7 @@ describe('an invitation', () => {
     const token = tokenIn(invitation_url);
     const refused = await choose(browserAt(world.url), token);
     expect(refused.status).toBe(400);
-    expect(refused.text).toContain('has a password on this server already: join with that one');
+    expect(refused.text).toContain('already has a password on this server: join with that one');
     expect((await join(browserAt(world.url), token, OTHER)).status).toBe(400);
     const there = browserAt(world.url);
     expect((await join(there, token)).status).toBe(303);
