@@ -272,7 +272,7 @@ export interface ChangeWebhookEndpointBody {
   /** http or https, without credentials and fragment, at a public address */
   readonly url?: string | undefined;
   readonly description?: string | null | undefined;
-  /** the events it gets: names such as payout.paid or payout.*; null = all */
+  /** which events it gets: names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /** your own headers, sent with every delivery; null removes one, others stay */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
@@ -681,7 +681,7 @@ export interface CreateWebhookEndpointBody {
   /** http or https, without credentials and fragment, at a public address */
   readonly url: string;
   readonly description?: string | null | undefined;
-  /** the events it gets: names such as payout.paid or payout.*; null = all */
+  /** which events it gets: names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /** your own headers, sent with every delivery; null removes one, others stay */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
@@ -701,7 +701,7 @@ export type DisabledReason = 'manual' | 'failing' | 'gone';
 
 export type EndpointStatus = 'enabled' | 'disabled';
 
-/** a complete event, as it is sent */
+/** a whole event, as it is sent */
 export interface Event {
   readonly id: string;
   readonly object: 'event';
@@ -843,7 +843,7 @@ export interface NewUser {
 export interface NewWebhookEndpoint {
   readonly id: string;
   readonly object: 'webhook_endpoint';
-  /** where events are sent */
+  /** where events are sent to */
   readonly url: string;
   /** a note of yours */
   readonly description: string | null;
@@ -853,10 +853,7 @@ export interface NewWebhookEndpoint {
   /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
   readonly disabled_reason: DisabledReason | null;
   readonly disabled_at: Timestamp | null;
-  /**
-   * nothing is sent before this time: the receiver asked for a pause (Retry-After) or was busy (429, 502, 503,
-   * 504)
-   */
+  /** nothing is sent before: it asked to be left alone (Retry-After), or was busy (429, 502, 503, 504) */
   readonly paused_until: Timestamp | null;
   /** attempts per second; null = no limit */
   readonly rate_limit: number | null;
@@ -1435,9 +1432,9 @@ export interface PutAffiliateByExternalIdBody {
 export interface RecoverWebhookEndpointBody {
   /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD of the account */
   readonly since: string;
-  /** events created before it, including the whole of a day; at the latest now, which is the default */
+  /** events created before it, a day whole; now at the latest, and if left out */
   readonly until?: string | undefined;
-  /** one status of the events in the log, or several; default failed */
+  /** the status of the events in the log, or several; failed if left out */
   readonly status?: RecoveredStatus | readonly RecoveredStatus[] | undefined;
   /** names such as payout.paid or payout.*; null = all */
   readonly types?: readonly string[] | null | undefined;
@@ -1626,7 +1623,7 @@ export interface WebhookAttempt {
 export interface WebhookEndpoint {
   readonly id: string;
   readonly object: 'webhook_endpoint';
-  /** where events are sent */
+  /** where events are sent to */
   readonly url: string;
   /** a note of yours */
   readonly description: string | null;
@@ -1636,10 +1633,7 @@ export interface WebhookEndpoint {
   /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
   readonly disabled_reason: DisabledReason | null;
   readonly disabled_at: Timestamp | null;
-  /**
-   * nothing is sent before this time: the receiver asked for a pause (Retry-After) or was busy (429, 502, 503,
-   * 504)
-   */
+  /** nothing is sent before: it asked to be left alone (Retry-After), or was busy (429, 502, 503, 504) */
   readonly paused_until: Timestamp | null;
   /** attempts per second; null = no limit */
   readonly rate_limit: number | null;
@@ -1670,7 +1664,7 @@ export interface WebhookEndpointSecret {
   readonly object: 'webhook_endpoint_secret';
   /** signs what is sent (Standard Webhooks); null when a stored answer is replayed */
   readonly secret: string | null;
-  /** until then deliveries are also signed with the previous secret */
+  /** until then deliveries carry the signature of the secret before this one too */
   readonly previous_secret_expires_at: Timestamp | null;
 }
 
@@ -1740,7 +1734,7 @@ export interface WebhookRecovery {
   readonly id: string;
   readonly object: 'webhook_recovery';
   readonly webhook_endpoint_id: string;
-  /** paused: the endpoint is disabled; the job continues when it is enabled */
+  /** paused: the endpoint is disabled; it goes on when the endpoint is enabled */
   readonly status: RecoveryStatus;
   readonly filters: {
     readonly since: Timestamp;
@@ -1749,7 +1743,7 @@ export interface WebhookRecovery {
     /** null = all */
     readonly types: readonly string[] | null;
   };
-  /** how far the job is between `since` and `until`: events created before this are done */
+  /** events created before this were looked at: how far it is between `since` and `until` */
   readonly processed_until: Timestamp | null;
   /** events it queued */
   readonly queued_count: number;
@@ -2612,7 +2606,10 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: WebhookEndpoint;
   };
-  /** Delete a webhook endpoint. Pending events end as failed. The log stays readable until its retention ends. */
+  /**
+   * Delete a webhook endpoint. What is still pending there ends as failed; its log stays readable until
+   * retention.
+   */
   readonly deleteWebhookEndpoint: {
     readonly path: [id: string];
     readonly result: undefined;
@@ -2622,7 +2619,7 @@ export interface Operations {
     readonly path: [id: string];
     readonly result: WebhookEndpointSecret;
   };
-  /** Make a new secret. Deliveries are signed with both secrets for a day, or for `overlap_seconds`. */
+  /** Make a new secret. Deliveries carry the signatures of both for a day, or as long as `overlap_seconds` says. */
   readonly rotateWebhookEndpointSecret: {
     readonly path: [id: string];
     readonly body?: RotateWebhookEndpointSecretBody;
@@ -2636,10 +2633,10 @@ export interface Operations {
     readonly result: WebhookEvent;
   };
   /**
-   * Send events of a period again. Stores a job that workers carry out. Every event of the log that matches when
-   * the job reaches it is sent once more, like a retry, oldest first and a few at a time, so new events do not
-   * wait. An endpoint has one job at a time. A token without the scope affiliates must name the `types`, and
-   * none of payouts, commissions or affiliates.
+   * Send events of a period again. Stores a job that workers carry out: every event of the log that matches when
+   * the job comes to it is sent once more, as by a retry, the oldest first and a few at a time, so that new
+   * events do not wait. An endpoint has one at a time. A token without the scope affiliates names the `types`,
+   * none of payouts, commissions and affiliates.
    */
   readonly recoverWebhookEndpoint: {
     readonly path: [id: string];

@@ -52,7 +52,7 @@ test('metadata of a payout are given when it is made, shown, and replaced when i
 test('metadata that are none are refused before anything is tried', async () => {
   const { id } = await makeAffiliate(api);
   for (const text of ['a', '=x']) {
-    await refuse(2, '--metadata must be such as', 'affiliates', 'change', `${id}`, '--metadata', text);
+    await refuse(2, '--metadata must look like', 'affiliates', 'change', `${id}`, '--metadata', text);
   }
   await refuse(2, 'a twice', 'programs', 'create', '--name', 'P', '--metadata', 'a=1', '--metadata', 'a=2');
 });

@@ -402,7 +402,13 @@ test('a payout is paid when --paid-at says, a day being one of the account', asy
   );
   const complete = ['payouts', 'complete', '1', '--all-paid', '--yes'];
   await refuse(1, 'paid_at must be an RFC 3339 instant or a day', ...complete, '--paid-at', 'today');
-  await refuse(1, 'paid_at must not be before the payout was created', ...complete, '--paid-at', '2000-01-01');
+  await refuse(
+    1,
+    'paid_at must not be before the payout was created',
+    ...complete,
+    '--paid-at',
+    '2000-01-01',
+  );
   await refuse(1, 'paid_at must not lie in the future', ...complete, '--paid-at', '2999-12-31');
   const { created_at } = (await api.get(`${PAYOUTS}/current`)).body;
   expect(await ask(...complete, '--paid-at', created_at)).toMatchObject({ paid_at: created_at });

@@ -21,7 +21,10 @@ test.each([
   ['payouts export 1 --format wise --format paypal', '--format is given twice'],
   ['payouts export 1 -o - --force', '--force has no effect with --output -: no file is written'],
   ['listen --payload --json', '--payload has no effect with --json: the payload is always whole there'],
-  ['listen --account a --secret x', '--account has no effect with --secret: nobody is asked for secrets'],
+  [
+    'listen --account a --secret x',
+    '--account has no effect with --secret: the server is not asked for secrets',
+  ],
   [
     'refunds create --order 1 --external-id r1 --currency usd --yes',
     '--currency has no effect without an amount: all that is left is refunded',

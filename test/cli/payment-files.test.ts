@@ -109,12 +109,7 @@ test('a refusal of the server names the option that helps', async () => {
   const paypal = (...args: string[]) => exportTo('--format', 'paypal', ...args);
   await refuse(paypal(), 1, 'choose with --currency, one of eur, usd');
   await refuse(paypal('--currency', 'chf'), 1, '--currency: the payout pays nothing in chf');
-  await refuse(
-    paypal('--currency', 'usd'),
-    1,
-    `(affiliates ${bob})`,
-    '--allow-skipped leaves them out',
-  );
+  await refuse(paypal('--currency', 'usd'), 1, `(affiliates ${bob})`, '--allow-skipped leaves them out');
 });
 
 test('an option that the format does not have is a usage error', async () => {

@@ -98,7 +98,7 @@ function chooseCurrency(groups: readonly PaymentGroup[], wanted: string | null):
   if (wanted === null && currencies.length > 1) {
     throw fail(
       'several_currencies',
-      `the file holds one currency and the payout pays in several: choose one with currency, from ${currencies.join(', ')}`,
+      `the file holds one currency and the payout pays in several: choose with currency, one of ${currencies.join(', ')}`,
     );
   }
   return wanted ?? currencies[0] ?? null;

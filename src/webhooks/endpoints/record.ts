@@ -108,7 +108,7 @@ const optional = {
   ),
   headers: Type.Optional(
     Type.Record(Type.String(), nullable(Type.String()), {
-      description: 'your own headers, sent with every delivery; null takes one away, others stay',
+      description: 'your own headers, sent with every delivery; null removes one, others stay',
     }),
   ),
   rate_limit: Type.Optional(

@@ -39,7 +39,7 @@ export const create = writeRoute({
   path: '/v2/webhook-endpoints',
   access: 'webhooks',
   summary: 'Create a webhook endpoint',
-  description: 'Events that happen from now on are sent there. The answer shows the secret that signs them.',
+  description: 'Events from now on are sent there. The answer shows the secret that signs them.',
   body: newEndpoint,
   returns: { 201: newWebhookEndpoint },
   errors: ['invalid_url', 'invalid_event_type', 'invalid_header', 'too_many_endpoints'],
@@ -65,9 +65,9 @@ export const change = writeRoute({
   sends: ['Payhook-Dropped-Headers'],
   summary: 'Change, enable or disable a webhook endpoint',
   description:
-    'What happens while it is disabled is held. When it is enabled again, all that is held is sent, with a new schedule. ' +
-    'Header values stay with the origin they were given for: with a URL of another scheme, host or port they are dropped ' +
-    'unless the same request gives them again, and `Payhook-Dropped-Headers` names the ones that were.',
+    'Events are held while the endpoint is disabled. When it is enabled again, all held events are sent, with a new schedule. ' +
+    'Header values stay with the origin they were given for. A URL with another scheme, host or port drops them ' +
+    'unless the same request sends them again; `Payhook-Dropped-Headers` names what was dropped.',
   body: endpointChange,
   returns: { 200: webhookEndpoint },
   errors: ['resource_missing', 'invalid_url', 'invalid_event_type', 'invalid_header'],

@@ -32,9 +32,9 @@ export const webhookRecovery = strict(
         description: 'events created before this were looked at: how far it is between `since` and `until`',
       }),
     ),
-    queued_count: Type.Integer({ description: 'events it put into work' }),
+    queued_count: Type.Integer({ description: 'events it queued' }),
     skipped_count: Type.Integer({
-      description: 'events that were due or under way anyway: that attempt is theirs',
+      description: 'events that were already due or being sent: that attempt counts',
     }),
     created_by: Type.String(),
     created_at: timestamp,

@@ -10,7 +10,7 @@ export const recover = writeRoute({
   method: 'POST',
   path: '/v2/webhook-endpoints/{id}/recover',
   access: 'webhooks',
-  summary: 'Send events of a span of time again',
+  summary: 'Send events of a period again',
   description:
     'Stores a job that workers carry out: every event of the log that matches when the job comes to it is sent once ' +
     'more, as by a retry, the oldest first and a few at a time, so that new events do not wait. An endpoint has one ' +
@@ -45,7 +45,7 @@ export const get = readRoute({
   path: '/v2/webhook-endpoints/{id}/recoveries/{recovery_id}',
   access: 'webhooks',
   summary: 'Get a recovery',
-  description: 'How far it is, and what it has put into work.',
+  description: 'Shows how far it is and what it has queued.',
   returns: { 200: webhookRecovery },
   errors: ['resource_missing'],
   handle: async ({ db, account, params }) => ok(await getRecovery(db, account, params)),
@@ -57,7 +57,8 @@ export const cancel = writeRoute({
   path: '/v2/webhook-endpoints/{id}/recoveries/{recovery_id}',
   access: 'webhooks',
   summary: 'Cancel a recovery',
-  description: 'It puts nothing more into work; what it has put there is sent. The record stays.',
+  description:
+    'Cancelling stops it from queueing more; what is already queued is still sent. The record stays.',
   returns: { 204: null },
   errors: ['resource_missing', 'recovery_ended'],
   handle: async ({ tx, account, params }) => {
