@@ -6,6 +6,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const STEPS = [
   ['format and lint', 'node_modules/.bin/biome', ['ci', '--colors=off', '--error-on-warnings', '.']],
   ['types', 'node_modules/.bin/tsc', ['-p', 'tsconfig.json']],
+  ['types of the dashboard', 'node_modules/.bin/tsc', ['-p', 'dashboard/tsconfig.json']],
+  ['size of the dashboard', process.execPath, ['scripts/dashboard.mjs']],
   ['import rules', process.execPath, ['scripts/imports.mjs']],
   ['dead code', 'node_modules/.bin/knip', ['--no-progress', '--no-config-hints']],
   ['generated files', 'node_modules/.bin/tsx', ['scripts/generate.ts', '--check']],

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ROOMS } from './rooms.mjs';
+import { DASHBOARD_ROOMS, FOR_DASHBOARD, ROOMS } from './rooms.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -111,8 +111,42 @@ for (const [room, , knows] of ROOMS) {
       problems.push(`scripts/rooms.mjs: ${room} does not need to know ${known}`);
   }
 }
+
+const dashboard = readdirSync(join(root, 'dashboard'), { recursive: true })
+  .map((name) => join('dashboard', name))
+  .filter((name) => /\.tsx?$/.test(name));
+const dashboardRooms = new Map(DASHBOARD_ROOMS.map(([name, , knows]) => [name, new Set([name, ...knows])]));
+// react stands for what vite.config.ts puts in its place
+const PACKAGES = /^(react|react-dom\/client|@tanstack\/react-(query|router)|virtual:tokens\.css)$/;
+const nounOf = (file) => file.split('/').slice(1, -1);
+for (const file of dashboard.filter((name) => name !== 'dashboard/vite.config.ts')) {
+  const text = readFileSync(join(root, file), 'utf8');
+  const lines = text.split('\n').length - 1;
+  if (lines > MOST_LINES) problems.push(`${file} has ${lines} lines, at most ${MOST_LINES}`);
+  const [room = '', noun] = nounOf(file);
+  if (!dashboardRooms.has(room))
+    problems.push(`${file}: scripts/rooms.mjs has no line for dashboard/${room}`);
+  for (const [, named, lazy, bare] of text.matchAll(
+    /from\s*'([^']+)'|import\('([^']+)'\)|^import '([^']+)'/gm,
+  )) {
+    const specifier = named ?? lazy ?? bare;
+    if (specifier.endsWith('.css') && specifier.startsWith('.')) continue;
+    const target = specifier.startsWith('.') ? join(dirname(file), specifier) : specifier;
+    const [to = '', toNoun] = target.startsWith('dashboard/') ? nounOf(target) : ['src'];
+    const isAllowed =
+      target.startsWith('.') || target.startsWith('src/')
+        ? FOR_DASHBOARD.test(target) && dashboardRooms.get(room)?.has('src')
+        : target.startsWith('dashboard/')
+          ? dashboardRooms.get(room)?.has(to) && !(room === 'screens' && to === 'screens' && noun !== toNoun)
+          : PACKAGES.test(target);
+    if (!isAllowed) problems.push(`${file} may not import ${target}`);
+  }
+}
+
 if (problems.length > 0) {
   console.error([...new Set(problems)].join('\n'));
   process.exit(1);
 }
-console.log(`imports: ${files.length} files in ${ROOMS.length} rooms keep the rules`);
+console.log(
+  `imports: ${files.length} files in ${ROOMS.length} rooms keep the rules, and ${dashboard.length} of the dashboard`,
+);

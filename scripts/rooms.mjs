@@ -72,6 +72,7 @@ export const ROOMS = [
 
   ['screens', 'what people see in a browser', ['catalogue', 'people', 'outbox', 'contract', 'db', 'kernel']],
   ['screens/html', 'escaping, the page around a screen, its style', []],
+  ['screens/dashboard', 'the files of the built dashboard', []],
   ['screens/reference', 'the reference at /docs', ['screens/html']],
   ['oauth', 'the authorization server', ['screens', 'people', 'contract', 'db', 'kernel']],
   [
@@ -116,3 +117,20 @@ export const ROOMS = [
   ['cli/system', 'payhook serve, worker, doctor, secret-key, …', ['cli/command', 'cli/terminal']],
   ['cli/demo', 'payhook demo', ['cli/command', 'cli/terminal', 'cli/webhooks']],
 ];
+
+/** The same of the dashboard, which is a program of its own: what is not named here it knows through the API alone. */
+export const DASHBOARD_ROOMS = [
+  ['texts', 'all words that people read', []],
+  ['data', 'what is asked of the API and written by it, the session, the choices of the person', ['src']],
+  ['parts', 'the design system', ['data', 'texts', 'src']],
+  ['app', 'what is around every screen', ['parts', 'data', 'texts', 'src']],
+  [
+    'screens',
+    'one folder a noun, one file a screen; nouns do not know each other',
+    ['app', 'parts', 'data', 'texts', 'src'],
+  ],
+  ['', 'the beginning: the routes of all screens, and how it is built', ['screens', 'app', 'data']],
+];
+
+/** What the dashboard may take of the server: the types and errors of the client, and how money and time are written. */
+export const FOR_DASHBOARD = /^src\/(client\/(api|errors|retry)|kernel\/(money|time))\.ts$/;

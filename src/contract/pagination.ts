@@ -16,6 +16,8 @@ export interface PageInput {
   readonly db: Database;
   readonly log: Logger;
   readonly method: string;
+  /** Without the query. */
+  readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** Each parameter as often as it came. */
   readonly query: URLSearchParams;
@@ -34,8 +36,9 @@ export interface PageInput {
 
 export interface PageReply {
   readonly status: number;
-  readonly body: string;
-  readonly type: 'text/html; charset=utf-8' | 'application/json; charset=utf-8' | null;
+  readonly body: string | Buffer;
+  /** The media type; null = there is no body. */
+  readonly type: string | null;
   /** A list for Set-Cookie. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** Origins besides our own that a form of this page may end up at. */
@@ -48,6 +51,8 @@ export interface PageRoute {
   readonly path: string;
   /** How errors nobody foresaw, and bodies nobody can read, are told: to people, or as RFC 6749 section 5.2 says. */
   readonly errors: 'page' | 'oauth';
+  /** The same for everybody, so that nobody looks who asks: `signedIn` is null. */
+  readonly isPublic?: boolean;
   handle(input: PageInput): Promise<PageReply>;
 }
 

@@ -11,9 +11,10 @@ import { type Failure, fail } from '../kernel/errors.ts';
 import { hashSecret, isSecret } from '../kernel/secrets.ts';
 import { OAUTH_ROUTES } from '../oauth/routes.ts';
 import { findSession } from '../people/sessions/service.ts';
+import { showDashboard } from '../screens/dashboard.ts';
+import { nothingHere } from '../screens/guard.ts';
 import { errorPage } from '../screens/html/html.ts';
 import { PAGE_ROUTES } from '../screens/routes.ts';
-import { nothingHere, showStart } from '../screens/start.ts';
 import { descriptionOf } from './description.ts';
 import { pathOf, READING } from './methods.ts';
 import { toFailure } from './respond.ts';
@@ -52,7 +53,7 @@ export function refusePage(path: string, message: string): ((reply: FastifyReply
 }
 
 /**
- * What a browser is shown where no route is: the start page at `/`, elsewhere that nothing is there. null for programs,
+ * What a browser is shown where no route is: the dashboard at `/`, elsewhere that nothing is there. null for programs,
  * which ask for no HTML, and in the API, whose errors are JSON for everybody.
  */
 export function missingPage(
@@ -65,7 +66,7 @@ export function missingPage(
   return async (reply) => {
     if (path !== '/') return sendPage(reply, nothingHere());
     try {
-      return sendPage(reply, await showStart(await inputOf(request, options)));
+      return sendPage(reply, await showDashboard(await inputOf(request, options)));
     } catch (error) {
       return sendPage(reply, failurePage(toFailure(error as Error, request)));
     }
@@ -84,13 +85,17 @@ function addPage(app: FastifyInstance, route: PageRoute, options: ServerOptions)
     bodyLimit: route.errors === 'oauth' ? OAUTH_FORM_LIMIT : FORM_LIMIT,
     errorHandler: (error, request, reply) => sendPage(reply, unforeseen(route, error as Error, request)),
     handler: async (request, reply) => {
-      const answer = await route.handle(await inputOf(request, options));
+      const answer = await route.handle(await inputOf(request, options, route.isPublic));
       return sendPage(reply, answer);
     },
   });
 }
 
-async function inputOf(request: FastifyRequest, options: ServerOptions): Promise<PageInput> {
+async function inputOf(
+  request: FastifyRequest,
+  options: ServerOptions,
+  isPublic = false,
+): Promise<PageInput> {
   const start = request.url.indexOf('?');
   const { body } = request;
   // both are judged before anything is looked up
@@ -100,10 +105,11 @@ async function inputOf(request: FastifyRequest, options: ServerOptions): Promise
     db: options.db,
     log: request.log as PageInput['log'],
     method: request.method === 'HEAD' ? 'GET' : request.method,
+    path: pathOf(request),
     headers: request.headers,
     query,
     form,
-    signedIn: await signedInOf(request, options),
+    signedIn: isPublic ? null : await signedInOf(request, options),
     address: request.ip,
     requestId: request.id,
     baseUrl: options.baseUrl(),

@@ -7,7 +7,7 @@ import { accountsOf, changePassword } from '../people/users/credentials.ts';
 import { getUser } from '../people/users/service.ts';
 import { accountsCard } from './accounts.ts';
 import { browserName } from './browsers.ts';
-import { HOME, hasToken, refuseForNow, refuseUnsigned, sessionEnded, sessionHeader, show } from './guard.ts';
+import { hasToken, refuseForNow, refuseUnsigned, sessionEnded, sessionHeader, show } from './guard.ts';
 import {
   actions,
   button,
@@ -23,7 +23,8 @@ import {
 } from './html/html.ts';
 import { newPasswordFields, newPasswordProblems, usernameHint } from './passwords.ts';
 
-const TO_SIGN_IN = `/sign-in?next=${encodeURIComponent(HOME)}`;
+const ACCOUNT = '/account';
+const TO_SIGN_IN = `/sign-in?next=${encodeURIComponent(ACCOUNT)}`;
 
 // Remarks after something was done, by the word in the address.
 const DONE: Readonly<Record<string, string>> = {
@@ -54,7 +55,7 @@ export async function showAccount(input: PageInput): Promise<PageReply> {
 /** POST /account/password */
 export async function submitNewPassword(input: PageInput): Promise<PageReply> {
   const { db, signedIn, form: sent } = input;
-  if (!signedIn) return sessionEnded(HOME);
+  if (!signedIn) return sessionEnded(ACCOUNT);
   if (!hasToken(input)) return refuseUnsigned();
   const who = identityOf(signedIn);
   const { email } = await meOf(input, signedIn);
@@ -66,7 +67,7 @@ export async function submitNewPassword(input: PageInput): Promise<PageReply> {
   if (problems.length > 0) return show(400, await document(input, signedIn, problems));
   const result = await changePassword(db, who, { current, next: sent.get('new') ?? '' }, input);
   if (result.kind === 'limited') return refuseForNow(result.seconds);
-  if (result.kind === 'changed') return redirect(`${HOME}?done=password`);
+  if (result.kind === 'changed') return redirect(`${ACCOUNT}?done=password`);
   const wrong = [{ field: 'current', message: 'this is not your current password' }];
   return show(400, await document(input, signedIn, wrong));
 }
@@ -74,7 +75,7 @@ export async function submitNewPassword(input: PageInput): Promise<PageReply> {
 /** POST /account/sessions/end: one session of the person, or all the others, in whatever account. */
 export async function endSessions(input: PageInput): Promise<PageReply> {
   const { db, signedIn, form: sent, requestId } = input;
-  if (!signedIn) return sessionEnded(HOME);
+  if (!signedIn) return sessionEnded(ACCOUNT);
   if (!hasToken(input)) return refuseUnsigned();
   const { person, session } = identityOf(signedIn);
   const wanted = sent.get('session') ?? '';
@@ -82,7 +83,7 @@ export async function endSessions(input: PageInput): Promise<PageReply> {
   // one that is not there has ended, which is what was asked for
   await db.transaction((tx) => endOwnSessions(tx, person, which, requestId));
   if (wanted === idOf('ses', session)) return redirect('/sign-in?done', sessionHeader(null, input));
-  return redirect(`${HOME}?done=${wanted === 'others' ? 'sessions' : 'session'}`);
+  return redirect(`${ACCOUNT}?done=${wanted === 'others' ? 'sessions' : 'session'}`);
 }
 
 async function meOf({ db }: PageInput, signedIn: SignedIn): Promise<Me> {
@@ -98,7 +99,7 @@ async function document(input: PageInput, signedIn: SignedIn, problems: readonly
   const body = [
     done === undefined ? '' : goodNotice(done),
     await identityCard(input, signedIn, me),
-    accounts.length > 1 ? accountsCard(accounts, { signedIn, next: `${HOME}?done=account` }) : '',
+    accounts.length > 1 ? accountsCard(accounts, { signedIn, next: `${ACCOUNT}?done=account` }) : '',
     passwordCard(me, csrf, problems),
     await sessionsCard(input, signedIn, { csrf, isInSeveral: accounts.length > 1 }),
   ];

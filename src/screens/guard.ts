@@ -6,8 +6,8 @@ import { SESSION_SECONDS } from '../people/sessions/service.ts';
 import type { Visit } from '../people/users/credentials.ts';
 import { errorPage } from './html/html.ts';
 
-/** Where a signed-in user goes when nothing else is asked for. */
-export const HOME = '/account';
+/** Where a signed-in user goes when nothing else is asked for: the dashboard. */
+export const HOME = '/';
 
 const LONGEST_PATH = 8000;
 
@@ -49,6 +49,11 @@ export function refuseForeign(): PageReply {
   });
 }
 
+/** A browser at an address where nothing is. */
+export function nothingHere(): PageReply {
+  return errorPage(404, 'there is no page at this address; the start page says what there is');
+}
+
 /** The answer to a form of somebody whose session has ended; `next` is where they go on once they have signed in. */
 export function sessionEnded(next: string): PageReply {
   return redirect(`/sign-in?${new URLSearchParams({ next, ended: '' })}`);
@@ -63,7 +68,7 @@ export function hasToken({ form, signedIn }: PageInput): boolean {
 export function refuseUnsigned(): PageReply {
   return errorPage(403, 'this form is too old: open the page and try again', {
     href: HOME,
-    label: 'Go to your account',
+    label: 'Go to the start page',
   });
 }
 

@@ -1,6 +1,7 @@
 import type { PageRoute } from '../contract/pagination.ts';
 import { endSessions, showAccount, submitNewPassword } from './account.ts';
 import { showAccounts, submitAccount } from './accounts.ts';
+import { DASHBOARD_ROUTES } from './dashboard.ts';
 import { submitJoin } from './invitation.ts';
 import { showPassword, submitPassword } from './links.ts';
 import { REFERENCE_ROUTES } from './reference/routes.ts';
@@ -14,7 +15,7 @@ const page = (method: PageRoute['method'], path: string, handle: PageRoute['hand
   handle,
 });
 
-/** The pages for people: signing in and out, setting up, choosing a password, the own account. */
+/** The pages for people: signing in and out, setting up, choosing a password, the own account, the reference, the dashboard. */
 export const PAGE_ROUTES: readonly PageRoute[] = [
   page('GET', '/sign-in', showSignIn),
   page('POST', '/sign-in', submitSignIn),
@@ -30,4 +31,5 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   page('POST', '/account/password', submitNewPassword),
   page('POST', '/account/sessions/end', endSessions),
   ...REFERENCE_ROUTES,
+  ...DASHBOARD_ROUTES,
 ];

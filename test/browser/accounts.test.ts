@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { authorizePath, register } from '../oauth/support.ts';
 import { makeUser, PASSWORD } from '../people/support.ts';
 import { useWorld } from '../support/world.ts';
-import { inChromium } from './support.ts';
+import { inChromium, openAccount } from './support.ts';
 
 inChromium('somebody who is invited to a second account', (chromium) => {
   const world = useWorld();
@@ -22,7 +22,7 @@ inChromium('somebody who is invited to a second account', (chromium) => {
     await join('not the password');
     expect(await page.getByRole('alert').textContent()).toContain('The password is wrong');
     await join(PASSWORD);
-    await page.waitForURL(`${world.url}/account`);
+    await openAccount(page, world.url);
     expect(await page.getByText('this account').count()).toBe(1);
 
     const question = world.url + authorizePath(application, { state: 'a b&c=d' });

@@ -7,7 +7,16 @@ import { everything, makeUser, PASSWORD, signInAs } from '../people/support.ts';
 import { certificateFor } from '../support/certificate.ts';
 import { until } from '../support/wire.ts';
 import { startWorld, useWorld } from '../support/world.ts';
-import { inChromium, type Page, type Site, sessionOf, signInOn, startSite, type Visitor } from './support.ts';
+import {
+  inChromium,
+  openAccount,
+  type Page,
+  type Site,
+  sessionOf,
+  signInOn,
+  startSite,
+  type Visitor,
+} from './support.ts';
 
 const WHERE = [['neighbour'], ['stranger']] as const;
 
@@ -33,7 +42,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     const made = await chromium.visitor({ scripts: true });
     await made.page.goto(`${world.url}/sign-in`);
     await signInOn(made.page, email);
-    await made.page.waitForURL(`${world.url}/account`);
+    await openAccount(made.page, world.url);
     return made;
   }
   const isSignedIn = async (page: Page) => {
@@ -231,7 +240,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     await plant(first, made);
     await first.page.goto(`${world.url}/sign-in`);
     await signInOn(first.page, email);
-    await first.page.waitForURL(`${world.url}/account`);
+    await openAccount(first.page, world.url);
     const own = await sessionOf(first);
     expect(own).toMatch(/^phi_/);
     expect(own).not.toBe(made);
@@ -242,7 +251,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     const theirs = mallory.browser.cookie() ?? '';
     await plant(second, theirs);
     await signInOn(second.page, email);
-    await second.page.waitForURL(`${world.url}/account`);
+    await openAccount(second.page, world.url);
     expect(await second.page.getByRole('main').textContent()).toContain(email);
     expect(await sessionOf(second)).not.toBe(theirs);
     expect((await mallory.browser.get('/account')).text).not.toContain(email);
@@ -284,7 +293,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     const there = await chromium.visitor({ scripts: true });
     await there.page.goto(`${outer}/sign-in`);
     await signInOn(there.page, other);
-    await there.page.waitForURL(`${outer}/account`);
+    await openAccount(there.page, outer);
     const secured = (await there.context.cookies()).filter(({ name }) => name === '__Host-payhook_session');
     expect(secured).toMatchObject([{ httpOnly: true, sameSite: 'Lax', secure: true, path: '/' }]);
     expect(await there.page.evaluate('document.cookie')).toBe('');
@@ -302,7 +311,7 @@ inChromium('against somebody who is signed in', (chromium) => {
       const { page } = await chromium.visitor({ scripts });
       await page.goto(`${world.url}/sign-in`);
       await signInOn(page, email);
-      await page.waitForURL(`${world.url}/account`);
+      await openAccount(page, world.url);
       await page.goto(request());
       await page.getByRole('heading', { name: /wants access/ }).waitFor();
       await page.goto(`${world.url}/account?done=session`);
@@ -363,7 +372,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByLabel('The same again').fill(PASSWORD);
     await page.getByRole('button', { name: 'Join', exact: true }).click();
-    await page.waitForURL(`${world.url}/account`);
+    await openAccount(page, world.url);
     // a mistake that goes back through the sign-in form, and a consent
     await page.context().clearCookies();
     await page.goto(`${request(app, onward)}&code_challenge_method=plain`);

@@ -9,6 +9,7 @@ import {
   factsOf,
   focusOf,
   inChromium,
+  openAccount,
   type Page,
   type Site,
   sessionOf,
@@ -82,7 +83,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     await page.getByLabel('Password again').fill(PASSWORD);
     await press(page, 'Create the owner');
 
-    await page.waitForURL(`${fresh.url}/account`);
+    await openAccount(page, fresh.url);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Ada Lovelace');
     expect(await page.getByRole('main').textContent()).toContain('ada@example.com');
     expect(await page.getByText('this browser').count()).toBe(1);
@@ -92,7 +93,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     expect(await page.getByRole('status').textContent()).toBe('You are signed out.');
     expect(await sessionOf(ada)).toBeUndefined();
     await signInOn(page, 'ada@example.com');
-    await page.waitForURL(`${fresh.url}/account`);
+    await openAccount(page, fresh.url);
     // once only
     await page.goto(fresh.url + link.pathname + link.search);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('This link has ended');

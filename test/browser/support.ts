@@ -22,11 +22,20 @@ export interface Visitor {
   readonly context: Context;
   /** What the browser refused because of a Content-Security-Policy. */
   readonly refusals: string[];
+  /** Errors on the console and exceptions of scripts, but for answers that are refusals. */
+  readonly errors: string[];
 }
 
 export interface Chromium {
   /** Somebody new; pages run no scripts unless `scripts` says so. */
-  visitor(options?: { scripts?: boolean }): Promise<Visitor>;
+  visitor(options?: VisitorOptions): Promise<Visitor>;
+}
+
+interface VisitorOptions {
+  readonly scripts?: boolean;
+  /** The room for the page, in pixels; a desktop's unless it says otherwise. */
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly colorScheme?: 'light' | 'dark';
 }
 
 /** A `describe` whose tests have a Chromium; where there is none they are skipped, and the title says why. */
@@ -52,8 +61,9 @@ export function inChromium(title: string, body: (chromium: Chromium) => void): v
     });
     afterAll(() => instance.close());
     body({
-      async visitor({ scripts = false } = {}) {
+      async visitor({ scripts = false, ...look } = {}) {
         const context = await instance.newContext({
+          ...look,
           javaScriptEnabled: scripts,
           ignoreHTTPSErrors: true,
           locale: 'en-GB',
@@ -62,10 +72,15 @@ export function inChromium(title: string, body: (chromium: Chromium) => void): v
         context.setDefaultTimeout(15_000);
         const page = await context.newPage();
         const refusals: string[] = [];
+        const errors: string[] = [];
         page.on('console', (message) => {
-          if (message.text().includes('Content Security Policy')) refusals.push(message.text());
+          const text = message.text();
+          if (text.includes('Content Security Policy')) refusals.push(text);
+          else if (message.type() === 'error' && !text.startsWith('Failed to load resource'))
+            errors.push(text);
         });
-        return { page, context, refusals };
+        page.on('pageerror', (error) => errors.push(String(error)));
+        return { page, context, refusals, errors };
       },
     });
   });
@@ -113,6 +128,12 @@ export async function signInOn(page: Page, email: string, password = PASSWORD): 
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** Waits for the dashboard, where a sign-in leads to, and goes on to the page of the own account. */
+export async function openAccount(page: Page, url: string): Promise<void> {
+  await page.waitForURL((at) => ['/', '/payouts'].includes(at.pathname));
+  await page.goto(`${url}/account`);
 }
 
 /** The value of the session's cookie, which has another name with https. */

@@ -51,7 +51,7 @@ async function makeBoth(role: Role = 'member') {
   const { id: inShop, email, browser: shopBrowser } = await makeUser(shop, role);
   const { id: inAgency, invitation_url } = await inviteTo(agency, email, role);
   const agencyBrowser = browserAt(world.url);
-  expect((await join(agencyBrowser, tokenIn(invitation_url))).location).toBe('/account');
+  expect((await join(agencyBrowser, tokenIn(invitation_url))).location).toBe('/');
   return { email, inShop, inAgency, shopBrowser, agencyBrowser };
 }
 
@@ -112,7 +112,7 @@ describe('an invitation', () => {
     const csrf = await browser.token();
     expect((await browser.get(`/password?token=${token}`)).text).not.toContain('type="password"');
     expect((await browser.submit('/password/join', { token, csrf: 'guessed' })).status).toBe(403);
-    expect((await browser.submit('/password/join', { token, csrf })).location).toBe('/account');
+    expect((await browser.submit('/password/join', { token, csrf })).location).toBe('/');
     expect(await placeOf(browser)).toBe(await accountId(agency));
   });
 

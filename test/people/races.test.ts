@@ -90,7 +90,7 @@ test('no session that was opened with the old password outlives its change', asy
     () => signInAs(world.url, email),
     () => browser.submit('/account/password', change),
   );
-  expect([signedIn.answer.location, changed.location]).toEqual(['/account', '/account?done=password']);
+  expect([signedIn.answer.location, changed.location]).toEqual(['/', '/account?done=password']);
   expect(await isSignedIn(signedIn.browser)).toBe(false);
   expect(await isSignedIn(browser)).toBe(true);
 });

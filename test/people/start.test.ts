@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
 import { authorizePath, register } from '../oauth/support.ts';
 import { useWorld } from '../support/world.ts';
-import { type Browser, browserAt, makeUser, signInAs } from './support.ts';
+import { type Browser, browserAt, makeUser, PASSWORD, signInAs } from './support.ts';
 
 const world = useWorld();
 let email: string;
@@ -18,36 +18,61 @@ const open = (path: string, init: RequestInit = {}, cookie?: string) =>
   });
 
 describe('the start page', () => {
-  test('says how to begin while nobody can sign in', async () => {
-    const text = await (await open('/')).text();
-    expect(text).toContain('payhook users setup-link');
-    expect(text).not.toContain('href="/sign-in"');
-  });
-
-  test('leads to the sign-in, and to all that is public', async () => {
-    ({ email } = await makeUser(world.api, 'owner'));
+  test('without a session leads to the sign-in, which says how to begin while nobody can sign in', async () => {
     const answer = await open('/');
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
-    const text = await answer.text();
-    expect(text).not.toContain('<script');
-    const links = [...text.matchAll(/href="(\/[^"]*)"/g)].map(([, href = '']) => href);
-    expect(links).toEqual(['/', '/sign-in', '/docs', '/v2/openapi.json', '/healthz', '/readyz']);
-    for (const link of links) expect((await open(link)).status, link).toBe(200);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in']);
+    expect(await (await open('/sign-in')).text()).toContain('payhook users setup-link');
+    ({ email } = await makeUser(world.api, 'owner'));
+    expect(await (await open('/sign-in')).text()).not.toContain('payhook users setup-link');
   });
 
-  test('says who is signed in, with what is in a name as text', async () => {
-    const { id, browser } = await makeUser(world.api, 'viewer');
-    await world.api.patch(`/v2/users/${id}`, { name: '<b>Ada' });
-    const text = await (await open('/', {}, browser.cookie())).text();
-    expect(text).toContain('You are signed in as <b>&lt;b&gt;Ada</b>.');
-    expect(text).toContain('href="/account"');
-    expect(text).not.toContain('href="/sign-in"');
+  test.each([
+    ['/payouts', '/sign-in?next=%2Fpayouts'],
+    ['/payouts/po_1?step=files', '/sign-in?next=%2Fpayouts%2Fpo_1%3Fstep%3Dfiles'],
+    ['/webhooks/we_1', '/sign-in?next=%2Fwebhooks%2Fwe_1'],
+    ['/settings/people', '/sign-in?next=%2Fsettings%2Fpeople'],
+  ])('%s without a session comes back after the sign-in', async (path, location) => {
+    const answer = await open(path);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, location]);
+    const { browser } = await signInAs(world.url, email);
+    const next = new URL(location, world.url).searchParams.get('next') ?? '';
+    const back = await browser.submit('/sign-in', { email, password: PASSWORD, next });
+    expect(back.location).toBe(path);
+  });
+
+  test('each address of the dashboard answers its page, which runs the scripts of the build alone', async () => {
+    const { browser } = await signInAs(world.url, email);
+    for (const path of ['/', '/payouts', '/payouts/po_1', '/affiliates/7', '/events', '/settings/audit']) {
+      const answer = await open(path, {}, browser.cookie());
+      expect(answer.status, path).toBe(200);
+      const policy = answer.headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("script-src 'self';");
+      expect(policy).not.toContain('unsafe');
+      expect(answer.headers.get('cache-control')).toBe('private, no-cache');
+      expect(await answer.text()).toContain('<div id="root"></div>');
+    }
+  });
+
+  test('the files of the dashboard come compressed, to be kept for ever', async () => {
+    const { browser } = await signInAs(world.url, email);
+    const page = await (await open('/', {}, browser.cookie())).text();
+    const script = /src="(\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? '';
+    const get = (coding: string) => open(script, { headers: { 'accept-encoding': coding } });
+    const [whole, brotli, gzip] = [await get('identity'), await get('gzip, br'), await get('gzip, br;q=0')];
+    expect(whole.headers.get('content-encoding')).toBeNull();
+    expect(brotli.headers.get('content-encoding')).toBe('br');
+    expect(gzip.headers.get('content-encoding')).toBe('gzip');
+    const text = await whole.text();
+    expect([await brotli.text(), await gzip.text()]).toEqual([text, text]);
+    expect(whole.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect((await open('/assets/no-such.js')).status).toBe(404);
+    expect((await open('/assets/..%2f..%2fpackage.json')).status).toBe(404);
   });
 
   test('HEAD has its headers, and no body', async () => {
-    const [get, head] = [await open('/'), await open('/', { method: 'HEAD' })];
+    const { browser } = await signInAs(world.url, email);
+    const get = await open('/', {}, browser.cookie());
+    const head = await open('/', { method: 'HEAD' }, browser.cookie());
     expect(head.status).toBe(200);
     expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'));
     expect(await head.text()).toBe('');

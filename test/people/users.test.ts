@@ -104,7 +104,7 @@ describe('invitations and resets', () => {
     const browser = browserAt(world.url);
     expect((await browser.get(`/password?token=${token}`)).text).toContain('Welcome, Bob');
     expect((await choose(browser, token, 'bob@example.com')).status).toBe(400);
-    expect((await choose(browser, token)).location).toBe('/account');
+    expect((await choose(browser, token)).location).toBe('/');
     expect(await isSignedIn(browser)).toBe(true);
     expect((await choose(browserAt(world.url), token, OTHER)).status).toBe(410);
     expect((await world.api.get(`/v2/users/${body.id}`)).body.status).toBe('active');

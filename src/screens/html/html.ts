@@ -35,7 +35,8 @@ export const LOGO =
   '<svg viewBox="0 0 28 28" aria-hidden="true"><rect class="mark" width="28" height="28" rx="8"/>' +
   '<path class="stroke" d="M10 20.5V7.5h4.6a4.1 4.1 0 0 1 0 8.2h-1.1"/><path class="stroke" d="m15.6 13-2.7 2.7 2.7 2.7"/></svg>';
 
-const ICON = `data:image/svg+xml,${encodeURIComponent(
+/** The same as an icon of the browser: an address with the picture in it. */
+export const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 28 28"><rect width="28" height="28" rx="8" fill="#3347c8"/>' +
     '<g fill="none" stroke="#fff" stroke-width="2.25" stroke-linecap="round" stroke-linejoin="round">' +
     '<path d="M10 20.5V7.5h4.6a4.1 4.1 0 0 1 0 8.2h-1.1"/><path d="m15.6 13-2.7 2.7 2.7 2.7"/></g></svg>',

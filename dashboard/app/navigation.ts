@@ -1,0 +1,15 @@
+import type { IconName } from '../parts/icon.tsx';
+import { navigation } from '../texts/navigation.ts';
+
+export interface Entry {
+  readonly to: '/payouts';
+  readonly title: string;
+  readonly icon: IconName;
+  /** `g` and this letter go there. */
+  readonly letter: string;
+}
+
+/** The screens that are there, in their order: a new one is a line here. */
+export const ENTRIES: readonly Entry[] = [
+  { to: '/payouts', title: navigation.payouts, icon: 'payouts', letter: 'p' },
+];

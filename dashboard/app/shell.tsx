@@ -1,0 +1,131 @@
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { useCallback, useEffect, useState } from 'react';
+import { connection } from '../data/connection.ts';
+import { useMe } from '../data/me.ts';
+import { session } from '../data/session.ts';
+import { Empty, Problem, Skeleton } from '../parts/feedback.tsx';
+import { Icon, Logo } from '../parts/icon.tsx';
+import { Page } from '../parts/page.tsx';
+import { Toasts } from '../parts/toast.tsx';
+import { common } from '../texts/common.ts';
+import { Commands } from './commands.tsx';
+import { Shortcuts } from './help.tsx';
+import { useKeys } from './keys.ts';
+import { ENTRIES } from './navigation.ts';
+import { SignInAgain } from './sign-in-again.tsx';
+import { UserMenu } from './user-menu.tsx';
+
+/** What is around every screen: the way around, who is signed in, and what all screens say. */
+export function Shell() {
+  const me = useMe();
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<'commands' | 'help' | null>(null);
+  const goTo = useCallback((to: (typeof ENTRIES)[number]['to']) => void navigate({ to }), [navigate]);
+  const openCommands = useCallback(() => setOpen('commands'), []);
+  const openHelp = useCallback(() => setOpen('help'), []);
+  const close = useCallback(() => setOpen(null), []);
+  useKeys({ goTo, openCommands, openHelp });
+  const isEnded = session.useIsEnded();
+  return (
+    <>
+      <a className="skip" href="#content">
+        {common.skip}
+      </a>
+      <div className="shell">
+        <Side onSearch={openCommands}>{me.data && <UserMenu me={me.data} onHelp={openHelp} />}</Side>
+        <main id="content" tabIndex={-1}>
+          <Connection />
+          {me.data ? (
+            <Outlet />
+          ) : me.error ? (
+            <Problem error={me.error} onRetry={() => void me.refetch()} />
+          ) : (
+            <Skeleton lines={6} />
+          )}
+        </main>
+      </div>
+      {open === 'commands' && <Commands onClose={close} />}
+      {open === 'help' && <Shortcuts onClose={close} />}
+      {isEnded && <SignInAgain email={me.data?.email ?? ''} />}
+      <Toasts />
+    </>
+  );
+}
+
+function Side({ onSearch, children }: { onSearch: () => void; children: React.ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
+  const at = useRouterState({ select: ({ location }) => location.pathname });
+  useEffect(() => setOpen(false), [at]);
+  return (
+    <header className={isOpen ? 'side open' : 'side'}>
+      <div className="side-top">
+        <a className="brand" href="/">
+          <Logo />
+          {common.product}
+        </a>
+        <button
+          type="button"
+          className="icon-button side-toggle"
+          aria-label={common.menu}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name={isOpen ? 'cross' : 'menu'} />
+        </button>
+      </div>
+      <div className="side-body">
+        <button type="button" className="side-search" onClick={onSearch}>
+          <Icon name="search" />
+          <span>{common.search}</span>
+          <kbd>⌘K</kbd>
+        </button>
+        <nav aria-label={common.navigation}>
+          <ul>
+            {ENTRIES.map(({ to, title, icon }) => (
+              <li key={to}>
+                <Link to={to} className="side-link" activeOptions={{ exact: false, includeSearch: false }}>
+                  <Icon name={icon} />
+                  {title}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div className="side-foot">{children}</div>
+      </div>
+    </header>
+  );
+}
+
+function Connection() {
+  const isThere = connection.useIsThere();
+  return (
+    <div className="connection" role="status">
+      {!isThere && (
+        <p>
+          <Icon name="alert" />
+          {common.connection.lost}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** An address of the dashboard where nothing is. */
+export function NotFound() {
+  return (
+    <Page title={common.notFound.title}>
+      <Empty
+        icon="search"
+        title={common.notFound.title}
+        actions={
+          <a className="button plain" href="/">
+            {common.notFound.action}
+          </a>
+        }
+      >
+        {common.notFound.lead}
+      </Empty>
+    </Page>
+  );
+}

@@ -1,0 +1,144 @@
+import { OPERATIONS, type Operations } from '../../src/client/api.ts';
+import { ApiError, ConnectionError } from '../../src/client/errors.ts';
+import { retryAfterSeconds } from '../../src/client/retry.ts';
+import { connection } from './connection.ts';
+import { session } from './session.ts';
+
+export type OperationId = keyof Operations;
+export type Result<Id extends OperationId> = Operations[Id]['result'];
+
+type Given<Operation, Name extends string> = Name extends keyof Operation
+  ? undefined extends Operation[Name]
+    ? { readonly [Key in Name]?: Operation[Name] }
+    : { readonly [Key in Name]: Operation[Name] }
+  : unknown;
+
+/** What an operation is called with, as the description of the API says; `If-Match` is the revision one has seen. */
+export type Input<Id extends OperationId> = Given<Operations[Id], 'path'> &
+  Given<Operations[Id], 'query'> &
+  Given<Operations[Id], 'body'> &
+  ('file' extends keyof Operations[Id] ? { readonly file: Blob } : unknown) &
+  ('header' extends keyof Operations[Id]
+    ? 'If-Match' extends Operations[Id]['header']
+      ? { readonly ifMatch?: number | undefined }
+      : unknown
+    : unknown);
+
+/** An operation and its input, without their types: what is sent, shown as a command, or kept in a cache. */
+export interface Call {
+  readonly path?: readonly unknown[] | undefined;
+  readonly query?: object | undefined;
+  readonly body?: unknown;
+  readonly file?: Blob | undefined;
+  readonly ifMatch?: number | undefined;
+}
+
+interface Options {
+  readonly signal?: AbortSignal | undefined;
+  /** Of a write: the same one for the same intention, so that it is done once. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+interface Description {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly gives: 'record' | 'page' | 'file' | 'nothing';
+}
+
+/** The method of an operation and its address on this server, with the query. */
+export function requestOf(id: OperationId, { path = [], query }: Call): { method: string; address: string } {
+  const operation: Description = OPERATIONS[id];
+  const parts = path.values();
+  const filled = operation.path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(String(parts.next().value)));
+  const parameters = Object.entries(query ?? {})
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([name, value]): [string, string] => [name, String(value)]);
+  const text = new URLSearchParams(parameters).toString();
+  return { method: operation.method, address: text === '' ? filled : `${filled}?${text}` };
+}
+
+/**
+ * Sends an operation with the session of this browser. It waits while the server cannot be reached, and while somebody
+ * whose session has ended signs in again; then it goes on. Throws ApiError when it is refused.
+ */
+export async function call<Id extends OperationId>(
+  id: Id,
+  input: Input<Id>,
+  options: Options = {},
+): Promise<Result<Id>> {
+  const response = await send(id, input as Call, options);
+  const { gives }: Description = OPERATIONS[id];
+  if (gives === 'nothing') return undefined as Result<Id>;
+  return (gives === 'file' ? response.blob() : response.json()) as Promise<Result<Id>>;
+}
+
+/** A file of the API and the name it has; the types of the description say `Download`, which browsers have not. */
+export async function download<Id extends OperationId>(
+  id: Id,
+  input: Input<Id>,
+): Promise<{ readonly blob: Blob; readonly name: string }> {
+  const response = await send(id, input as Call, {});
+  const name = /filename="?([^";]+)/.exec(response.headers.get('content-disposition') ?? '')?.[1];
+  return { blob: await response.blob(), name: name ?? id };
+}
+
+async function send(id: OperationId, input: Call, { signal, idempotencyKey }: Options): Promise<Response> {
+  const { method, address } = requestOf(id, input);
+  const isWrite = method !== 'GET';
+  const key = idempotencyKey ?? crypto.randomUUID();
+  let wasRepeated = false;
+  for (;;) {
+    const headers = {
+      ...(isWrite ? { 'payhook-csrf': session.token(), 'idempotency-key': key } : {}),
+      ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(input.file === undefined ? {} : { 'content-type': 'text/csv' }),
+      ...(input.ifMatch === undefined ? {} : { 'if-match': `"${input.ifMatch}"` }),
+    };
+    const body = input.file ?? (input.body === undefined ? null : JSON.stringify(input.body));
+    const response = await fetch(address, { method, headers, body, signal: signal ?? null }).catch(
+      (error: unknown) => lost(error, signal),
+    );
+    if (response?.ok) {
+      connection.found();
+      return response;
+    }
+    if (response === null || isPassing(response)) {
+      await connection.wait(signal);
+      wasRepeated = true;
+      continue;
+    }
+    connection.found();
+    // the first attempt may have done it, and its answer was lost
+    if (method === 'DELETE' && wasRepeated && response.status === 404) return response;
+    const refusal = await refusalOf(response);
+    const isAway = refusal.status === 401 || refusal.reason === 'cross_site_request';
+    if (!isAway) throw refusal;
+    await session.renew(signal);
+  }
+}
+
+/** null when the server was not reached; what was given up stays thrown. */
+function lost(error: unknown, signal: AbortSignal | undefined): null {
+  signal?.throwIfAborted();
+  if (error instanceof TypeError) return null;
+  throw new ConnectionError('the request could not be sent', { cause: error });
+}
+
+/** A server that restarts, or a proxy before one. */
+function isPassing({ status, headers }: Response): boolean {
+  return status === 502 || status === 503 || status === 504 || (status === 429 && headers.has('retry-after'));
+}
+
+async function refusalOf(response: Response): Promise<ApiError> {
+  const told = (await response.json().catch(() => null)) as {
+    error?: { code?: string; message?: string };
+  } | null;
+  return new ApiError({
+    status: response.status,
+    code: (told?.error?.code ?? 'internal_error') as ApiError['code'],
+    reason: response.headers.get('payhook-reason') as ApiError['reason'],
+    message: told?.error?.message ?? `the server answered ${response.status}`,
+    requestId: response.headers.get('payhook-request-id'),
+    retryAfter: retryAfterSeconds(response.headers.get('retry-after')),
+  });
+}

@@ -1,0 +1,30 @@
+import { createSignal } from './signal.ts';
+
+const ASK_EVERY_MS = 2000;
+
+/** Whether the server answers. Who waits goes on once it does. */
+const isThere = createSignal(true);
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+async function ask(): Promise<void> {
+  const answer = await fetch('/readyz', { cache: 'no-store' }).catch(() => null);
+  if (answer?.ok) connection.found();
+  else timer = setTimeout(() => void ask(), ASK_EVERY_MS);
+}
+
+export const connection = {
+  /** A hook: whether the server answers. */
+  useIsThere: isThere.use,
+  found(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (!isThere.get()) isThere.set(true);
+  },
+  /** Resolves when the server answers again. */
+  async wait(signal?: AbortSignal): Promise<void> {
+    const answered = isThere.get() ? undefined : isThere.until(true, signal);
+    if (answered === undefined) isThere.set(false);
+    timer ??= setTimeout(() => void ask(), ASK_EVERY_MS / 4);
+    await (answered ?? isThere.until(true, signal));
+  },
+};

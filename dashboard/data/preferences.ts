@@ -1,0 +1,29 @@
+import { createSignal, type Signal } from './signal.ts';
+
+/** A choice of the person at this browser, kept for the next visit. */
+function kept<Value extends string>(name: string, values: readonly [Value, ...Value[]]): Signal<Value> {
+  const key = `payhook.${name}`;
+  const stored = localStorage.getItem(key);
+  const signal = createSignal<Value>(values.find((value) => value === stored) ?? values[0]);
+  return {
+    ...signal,
+    set(value) {
+      localStorage.setItem(key, value);
+      signal.set(value);
+    },
+  };
+}
+
+export const theme = kept('theme', ['system', 'light', 'dark']);
+export const clock = kept('clock', ['local', 'utc']);
+export const pageSize = kept('page-size', ['25', '50', '100']);
+
+/** Puts the theme on the document, now and whenever it is changed. */
+export function followTheme(): void {
+  const apply = (value: string) => {
+    if (value === 'system') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = value;
+  };
+  apply(theme.get());
+  theme.listen(() => apply(theme.get()));
+}

@@ -1,0 +1,71 @@
+import { QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { ApiError } from '../../src/client/errors.ts';
+import { type Call, call, type Input, type OperationId, type Result } from './api.ts';
+
+/** How often a list or record that one looks at is asked for again, in milliseconds. */
+export const REFRESH_MS = 15_000;
+
+/** The cache of what was read. `call` waits for the server by itself, so nothing here tries again. */
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: { retry: false, staleTime: 2000, networkMode: 'always' },
+    mutations: { networkMode: 'always' },
+  },
+});
+
+/** What is read by an operation: for `useRead`, or to load before a screen opens. */
+export function read<Id extends OperationId>(id: Id, input: Input<Id>) {
+  const { path, query, body } = input as Call;
+  return queryOptions<Result<Id>, ApiError>({
+    queryKey: [id, path ?? [], query ?? {}, body ?? null],
+    queryFn: ({ signal }) => call(id, input, { signal }),
+  });
+}
+
+interface ReadOptions {
+  /** Asks again from time to time while the tab is seen. */
+  readonly isLive?: boolean;
+  readonly isEnabled?: boolean;
+  /** Shows what was there while another page, order or filter comes. */
+  readonly keepsPrevious?: boolean;
+}
+
+/** Reads by an operation, and follows it. */
+export function useRead<Id extends OperationId>(id: Id, input: Input<Id>, options: ReadOptions = {}) {
+  const { isLive = false, isEnabled = true, keepsPrevious = false } = options;
+  return useQuery({
+    ...read(id, input),
+    enabled: isEnabled,
+    refetchInterval: isLive ? REFRESH_MS : false,
+    ...(keepsPrevious ? { placeholderData: (previous: Result<Id> | undefined) => previous as never } : {}),
+  });
+}
+
+/**
+ * Writes by an operation. The same input again has the same idempotency key until it was answered, so that it is done
+ * once. What is shown is read anew afterwards.
+ */
+export function useWrite<Id extends OperationId>(id: Id) {
+  const client = useQueryClient();
+  const intention = useRef({ text: '', key: '' });
+  return useMutation<Result<Id>, ApiError, Input<Id>>({
+    mutationFn: async (input) => {
+      const text = JSON.stringify(input);
+      if (intention.current.text !== text) intention.current = { text, key: crypto.randomUUID() };
+      const forget = () => {
+        intention.current = { text: '', key: '' };
+      };
+      try {
+        const result = await call(id, input, { idempotencyKey: intention.current.key });
+        forget();
+        return result;
+      } catch (error) {
+        // a refusal changed nothing; after anything else it may have been done
+        if (error instanceof ApiError && error.status < 500) forget();
+        throw error;
+      }
+    },
+    onSettled: () => void client.invalidateQueries(),
+  });
+}

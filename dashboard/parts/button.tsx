@@ -1,0 +1,73 @@
+import type { ReactNode } from 'react';
+import { Icon, type IconName } from './icon.tsx';
+
+interface ButtonProps {
+  readonly children: ReactNode;
+  /** One primary action a screen; `danger` for what cannot be undone. */
+  readonly kind?: 'primary' | 'plain' | 'danger' | 'quiet' | undefined;
+  readonly icon?: IconName | undefined;
+  /** It is being done: it cannot be pressed again, and says so. */
+  readonly isBusy?: boolean | undefined;
+  readonly isDisabled?: boolean | undefined;
+  /** Why it cannot be pressed, or what else is good to know. */
+  readonly title?: string | undefined;
+  readonly type?: 'button' | 'submit' | undefined;
+  readonly onPress?: (() => void) | undefined;
+}
+
+/** A button that says what will happen. */
+export function Button(props: ButtonProps) {
+  const {
+    children,
+    kind = 'plain',
+    icon,
+    isBusy = false,
+    isDisabled = false,
+    title,
+    type = 'button',
+    onPress,
+  } = props;
+  return (
+    <button
+      type={type}
+      className={`button ${kind}`}
+      disabled={isDisabled}
+      aria-disabled={isBusy || undefined}
+      aria-busy={isBusy || undefined}
+      title={title}
+      onClick={(event) => {
+        if (isBusy) event.preventDefault();
+        else onPress?.();
+      }}
+    >
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}
+
+/** A button with a picture only; `label` is what it is called. */
+export function IconButton({
+  icon,
+  label,
+  onPress,
+  isDisabled = false,
+}: {
+  icon: IconName;
+  label: string;
+  onPress: () => void;
+  isDisabled?: boolean;
+}) {
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={label}
+      title={label}
+      disabled={isDisabled}
+      onClick={onPress}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}

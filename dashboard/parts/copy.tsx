@@ -1,0 +1,48 @@
+import { type Call, type OperationId, requestOf } from '../data/api.ts';
+import { common } from '../texts/common.ts';
+import { IconButton } from './button.tsx';
+import { toast } from './toast.tsx';
+
+/** Puts a text on the clipboard and says so. */
+export function copyText(text: string, said: string = common.copied): void {
+  // without https there is no such permission
+  const write = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'));
+  void write.then(
+    () => toast(said),
+    () => window.prompt(common.copy, text),
+  );
+}
+
+/** An id with a button to copy it. */
+export function Id({ children }: { children: string }) {
+  return (
+    <span className="id">
+      <code>{children}</code>
+      <IconButton icon="copy" label={common.copyId(children)} onPress={() => copyText(children)} />
+    </span>
+  );
+}
+
+/** The request behind a list or an action, as a command of a shell. */
+export function curlOf(id: OperationId, input: Call): string {
+  const { method, address } = requestOf(id, input);
+  const parts = [
+    'curl',
+    ...(method === 'GET' ? [] : ['-X', method]),
+    quoted(window.location.origin + address),
+    '-H "Authorization: Bearer $PAYHOOK_API_KEY"',
+    ...(method === 'GET' || method === 'DELETE' ? [] : ['-H "Idempotency-Key: $(uuidgen)"']),
+    ...(input.ifMatch === undefined ? [] : [`-H 'If-Match: "${input.ifMatch}"'`]),
+    ...(input.body === undefined
+      ? []
+      : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(input.body))}`]),
+  ];
+  return parts.join(' ');
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** Copies the request behind what one sees. */
+export function copyCurl(id: OperationId, input: Call): void {
+  copyText(curlOf(id, input), common.copiedCurl);
+}

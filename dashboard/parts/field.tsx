@@ -1,0 +1,231 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { common } from '../texts/common.ts';
+import { Icon } from './icon.tsx';
+
+interface Labelled {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  /** What is wrong with it, in words. */
+  readonly problem?: string | null | undefined;
+  readonly isOptional?: boolean | undefined;
+}
+
+interface Wired {
+  readonly id: string;
+  readonly 'aria-describedby': string | undefined;
+  readonly 'aria-invalid': true | undefined;
+}
+
+/** A label, a control, a hint and a problem, wired for those who hear the page. */
+export function Field({
+  label,
+  hint,
+  problem,
+  isOptional = false,
+  children,
+}: Labelled & { children: (wired: Wired) => ReactNode }) {
+  const id = useId();
+  const described = [hint ? `${id}-hint` : '', problem ? `${id}-problem` : ''].filter(Boolean).join(' ');
+  return (
+    <div className="field">
+      <label htmlFor={id}>
+        {label}
+        {isOptional && <span className="soft"> {common.optional}</span>}
+      </label>
+      {children({
+        id,
+        'aria-describedby': described || undefined,
+        'aria-invalid': problem ? true : undefined,
+      })}
+      {hint && (
+        <p className="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {problem && (
+        <p className="problem" id={`${id}-problem`} role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface TextProps extends Labelled {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly type?: 'text' | 'email' | 'password' | 'date' | 'number' | 'url';
+  readonly autoComplete?: string;
+  readonly placeholder?: string;
+  readonly maxLength?: number;
+  readonly hasFocus?: boolean;
+}
+
+/** A line of text. */
+export function TextField({
+  value,
+  onChange,
+  type = 'text',
+  hasFocus,
+  placeholder,
+  maxLength,
+  ...rest
+}: TextProps) {
+  return (
+    <Field {...rest}>
+      {(wired) => (
+        <input
+          {...wired}
+          type={type}
+          className="input"
+          value={value}
+          autoComplete={rest.autoComplete ?? 'off'}
+          placeholder={placeholder}
+          maxLength={maxLength}
+          ref={(element) => {
+            if (hasFocus && element && !element.dataset.seen) element.focus();
+            if (element) element.dataset.seen = '1';
+          }}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+export interface Option<Value extends string> {
+  readonly value: Value;
+  readonly label: string;
+}
+
+/** A choice of one, in a field of a form. */
+export function SelectField<Value extends string>({
+  value,
+  options,
+  onChange,
+  ...rest
+}: Labelled & { value: Value; options: readonly Option<Value>[]; onChange: (value: Value) => void }) {
+  return (
+    <Field {...rest}>
+      {(wired) => <Choice {...wired} value={value} options={options} onChange={onChange} />}
+    </Field>
+  );
+}
+
+/** A choice of one with its label inside the line: for filters and sentences. */
+export function Select<Value extends string>({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: Value;
+  options: readonly Option<Value>[];
+  onChange: (value: Value) => void;
+}) {
+  return <Choice aria-label={label} value={value} options={options} onChange={onChange} />;
+}
+
+function Choice<Value extends string>({
+  options,
+  onChange,
+  ...rest
+}: {
+  value: Value;
+  options: readonly Option<Value>[];
+  onChange: (value: Value) => void;
+  id?: string;
+  'aria-label'?: string;
+}) {
+  return (
+    <span className="select">
+      <select {...rest} onChange={(event) => onChange(event.currentTarget.value as Value)}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+      <Icon name="down" />
+    </span>
+  );
+}
+
+/** A tick with its label; `isMixed` when some of what it stands for are ticked. */
+export function Checkbox({
+  label,
+  isChecked,
+  isMixed = false,
+  isLabelHidden = false,
+  isDisabled = false,
+  onChange,
+}: {
+  label: string;
+  isChecked: boolean;
+  isMixed?: boolean;
+  isLabelHidden?: boolean;
+  isDisabled?: boolean;
+  onChange: (isChecked: boolean) => void;
+}) {
+  return (
+    <label className="checkbox">
+      <input
+        type="checkbox"
+        checked={isChecked}
+        disabled={isDisabled}
+        ref={(element) => {
+          if (element) element.indeterminate = isMixed;
+        }}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <span className={isLabelHidden ? 'hidden-text' : undefined}>{label}</span>
+    </label>
+  );
+}
+
+/** How long one must pause typing before a list is asked. */
+const PAUSE_MS = 250;
+
+/** The search of a list: `/` goes to it. It tells what was typed once one pauses. */
+export function SearchField({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+}) {
+  const [text, setText] = useState(value);
+  const told = useRef(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  // the address was changed from elsewhere, such as by going back
+  useEffect(() => {
+    if (value === told.current) return;
+    told.current = value;
+    setText(value);
+  }, [value]);
+  const type = (typed: string) => {
+    setText(typed);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      told.current = typed;
+      onChange(typed);
+    }, PAUSE_MS);
+  };
+  return (
+    <div className="search">
+      <Icon name="search" />
+      <input
+        type="search"
+        className="input"
+        aria-label={label}
+        placeholder={label}
+        value={text}
+        data-search=""
+        onChange={(event) => type(event.currentTarget.value)}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+import { currencyDigits, formatDecimal } from '../../src/kernel/money.ts';
+
+/** An amount of minor units. */
+export interface Amount {
+  readonly amount: number;
+  readonly currency: string;
+}
+
+const locale = navigator.languages[0];
+
+/** The figures of an amount in the reader's way, all of them and never rounded: 152584 usd -> `1,525.84`. */
+export function figures({ amount, currency }: Amount): string {
+  const digits = currencyDigits(currency);
+  const format = new Intl.NumberFormat(locale, {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  // a text keeps every digit, which a number beyond 2^53 would not
+  return format.format(formatDecimal(BigInt(amount), currency) as unknown as number);
+}
+
+/** An amount in a sentence: `1,525.84 USD`. */
+export const money = (each: Amount) => `${figures(each)} ${each.currency.toUpperCase()}`;
+
+/** A whole number in the reader's way. */
+export const whole = (number: number) => number.toLocaleString(locale);
+
+const UNITS = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['week', 604_800],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const;
+
+/** `3 minutes ago`, `in 2 days`. `now` in milliseconds since 1970. */
+export function relative(instant: string, now: number): string {
+  const seconds = (Date.parse(instant) - now) / 1000;
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  for (const [unit, size] of UNITS) {
+    if (Math.abs(seconds) >= size) return format.format(Math.round(seconds / size), unit);
+  }
+  return format.format(0, 'second');
+}
+
+/** The instant to the second, with its zone. */
+export function exact(instant: string, clock: 'utc' | 'local'): string {
+  return new Intl.DateTimeFormat(locale, {
+    dateStyle: 'medium',
+    timeStyle: 'long',
+    ...(clock === 'utc' ? { timeZone: 'UTC' } : {}),
+  }).format(new Date(instant));
+}
+
+/** The day, and the time of day. */
+export function dayAndTime(instant: string, clock: 'utc' | 'local'): string {
+  return new Intl.DateTimeFormat(locale, {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(clock === 'utc' ? { timeZone: 'UTC' } : {}),
+  }).format(new Date(instant));
+}
+
+/** A day `YYYY-MM-DD` as the reader writes it. */
+export function day(text: string): string {
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(
+    new Date(`${text}T00:00:00Z`),
+  );
+}

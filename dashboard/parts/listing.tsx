@@ -1,0 +1,130 @@
+import { type ReactNode, useState } from 'react';
+import type { Page as ListPage } from '../../src/client/api.ts';
+import { pageSize } from '../data/preferences.ts';
+import { common } from '../texts/common.ts';
+import { Button, IconButton } from './button.tsx';
+import { Problem } from './feedback.tsx';
+import { Select } from './field.tsx';
+import { whole } from './format.ts';
+import { type Column, Table } from './table.tsx';
+
+/** What `useRead` gives for a list. */
+interface Reading<Row> {
+  readonly data: ListPage<Row> | undefined;
+  readonly error: Error | null;
+  readonly isPlaceholderData: boolean;
+  readonly refetch: () => unknown;
+}
+
+interface ListingProps<Row> {
+  readonly label: string;
+  readonly reading: Reading<Row>;
+  readonly columns: readonly Column<Row>[];
+  readonly keyOf: (row: Row) => string;
+  readonly sort?: string | undefined;
+  readonly onSort?: (sort: string) => void;
+  readonly onPage: (page: number) => void;
+  /** Shown in place of the table when there are no rows. */
+  readonly empty: ReactNode;
+  readonly footer?: ReactNode;
+  readonly isMarked?: (row: Row) => boolean;
+}
+
+/** A list as it is read: its rows, its pages, what is new, that it is empty, or why it could not be read. */
+export function Listing<Row>(props: ListingProps<Row>) {
+  const { reading, keyOf, empty, onPage } = props;
+  const { data, fresh, showFresh } = useHeld(reading, keyOf);
+  if (reading.error && data === undefined) {
+    return <Problem error={reading.error} onRetry={() => void reading.refetch()} />;
+  }
+  if (data?.pagination.total === 0 && fresh === 0) return <>{empty}</>;
+  return (
+    <div className="listing">
+      {fresh > 0 && (
+        <div className="fresh">
+          <Button icon="up" onPress={showFresh}>
+            {common.fresh(fresh)}
+          </Button>
+        </div>
+      )}
+      <Table
+        label={props.label}
+        columns={props.columns}
+        rows={data?.data}
+        keyOf={keyOf}
+        sort={props.sort}
+        onSort={props.onSort}
+        footer={props.footer}
+        isMarked={props.isMarked}
+        isStale={reading.isPlaceholderData}
+      />
+      {data && <Pager pagination={data.pagination} onPage={onPage} />}
+    </div>
+  );
+}
+
+/**
+ * Holds the rows one reads while others arrive: changes of the same rows are shown at once, new ones when one asks. Another
+ * page, order or filter is shown as it comes.
+ */
+function useHeld<Row>({ data, isPlaceholderData }: Reading<Row>, keyOf: (row: Row) => string) {
+  const [held, setHeld] = useState(data);
+  const isSamePlace =
+    held !== undefined &&
+    data !== undefined &&
+    data.pagination.page === held.pagination.page &&
+    data.data.some((row) => held.data.some((other) => keyOf(other) === keyOf(row)));
+  const known = new Set(held?.data.map(keyOf));
+  const arrived = isSamePlace ? data.data.filter((row) => !known.has(keyOf(row))) : [];
+  // rows that left made room for others at the end: nothing is new then
+  const isNew = isSamePlace && arrived.length > 0 && data.pagination.total > held.pagination.total;
+  if (data !== held && !isNew && !isPlaceholderData) setHeld(data);
+  return {
+    data: isNew ? held : (data ?? held),
+    fresh: isNew ? data.pagination.total - held.pagination.total : 0,
+    showFresh: () => setHeld(data),
+  };
+}
+
+/** Which rows of how many, and the way to others. */
+export function Pager({
+  pagination: { page, limit, total, pages },
+  onPage,
+}: {
+  pagination: ListPage<unknown>['pagination'];
+  onPage: (page: number) => void;
+}) {
+  const size = pageSize.use();
+  const from = (page - 1) * limit + 1;
+  const texts = common.pager;
+  return (
+    <nav className="pager" aria-label={texts.label}>
+      <span>
+        {texts.range(whole(Math.min(from, total)), whole(Math.min(from + limit - 1, total)), whole(total))}
+      </span>
+      {total > 25 && (
+        <Select
+          label={texts.size}
+          value={size}
+          options={(['25', '50', '100'] as const).map((value) => ({ value, label: value }))}
+          onChange={(value) => {
+            pageSize.set(value);
+            onPage(1);
+          }}
+        />
+      )}
+      <IconButton
+        icon="left"
+        label={texts.previous}
+        isDisabled={page <= 1}
+        onPress={() => onPage(page - 1)}
+      />
+      <IconButton
+        icon="right"
+        label={texts.next}
+        isDisabled={page >= pages}
+        onPress={() => onPage(page + 1)}
+      />
+    </nav>
+  );
+}

@@ -1,0 +1,116 @@
+import { type FormEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react';
+import { common } from '../texts/common.ts';
+import { Button, IconButton } from './button.tsx';
+import { Problem } from './feedback.tsx';
+
+interface OverlayProps {
+  readonly title: string;
+  readonly children: ReactNode;
+  /** Beside the title. */
+  readonly actions?: ReactNode;
+  readonly onClose: () => void;
+}
+
+/** The browser's own dialog: it keeps the focus, ends with Esc, and gives the focus back. */
+function Overlay({
+  kind,
+  title,
+  actions,
+  children,
+  onClose,
+  isLight,
+}: OverlayProps & { kind: 'dialog' | 'drawer'; isLight: boolean }) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useLayoutEffect(() => {
+    const dialog = ref.current;
+    if (dialog && !dialog.open) dialog.showModal();
+    return () => dialog?.close();
+  }, []);
+  // React knows neither event of a dialog
+  useEffect(() => {
+    const dialog = ref.current;
+    const cancel = (event: Event) => {
+      event.preventDefault();
+      onClose();
+    };
+    const press = (event: MouseEvent) => {
+      if (isLight && event.target === dialog) onClose();
+    };
+    dialog?.addEventListener('cancel', cancel);
+    dialog?.addEventListener('mousedown', press);
+    return () => {
+      dialog?.removeEventListener('cancel', cancel);
+      dialog?.removeEventListener('mousedown', press);
+    };
+  }, [onClose, isLight]);
+  return (
+    <dialog ref={ref} className={kind} aria-labelledby={id}>
+      <div className="overlay">
+        <header>
+          <h2 id={id}>{title}</h2>
+          {actions}
+          <IconButton icon="cross" label={common.close} onPress={onClose} />
+        </header>
+        <div className="overlay-body">{children}</div>
+      </div>
+    </dialog>
+  );
+}
+
+/** What belongs to a row of a list, at the side; the list stays where it is. */
+export function Drawer(props: OverlayProps) {
+  return <Overlay kind="drawer" isLight {...props} />;
+}
+
+/** A question or a form that must be answered before one goes on. */
+export function Dialog(props: OverlayProps) {
+  return <Overlay kind="dialog" isLight={false} {...props} />;
+}
+
+interface ConfirmProps extends OverlayProps {
+  /** What the button does, by name and in numbers: never `Yes`. */
+  readonly action: string;
+  readonly isDangerous?: boolean;
+  readonly isBusy: boolean;
+  readonly isDisabled?: boolean;
+  /** Why it was refused. */
+  readonly error?: Error | null;
+  readonly onConfirm: () => void;
+}
+
+/** A dialog that says what will happen, with the button that does it. */
+export function Confirm({
+  action,
+  isDangerous,
+  isBusy,
+  isDisabled,
+  error,
+  onConfirm,
+  children,
+  ...rest
+}: ConfirmProps) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isBusy) onConfirm();
+  };
+  return (
+    <Dialog {...rest}>
+      <form onSubmit={submit}>
+        {children}
+        {error && <Problem error={error} />}
+        <div className="buttons">
+          <Button onPress={rest.onClose}>{common.cancel}</Button>
+          <Button
+            type="submit"
+            kind={isDangerous ? 'danger' : 'primary'}
+            isBusy={isBusy}
+            isDisabled={isDisabled}
+          >
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

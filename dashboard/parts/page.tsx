@@ -1,0 +1,123 @@
+import { type ReactNode, useEffect } from 'react';
+import { common } from '../texts/common.ts';
+import { Icon } from './icon.tsx';
+
+/** A screen: its title, what can be done, and its inside. The title is also that of the browser's tab. */
+export function Page({
+  title,
+  name = title,
+  lead,
+  status,
+  actions,
+  above,
+  children,
+}: {
+  title: ReactNode;
+  /** The title as text, when it is more than that. */
+  name?: string | ReactNode;
+  lead?: ReactNode;
+  /** Beside the title. */
+  status?: ReactNode;
+  actions?: ReactNode;
+  /** Above the title: the way back. */
+  above?: ReactNode;
+  children: ReactNode;
+}) {
+  const tab = typeof name === 'string' ? name : '';
+  useEffect(() => {
+    document.title = tab === '' ? common.product : `${tab} · ${common.product}`;
+  }, [tab]);
+  return (
+    <>
+      {above && <div className="above">{above}</div>}
+      <div className="page-head">
+        <div>
+          <div className="page-title">
+            <h1>{title}</h1>
+            {status}
+          </div>
+          {lead && <p className="soft">{lead}</p>}
+        </div>
+        {actions && <div className="page-actions">{actions}</div>}
+      </div>
+      {children}
+    </>
+  );
+}
+
+/** A part of a screen with a line around it. */
+export function Card({
+  title,
+  actions,
+  children,
+}: {
+  title?: string;
+  actions?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <section className="card">
+      {title && (
+        <header>
+          <h2>{title}</h2>
+          {actions}
+        </header>
+      )}
+      {children}
+    </section>
+  );
+}
+
+/** Facts with their names. */
+export function Facts({ rows }: { rows: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className="facts">
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The views of one thing: links, so that each has an address. `children` are those links. */
+export function Tabs({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <nav className="tabs" aria-label={label}>
+      {children}
+    </nav>
+  );
+}
+
+export interface Step {
+  readonly title: string;
+  readonly state: 'done' | 'current' | 'ahead';
+  /** Where it is; `className` and `aria-current` are to be put on the link. */
+  readonly link: (inside: ReactNode, props: { className: string; 'aria-current'?: 'step' }) => ReactNode;
+}
+
+/** The way of something from its first step to its last. */
+export function Steps({ label, steps }: { label: string; steps: readonly Step[] }) {
+  return (
+    <nav aria-label={label}>
+      <ol className="steps">
+        {steps.map(({ title, state, link }, index) => (
+          <li key={title}>
+            {link(
+              <>
+                <span className="step-sign">{state === 'done' ? <Icon name="check" /> : index + 1}</span>
+                {title}
+              </>,
+              {
+                className: `step ${state}`,
+                ...(state === 'current' ? { 'aria-current': 'step' as const } : {}),
+              },
+            )}
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}

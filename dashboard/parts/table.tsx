@@ -1,0 +1,158 @@
+import type { ReactNode } from 'react';
+import { common } from '../texts/common.ts';
+import { Checkbox } from './field.tsx';
+import { Icon } from './icon.tsx';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Figures are at the right. */
+  readonly isFigure?: boolean;
+  /** The name of the field that the server sorts by. */
+  readonly sort?: string;
+  /** Left out where there is little room. */
+  readonly isWide?: boolean;
+}
+
+/** Rows that are ticked, by key. */
+export interface Selection<Row> {
+  readonly has: (key: string) => boolean;
+  readonly isAll: boolean;
+  readonly isSome: boolean;
+  readonly nameOf: (row: Row) => string;
+  readonly toggle: (key: string, isOn: boolean) => void;
+  readonly toggleAll: (isOn: boolean) => void;
+}
+
+/** Props of the link in a row that opens it: the whole row leads there, and `j` and `k` go from one to the next. */
+export const rowLink = { className: 'rowlink', 'data-row': '' } as const;
+
+interface TableProps<Row> {
+  /** What the rows are, for those who hear the page. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  /** undefined while they are read. */
+  readonly rows: readonly Row[] | undefined;
+  readonly keyOf: (row: Row) => string;
+  /** The field the rows are sorted by; a leading `-` is descending. */
+  readonly sort?: string | undefined;
+  readonly onSort?: ((sort: string) => void) | undefined;
+  readonly selection?: Selection<Row> | undefined;
+  /** Of a row that wants to be seen. */
+  readonly isMarked?: ((row: Row) => boolean) | undefined;
+  /** The line of sums. */
+  readonly footer?: ReactNode;
+  /** Rows are those of another page or order that is on its way. */
+  readonly isStale?: boolean | undefined;
+}
+
+const BONES = 8;
+
+/** Rows and columns; the server sorts and pages. */
+export function Table<Row>(props: TableProps<Row>) {
+  const { label, columns, rows, keyOf, selection, isMarked, footer, isStale } = props;
+  return (
+    <section
+      className="table-frame"
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled must be reached with the keyboard
+      tabIndex={0}
+      aria-busy={rows === undefined || isStale}
+    >
+      <table className={isStale ? 'table stale' : 'table'}>
+        <thead>
+          <tr>
+            {selection && (
+              <th scope="col" className="tick">
+                <Checkbox
+                  isLabelHidden
+                  label={common.selectAll}
+                  isChecked={selection.isAll}
+                  isMixed={selection.isSome && !selection.isAll}
+                  onChange={selection.toggleAll}
+                />
+              </th>
+            )}
+            {columns.map((column) => (
+              <Head key={column.title} column={column} sort={props.sort} onSort={props.onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows === undefined
+            ? Array.from({ length: BONES }, (_, line) => (
+                <tr key={line}>
+                  {selection && <td className="tick" />}
+                  {columns.map((column) => (
+                    <td key={column.title} className={classOf(column)}>
+                      <span className="bone" />
+                    </td>
+                  ))}
+                </tr>
+              ))
+            : rows.map((row) => {
+                const key = keyOf(row);
+                const isChosen = selection?.has(key);
+                return (
+                  <tr key={key} className={isMarked?.(row) ? 'marked' : undefined} aria-selected={isChosen}>
+                    {selection && (
+                      <td className="tick">
+                        <Checkbox
+                          isLabelHidden
+                          label={common.selectRow(selection.nameOf(row))}
+                          isChecked={isChosen ?? false}
+                          onChange={(isOn) => selection.toggle(key, isOn)}
+                        />
+                      </td>
+                    )}
+                    {columns.map((column) => (
+                      <td key={column.title} className={classOf(column)}>
+                        {column.cell(row)}
+                      </td>
+                    ))}
+                  </tr>
+                );
+              })}
+        </tbody>
+        {footer && <tfoot>{footer}</tfoot>}
+      </table>
+    </section>
+  );
+}
+
+const classOf = <Row,>({ isFigure, isWide }: Column<Row>) =>
+  [isFigure ? 'figure' : '', isWide ? 'wide-only' : ''].filter(Boolean).join(' ') || undefined;
+
+function Head<Row>({
+  column,
+  sort = '',
+  onSort,
+}: {
+  column: Column<Row>;
+  sort: string | undefined;
+  onSort: ((sort: string) => void) | undefined;
+}) {
+  const { title, sort: field } = column;
+  if (field === undefined || onSort === undefined) {
+    return (
+      <th scope="col" className={classOf(column)}>
+        {title}
+      </th>
+    );
+  }
+  const [isUp, isDown] = [sort === field, sort === `-${field}`];
+  return (
+    <th
+      scope="col"
+      className={classOf(column)}
+      aria-sort={isUp ? 'ascending' : isDown ? 'descending' : undefined}
+    >
+      <button type="button" className="sort" onClick={() => onSort(isDown ? field : `-${field}`)}>
+        {title}
+        <span className={isUp || isDown ? 'sort-sign' : 'sort-sign off'}>
+          <Icon name={isUp ? 'up' : 'down'} />
+        </span>
+      </button>
+    </th>
+  );
+}

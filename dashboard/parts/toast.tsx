@@ -1,0 +1,28 @@
+import { createSignal } from '../data/signal.ts';
+import { Icon } from './icon.tsx';
+
+const SEEN_MS = 5000;
+const toasts = createSignal<readonly { readonly id: number; readonly text: string }[]>([]);
+let last = 0;
+
+/** Says for a moment that something was done. What must not be missed is told where it belongs instead. */
+export function toast(text: string): void {
+  last += 1;
+  const id = last;
+  toasts.set([...toasts.get(), { id, text }]);
+  setTimeout(() => toasts.set(toasts.get().filter((each) => each.id !== id)), SEEN_MS);
+}
+
+/** The place where toasts are shown, and read out. */
+export function Toasts() {
+  return (
+    <div className="toasts" role="status">
+      {toasts.use().map(({ id, text }) => (
+        <p key={id} className="toast">
+          <Icon name="check" />
+          {text}
+        </p>
+      ))}
+    </div>
+  );
+}

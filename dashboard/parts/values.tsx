@@ -1,0 +1,79 @@
+import { useEffect, useState } from 'react';
+import { clock } from '../data/preferences.ts';
+import { common } from '../texts/common.ts';
+import { type Amount, dayAndTime, exact, figures, relative } from './format.ts';
+import { Icon, type IconName } from './icon.tsx';
+
+/** An amount: its figures, and its currency beside them. */
+export function Money({ amount, currency, isStrong = false }: Amount & { isStrong?: boolean }) {
+  return (
+    <span className={isStrong ? 'money strong' : 'money'}>
+      {figures({ amount, currency })} <span className="currency">{currency.toUpperCase()}</span>
+    </span>
+  );
+}
+
+/** Amounts in several currencies, one below the other: they are never added. */
+export function Moneys({ amounts, isStrong = false }: { amounts: readonly Amount[]; isStrong?: boolean }) {
+  if (amounts.length === 0) return <span className="soft">{common.nothing}</span>;
+  return (
+    <span className="moneys">
+      {amounts.map((each) => (
+        <Money key={each.currency} isStrong={isStrong} amount={each.amount} currency={each.currency} />
+      ))}
+    </span>
+  );
+}
+
+const MINUTE_MS = 60_000;
+
+/** An instant: how long ago, with the exact one on hover and focus; or the day and the time. */
+export function Time({
+  at,
+  isAbsolute = false,
+  isFocusable = false,
+}: {
+  at: string | null;
+  isAbsolute?: boolean;
+  /** Outside of tables, where the keyboard may stop at each. */
+  isFocusable?: boolean;
+}) {
+  const zone = clock.use();
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (isAbsolute) return;
+    const timer = setInterval(() => setNow(Date.now()), MINUTE_MS);
+    return () => clearInterval(timer);
+  }, [isAbsolute]);
+  if (at === null) return <span className="soft">{common.nothing}</span>;
+  return (
+    <time className="time" dateTime={at} data-tip={exact(at, zone)} tabIndex={isFocusable ? 0 : undefined}>
+      {isAbsolute ? dayAndTime(at, zone) : relative(at, now)}
+    </time>
+  );
+}
+
+export type Tone = 'neutral' | 'info' | 'good' | 'warn' | 'bad';
+
+const SIGNS: Readonly<Record<Tone, IconName>> = {
+  neutral: 'pause',
+  info: 'clock',
+  good: 'check',
+  warn: 'alert',
+  bad: 'cross',
+};
+
+/** A status: a word with a sign, never the colour alone. */
+export function Status({ tone, label, icon }: { tone: Tone; label: string; icon?: IconName }) {
+  return (
+    <span className={`status ${tone}`}>
+      <Icon name={icon ?? SIGNS[tone]} />
+      {label}
+    </span>
+  );
+}
+
+/** A name of somebody: it goes in its own direction and is never markup. */
+export function Name({ children }: { children: string }) {
+  return <bdi className="name">{children}</bdi>;
+}

@@ -1,0 +1,31 @@
+import { createRoute, createRouter, redirect } from '@tanstack/react-router';
+import { ScreenProblem } from './app/problem.tsx';
+import { rootRoute } from './app/root.tsx';
+import { parseSearch, stringifySearch } from './app/search.ts';
+import { payoutRoutes } from './screens/payouts/routes.ts';
+
+const start = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/payouts' });
+  },
+});
+
+// a new noun: its routes here, its entry in app/navigation.ts
+const routeTree = rootRoute.addChildren([start, ...payoutRoutes]);
+
+export const router = createRouter({
+  routeTree,
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  defaultErrorComponent: ScreenProblem,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,136 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { PayoutSummary } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
+import { pageSize } from '../../data/preferences.ts';
+import { useRead } from '../../data/queries.ts';
+import { copyCurl } from '../../parts/copy.tsx';
+import { Empty } from '../../parts/feedback.tsx';
+import { Select } from '../../parts/field.tsx';
+import { whole } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import { Page } from '../../parts/page.tsx';
+import { type Column, rowLink } from '../../parts/table.tsx';
+import { Moneys, Status, Time } from '../../parts/values.tsx';
+import { common } from '../../texts/common.ts';
+import { payouts as texts } from '../../texts/payouts.ts';
+
+const route = getRouteApi('/payouts');
+
+const COLUMNS: readonly Column<PayoutSummary>[] = [
+  {
+    title: texts.columns.number,
+    sort: 'number',
+    cell: ({ id, number }) => (
+      <Link {...rowLink} to="/payouts/$id" params={{ id }}>
+        {texts.name(number)}
+      </Link>
+    ),
+  },
+  { title: texts.columns.status, sort: 'status', cell: ({ status }) => <PayoutStatus status={status} /> },
+  { title: texts.columns.amount, isFigure: true, cell: ({ totals }) => <Moneys amounts={totals} /> },
+  {
+    title: texts.columns.affiliates,
+    sort: 'affiliate_count',
+    isFigure: true,
+    isWide: true,
+    cell: ({ affiliate_count }) => whole(affiliate_count),
+  },
+  {
+    title: texts.columns.commissions,
+    sort: 'commission_count',
+    isFigure: true,
+    isWide: true,
+    cell: ({ commission_count }) => whole(commission_count),
+  },
+  {
+    title: texts.columns.created,
+    sort: 'created_at',
+    isWide: true,
+    cell: ({ created_at }) => <Time at={created_at} />,
+  },
+  { title: texts.columns.paid, sort: 'paid_at', isWide: true, cell: ({ paid_at }) => <Time at={paid_at} /> },
+];
+
+/** /payouts */
+export function PayoutList() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const may = useMay();
+  const query = { ...search, sort: search.sort as '-number' | undefined, per_page: Number(pageSize.use()) };
+  const reading = useRead('listPayouts', { query }, { isLive: true, keepsPrevious: true });
+  const current = useRead('listPayouts', { query: { status: 'unpaid', per_page: 1 } });
+  const unpaid = current.data?.data[0];
+  const change = (next: Partial<typeof search>) =>
+    void navigate({ search: { ...search, page: undefined, ...next } });
+  const primary = unpaid ? (
+    <Link className="button primary" to="/payouts/$id" params={{ id: unpaid.id }}>
+      {texts.openCurrent(unpaid.number)}
+    </Link>
+  ) : may.write ? (
+    <Link className="button primary" to="/payouts/new">
+      <Icon name="plus" />
+      {texts.new}
+    </Link>
+  ) : null;
+  return (
+    <Page
+      title={texts.title}
+      lead={texts.lead}
+      actions={
+        <>
+          <Menu
+            label={common.more}
+            groups={[
+              {
+                items: [
+                  {
+                    label: common.copyAsCurl,
+                    icon: 'copy',
+                    onPress: () => copyCurl('listPayouts', { query }),
+                  },
+                ],
+              },
+            ]}
+          >
+            <Icon name="dots" />
+          </Menu>
+          {primary}
+        </>
+      }
+    >
+      <div className="filters">
+        <Select
+          label={texts.columns.status}
+          value={search.status ?? ''}
+          options={[
+            { value: '', label: texts.anyStatus },
+            { value: 'unpaid', label: texts.status.unpaid },
+            { value: 'paid', label: texts.status.paid },
+          ]}
+          onChange={(status) => change({ status: status === '' ? undefined : status })}
+        />
+      </div>
+      <Listing
+        label={texts.title}
+        reading={reading}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        sort={search.sort}
+        onSort={(sort) => change({ sort })}
+        onPage={(page) => change({ page })}
+        empty={
+          <Empty icon="payouts" title={texts.empty.title} actions={primary}>
+            {search.status ? texts.empty.filtered : texts.empty.lead}
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}
+
+/** The status of a payout in a word. */
+export function PayoutStatus({ status }: { status: PayoutSummary['status'] }) {
+  return <Status tone={status === 'paid' ? 'good' : 'info'} label={texts.status[status]} />;
+}

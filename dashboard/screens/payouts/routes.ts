@@ -1,0 +1,40 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../../app/root.tsx';
+import { number, oneOf, searchOf, text } from '../../app/search.ts';
+
+const list = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/payouts',
+  validateSearch: searchOf({ page: number, sort: text, status: oneOf(['unpaid', 'paid']) }),
+  component: lazyRouteComponent(() => import('./list.tsx'), 'PayoutList'),
+});
+
+const create = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/payouts/new',
+  validateSearch: searchOf({
+    search: text,
+    method: oneOf(['paypal', 'wise', 'other']),
+    currency: text,
+    until: text,
+    program: number,
+    minimum: oneOf(['ignored']),
+  }),
+  component: lazyRouteComponent(() => import('./create.tsx'), 'NewPayout'),
+});
+
+/** A payout at a step of its way; `line` is the affiliate whose commissions are open at the side. */
+const one = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/payouts/$id',
+  validateSearch: searchOf({
+    step: oneOf(['review', 'files', 'send', 'complete']),
+    page: number,
+    sort: text,
+    line: number,
+    search: text,
+  }),
+  component: lazyRouteComponent(() => import('./payout.tsx'), 'PayoutScreen'),
+});
+
+export const payoutRoutes = [list, create, one] as const;

@@ -1,0 +1,11 @@
+/** What the screens are called, everywhere. */
+export const navigation = {
+  home: 'Home',
+  payouts: 'Payouts',
+  affiliates: 'Affiliates',
+  commissions: 'Commissions',
+  import: 'Import',
+  webhooks: 'Webhooks',
+  events: 'Events',
+  settings: 'Settings',
+};

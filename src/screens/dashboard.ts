@@ -1,0 +1,61 @@
+import { html, type PageInput, type PageReply, type PageRoute, redirect } from '../contract/pagination.ts';
+import { assetFor, indexPage } from './dashboard/files.ts';
+import { HOME, nothingHere } from './guard.ts';
+import { errorPage } from './html/html.ts';
+
+// Nothing is loaded from anywhere else, and no script runs but those of the build.
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** GET of any address of the dashboard: its page, or the way to the sign-in, which comes back. */
+export async function showDashboard({ signedIn, path, query }: PageInput): Promise<PageReply> {
+  if (!signedIn) {
+    const next = query.size > 0 ? `${path}?${query}` : path;
+    return redirect(next === HOME ? '/sign-in' : `/sign-in?${new URLSearchParams({ next })}`, VARY);
+  }
+  const page = indexPage();
+  if (page === null) return errorPage(503, 'the dashboard was not built: run `npm run build` on the server');
+  return html(200, page, {
+    ...VARY,
+    'cache-control': 'private, no-cache',
+    'content-security-policy': POLICY,
+    'referrer-policy': 'same-origin',
+  });
+}
+
+const VARY = { vary: 'accept, cookie' };
+
+/** GET /assets/*: a file of the build, whose name has the hash of its content. */
+async function sendAsset({ path, headers }: PageInput): Promise<PageReply> {
+  const asset = assetFor(path.slice(1), String(headers['accept-encoding'] ?? ''));
+  if (asset === null) return nothingHere();
+  return {
+    status: 200,
+    body: asset.body,
+    type: asset.type,
+    headers: {
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'accept-encoding',
+      ...(asset.coding === null ? {} : { 'content-encoding': asset.coding }),
+    },
+  };
+}
+
+// `/` is not among them: programs are told there that it is no operation of the API
+const PLACES = ['payouts', 'affiliates', 'commissions', 'import', 'webhooks', 'events', 'settings'];
+
+/** The dashboard at each of its addresses, and its files. */
+export const DASHBOARD_ROUTES: readonly PageRoute[] = [
+  ...PLACES.flatMap((place) => [`/${place}`, `/${place}/*`]).map(
+    (path): PageRoute => ({ method: 'GET', path, errors: 'page', handle: showDashboard }),
+  ),
+  { method: 'GET', path: '/assets/*', errors: 'page', isPublic: true, handle: sendAsset },
+];

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A built file, as it is and as the build compressed it. */
+interface Built {
+  readonly type: string;
+  readonly body: Buffer;
+  readonly compressed: ReadonlyMap<string, Buffer>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+// the preferred one first (RFC 9110 section 12.5.3)
+const CODINGS = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const;
+
+// from src/ and from dist/ alike
+const FOLDER = fileURLToPath(new URL('../../../dist/dashboard/', import.meta.url));
+const INDEX = 'index.html';
+
+let built: { readonly at: number; readonly files: ReadonlyMap<string, Built> } | undefined;
+
+/** The built dashboard by path below its folder, kept in memory until it is built anew; null when there is none. */
+function files(): ReadonlyMap<string, Built> | null {
+  const at = statSync(FOLDER + INDEX, { throwIfNoEntry: false })?.mtimeMs;
+  if (at === undefined) return null;
+  if (built?.at !== at) built = { at, files: readAll() };
+  return built.files;
+}
+
+function readAll(): Map<string, Built> {
+  const names = readdirSync(FOLDER, { recursive: true }).map((name) => String(name).replaceAll('\\', '/'));
+  const found = new Map<string, Built>();
+  for (const name of names) {
+    const type = TYPES[extname(name)];
+    if (type === undefined) continue;
+    const codings = CODINGS.filter(([, suffix]) => names.includes(name + suffix));
+    found.set(name, {
+      type,
+      body: readFileSync(FOLDER + name),
+      compressed: new Map(codings.map(([coding, suffix]) => [coding, readFileSync(FOLDER + name + suffix)])),
+    });
+  }
+  return found;
+}
+
+/** The text of the page around the dashboard; null when it was not built. */
+export function indexPage(): string | null {
+  return files()?.get(INDEX)?.body.toString() ?? null;
+}
+
+/** A file for who accepts these codings (an Accept-Encoding header); `coding` is null when it goes as it is. */
+export function assetFor(
+  name: string,
+  accepted: string,
+): { readonly type: string; readonly body: Buffer; readonly coding: string | null } | null {
+  const file = files()?.get(name);
+  if (file === undefined) return null;
+  for (const [coding, body] of file.compressed) {
+    if (accepts(accepted, coding)) return { type: file.type, body, coding };
+  }
+  return { type: file.type, body: file.body, coding: null };
+}
+
+function accepts(accepted: string, coding: string): boolean {
+  return accepted.split(',').some((each) => {
+    const [name = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
+    return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
+}

@@ -1,0 +1,94 @@
+import { beforeAll, expect, test } from 'vitest';
+import { makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
+import { letPass, PASSWORD } from '../people/support.ts';
+import { useWorld } from '../support/world.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
+import { inChromium } from './support.ts';
+
+inChromium('the dashboard', (chromium) => {
+  const world = useWorld();
+  beforeAll(async () => {
+    await world.api.patch('/v2/account', { hold_days: 0 });
+  });
+
+  test('an empty account is told what a payout is, and how to begin', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/payouts' });
+    await ada.page.getByRole('heading', { name: 'No payouts yet' }).waitFor();
+    await expectAccessible(ada.page);
+    expectQuiet(ada);
+  });
+
+  test('keys lead everywhere: to rows, to the search of everything, to the help', async () => {
+    const affiliate = await makeAffiliate(world.api);
+    await makeCommission(world.api, affiliate.id);
+    const payout = await makePayout(world.api);
+    const ada = await atDashboard(chromium, world, { path: '/payouts?status=unpaid' });
+    const { page } = ada;
+    expect(new URL(page.url()).search).toBe('?status=unpaid');
+    await page.getByRole('link', { name: `Payout #${payout.number}`, exact: true }).waitFor();
+    await page.keyboard.press('j');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe(`Payout #${payout.number}`);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe(`Payout #${payout.number}`);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to anything' }).fill(payout.id);
+    await page.getByRole('option', { name: `Payout #${payout.number}` }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${world.url}/payouts/${payout.id}`);
+    expectQuiet(ada);
+  });
+
+  test('on a phone the way around is a button away, and nothing is wider than the screen', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/payouts', viewport: PHONE });
+    await ada.page.getByRole('button', { name: 'Menu', exact: true }).click();
+    await ada.page.getByRole('link', { name: 'Payouts', exact: true }).waitFor();
+    await expectAccessible(ada.page);
+    expect(await ada.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+    expectQuiet(ada);
+  });
+
+  test('a theme and the zone of times are kept for the next visit; signing out ends the session', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/payouts' });
+    const { page } = ada;
+    const choose = async (role: 'menuitem' | 'menuitemradio', name: string) => {
+      await page.getByRole('button', { name: /account and settings/ }).click();
+      await page.getByRole(role, { name }).click();
+    };
+    await choose('menuitemradio', 'Dark');
+    await choose('menuitemradio', 'UTC');
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+    await page.getByRole('button', { name: /account and settings/ }).click();
+    expect(await page.getByRole('menuitemradio', { name: 'UTC' }).getAttribute('aria-checked')).toBe('true');
+    await expectAccessible(page);
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.waitForURL(`${world.url}/sign-in?done`);
+    await page.goto(`${world.url}/payouts`);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expectQuiet(ada);
+  });
+
+  test('a session that ends is begun again over the screen, which then goes on', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/payouts' });
+    const { page } = ada;
+    await letPass(world, '60 days');
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('Paid');
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.waitFor();
+    await expectAccessible(page);
+    await dialog.getByLabel('Password').fill('wrong password');
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.getByText('The e-mail address or the password is wrong.').waitFor();
+    await dialog.getByLabel('Password').fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('No payout has this status.').waitFor();
+    expect(new URL(page.url()).search).toBe('?status=paid');
+    expectQuiet(ada);
+  });
+});

@@ -1,0 +1,22 @@
+import type { Page } from '../browser/support.ts';
+import type { Api } from '../support/api.ts';
+
+/** A screen of the dashboard to be looked at. */
+export interface Screen {
+  readonly name: string;
+  /** Where it is, in an account that the demo filled; asked by who writes the picture. */
+  readonly path: (api: Api) => Promise<string> | string;
+  /** What one does there first. */
+  readonly act?: (page: Page) => Promise<void>;
+}
+
+const unpaid = async (api: Api) => {
+  const { body } = await api.get('/v2/affiliates/payouts?status=unpaid');
+  return `/payouts/${body.data[0]?.id ?? 'po_none'}`;
+};
+
+/** Every screen; a new one is a line here. */
+export const SCREENS: readonly Screen[] = [
+  { name: 'payouts', path: () => '/payouts' },
+  { name: 'payout', path: unpaid },
+];

@@ -1,0 +1,78 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { PHONE, WIDE } from '../browser/dashboard-support.ts';
+import { type Chromium, inChromium, type Page, signInOn } from '../browser/support.ts';
+import { settingsOf, startMachine } from '../cli/support.ts';
+import { makeUser } from '../people/support.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { SCREENS } from './screens.ts';
+
+const FOLDER = fileURLToPath(new URL('../../screenshots/', import.meta.url));
+// SCREENS=payout,events takes those alone
+const wanted = process.env.SCREENS?.split(',');
+const chosen = SCREENS.filter(({ name }) => wanted?.includes(name) ?? true);
+const STATES = ['full', 'empty', 'error'] as const;
+
+inChromium('screenshots', (chromium) => {
+  test('of every screen: full, empty and refused, light and dark, wide and on a phone', async () => {
+    rmSync(FOLDER, { recursive: true, force: true });
+    mkdirSync(FOLDER, { recursive: true });
+    const [full, empty] = [await startWorld({ delivers: true }), await startWorld()];
+    const machine = startMachine();
+    try {
+      expect(await machine.run(['demo', '--json'], { env: await settingsOf(full) })).toMatchObject({
+        code: 0,
+      });
+      for (const state of STATES) await takeAll(chromium, state === 'empty' ? empty : full, state);
+    } finally {
+      await machine.close();
+      full.expectErrors();
+      await Promise.all([full.close(), empty.close()]);
+    }
+  }, 1_800_000);
+});
+
+async function takeAll(chromium: Chromium, world: World, state: (typeof STATES)[number]): Promise<void> {
+  const { email } = await makeUser(world.api, 'owner');
+  for (const [size, viewport] of Object.entries({ wide: WIDE, phone: PHONE })) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page } = await chromium.visitor({ scripts: true, viewport, colorScheme });
+      await page.goto(`${world.url}/sign-in?next=/settings`);
+      await signInOn(page, email);
+      if (state === 'error') await refuseReads(page);
+      for (const { name, path, act } of chosen) {
+        await page.goto(world.url + (await path(world.api)));
+        await page.waitForLoadState('networkidle');
+        if (state === 'full') await act?.(page);
+        await page.screenshot({
+          path: `${FOLDER}${name}-${state}-${size}-${colorScheme}.png`,
+          fullPage: true,
+        });
+      }
+    }
+  }
+}
+
+/** Answers everything but who one is with a mistake of the server. */
+async function refuseReads(page: Page): Promise<void> {
+  const body = JSON.stringify({
+    error: {
+      code: 'internal_error',
+      message: 'unexpected error; the log has it under request req_0123456789ab',
+    },
+  });
+  await page.route(
+    (url) => url.pathname.startsWith('/v2/') && url.pathname !== '/v2/me',
+    (route) =>
+      route.fulfill({
+        status: 500,
+        body,
+        headers: {
+          'content-type': 'application/json',
+          'payhook-reason': 'internal_error',
+          'payhook-request-id': 'req_0123456789ab',
+        },
+      }),
+  );
+}
