@@ -81,6 +81,7 @@ export const requests: Group = {
     const query = parseList(payoutList, new Map([['per_page', '50']]), {
       account: bench.account,
       zone: 'UTC',
+      operation: 'listPayouts',
     });
     const bare = await startBare(bench, {
       '/one': await statementOf((db) =>

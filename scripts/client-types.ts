@@ -62,12 +62,14 @@ export interface PageQuery {
   readonly page?: number | undefined;
   /** Records a page: default 50, at most 100. */
   readonly per_page?: number | undefined;
+  /** Instead of a page: what the one before calls next. */
+  readonly after?: string | undefined;
 }
 `;
 
 // The client throws it as ApiError.
 const NOT_RECORDS = new Set(['Error']);
-const PAGE_PARAMETERS = new Set(['page', 'per_page']);
+const PAGE_PARAMETERS = new Set(['page', 'per_page', 'after']);
 const COMMENT_WIDTH = 108;
 
 /** The text of src/client/api.ts, formatted. */

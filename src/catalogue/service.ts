@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { ListDefinition, ListQuery, Page } from '../contract/lists.ts';
+import { type ListDefinition, type ListQuery, type Page, paginationOf } from '../contract/lists.ts';
 import { type Json, toJson } from '../kernel/json.ts';
 import { EVENT_TYPES, type EventType } from '../outbox/event-types.ts';
 import { eventSchema, exampleEvent } from './catalogue.ts';
@@ -21,25 +21,36 @@ const open = (schema: TSchema): Record<string, unknown> =>
     ),
   );
 
-const ENTRIES: readonly Json<EventTypeRecord>[] = (Object.keys(EVENT_TYPES) as EventType[])
-  .toSorted()
-  .map((type) =>
-    toJson<EventTypeRecord>({
-      object: 'event_type',
-      type,
-      description: EVENT_TYPES[type],
-      schema: open(eventSchema(type)),
-      example: exampleEvent(type),
-    }),
-  );
+interface Entry {
+  readonly type: string;
+  readonly json: Json<EventTypeRecord>;
+}
+
+const ENTRIES: readonly Entry[] = (Object.keys(EVENT_TYPES) as EventType[]).toSorted().map((type) => ({
+  type,
+  json: toJson<EventTypeRecord>({
+    object: 'event_type',
+    type,
+    description: EVENT_TYPES[type],
+    schema: open(eventSchema(type)),
+    example: exampleEvent(type),
+  }),
+}));
 
 /** One page of the catalogue, in the order of the names. */
-export function listEventTypes({ page, perPage, sort }: ListQuery): Page<EventTypeRecord> {
-  const sorted = sort.startsWith('-') ? ENTRIES.toReversed() : ENTRIES;
+export function listEventTypes(list: ListQuery): Page<EventTypeRecord> {
+  const { page, perPage, sort, after } = list;
+  const isDescending = sort.startsWith('-');
+  const sorted = isDescending ? ENTRIES.toReversed() : ENTRIES;
+  const last = after?.key[0] ?? '';
+  const isBehind = ({ type }: Entry) => (isDescending ? type < last : type > last);
   const pages = Math.ceil(sorted.length / perPage);
   // a page may lie further out than a number can say
-  const start = BigInt(page) > BigInt(pages) ? sorted.length : (Number(page) - 1) * perPage;
-  const data = sorted.slice(start, start + perPage).join(',');
-  const pagination = `{"page":${page},"limit":${perPage},"total":${sorted.length},"pages":${pages}}`;
-  return { json: `{"data":[${data}],"pagination":${pagination}}`, total: BigInt(sorted.length) };
+  const skipped = BigInt(page) > BigInt(pages) ? sorted.length : (Number(page) - 1) * perPage;
+  const rest = after ? sorted.filter(isBehind) : sorted.slice(skipped);
+  const shown = rest.slice(0, perPage);
+  const next = rest.length > perPage ? [shown.at(-1)?.type ?? null] : null;
+  const total = BigInt(sorted.length);
+  const data = shown.map(({ json }) => json).join(',');
+  return { json: `{"data":[${data}],"pagination":${paginationOf(list, total, next)}}`, total };
 }

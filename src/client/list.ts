@@ -9,20 +9,19 @@ import type { Page } from './api.ts';
  *
  *     for await (const affiliate of payhook.affiliates.list()) …
  *
- * Without `sort`, iterating goes by `id`, ascending: every record that is there from the beginning to the end is given
- * once, and what comes in meanwhile lands at the end. (What is being stored when the loop begins, such as a long import,
- * may land before the place that has been reached, and is then not given.) With another order a record that comes in can
- * move others back, and one is given twice.
- * Pages are counted off: a record that leaves the list meanwhile moves those after it forward, and one of them can be
- * skipped. That happens with a filter by something that changes: `status: 'unpaid'` while a payout is made, or when the
- * loop itself voids what it is given. Then collect the ids first, or ask for the first page until it is empty.
+ * Each page is asked for behind the last record of the one before, so that records that come or go meanwhile neither repeat
+ * nor hide others. Without `sort`, iterating goes by `id`, ascending: every record that is there from the beginning to the
+ * end is given once, and what comes in meanwhile lands at the end. (What is being stored when the loop begins, such as a
+ * long import, may land before the place that has been reached, and is then not given; and so may a record whose place in
+ * another order changes.)
  */
 export interface ListRequest<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {}
 
 interface PageChoice {
-  readonly page?: number;
-  readonly per_page?: number;
-  readonly sort?: string;
+  readonly page?: number | undefined;
+  readonly after?: string | undefined;
+  readonly per_page?: number | undefined;
+  readonly sort?: string | undefined;
 }
 
 interface ListSource<Item> {
@@ -52,29 +51,13 @@ export function listRequest<Item>(source: ListSource<Item>): ListRequest<Item> {
 }
 
 async function* everyRecord<Item>({ query, order, load }: ListSource<Item>): AsyncGenerator<Item, undefined> {
-  const { page: first = 1, per_page = ITERATED_PER_PAGE, sort = order } = query;
-  let last: Item | undefined;
-  for (let page = first; ; page += 1) {
-    const { data, pagination } = await load({ ...query, page, per_page, sort });
-    for (const record of data) {
-      // a record stored behind this place has moved the pages: what was given already comes again
-      if (sort === 'id' && last !== undefined && !isAfter(record, last)) continue;
-      last = record;
-      yield record;
-    }
-    if (page >= pagination.pages) return;
+  const { page, after, per_page = ITERATED_PER_PAGE, sort = after === undefined ? order : undefined } = query;
+  const chosen = sort === undefined ? {} : { sort };
+  let place: PageChoice = after === undefined ? { page: page ?? 1 } : { after };
+  for (;;) {
+    const { data, pagination } = await load({ ...query, page: undefined, ...place, per_page, ...chosen });
+    yield* data;
+    if (!pagination.next) return;
+    place = { after: pagination.next };
   }
-}
-
-/** Whether a record follows another by `id`; those of one list compare as numbers, or as texts of one length. */
-function isAfter(record: unknown, last: unknown): boolean {
-  const [one, other] = [keyOf(record), keyOf(last)];
-  if (one.id === undefined || other.id === undefined) return true;
-  return one.id > other.id || (one.id === other.id && one.part > other.part);
-}
-
-/** What a list by id is sorted by: an event has a record for each endpoint. */
-function keyOf(record: unknown): { id: string | number | undefined; part: string } {
-  const { id, webhook_endpoint_id: part = '' } = record as { id?: string; webhook_endpoint_id?: string };
-  return { id, part };
 }

@@ -12,6 +12,7 @@ import {
   parseInstantOrDay,
   type Span,
 } from '../kernel/time.ts';
+import { type Cursor, isBehind, readCursor, writeCursor } from './cursors.ts';
 import type { Columns } from './records.ts';
 import type { List } from './schemas.ts';
 
@@ -21,6 +22,8 @@ export interface ListScope {
   readonly account: AccountId;
   /** The IANA name of the time zone in which a day is one. */
   readonly zone: string;
+  /** The operation: a cursor is of one list. */
+  readonly operation: string;
 }
 
 /** One query parameter that narrows a list: its rule for people, its schema, and the condition it becomes. */
@@ -32,10 +35,12 @@ export interface Filter {
 }
 
 export interface ListDefinition {
-  /** Sort field -> column or expression. `created_at` of rows with UUID ids is their id. */
-  readonly sort: Readonly<Record<string, string>>;
-  /** The unique expression that breaks ties. */
-  readonly id: string;
+  /** Sort field -> column or expression, or several. `created_at` of rows with UUID ids is their id. */
+  readonly sort: Readonly<Record<string, string | readonly string[]>>;
+  /** The unique expression that breaks ties, or several that are so together. */
+  readonly id: string | readonly string[];
+  /** Sort fields with expressions that may be null. */
+  readonly nullable?: readonly string[];
   /** The order when the request names none, default `-created_at`. */
   readonly defaultSort?: string;
   /** Parameter -> filter; spans of time bring their four operators with `...instants('created_at', …)`. */
@@ -50,6 +55,11 @@ export interface ListQuery {
   readonly order: Sql;
   /** The field as asked for, `-` in front for descending. */
   readonly sort: string;
+  readonly operation: string;
+  /** What rows are ordered by, the tie-breaker last: a cursor has their values. */
+  readonly columns: readonly string[];
+  /** The key of the cursor that the page comes behind, and the condition that its rows meet; null = there is none. */
+  readonly after: { readonly key: Cursor['key']; readonly condition: Sql } | null;
   readonly conditions: readonly Sql[];
   /** Names of the filters given, for lists that count some of them in a cheaper way. */
   readonly given: ReadonlyMap<string, string>;
@@ -69,9 +79,10 @@ export function parseList(
 ): ListQuery {
   const conditions: Sql[] = [];
   const given = new Map<string, string>();
-  let page = '1';
+  let page: string | undefined;
+  let cursor: Cursor | undefined;
   let perPage = DEFAULT_PER_PAGE;
-  let sort = definition.defaultSort ?? DEFAULT_SORT;
+  let sort: string | undefined;
   for (const [name, value] of query) {
     const filter = Object.hasOwn(definition.filters, name) ? definition.filters[name] : undefined;
     if (filter) {
@@ -85,17 +96,46 @@ export function parseList(
       perPage = Number(integer(value) ?? 0);
       if (perPage < 1 || perPage > MAX_PER_PAGE)
         refuse(`per_page must be an integer from 1 to ${MAX_PER_PAGE}`);
+    } else if (name === 'after') {
+      cursor = cursorOf(value, scope.operation);
     } else if (name === 'sort') {
       sort = value;
     } else {
-      const known = ['page', 'per_page', 'sort', ...Object.keys(definition.filters)].join(', ');
+      const known = ['page', 'per_page', 'after', 'sort', ...Object.keys(definition.filters)].join(', ');
       throw fail(
         'unknown_query_parameter',
         `unknown query parameter ${clip(name)}; this list knows ${known}`,
       );
     }
   }
-  return { page, perPage, sort, order: orderBy(definition, sort), conditions, given, zone: scope.zone };
+  if (cursor && page !== undefined) refuse('page and after exclude each other: after says where to go on');
+  if (cursor && sort !== undefined && sort !== cursor.sort)
+    refuse(`after is of a list with sort=${clip(cursor.sort)}: leave sort out, or begin anew without after`);
+  const chosen = sort ?? cursor?.sort ?? definition.defaultSort ?? DEFAULT_SORT;
+  const { columns, isDescending, isNullable } = orderOf(definition, chosen);
+  if (cursor && cursor.key.length !== columns.length) refuse(AFTER_RULE);
+  const direction = isDescending ? 'desc' : 'asc';
+  return {
+    page: cursor?.page ?? page ?? '1',
+    perPage,
+    sort: chosen,
+    order: raw(columns.map((column) => `${column} ${direction}`).join(', ')),
+    operation: scope.operation,
+    columns,
+    after: cursor
+      ? { key: cursor.key, condition: isBehind(columns, cursor.key, { isDescending, isNullable }) }
+      : null,
+    conditions,
+    given,
+    zone: scope.zone,
+  };
+}
+
+const AFTER_RULE = 'after must be the `next` of a page of this list, as it was given';
+
+function cursorOf(value: string, operation: string): Cursor {
+  const cursor = readCursor(value);
+  return cursor?.list === operation ? cursor : refuse(AFTER_RULE);
 }
 
 function refuse(message: string): never {
@@ -106,16 +146,14 @@ function integer(text: string): string | null {
   return /^\+?0*[1-9][0-9]*$/.test(text) ? text.replace(/^\+?0*/, '') : null;
 }
 
-function orderBy(definition: ListDefinition, sort: string): Sql {
-  const descending = sort.startsWith('-');
-  const field = descending ? sort.slice(1) : sort;
+function orderOf(definition: ListDefinition, sort: string) {
+  const isDescending = sort.startsWith('-');
+  const field = isDescending ? sort.slice(1) : sort;
   if (!Object.hasOwn(definition.sort, field)) {
     refuse(`sort must be one of ${Object.keys(definition.sort).join(', ')}, with - in front for descending`);
   }
-  const column = definition.sort[field] ?? definition.id;
-  const direction = descending ? 'desc' : 'asc';
-  const tie = column === definition.id ? '' : `, ${definition.id} ${direction}`;
-  return raw(`${column} ${direction}${tie}`);
+  const columns = [...new Set([definition.sort[field] ?? [], definition.id].flat())];
+  return { columns, isDescending, isNullable: definition.nullable?.includes(field) ?? false };
 }
 
 export interface Page<T = unknown> {
@@ -148,66 +186,75 @@ export interface PageSource<T> {
 
 /** How a page is cut out of ordered rows. */
 export interface PageCut {
+  /** What rows of the page meet: they come behind the cursor that was given. Not a part of the total. */
+  readonly after: Sql;
   /** `order by … limit …` of all rows up to the end of the page: what each part of a union can add to it. */
   readonly upTo: Sql;
-  /** `order by … limit … offset …` of the page itself. */
+  /** `order by … limit … offset …` of the page itself, and a row more if there is one. */
   readonly page: Sql;
 }
 
 /**
  * One page and the exact total in one statement, so both come from one snapshot; the JSON is built by PostgreSQL. The
- * page's rows are found first and become records after: nothing is computed for rows that are not shown.
+ * page's rows are found first and become records after: nothing is computed for rows that are not shown. One row more is
+ * looked for, which tells whether there is a next page. Throws `invalid_query` for a cursor whose values are none.
  */
 export async function listPage<T>(db: Reader, source: PageSource<T>): Promise<Page<T>> {
   const { list, record } = source;
   const [table, alias] = [raw(source.table), raw(source.alias)];
   const where = join([source.where, ...list.conditions], ' and ');
+  const after = list.after?.condition ?? sql`true`;
   const offset = offsetOf(list);
+  const limit = BigInt(list.perPage) + 1n;
   const cut: PageCut = {
-    upTo: sql`order by ${list.order} limit ${offset + BigInt(list.perPage)}::int8`,
-    page: sql`order by ${list.order} limit ${list.perPage}::int8 offset ${offset}::int8`,
+    after,
+    upTo: sql`order by ${list.order} limit ${offset + limit}::int8`,
+    page: sql`order by ${list.order} limit ${limit}::int8 offset ${offset}::int8`,
   };
   const found =
     source.find?.(cut) ??
     sql`select ${alias}.* from ${table} ${alias}
-        where ${where} and ${offset}::int8 < (select n from total) ${cut.page}`;
-  const { total, data } = await oneRow<{ total: bigint; data: string }>(
+        where ${where} and ${after} and ${offset}::int8 < (select n from total) ${cut.page}`;
+  const key = raw(list.columns.map((column) => `(${column})::text`).join(', '));
+  const shown = sql`select ${alias}.* from found_rows ${alias} order by ${list.order}`;
+  const isPrepared = list.after === null && (source.isPrepared ?? list.given.size === 0);
+  const { total, data, next } = await oneRow<{ total: bigint; data: string; next: string | null }>(
     db,
     sql`with ${source.ctes ? sql`${source.ctes},` : empty} total as materialized (
-          ${source.total ?? sql`select count(*)::int8 as n from ${table} ${alias} where ${where}`})
+          ${source.total ?? sql`select count(*)::int8 as n from ${table} ${alias} where ${where}`}),
+        found_rows as materialized (${found})
         select (select n from total) as total,
                (select coalesce(json_agg(row_to_json(page)), '[]') from (
-                  select ${record} from (${found}) ${alias} ${source.join ?? empty}
-                  where ${offset}::int8 < (select n from total) order by ${list.order}) page)::text as data`,
+                  select ${record} from (${shown} limit ${limit - 1n}::int8) ${alias} ${source.join ?? empty}
+                  where ${offset}::int8 < (select n from total) order by ${list.order}) page)::text as data,
+               case when (select count(*) from found_rows) = ${limit}::int8 then (
+                 select json_build_array(${key})::text from (${shown} offset ${limit - 2n}::int8 limit 1) ${alias}) end as next`,
     // these are few and read often
-    (source.isPrepared ?? list.given.size === 0) ? `list_${source.name}_${list.sort}` : undefined,
-  );
-  const pages = (total + BigInt(list.perPage) - 1n) / BigInt(list.perPage);
-  const pagination = `{"page":${list.page},"limit":${list.perPage},"total":${total},"pages":${pages}}`;
+    isPrepared ? `list_${source.name}_${list.sort}` : undefined,
+  ).catch((error: unknown) => {
+    // a value that is none of its column's type: the cursor was not made here
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    throw list.after !== null && code.startsWith('22') ? fail('invalid_query', AFTER_RULE) : error;
+  });
+  const pagination = paginationOf(list, total, next === null ? null : (JSON.parse(next) as Cursor['key']));
   return { json: `{"data":${data},"pagination":${pagination}}`, total };
 }
 
-/** How many rows come before the page, at most what int8 holds with room for a page. */
+/** The pagination of an answer as JSON; `last` is the key of the page's last row when there are more behind it. */
+export function paginationOf(list: ListQuery, total: bigint, last: Cursor['key'] | null): string {
+  const { operation, sort, perPage } = list;
+  const pages = (total + BigInt(perPage) - 1n) / BigInt(perPage);
+  const page = String(BigInt(list.page) + 1n);
+  const next = last === null ? null : writeCursor({ list: operation, sort, page, key: last });
+  return `{"page":${list.page},"limit":${perPage},"total":${total},"pages":${pages},"next":${JSON.stringify(next)}}`;
+}
+
+/** How many rows come before the page, behind the cursor if there is one, at most what int8 holds with room for a page. */
 export function offsetOf(list: ListQuery): bigint {
+  if (list.after !== null) return 0n;
   const offset = (BigInt(list.page) - 1n) * BigInt(list.perPage);
   const beyond = 2n ** 62n;
   return offset < beyond ? offset : beyond;
-}
-
-/** The `Link` header (RFC 8288) of a page: first, prev, next, last with the query kept. */
-export function linkHeader(url: URL, list: ListQuery, total: bigint): string {
-  const page = BigInt(list.page);
-  const last = total === 0n ? 1n : (total + BigInt(list.perPage) - 1n) / BigInt(list.perPage);
-  const to = (target: bigint, relation: string) => {
-    const link = new URL(url);
-    link.searchParams.set('page', String(target));
-    return `<${link.href}>; rel="${relation}"`;
-  };
-  const links = [to(1n, 'first')];
-  if (page > 1n) links.push(to(page - 1n < last ? page - 1n : last, 'prev'));
-  if (page < last) links.push(to(page + 1n, 'next'));
-  links.push(to(last, 'last'));
-  return links.join(', ');
 }
 
 /** A filter by one of some words. */

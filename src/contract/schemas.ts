@@ -65,10 +65,18 @@ export const metadata = Type.Record(Type.String(), Type.String({ maxLength: 500 
 
 const pagination = strict(
   {
-    page: Type.Integer({ minimum: 1, description: 'the page this is' }),
+    page: Type.Integer({
+      minimum: 1,
+      description: 'the page this is; with `after`, counted from where the walk began',
+    }),
     limit: Type.Integer({ minimum: 1, description: 'items per page' }),
     total: Type.Integer({ minimum: 0, description: 'items across all pages, exact' }),
     pages: Type.Integer({ minimum: 0, description: 'pages; 0 when there are no items' }),
+    next: nullable(
+      Type.String({
+        description: 'the `after` of the next page, wherever its rows are by then; null on the last',
+      }),
+    ),
   },
   { title: 'Pagination' },
 );

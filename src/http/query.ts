@@ -19,7 +19,7 @@ export async function queryOf(
   // only what a day means is for the account to say
   const namesDay = [...given.values()].some((value) => parseDay(value) !== null);
   const zone = namesDay ? await zoneOf(db, account) : UTC;
-  return { query: {}, list: parseList(route.list, given, { account, zone }) };
+  return { query: {}, list: parseList(route.list, given, { account, zone, operation: route.operation }) };
 }
 
 function searchOf({ url }: { readonly url: string }): string {

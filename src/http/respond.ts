@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ListQuery, linkHeader } from '../contract/lists.ts';
+import type { ListQuery } from '../contract/lists.ts';
 import type { Reply } from '../contract/route.ts';
 import { databaseFault } from '../db/faults.ts';
 import { type Failure, Failure as FailureClass, fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
 import { etagOf, isKnown, OWN_CACHE } from './etags.ts';
+import { linkHeader } from './links.ts';
 import { pathOf } from './methods.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';

@@ -126,6 +126,8 @@ export interface CountedCut {
   readonly isDescending: boolean;
   readonly offset: bigint;
   readonly limit: number;
+  /** The row that the page comes behind, by UUIDs; its endpoint is null where the rows are of one. */
+  readonly after: { readonly event: string; readonly endpoint: string | null } | null;
 }
 
 /** How a page of counted rows is found: parts of one statement. */
@@ -143,7 +145,8 @@ export interface CountedPage {
  * sums of weeks, then of hours, then of minutes say in which minutes the wanted ranks are. Only rows of these minutes
  * are read.
  */
-export function countedPage(rows: CountedRows, { isDescending, offset, limit }: CountedCut): CountedPage {
+export function countedPage(rows: CountedRows, cut: CountedCut): CountedPage {
+  const { isDescending, offset, limit, after } = cut;
   const { account, endpoint, kind, uncounted } = rows;
   const minute = startOf('minute', sql`id_time(event_id)`);
   const fresh = sql`
@@ -154,9 +157,18 @@ export function countedPage(rows: CountedRows, { isDescending, offset, limit }: 
     group by minute`;
   const whole = sql`(${folded(rows, 'week', sql`true`)} + (select coalesce(sum(n), 0)::int8 from fresh))`;
   const [start, end] = [sql`${offset}::int8`, sql`${offset + BigInt(limit)}::int8`];
+  // what the offset is counted from: an end of the span, or the place of the cursor within it
+  const [bottom, top] = after
+    ? [
+        sql`least(hi, greatest(lo, ${place(rows, after, '<=')}))`,
+        sql`least(hi, greatest(lo, ${place(rows, after, '<')}))`,
+      ]
+    : [sql`lo`, sql`hi`];
   const wanted = isDescending
-    ? sql`select greatest(lo, hi - ${end}) as first, greatest(lo, hi - ${start}) as last from bounds`
-    : sql`select least(hi, lo + ${start}) as first, least(hi, lo + ${end}) as last from bounds`;
+    ? sql`select greatest(lo, top - ${end}) as first, greatest(lo, top - ${start}) as last
+          from (select lo, ${top} as top from bounds) b`
+    : sql`select least(hi, bottom + ${start}) as first, least(hi, bottom + ${end}) as last
+          from (select hi, ${bottom} as bottom from bounds) b`;
   return {
     ctes: sql`
       fresh as materialized (${fresh}),
@@ -225,12 +237,32 @@ const folded = (rows: CountedRows, span: Span, condition: Sql) => sql`(
 /** How many rows are older than an instant: whole weeks, hours and minutes, and what is cut off of the last minute. */
 function rank(rows: CountedRows, ms: number): Sql {
   const at = sql`${formatInstant(ms)}::timestamptz`;
+  const rest = sql`select from (${rows.between(sql`id_floor(${startOf('minute', at)})`, sql`id_floor(${at})`)}) d`;
+  return rankWith(rows, at, ms % MINUTE_MS === 0 ? null : rest);
+}
+
+/** How many rows come before a row of the log, or before and with it. */
+function place(
+  rows: CountedRows,
+  { event, endpoint }: NonNullable<CountedCut['after']>,
+  operator: '<' | '<=',
+): Sql {
+  const at = sql`id_time(${event}::uuid)`;
+  const minute = startOf('minute', at);
+  const inMinute = rows.between(sql`id_floor(${minute})`, sql`id_floor(${minute} + ${lengthOf('minute')})`);
+  const is = raw(operator);
+  const before =
+    endpoint === null
+      ? sql`d.event_id ${is} ${event}::uuid`
+      : sql`(d.event_id, d.endpoint_id) ${is} (${event}::uuid, ${endpoint}::uuid)`;
+  return rankWith(rows, at, sql`select from (${inMinute}) d where ${before}`);
+}
+
+/** The rows of the whole minutes before an instant, and those that a query has of the minute it is in. */
+function rankWith(rows: CountedRows, at: Sql, ofMinute: Sql | null): Sql {
   const [week, hour, minute] = [startOf('week', at), startOf('hour', at), startOf('minute', at)];
   const from = (start: Sql, end: Sql) => sql`c.starts_at >= ${start} and c.starts_at < ${end}`;
-  const rest =
-    ms % MINUTE_MS === 0
-      ? empty
-      : sql`+ (select count(*) from (${rows.between(sql`id_floor(${minute})`, sql`id_floor(${at})`)}) d)`;
+  const rest = ofMinute === null ? empty : sql`+ (select count(*) from (${ofMinute}) d)`;
   return sql`(${folded(rows, 'week', sql`c.starts_at < ${week}`)} + ${folded(rows, 'hour', from(week, hour))}
     + ${folded(rows, 'minute', from(hour, minute))}
     + (select coalesce(sum(n), 0)::int8 from fresh where minute < ${minute}) ${rest})`;

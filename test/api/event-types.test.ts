@@ -17,7 +17,7 @@ describe('the list of event types', () => {
   test('has every type of the catalogue once, in the order of the names', async () => {
     const { body } = await world.api.get(PATH);
     expect(body.data.map(({ type }: Json) => type)).toEqual(TYPES.toSorted());
-    expect(body.pagination).toEqual({ page: 1, limit: 50, total: TYPES.length, pages: 1 });
+    expect(body.pagination).toMatchObject({ page: 1, limit: 50, total: TYPES.length, pages: 1 });
   });
 
   test('says of each when it happens, its schema and an example', async () => {
@@ -41,7 +41,7 @@ describe('the list of event types', () => {
     const { body, headers } = await world.api.get(`${PATH}?sort=-type&per_page=5&page=2`);
     expect(body.data.map(({ type }: Json) => type)).toEqual(names.slice(5, 10));
     const pages = Math.ceil(names.length / 5);
-    expect(body.pagination).toEqual({ page: 2, limit: 5, total: names.length, pages });
+    expect(body.pagination).toMatchObject({ page: 2, limit: 5, total: names.length, pages });
     expect(headers.get('link')).toContain('page=3');
     const beyond = await world.api.get(`${PATH}?page=${'9'.repeat(40)}`);
     expect([beyond.status, beyond.body.data]).toEqual([200, []]);

@@ -108,6 +108,7 @@ async function fillAccount(client: Api): Promise<Record<string, string>> {
 /** Gives the delivery log something in every state. */
 async function fillLog(client: Api, endpoints: Record<'all' | 'off' | 'gone', string>): Promise<void> {
   await client.post('/v2/events', { type: 'order.created', data: {} });
+  await client.post('/v2/events', { type: 'order.created', data: {}, external_id: 'order-7-created' });
   const [, second, third, fourth] = await allOf(client, `${ENDPOINTS}/${endpoints.all}/events?sort=id`);
   await seedAttempts(world, second, [{ status: 500 }, { status: 200 }]);
   await seedAttempts(world, third, [{ status: null }]);
@@ -157,7 +158,7 @@ const LISTS: readonly List[] = OPERATIONS.filter(
     path: at,
     sortFields: sort.filter((field) => !field.startsWith('-')),
     filters: parameters.filter(
-      ({ name, in: place }) => place === 'query' && !['page', 'per_page', 'sort'].includes(name),
+      ({ name, in: place }) => place === 'query' && !['page', 'per_page', 'after', 'sort'].includes(name),
     ),
   });
   if (!path.includes('{payout_id}')) return [made(path, () => fill(path, ids))];
@@ -178,6 +179,26 @@ function linksOf(answer: Answer): Record<string, URL> {
 
 const query = (path: string, parameters: Record<string, string>) =>
   api.get(`${path}?${new URLSearchParams(parameters)}`);
+
+/** The rows of a list by its cursors, and what each page says of itself. */
+async function walkBy(
+  path: string,
+  parameters: Record<string, string>,
+): Promise<[rows: Json[], pages: Json[]]> {
+  const [rows, pages]: [Json[], Json[]] = [[], []];
+  let next: string | null = null;
+  do {
+    const { sort, ...rest } = parameters;
+    const answer = await query(path, next === null ? parameters : { ...rest, after: next });
+    expect(answer.status, answer.text).toBe(200);
+    rows.push(...answer.body.data);
+    pages.push(answer.body.pagination);
+    next = answer.body.pagination.next;
+    expect(linksOf(answer).first?.searchParams.get('after') ?? null).toBeNull();
+    expect(pages.length).toBeLessThanOrEqual(200);
+  } while (next !== null);
+  return [rows, pages];
+}
 
 test('the description has the lists that are known', () => {
   expect(LISTS.length).toBeGreaterThanOrEqual(9);
@@ -214,7 +235,14 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters }) => {
     const rows = await all();
     const first = await api.get(path());
     const pages = Math.ceil(rows.length / 50);
-    expect(first.body.pagination).toEqual({ page: 1, limit: 50, total: rows.length, pages });
+    const more = (is: boolean) => (is ? expect.any(String) : null);
+    expect(first.body.pagination).toEqual({
+      page: 1,
+      limit: 50,
+      total: rows.length,
+      pages,
+      next: more(pages > 1),
+    });
     const small = await query(path(), { per_page: '2', page: '2' });
     const last = Math.max(1, Math.ceil(rows.length / 2));
     expect(small.body.data).toEqual(rows.slice(2, 4));
@@ -223,6 +251,7 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters }) => {
       limit: 2,
       total: rows.length,
       pages: Math.ceil(rows.length / 2),
+      next: more(rows.length > 4),
     });
     const links = linksOf(small);
     const pageOf = (rel: string) => links[rel]?.searchParams.get('page');
@@ -272,6 +301,69 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters }) => {
         expect(rank(values[index]) >= rank(values[index - 1])).toBe(true);
   });
 
+  test.each(sortFields)('can be walked by cursors in the order of %s, both ways', async (field) => {
+    for (const sort of [field, `-${field}`]) {
+      const expected = await allOf(api, `${path()}?sort=${sort}`);
+      const [rows, pages] = await walkBy(path(), { sort, per_page: '2' });
+      expect(rows).toEqual(expected);
+      const numbers = pages.map(({ page }) => page);
+      expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+      expect(new Set(pages.map(({ total }) => total))).toEqual(new Set([expected.length]));
+      expect(pages.slice(0, -1).every(({ next }) => typeof next === 'string')).toBe(true);
+      expect(pages.at(-1)?.next).toBeNull();
+    }
+  });
+
+  test('refuses a cursor that is none of it, that says page too, or another order', async () => {
+    const [sort = ''] = sortFields;
+    const { next } = (await query(path(), { per_page: '1', sort })).body.pagination;
+    const rows = await all();
+    expect(next === null).toBe(rows.length < 2);
+    if (next === null) return;
+    const [list, order, page, key] = JSON.parse(Buffer.from(next, 'base64url').toString());
+    const forged = (...cursor: unknown[]) => Buffer.from(JSON.stringify(cursor)).toString('base64url');
+    const nothing = key.map(() => 'nothing of the kind\0');
+    for (const after of [
+      '',
+      'x',
+      '%',
+      next.slice(1),
+      forged(),
+      forged(list, order, page),
+      forged('listX', order, page, key),
+    ])
+      expectRefusal(await query(path(), { after }), 400, 'invalid_query', 'after');
+    for (const cursor of [
+      forged(list, order, page, [...key, 'more']),
+      forged(list, order, '-1', key),
+      forged(
+        list,
+        order,
+        page,
+        key.map(() => 7),
+      ),
+    ])
+      expectRefusal(await query(path(), { after: cursor }), 400, 'invalid_query', 'after');
+    expectRefusal(
+      await query(path(), { after: forged(list, 'colour', page, key) }),
+      400,
+      'invalid_query',
+      'sort',
+    );
+    expectRefusal(await query(path(), { after: next, page: '2' }), 400, 'invalid_query', 'page', 'after');
+    expectRefusal(
+      await query(path(), { after: next, sort: `-${sort}` }),
+      400,
+      'invalid_query',
+      'after',
+      'sort',
+    );
+    expect((await query(path(), { after: next, sort, per_page: '1' })).status).toBe(200);
+    const answer = await query(path(), { after: forged(list, order, page, nothing) });
+    // a text may be any text; a number, an id or a time may not
+    if (answer.status !== 200) expectRefusal(answer, 400, 'invalid_query', 'after');
+  });
+
   if (filters.length === 0) return;
 
   test.each(filters)('refuses a bad $name by name', async ({ name, schema }) => {
@@ -282,6 +374,9 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters }) => {
   test.each(filters)('can be narrowed by $name, exactly', async ({ name, schema }) => {
     const rows = await all();
     const cases = await goodValues(name, schema, rows);
+    const [some] = cases.filter(([, found]) => rows.filter(found).length > 1);
+    if (some)
+      expect((await walkBy(path(), { [name]: some[0], per_page: '1' }))[0]).toEqual(rows.filter(some[1]));
     expect(cases.length, `no value to try ${name} with`).toBeGreaterThan(0);
     for (const [value, matches] of cases) {
       const expected = rows.filter(matches);
@@ -398,7 +493,7 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
   const cases: Case[] = found.slice(0, 12).map((value) => [value, (row) => String(row[name]) === value]);
   const prefix = OPAQUE[name];
   if (prefix) return [...cases, [`${prefix}_${'0'.repeat(32)}`, () => false]];
-  if (name === 'type' && first.object === 'webhook_event')
+  if (name === 'type' && /^(webhook|published)_event$/.test(first.object))
     return [...cases, ['payout.*', (row) => row.type.startsWith('payout.')], ['nobody.sent', () => false]];
   if (name === 'email') cases.push(['nobody@example.com', () => false]);
   if (name === 'email') cases.push([String(found[0]).toUpperCase(), (row) => row.email === found[0]]);
@@ -484,6 +579,24 @@ test('every state of a commission is among what the lists were tried with', asyn
 test('every state of a delivery is among what the lists were tried with', async () => {
   for (const status of ['pending', 'held', 'delivered', 'failed'])
     expect((await query(EVENT_LOG, { status })).body.pagination.total, status).toBeGreaterThan(0);
+});
+
+test('rows that come in or leave meanwhile neither repeat nor hide others', async () => {
+  const status = { status: 'unpaid', per_page: '2' };
+  const before = (await allOf(api, `${COMMISSIONS}?status=unpaid`)).map(({ id }) => id);
+  expect(before.length).toBeGreaterThan(5);
+  const first = await query(COMMISSIONS, status);
+  const [person] = await allOf(api, `${AFFILIATES}?status=active`);
+  for (let index = 0; index < 3; index += 1) await makeCommission(api, person!.id, {});
+  await api.post(`${COMMISSIONS}/${before[0]}/void`, { reason: 'a mistake' });
+  const seen = first.body.data.map(({ id }: Json) => id);
+  let { next } = first.body.pagination;
+  while (next !== null) {
+    const { body } = await query(COMMISSIONS, { ...status, after: next });
+    seen.push(...body.data.map(({ id }: Json) => id));
+    next = body.pagination.next;
+  }
+  expect(seen).toEqual(before);
 });
 
 test('filters hold together: each narrows what the others leave', async () => {

@@ -218,7 +218,7 @@ describe('the recoveries of an endpoint', () => {
     expect(await ids('?sort=created_at')).toEqual(all);
     const page = await api.get(`${listOf(id)}?per_page=2&page=2&sort=id`);
     expect(page.body.data.map((row: Json) => row.id)).toEqual(all.slice(2, 4));
-    expect(page.body.pagination).toEqual({ page: 2, limit: 2, total: 5, pages: 3 });
+    expect(page.body.pagination).toMatchObject({ page: 2, limit: 2, total: 5, pages: 3 });
     const third = (await api.get(`${listOf(id)}/${all[2]}`)).body.created_at;
     const young = await allOf(api, `${listOf(id)}?created_at[gt]=${third}`);
     for (const { created_at } of young) expect(created_at > third).toBe(true);

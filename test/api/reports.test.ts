@@ -276,7 +276,7 @@ describe('the same as JSON', () => {
       }),
     ]);
     expect(await rows('year=2026&per_page=1&page=2')).toEqual([all[1]]);
-    expect((await api.get(`${REPORT}/rows?year=2026&per_page=2`)).body.pagination).toEqual({
+    expect((await api.get(`${REPORT}/rows?year=2026&per_page=2`)).body.pagination).toMatchObject({
       page: 1,
       limit: 2,
       total: 3,

@@ -273,12 +273,10 @@ async function check(stage: Stage, rows: readonly Row[], asked: Question): Promi
   const pages = Math.ceil(all.length / asked.perPage);
   const numbers = pages < 6 ? [...Array(pages + 1).keys()] : [0, 1, Math.floor(pages / 2), pages - 1, pages];
   const endpoint = endpoints[asked.endpoint] ?? '';
-  const askPage = async (page: number) => {
-    const query = new URLSearchParams({
-      sort: asked.sort,
-      per_page: String(asked.perPage),
-      page: String(page + 1),
-    });
+  /** A page by its number, then the one behind it by its cursor. */
+  const askPage = async (page: number, after?: string) => {
+    const place = after === undefined ? { page: String(page + 1) } : { after };
+    const query = new URLSearchParams({ sort: asked.sort, per_page: String(asked.perPage), ...place });
     if (asked.status) query.set('status', asked.status);
     if (asked.type) query.set('type', asked.type);
     if (asked.scope === 'filter') query.set('webhook_endpoint_id', endpoint);
@@ -297,12 +295,20 @@ async function check(stage: Stage, rows: readonly Row[], asked: Question): Promi
     const slice = all.slice(page * asked.perPage, (page + 1) * asked.perPage);
     expect({ [`${path}?${query}`]: [body.pagination, got] }).toEqual({
       [`${path}?${query}`]: [
-        { page: page + 1, limit: asked.perPage, total: all.length, pages },
+        {
+          page: page + 1,
+          limit: asked.perPage,
+          total: all.length,
+          pages,
+          next: page + 1 < pages ? expect.any(String) : null,
+        },
         slice.map((row) => [row.event, row.endpoint, row.status, row.type]),
       ],
     });
+    const { next } = body.pagination;
+    if (after === undefined && next !== null) await askPage(page + 1, next);
   };
-  await Promise.all(numbers.map(askPage));
+  await Promise.all(numbers.map((page) => askPage(page)));
 }
 
 /** Each status of the whole log. */

@@ -89,6 +89,13 @@ function listParameters(list: ListDefinition): Json[] {
       schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
     },
     {
+      name: 'after',
+      in: 'query',
+      description:
+        'instead of `page`: the `next` of the page before. Rows that come or go meanwhile neither repeat nor hide others',
+      schema: { type: 'string', minLength: 1 },
+    },
+    {
       name: 'sort',
       in: 'query',
       description: 'a field; a leading - means descending',

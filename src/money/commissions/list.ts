@@ -78,8 +78,8 @@ const open = sql`c.payout_id is null and c.voided_at is null`;
  * status first: paid rows are merged from the newest of each payout, unpaid ones from the open and the current payout.
  */
 function findOf(status: string | undefined, account: AccountId, conditions: Sql) {
-  const idsOf = (extra: Sql, { upTo }: PageCut) => sql`
-    (select c.id from commissions c where c.account_id = ${account} and ${extra} and ${conditions} ${upTo})`;
+  const idsOf = (extra: Sql, { upTo, after }: PageCut) => sql`
+    (select c.id from commissions c where c.account_id = ${account} and ${extra} and ${conditions} and ${after} ${upTo})`;
   const idsIn = (state: 'unpaid' | 'paid', cut: PageCut) => sql`
     (select c.id from payouts q cross join lateral ${idsOf(sql`c.payout_id = q.id`, cut)} c
      where q.account_id = ${account} and q.status = ${state})`;

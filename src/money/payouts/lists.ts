@@ -27,6 +27,7 @@ export const payoutList: ListDefinition = {
     commission_count: 'p.commission_count',
     status: 'p.status',
   },
+  nullable: ['paid_at'],
   filters: {
     status: oneOf(['unpaid', 'paid'], (status) => sql`p.status = ${status}`),
     affiliate_id: numberId(
@@ -57,6 +58,7 @@ export const lineList: ListDefinition = {
   id: 'l.affiliate_id',
   defaultSort: 'id',
   sort: { id: 'l.affiliate_id', affiliate_id: 'l.affiliate_id', is_paid: allPaid },
+  nullable: ['is_paid'],
   filters: {
     affiliate_id: numberId((id) => sql`l.affiliate_id = ${id}`),
     is_paid: oneOf(['true', 'false'], (isPaid) => sql`${raw(allPaid)} = ${isPaid}::boolean`),
@@ -82,7 +84,7 @@ export function listLines(db: Reader, account: AccountId, payout: PayoutId, list
   });
 }
 
-const exclusionId = '(x.affiliate_id, x.currency, x.reason)';
+const exclusionId = ['x.affiliate_id', 'x.currency', 'x.reason'];
 
 export const exclusionList: ListDefinition = {
   id: exclusionId,

@@ -67,7 +67,7 @@ export function paidCopy(account: AccountId, period: Span, year: number | null):
   ) to stdout with (format csv, header)`;
 }
 
-const row = '(s.affiliate_id, s.currency, s.payout_method)';
+const row = ['s.affiliate_id', 's.currency', 's.payout_method'];
 const all = (): Sql => sql`true`;
 
 /** A part of the period, which is no condition on rows: what moved in it is summed. */
@@ -86,6 +86,7 @@ export const paidList: ListDefinition = {
   id: row,
   defaultSort: 'id',
   sort: { id: row, affiliate_id: 's.affiliate_id' },
+  nullable: ['id', 'affiliate_id'],
   filters: { from: day, to: day, year },
 };
 

@@ -22,6 +22,7 @@ const names = sql`join oauth_applications p on p.id = g.application_id
 export const grantList: ListDefinition = {
   id: 'g.id',
   sort: { id: 'g.id', created_at: 'g.id', last_used_at: 'g.last_used_at' },
+  nullable: ['last_used_at'],
   filters: {
     status: oneOf(['active', 'revoked'], (status) =>
       status === 'active' ? sql`g.revoked_at is null` : sql`g.revoked_at is not null`,

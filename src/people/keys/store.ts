@@ -16,6 +16,7 @@ const record = sql`public_id('key', k.id) as id, 'api_key' as object, k.name, k.
 export const keyList: ListDefinition = {
   id: 'k.id',
   sort: { id: 'k.id', created_at: 'k.id', name: 'k.name', last_used_at: 'k.last_used_at' },
+  nullable: ['last_used_at'],
   filters: {
     status: oneOf(['active', 'revoked'], (status) =>
       status === 'active' ? sql`k.revoked_at is null` : sql`k.revoked_at is not null`,

@@ -16,23 +16,13 @@ import type { Reader } from '../../db/connect.ts';
 import { type AccountId, type EndpointId, uuidOf } from '../../kernel/ids.ts';
 import { countedPage, type Kind } from '../../outbox/counts.ts';
 import { isKept } from '../../outbox/queue.ts';
-import { subscriptionProblem } from '../types/types.ts';
+import { byType } from './filters.ts';
 import { endpointJoin, record, type WebhookEvent } from './record.ts';
-
-/** By what subscriptions may name: a type, or `payout.*` for all that begin so. */
-const byType: Filter = {
-  rule: 'an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist',
-  schema: { type: 'string', minLength: 1, maxLength: 100, examples: ['payout.paid', 'payout.*'] },
-  condition: (value) => {
-    if (subscriptionProblem(value) !== null) return null;
-    return value.endsWith('*') ? sql`starts_with(d.type, ${value.slice(0, -1)})` : sql`d.type = ${value}`;
-  },
-};
 
 const filters: Readonly<Record<string, Filter>> = {
   // a status is no condition on rows: each has a path of its own
   status: oneOf(['pending', 'delivered', 'failed', 'held'], () => sql`true`),
-  type: byType,
+  type: byType('d.type'),
   ...idInstants('created_at', 'd.event_id'),
 };
 
@@ -98,9 +88,21 @@ function counted(scope: Scope, kind: Kind, list: ListQuery): Paths {
       between: (first, end) => rowsOf(scope, kind, sql`d.event_id >= ${first} and d.event_id < ${end}`),
       order: { asc: sql`d.event_id, d.endpoint_id`, desc: sql`d.event_id desc, d.endpoint_id desc` },
     },
-    { isDescending: list.sort.startsWith('-'), offset: offsetOf(list), limit: list.perPage },
+    {
+      isDescending: list.sort.startsWith('-'),
+      offset: offsetOf(list),
+      // one more tells whether there is a next page
+      limit: list.perPage + 1,
+      after: placeOf(list),
+    },
   );
   return { ctes: isFailed ? sql`${over(scope)}, ${ctes}` : ctes, total, find: () => rows };
+}
+
+/** The place of a cursor in the log; its endpoint is missing where the log is of one. */
+function placeOf({ after }: ListQuery): { event: string; endpoint: string | null } | null {
+  const [event, endpoint = null] = after?.key ?? [];
+  return event === undefined ? null : { event: event ?? '', endpoint };
 }
 
 /** By walking the rows of a type: linear. */
@@ -109,7 +111,7 @@ function walked(scope: Scope, kind: Kind, list: ListQuery): Paths {
   return {
     ...(kind === 'failed' ? { ctes: over(scope) } : {}),
     total: sql`select count(*)::int8 as n from (${rows}) d`,
-    find: ({ page }) => sql`select d.* from (${rows}) d ${page}`,
+    find: ({ page, after }) => sql`select d.* from (${rows}) d where ${after} ${page}`,
   };
 }
 
@@ -152,8 +154,8 @@ function waiting(scope: Scope, status: 'pending' | 'held', list: ListQuery): Pat
       and (d.trigger = 'scheduled' or (select l.status from (${logOf(sql`d`)}) l) = 'pending')`;
   return {
     total: sql`select count(*)::int8 as n ${keys}`,
-    find: ({ page }) => sql`
-      select d.* from (select d.account_id, d.endpoint_id, d.event_id ${keys} ${page}) k
+    find: ({ page, after }) => sql`
+      select d.* from (select d.account_id, d.endpoint_id, d.event_id ${keys} and ${after} ${page}) k
       cross join lateral (${logOf(sql`k`)}) d`,
   };
 }

@@ -1,0 +1,63 @@
+import sql, { join, raw, type Sql } from 'sql-template-tag';
+
+/** A place in a list, between two rows: what `after` names. */
+export interface Cursor {
+  /** The operation whose list it is of. */
+  readonly list: string;
+  /** The order of the list, `-` in front for descending. */
+  readonly sort: string;
+  /** Which page it begins, in digits, counted from where the walk began. */
+  readonly page: string;
+  /** What the last row before it is sorted by, as texts. */
+  readonly key: readonly (string | null)[];
+}
+
+/** A cursor as callers see it: opaque. */
+export function writeCursor({ list, sort, page, key }: Cursor): string {
+  return Buffer.from(JSON.stringify([list, sort, page, key])).toString('base64url');
+}
+
+/** The cursor of a text, or null when it is none. Whether its key fits the columns is for PostgreSQL to say. */
+export function readCursor(text: string): Cursor | null {
+  if (!/^[\w-]{1,4000}$/.test(text)) return null;
+  try {
+    const read: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    if (!Array.isArray(read) || read.length !== 4) return null;
+    const [list, sort, page, key] = read as unknown[];
+    const isKey = Array.isArray(key) && key.every((part) => part === null || typeof part === 'string');
+    if (typeof list !== 'string' || typeof sort !== 'string' || typeof page !== 'string' || !isKey)
+      return null;
+    if (!/^[1-9][0-9]{0,99}$/.test(page)) return null;
+    return { list, sort, page, key: key as (string | null)[] };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The condition of rows behind a place: as rows compare, column by column, all of them ascending or all descending.
+ * As in `order by`, null comes after everything else, and first when descending. Columns of which `nullable` says that
+ * they may be null are compared one by one, the others together, which an index over them serves.
+ */
+export function isBehind(
+  columns: readonly string[],
+  key: Cursor['key'],
+  { isDescending, isNullable }: { isDescending: boolean; isNullable: boolean },
+): Sql {
+  const compare = raw(isDescending ? '<' : '>');
+  if (!isNullable) return sql`(${raw(columns.join(', '))}) ${compare} (${join([...key])})`;
+  const [column, ...rest] = columns;
+  const [value = null] = key;
+  if (column === undefined) return sql`false`;
+  const field = raw(column);
+  const behind =
+    value === null
+      ? isDescending
+        ? sql`${field} is not null`
+        : sql`false`
+      : isDescending
+        ? sql`${field} < ${value}`
+        : sql`(${field} > ${value} or ${field} is null)`;
+  const same = value === null ? sql`${field} is null` : sql`${field} = ${value}`;
+  return sql`(${behind} or (${same} and ${isBehind(rest, key.slice(1), { isDescending, isNullable })}))`;
+}
