@@ -58,8 +58,12 @@ export const ROOMS = [
 
   ['webhooks', 'who hears of what happened', ['people', 'outbox', 'contract', 'db', 'kernel']],
   ['webhooks/types', 'names of event types, and which subscription covers which', []],
-  ['webhooks/events', 'events that a platform publishes of its own', ['webhooks/types']],
   ['webhooks/log', 'deliveries and their attempts', ['webhooks/types']],
+  [
+    'webhooks/events',
+    'what was published, and events that a platform publishes of its own',
+    ['webhooks/log', 'webhooks/types'],
+  ],
   ['webhooks/endpoints', 'where events are sent', ['webhooks/log', 'webhooks/types']],
   ['webhooks/recoveries', 'sending many again', ['webhooks/endpoints', 'webhooks/log']],
   ['webhooks/engine', 'claim, send, settle: its README has the states', []],

@@ -99,7 +99,7 @@ const COMMANDS: readonly (Group | Alone)[] = [
   },
   {
     name: 'events',
-    about: 'events: publish your own, watch deliveries, list the types',
+    about: 'events: publish your own, see what became of all, watch them being delivered',
     load: async () => (await import('./webhooks/events.ts')).addEvents,
   },
   {

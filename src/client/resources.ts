@@ -164,6 +164,10 @@ export function resourcesOf({ method, send }: Calls) {
       list: method('listWebhookEvents'),
     },
     events: {
+      /** What was published, and how many deliveries of it have which status. */
+      list: method('listEvents'),
+      /** An event, what became of it at each endpoint, and why it did not go to the others. */
+      get: method('getEvent'),
       /** Publishes an event of your own; the same again under its `external_id` gives the one that is stored. */
       publish: operation('publishEvent', (event: PublishEventBody | EventText, options?: KeyedOptions) =>
         send('publishEvent', { path: [], json: eventJson(event), options }),

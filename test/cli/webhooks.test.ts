@@ -155,6 +155,20 @@ test('test sends a test event to the endpoint, whatever it subscribed to', async
   await listener.stop();
 });
 
+test('events are listed with what became of them, and one shows where it went and why not elsewhere', async () => {
+  const other = await json('webhooks', 'create', 'https://other.example.com/hooks', '--types', 'payout.*');
+  const { data, pagination } = await json('events', 'list', '--type', 'order.*', '--external-id', 'x-1');
+  expect([data[0], pagination.total]).toMatchObject([{ deliveries: { delivered: 1, failed: 0 } }, 1]);
+  const table = (await run('events', 'list', '--per-page', '2')).stdout;
+  expect(table).toMatch(/webhook_endpoint\.test +1 delivered +evt_[0-9a-f]{32}/);
+  const { stdout } = await run('events', 'show', data[0].id);
+  expect(stdout).toContain('x-1');
+  expect(stdout).toContain('order-1042');
+  expect(stdout).toMatch(new RegExp(`Sent to\n.*delivered.*${endpoint.id}`));
+  expect(stdout).toContain(`${other.id}  the endpoint was made later  https://other.example.com/hooks`);
+  await run('webhooks', 'delete', other.id, '--yes');
+});
+
 let failed: string;
 test('a receiver that fails is seen attempt by attempt in tail, until the event has failed', async () => {
   const tail = machine.start(['events', 'tail', '--lines', '1', '--json', '--endpoint', url], { env });

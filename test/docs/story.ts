@@ -319,6 +319,8 @@ export async function publishing({ show, refuse, chapter }: Recorder, id: string
       external_id: 'order-1077-created',
     },
   });
+  const { data: published } = await show('listEvents', { query: { type: 'order.*' } });
+  await show('getEvent', { path: { event_id: published[0].id } });
   await refuse('publishEvent', 'reserved_event_type', { body: { type: 'payout.paid', data: {} } });
   await show('changeWebhookEndpoint', {
     path: { id },

@@ -5,6 +5,7 @@ import type { Cli } from '../command/cli.ts';
 import { CommandError, UsageError } from '../command/errors.ts';
 import { readJsonOption } from '../command/json-option.ts';
 import { withClient } from '../command/session.ts';
+import { addPublished } from './events-published.ts';
 import { addTail } from './events-tail.ts';
 import { addTypes } from './events-types.ts';
 
@@ -25,7 +26,7 @@ Examples:
   $ jq .order shop.json | payhook events publish order.created --data-file -
 `;
 
-/** `payhook events publish|tail|types`. */
+/** `payhook events publish|list|show|tail|types`. */
 export function addEvents(events: Command, cli: Cli): void {
   events
     .command('publish')
@@ -37,6 +38,7 @@ export function addEvents(events: Command, cli: Cli): void {
     .option('--json', 'print the record (Event)')
     .addHelpText('after', HELP)
     .action((type: string, options: PublishOptions) => cli.run(() => publish(cli, type, options)));
+  addPublished(events, cli);
   addTail(events, cli);
   addTypes(events, cli);
 }

@@ -1,5 +1,8 @@
+import sql, { raw, type Sql } from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
-import { identifier, strict, timestamp } from '../../contract/schemas.ts';
+import { columnsOf } from '../../contract/records.ts';
+import { identifier, nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { endpointJoin, recordWithUrl, shownStatus, webhookEventAt } from '../log/record.ts';
 
 export const event = strict(
   {
@@ -22,3 +25,113 @@ export const newEvent = strict({
   external_id: Type.Optional(identifier),
 });
 export type NewEvent = Static<typeof newEvent>;
+
+const count = Type.Integer({ minimum: 0 });
+const fields = {
+  id: Type.String({
+    description: '`webhook-id` for every receiver',
+    examples: ['evt_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'],
+  }),
+  object: Type.Literal('published_event'),
+  type: Type.String({ examples: ['payout.paid'] }),
+  external_id: nullable(Type.String({ description: 'under which a platform published it' })),
+  created_at: timestamp,
+  deliveries: strict(
+    { pending: count, held: count, delivered: count, failed: count },
+    {
+      title: 'DeliveryCounts',
+      description: 'at how many endpoints it has which status; all 0: it went nowhere',
+    },
+  ),
+};
+
+/** What was published, and how many deliveries of it have which status. */
+export const publishedEvent = strict(fields, { title: 'PublishedEvent' });
+export type PublishedEvent = Static<typeof publishedEvent>;
+
+/** Of each list of endpoints so many are told. */
+const MOST_TOLD = 100;
+
+const REASONS = ['made_later', 'not_addressed', 'not_subscribed', 'subscribed_later'] as const;
+const notSent = strict(
+  {
+    webhook_endpoint_id: Type.String({ examples: ['we_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+    url: Type.String({ description: 'of the endpoint now' }),
+    reason: Type.Enum([...REASONS], {
+      title: 'NotSentReason',
+      description:
+        'made_later: the endpoint is younger than the event. not_addressed: the event was for one endpoint alone, or ' +
+        'tells that this one was disabled. not_subscribed: it does not take the type. subscribed_later: it takes the ' +
+        'type now, and did not then, or its record was dropped with its week of the log',
+    }),
+  },
+  { title: 'NotSent' },
+);
+
+/** The same with what was sent, what became of it at each endpoint, and why it did not go to the others. */
+export const publishedEventWhole = strict(
+  {
+    ...fields,
+    payload: event,
+    sent_to: Type.Array(webhookEventAt, {
+      description: `its records in the log, ${MOST_TOLD} at most; \`event_id\` finds all of them there`,
+    }),
+    not_sent_to: Type.Array(notSent, {
+      description: `the other endpoints that there are now, ${MOST_TOLD} at most, the oldest first`,
+    }),
+  },
+  { title: 'PublishedEventWhole' },
+);
+export type PublishedEventWhole = Static<typeof publishedEventWhole>;
+
+const counted = (status: string) => `count(*) filter (where status = '${status}') as ${status}`;
+const deliveries = sql`(
+  select row_to_json(n) from (
+    select ${raw(['pending', 'held', 'delivered', 'failed'].map(counted).join(', '))}
+    from (select ${raw(shownStatus)} as status from deliveries d ${endpointJoin}
+          where d.account_id = v.account_id and d.event_id = v.id) fates) n)`;
+const columns = {
+  id: "public_id('evt', v.id)",
+  object: "'published_event'",
+  type: 'v.type',
+  external_id:
+    '(select k.external_id from event_keys k where k.event_id = v.id and k.account_id = v.account_id)',
+  created_at: 'iso(id_time(v.id))',
+  deliveries,
+};
+/** The columns of the record, over `events v`. */
+export const publishedRecord = columnsOf(publishedEvent, columns);
+
+// For one endpoint alone, or about one: the data names it.
+const names = `public_id('we', e.id) = v.payload::json -> 'data' ->> 'id'`;
+const reason = `case
+  when id_time(e.id) > id_time(v.id) then 'made_later'
+  when v.type = 'webhook_endpoint.test' or (v.type = 'webhook_endpoint.disabled' and ${names}) then 'not_addressed'
+  when e.event_types is null or exists (
+    select from unnest(e.event_types) wanted
+    where wanted = v.type or (right(wanted, 1) = '*' and starts_with(v.type, left(wanted, -1)))) then 'subscribed_later'
+  else 'not_subscribed' end`;
+const list = (records: Sql, order: Sql) =>
+  sql`(select coalesce(json_agg(row_to_json(r)), '[]') from (${records} order by ${order} limit ${raw(String(MOST_TOLD))}) r)`;
+
+/** The same with the payload and the endpoints. */
+export const publishedRecordWhole = columnsOf(publishedEventWhole, {
+  ...columns,
+  payload: 'v.payload::json',
+  sent_to: list(
+    sql`select ${recordWithUrl} from deliveries d ${endpointJoin} where d.account_id = v.account_id and d.event_id = v.id`,
+    sql`d.endpoint_id`,
+  ),
+  not_sent_to: list(
+    sql`select ${columnsOf(notSent, {
+      webhook_endpoint_id: "public_id('we', e.id)",
+      url: 'e.url',
+      reason,
+    })}
+      from webhook_endpoints e
+      where e.account_id = v.account_id and e.deleted_at is null and not exists (
+        select from deliveries d
+        where d.account_id = v.account_id and d.endpoint_id = e.id and d.event_id = v.id)`,
+    sql`e.id`,
+  ),
+});

@@ -1,8 +1,36 @@
-import { batchRoute, created, ok } from '../../contract/route.ts';
+import { batchRoute, created, ok, page, readRoute } from '../../contract/route.ts';
+import { listOf } from '../../contract/schemas.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { MAX_PAYLOAD_BYTES } from '../../outbox/queue.ts';
+import { getPublished, listPublished, publishedList } from './list.ts';
 import { publishPlatformEvents, SURELY_FITS_BYTES } from './publish.ts';
-import { event, newEvent } from './record.ts';
+import { event, newEvent, publishedEvent, publishedEventWhole } from './record.ts';
+
+export const list = readRoute({
+  operation: 'listEvents',
+  path: '/v2/events',
+  access: 'webhooks',
+  summary: 'List what was published',
+  description:
+    'Each event once, whether it went to any endpoint or to none, as long as the log is kept. The log itself is at ' +
+    '`/v2/webhook-events/`.',
+  list: publishedList,
+  returns: { 200: listOf(publishedEvent) },
+  handle: async ({ db, account, list: asked }) => page(await listPublished(db, account, asked)),
+});
+
+export const get = readRoute({
+  operation: 'getEvent',
+  path: '/v2/events/{event_id}',
+  access: 'webhooks',
+  summary: 'Get an event and what became of it',
+  description:
+    'With the payload, with its record at each endpoint it went to, and with the reason why it did not go to the ' +
+    'others, as they are now. A token needs the scope affiliates too for events of payouts, commissions and affiliates.',
+  returns: { 200: publishedEventWhole },
+  errors: ['resource_missing'],
+  handle: async ({ db, principal, params }) => ok(await getPublished(db, principal, params.event_id)),
+});
 
 export const publish = batchRoute({
   operation: 'publishEvent',

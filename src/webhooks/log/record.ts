@@ -80,12 +80,15 @@ export const endpointJoin = sql`join webhook_endpoints e on e.account_id = d.acc
 const nextAttempt =
   "greatest(d.next_attempt_at, case when s.may_start_at > now() + interval '1 second' then s.may_start_at end)";
 
+/** A delivery as people see its status, over `deliveries d` and its endpoint `e`. */
+export const shownStatus = `case when ${isOver} then 'failed' when d.status = 'pending' and ${isHeld} then 'held' else d.status end`;
+
 const columns = {
   id: "public_id('evt', d.event_id)",
   object: "'webhook_event'",
   webhook_endpoint_id: "public_id('we', d.endpoint_id)",
   type: 'd.type',
-  status: `case when ${isOver} then 'failed' when d.status = 'pending' and ${isHeld} then 'held' else d.status end`,
+  status: shownStatus,
   attempt_count: 'd.attempt_count',
   next_attempt_at: `case when e.disabled_at is null and e.deleted_at is null and d.next_attempt_at is not null
     then iso(${nextAttempt}) end`,
@@ -113,6 +116,13 @@ const attemptColumns = columnsOf(attempt, {
   error_code: 'a.error_code',
   error_message: 'a.error_message',
 });
+
+/** The same with the URL that the endpoint has now. */
+export const webhookEventAt = strict(
+  { url: Type.String({ description: 'of the endpoint now' }), ...fields },
+  { title: 'WebhookEventAt' },
+);
+export const recordWithUrl = columnsOf(webhookEventAt, { url: 'e.url', ...columns });
 
 /** The same with the payload and the attempts. */
 export const recordWithAttempts = columnsOf(webhookEventWithAttempts, {

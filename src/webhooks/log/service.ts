@@ -60,8 +60,11 @@ export async function getDeliveryWhole(
   return found.json;
 }
 
-/** What a credential may not read as a record, it may not read as an event, nor have sent somewhere. */
-function checkScopes({ scopes }: Asker, type: string): void {
+/**
+ * What a credential may not read as a record, it may not read as an event, nor have sent somewhere. Throws
+ * `insufficient_scope`.
+ */
+export function checkScopes({ scopes }: Asker, type: string): void {
   if (scopes.has('affiliates') || !needsAffiliates([type])) return;
   throw fail('insufficient_scope', `the credential does not hold the scope affiliates, which ${type} needs`, {
     'www-authenticate': 'Bearer error="insufficient_scope", scope="affiliates"',

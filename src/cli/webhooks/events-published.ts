@@ -1,0 +1,104 @@
+import type { Command } from 'commander';
+import type { ListEventsQuery, PublishedEvent, PublishedEventWhole } from '../../client/client.ts';
+import type { Cli } from '../command/cli.ts';
+import { describePage, withPages } from '../command/list-view.ts';
+import { type ListOptions, queryOf } from '../command/query.ts';
+import { withClient } from '../command/session.ts';
+import { printable, table } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { exactTime } from '../terminal/time.ts';
+import { block, deliveryLine } from './view.ts';
+
+interface EventFilters extends ListOptions {
+  readonly type?: string;
+  readonly externalId?: string;
+  readonly since?: string;
+  readonly before?: string;
+}
+
+const PAYLOAD_LINES = 40;
+
+const REASONS: Readonly<Record<PublishedEventWhole['not_sent_to'][number]['reason'], string>> = {
+  made_later: 'the endpoint was made later',
+  not_addressed: 'the event was not for it',
+  not_subscribed: 'it does not take the type',
+  subscribed_later: 'it takes the type now, and did not then',
+};
+
+/** `payhook events list|show`. */
+export function addPublished(events: Command, cli: Cli): void {
+  withPages(
+    events
+      .command('list')
+      .description('list what was published, the newest first')
+      .option('--type <type>', 'a type such as payout.paid, or a prefix such as payout.*')
+      .option('--external-id <id>', 'your own id, under which you published it')
+      .option('--since <when>', 'then or later: a day such as 2026-09-01, or an instant')
+      .option('--before <when>', 'earlier'),
+    { nouns: 'events', sort: 'id, created_at' },
+  )
+    .option('--json', 'print the page (a list of PublishedEvent)')
+    .action((options: EventFilters) => cli.run(() => list(cli, options)));
+  events
+    .command('show')
+    .description('show an event: what was sent, what became of it where, and why it did not go elsewhere')
+    .argument('<event>', 'its id (evt_…), which receivers see as webhook-id')
+    .option('--json', 'print the record (PublishedEventWhole)')
+    .action((id: string) => cli.run(() => show(cli, id)));
+}
+
+async function list({ terminal, account }: Cli, options: EventFilters): Promise<undefined> {
+  const { externalId, since, before, ...rest } = options;
+  const page = await withClient({ terminal, account: account() }, (client) =>
+    client.events.list({
+      ...queryOf<ListEventsQuery>(rest),
+      external_id: externalId,
+      'created_at[gte]': since,
+      'created_at[lt]': before,
+    }),
+  );
+  terminal.result(page, () => describePage(page, 'event', (data) => eventTable(data, terminal), terminal));
+}
+
+/** `2 delivered, 1 failed`; what an event went to, in words. */
+function fateOf({ deliveries }: Pick<PublishedEvent, 'deliveries'>): string {
+  const parts = Object.entries(deliveries).filter(([, count]) => count > 0);
+  return parts.map(([status, count]) => `${count} ${status}`).join(', ') || 'sent nowhere';
+}
+
+function eventTable(events: readonly PublishedEvent[], { paint }: Terminal): string {
+  return table(
+    ['WHEN (UTC)', 'TYPE', 'DELIVERIES', 'ID', 'EXTERNAL ID'].map((heading) => ({ heading })),
+    events.map((event) => [
+      exactTime(event.created_at),
+      event.type,
+      fateOf(event),
+      event.id,
+      event.external_id ?? '',
+    ]),
+    paint.faint,
+  );
+}
+
+async function show({ terminal, account }: Cli, id: string): Promise<undefined> {
+  const event = await withClient({ terminal, account: account() }, (client) => client.events.get(id));
+  terminal.result(event, () => describe(event, terminal));
+}
+
+function describe(event: PublishedEventWhole, terminal: Terminal): string {
+  const { paint } = terminal;
+  const own = event.external_id === null ? '' : `  ${printable(event.external_id)}`;
+  const others = event.not_sent_to.map(
+    ({ webhook_endpoint_id, url, reason }) =>
+      `  ${webhook_endpoint_id}  ${REASONS[reason]}  ${printable(url)}\n`,
+  );
+  return [
+    `${paint.strong(event.id)}  ${printable(event.type)}${own}\n`,
+    `Published ${exactTime(event.created_at)} (UTC): ${fateOf(event)}\n`,
+    `\n${paint.strong('Payload')}\n${block(JSON.stringify(event.payload, null, 2), PAYLOAD_LINES)}`,
+    event.sent_to.length === 0 ? '' : `\n${paint.strong('Sent to')}\n`,
+    ...event.sent_to.map((delivery) => `  ${deliveryLine(delivery, terminal)}`),
+    others.length === 0 ? '' : `\n${paint.strong('Not sent to')}\n`,
+    ...others,
+  ].join('');
+}

@@ -1,0 +1,64 @@
+import sql from 'sql-template-tag';
+import {
+  idInstants,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  type Page,
+} from '../../contract/lists.ts';
+import { maybeRow, type Reader } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { type AccountId, uuidOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { isKept } from '../../outbox/queue.ts';
+import { byExternalId, byType } from '../log/filters.ts';
+import { type Asker, checkScopes } from '../log/service.ts';
+import {
+  type PublishedEvent,
+  type PublishedEventWhole,
+  publishedRecord,
+  publishedRecordWhole,
+} from './record.ts';
+
+export const publishedList: ListDefinition = {
+  id: 'v.id',
+  sort: { id: 'v.id', created_at: 'v.id' },
+  filters: {
+    type: byType('v.type'),
+    external_id: byExternalId('v.id'),
+    ...idInstants('created_at', 'v.id'),
+  },
+};
+
+/** One page of what an account (UUID) published, that retention has left. */
+export function listPublished(
+  db: Reader,
+  account: AccountId,
+  list: ListQuery,
+): Promise<Page<PublishedEvent>> {
+  return listPage(db, {
+    list,
+    name: 'events',
+    table: 'events',
+    alias: 'v',
+    where: sql`v.account_id = ${account} and ${isKept(sql`v.id`)}`,
+    record: publishedRecord,
+  });
+}
+
+/** An event by its public id, with what became of it. Throws `resource_missing`, `insufficient_scope`. */
+export async function getPublished(db: Reader, asker: Asker, id: string): Promise<Json<PublishedEventWhole>> {
+  const event = uuidOf('evt', id);
+  const found =
+    event === null
+      ? null
+      : await maybeRow<{ json: Json<PublishedEventWhole>; type: string }>(
+          db,
+          sql`select row_to_json(r)::text as json, r.type
+              from (select ${publishedRecordWhole} from events v
+                    where v.account_id = ${asker.account} and v.id = ${event} and ${isKept(sql`v.id`)}) r`,
+        );
+  if (found === null) throw fail('resource_missing', 'no such event');
+  checkScopes(asker, found.type);
+  return found.json;
+}
