@@ -31,9 +31,9 @@ export interface Account {
   readonly hold_days: number;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout: Readonly<Record<string, number>>;
-  /** IANA name: a day without a time is one of this zone, in filters, files and reports */
+  /** IANA name: the time zone of days without a time, in filters, files and reports */
   readonly time_zone: string;
-  /** minor units per currency code: above it PayPal sends no single payment */
+  /** minor units per currency code: the largest single payment PayPal sends */
   readonly paypal_payment_limit: Readonly<Record<string, number>>;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
@@ -51,12 +51,12 @@ export interface Affiliate {
   readonly email: string;
   readonly name_first: string | null;
   readonly name_last: string | null;
-  /** the short name in links; payouts can be searched by it */
+  /** the short name in links; payout searches include it */
   readonly slug: string | null;
-  /** where PayPal pays to */
+  /** the PayPal address that is paid */
   readonly paypal_email: string | null;
   readonly payout_method: PayoutMethod | null;
-  /** what it is by law; null = not known */
+  /** the legal type; null = not known */
   readonly legal_type: LegalType | null;
   /** ISO 3166-1 alpha-2: where it pays its taxes */
   readonly country: string | null;
@@ -65,7 +65,10 @@ export interface Affiliate {
   readonly status: AffiliateStatus;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout: Readonly<Record<string, number>> | null;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata: Readonly<Record<string, string>>;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
@@ -128,12 +131,12 @@ export interface AffiliateWithBalance {
   readonly email: string;
   readonly name_first: string | null;
   readonly name_last: string | null;
-  /** the short name in links; payouts can be searched by it */
+  /** the short name in links; payout searches include it */
   readonly slug: string | null;
-  /** where PayPal pays to */
+  /** the PayPal address that is paid */
   readonly paypal_email: string | null;
   readonly payout_method: PayoutMethod | null;
-  /** what it is by law; null = not known */
+  /** the legal type; null = not known */
   readonly legal_type: LegalType | null;
   /** ISO 3166-1 alpha-2: where it pays its taxes */
   readonly country: string | null;
@@ -142,7 +145,10 @@ export interface AffiliateWithBalance {
   readonly status: AffiliateStatus;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout: Readonly<Record<string, number>> | null;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata: Readonly<Record<string, string>>;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
@@ -180,13 +186,13 @@ export interface AuditEntry {
   /** who signed in, or on whose grant the application acted */
   readonly user_id: string | null;
   /**
-   * the operation, as this description names it; rotateSecretKey and abandonSecretKey are commands on the
+   * the operation, named as in this description; rotateSecretKey and abandonSecretKey are commands on the
    * machine
    */
   readonly action: string;
-  /** the id of what it was done to */
+  /** the id of the record it changed */
   readonly target: string | null;
-  /** finds the request in the log of the server */
+  /** identifies the request in the log of the server */
   readonly request_id: string;
   readonly created_at: Timestamp;
 }
@@ -204,9 +210,9 @@ export interface ChangeAccountBody {
   readonly hold_days?: number | undefined;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout?: Readonly<Record<string, number>> | undefined;
-  /** IANA name: a day without a time is one of this zone, in filters, files and reports */
+  /** IANA name: the time zone of days without a time, in filters, files and reports */
   readonly time_zone?: string | undefined;
-  /** minor units per currency code: above it PayPal sends no single payment */
+  /** minor units per currency code: the largest single payment PayPal sends */
   readonly paypal_payment_limit?: Readonly<Record<string, number>> | undefined;
 }
 
@@ -220,7 +226,7 @@ export interface ChangeAffiliateBody {
   /** an e-mail address */
   readonly paypal_email?: string | null | undefined;
   readonly payout_method?: PayoutMethod | null | undefined;
-  /** what it is by law; null = not known */
+  /** the legal type; null = not known */
   readonly legal_type?: LegalType | null | undefined;
   /** ISO 3166-1 alpha-2, any case */
   readonly country?: string | null | undefined;
@@ -228,7 +234,10 @@ export interface ChangeAffiliateBody {
   readonly status?: AffiliateStatus | undefined;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -236,11 +245,11 @@ export interface ChangeOAuthApplicationBody {
   /** what merchants see when they are asked */
   readonly name?: string | undefined;
   /**
-   * where merchants come back to, compared character by character: https, or http on a loopback host; public
+   * where merchants return to, compared character by character: https, or http on a loopback host; for public
    * applications also private-use schemes such as com.example.app:/callback
    */
   readonly redirect_uris?: readonly string[] | undefined;
-  /** the most that merchants can grant it */
+  /** the scopes that merchants can grant it at most */
   readonly scopes?: readonly Scope[] | undefined;
 }
 
@@ -248,7 +257,10 @@ export interface ChangeProgramBody {
   readonly name?: string | undefined;
   /** days on hold; null = the account's */
   readonly hold_days?: number | null | undefined;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -264,11 +276,14 @@ export interface ChangeWebhookEndpointBody {
   readonly description?: string | null | undefined;
   /** which events it gets: names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
-  /** your own headers, sent with every delivery; null takes one away, others stay */
+  /** your own headers, sent with every delivery; null removes one, others stay */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
   /** attempts per second; null = no limit */
   readonly rate_limit?: number | null | undefined;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly status?: EndpointStatus | undefined;
 }
@@ -276,20 +291,20 @@ export interface ChangeWebhookEndpointBody {
 export interface Commission {
   readonly id: string;
   readonly object: 'affiliate_commission';
-  /** yours, unique for ever; `payhook:…` is what Payhook made itself, such as a clawback */
+  /** your id, unique forever; `payhook:…` names what Payhook created itself, such as a clawback */
   readonly external_id: string;
   /** who earned it */
   readonly affiliate_id: number;
   readonly program_id: number | null;
-  /** a clawback is negative: it takes back what was paid and then refunded */
+  /** a clawback is negative: it takes back what was paid before a refund */
   readonly type: CommissionType;
-  /** pending = on hold: available_at lies in the future */
+  /** pending = on hold: available_at is in the future */
   readonly status: CommissionStatus;
   /** the status is paid */
   readonly is_paid: boolean;
   /** minor units: what is owed or was paid, after refunds before payment */
   readonly amount: number;
-  /** minor units: what came in */
+  /** minor units: the original amount */
   readonly original_amount: number;
   /** minor units: what was taken back, before and after payment */
   readonly refunded_amount: number;
@@ -317,7 +332,10 @@ export interface Commission {
   readonly void_reason: string | null;
   /** of a clawback: the commission it takes back */
   readonly reverses_commission_id: string | null;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
@@ -365,7 +383,7 @@ export interface CommissionImport {
   readonly dry_run: boolean;
   readonly lines: number;
   readonly created: number;
-  /** stored before with the same content */
+  /** already stored with the same content */
   readonly unchanged: number;
   readonly failed: number;
   /** sums of the good lines */
@@ -381,7 +399,7 @@ export interface CommissionImport {
 }
 
 export interface CommissionInput {
-  /** yours, unique for ever; must not begin with `payhook:` */
+  /** your id, unique forever; must not begin with `payhook:` */
   readonly external_id: string;
   /** who earned it: exactly one of `affiliate_id`, `affiliate_external_id`, `affiliate_email` */
   readonly affiliate_id?: number | undefined;
@@ -389,21 +407,21 @@ export interface CommissionInput {
   readonly affiliate_external_id?: string | undefined;
   /** who earned it, by e-mail address, in any case */
   readonly affiliate_email?: string | undefined;
-  /** whose hold it gets */
+  /** the program whose hold applies */
   readonly program_id?: number | null | undefined;
-  /** a sale if nothing is said */
+  /** default sale */
   readonly type?: NewCommissionType | undefined;
   /** what the affiliate gets, in minor units */
   readonly amount?: number | undefined;
-  /** ISO 4217, any case; default that of the account */
+  /** ISO 4217, any case; default the account currency */
   readonly currency?: string | undefined;
   /** minor units of the sale */
   readonly sale_amount?: number | null | undefined;
   /** basis points of the sale: 2000 is 20 % */
   readonly rate_bps?: number | null | undefined;
-  /** refunds by order find it by this */
+  /** the order in the shop, by which refunds find it */
   readonly order_id?: string | null | undefined;
-  /** the line of the order: commissions with the same one share a sale */
+  /** the line of the order: commissions with the same line share a sale */
   readonly order_line_id?: string | null | undefined;
   /** an e-mail address */
   readonly customer_email?: string | null | undefined;
@@ -412,14 +430,17 @@ export interface CommissionInput {
   readonly description?: string | null | undefined;
   /** RFC 3339; default now */
   readonly occurred_at?: string | undefined;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
 
 export interface CommissionRefund {
   readonly id: string;
   readonly object: 'affiliate_refund';
-  /** yours, unique for ever */
+  /** your id, unique forever */
   readonly external_id: string;
   /** waiting: a line of it has no commission yet, or is in doubt */
   readonly status: 'waiting' | 'applied' | 'reversed';
@@ -433,9 +454,9 @@ export interface CommissionRefund {
   readonly updated_at: Timestamp;
   /** minor units of commission that were taken back */
   readonly amount: number;
-  /** minor units of the sale that this stands for; null when asked for as commission */
+  /** minor units of the sale refunded; null when the refund was given as commission */
   readonly sale_amount: number | null;
-  /** it asked for more than was left, and took the rest */
+  /** the refund asked for more than was left and took the rest */
   readonly capped: boolean;
   readonly commission: Commission;
   readonly clawback: Commission | null;
@@ -474,7 +495,7 @@ export interface CommissionsImportedEvent {
   readonly api_version: '2.0.0';
   readonly data: {
     readonly object: 'commission_import';
-    /** payout: what a completed payout did not pay of its lines and owes again */
+    /** payout: the parts of lines that a completed payout did not pay and owes again */
     readonly source: 'batch' | 'file' | 'payout';
     readonly created: number;
     readonly unchanged?: number | undefined;
@@ -495,9 +516,9 @@ export interface CompletePayoutBody {
     readonly affiliate_id: number;
     /** the money has left; false releases what is owed */
     readonly is_paid: boolean;
-    /** ISO 4217, any case: the line this is about; without it all lines of the affiliate */
+    /** ISO 4217, any case: the line the entry covers; without it all lines of the affiliate */
     readonly currency?: string | undefined;
-    /** minor units of the currency beside it that left, at most what the line is worth: the rest is owed again */
+    /** minor units of `currency` that left, at most the amount of the line: the rest is owed again */
     readonly amount?: number | undefined;
     /** how you find the transfer, stored with the line */
     readonly payment_reference?: string | null | undefined;
@@ -506,27 +527,30 @@ export interface CompletePayoutBody {
   readonly require_all?: boolean | undefined;
   /**
    * when the money left: a day YYYY-MM-DD of the account's time zone, or an RFC 3339 instant; not before the
-   * payout was made, not in the future; now if left out
+   * payout was created, not in the future; default now
    */
   readonly paid_at?: string | undefined;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface CompletedPayout {
   readonly id: string;
   readonly object: 'affiliate_payout';
-  /** rising per account, gaps possible */
+  /** rises per account, with possible gaps */
   readonly number: number;
-  /** paid is for ever */
+  /** paid is final */
   readonly status: PayoutStatus;
   /** as normalised and applied */
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** as applied; null = none */
   readonly search: string | null;
-  /** what was owed at this moment is in it */
+  /** the moment it was created: it holds what was owed then */
   readonly as_of: Timestamp;
-  /** null when there are several, as amount is */
+  /** null when there are several; amount is null too */
   readonly currency: string | null;
   /** minor units of the currency beside it */
   readonly amount: number | null;
@@ -534,7 +558,10 @@ export interface CompletedPayout {
   readonly totals: readonly PayoutTotal[];
   readonly affiliate_count: number;
   readonly commission_count: number;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata: Readonly<Record<string, string>>;
   /** the ETag; rises with every change */
   readonly revision: number;
@@ -542,7 +569,7 @@ export interface CompletedPayout {
   readonly created_by: string;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
-  /** when the money left, as completing it said: else when it was completed */
+  /** when the money left, as given at completion; default the time of completion */
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
@@ -562,9 +589,9 @@ export interface CompletedPayout {
       readonly affiliate_count: number;
     }[];
   }[];
-  /** affiliates of whom nothing was listed, and so all released */
+  /** affiliates who were not listed at all, so all their lines were released */
   readonly unlisted_affiliate_count: number;
-  /** lines, one an affiliate and currency, that were not listed, and so released */
+  /** lines (one per affiliate and currency) that were not listed and were released */
   readonly unlisted_line_count: number;
 }
 
@@ -577,7 +604,10 @@ export interface CreateAdjustmentBody {
   readonly description?: string | null | undefined;
   /** RFC 3339; default now */
   readonly occurred_at?: string | undefined;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
 
@@ -591,7 +621,7 @@ export interface CreateAffiliateBody {
   /** an e-mail address */
   readonly paypal_email?: string | null | undefined;
   readonly payout_method?: PayoutMethod | null | undefined;
-  /** what it is by law; null = not known */
+  /** the legal type; null = not known */
   readonly legal_type?: LegalType | null | undefined;
   /** ISO 3166-1 alpha-2, any case */
   readonly country?: string | null | undefined;
@@ -599,7 +629,10 @@ export interface CreateAffiliateBody {
   readonly status?: AffiliateStatus | undefined;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -609,7 +642,7 @@ export interface CreateApiKeyBody {
 
 export interface CreateCommissionBatchBody {
   readonly commissions: readonly CommissionInput[];
-  /** takes the good items and reports the bad ones */
+  /** creates the good items and reports the bad ones */
   readonly partial?: boolean | undefined;
 }
 
@@ -619,11 +652,11 @@ export interface CreateOAuthApplicationBody {
   /** confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE */
   readonly kind: ApplicationKind;
   /**
-   * where merchants come back to, compared character by character: https, or http on a loopback host; public
+   * where merchants return to, compared character by character: https, or http on a loopback host; for public
    * applications also private-use schemes such as com.example.app:/callback
    */
   readonly redirect_uris: readonly string[];
-  /** the most that merchants can grant it */
+  /** the scopes that merchants can grant it at most */
   readonly scopes: readonly Scope[];
 }
 
@@ -631,7 +664,10 @@ export interface CreateProgramBody {
   readonly name: string;
   /** days on hold; null = the account's */
   readonly hold_days?: number | null | undefined;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -649,11 +685,14 @@ export interface CreateWebhookEndpointBody {
   readonly description?: string | null | undefined;
   /** which events it gets: names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
-  /** your own headers, sent with every delivery; null takes one away, others stay */
+  /** your own headers, sent with every delivery; null removes one, others stay */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
   /** attempts per second; null = no limit */
   readonly rate_limit?: number | null | undefined;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly status?: EndpointStatus | undefined;
 }
@@ -735,11 +774,11 @@ export interface Me {
     | 'analytics'
     | 'reports'
   )[];
-  /** may use what takes an API key or an owner */
+  /** whether it may use operations that need an API key or an owner */
   readonly has_full_access: boolean;
   /** of a user who is signed in */
   readonly session_id: string | null;
-  /** what each write with this session carries as `Payhook-CSRF` */
+  /** the token that every write with this session sends as `Payhook-CSRF` */
   readonly csrf_token: string | null;
   readonly account: {
     readonly id: string;
@@ -749,7 +788,7 @@ export interface Me {
     /** IANA name */
     readonly time_zone: string;
   };
-  /** where a user is a member, the last used first; of others the one account */
+  /** the accounts a user is a member of, the last used first; for a key or token its one account */
   readonly accounts: readonly {
     readonly id: string;
     readonly name: string;
@@ -785,7 +824,7 @@ export interface NewOAuthApplication {
   /** confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE */
   readonly kind: ApplicationKind;
   readonly redirect_uris: readonly string[];
-  /** the most that merchants can grant it */
+  /** the scopes that merchants can grant it at most */
   readonly scopes: readonly Scope[];
   /** the first and last characters of the secret; null for public applications */
   readonly client_secret_hint: string | null;
@@ -807,7 +846,7 @@ export interface NewUser {
   readonly removed_at: Timestamp | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
-  /** a link, good once; shown once, and null when a stored answer is replayed */
+  /** a link that works once; shown once, and null when a stored answer is replayed */
   readonly invitation_url: string | null;
 }
 
@@ -830,7 +869,10 @@ export interface NewWebhookEndpoint {
   readonly rate_limit: number | null;
   /** names of your own headers; their values are never shown */
   readonly headers: readonly string[];
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata: Readonly<Record<string, string>>;
   readonly first_failure_at: Timestamp | null;
   readonly last_success_at: Timestamp | null;
@@ -862,7 +904,7 @@ export interface OAuthApplication {
   /** confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE */
   readonly kind: ApplicationKind;
   readonly redirect_uris: readonly string[];
-  /** the most that merchants can grant it */
+  /** the scopes that merchants can grant it at most */
   readonly scopes: readonly Scope[];
   /** the first and last characters of the secret; null for public applications */
   readonly client_secret_hint: string | null;
@@ -884,7 +926,7 @@ export interface OAuthGrant {
   readonly revoked_at: Timestamp | null;
   /**
    * who ended it: this account, the application itself, a code or refresh token that was used twice, the
-   * deletion of the application, that the user left, or that the user is no owner any more
+   * deletion of the application, the removal of the user, or the user no longer being an owner
    */
   readonly revoked_because: GrantEnd | null;
   readonly created_at: Timestamp;
@@ -916,9 +958,9 @@ export interface PaidRow {
   readonly commission_count: number;
   /** minor units that left */
   readonly paid_amount: number;
-  /** minor units that came back, whenever they were paid */
+  /** minor units that came back in the period, whenever they were paid */
   readonly returned_amount: number;
-  /** the difference, below zero where more came back */
+  /** the difference; below zero when more came back */
   readonly net_amount: number;
   readonly payout_method: PayoutMethod | null;
   /** ISO 3166-1 alpha-2 */
@@ -928,7 +970,7 @@ export interface PaidRow {
 export interface PasswordReset {
   readonly object: 'password_reset';
   readonly user_id: string;
-  /** a link, good once; shown once, and null when a stored answer is replayed */
+  /** a link that works once; shown once, and null when a stored answer is replayed */
   readonly reset_url: string | null;
   readonly expires_at: Timestamp;
 }
@@ -936,17 +978,17 @@ export interface PasswordReset {
 export interface Payout {
   readonly id: string;
   readonly object: 'affiliate_payout';
-  /** rising per account, gaps possible */
+  /** rises per account, with possible gaps */
   readonly number: number;
-  /** paid is for ever */
+  /** paid is final */
   readonly status: PayoutStatus;
   /** as normalised and applied */
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** as applied; null = none */
   readonly search: string | null;
-  /** what was owed at this moment is in it */
+  /** the moment it was created: it holds what was owed then */
   readonly as_of: Timestamp;
-  /** null when there are several, as amount is */
+  /** null when there are several; amount is null too */
   readonly currency: string | null;
   /** minor units of the currency beside it */
   readonly amount: number | null;
@@ -954,7 +996,10 @@ export interface Payout {
   readonly totals: readonly PayoutTotal[];
   readonly affiliate_count: number;
   readonly commission_count: number;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata: Readonly<Record<string, string>>;
   /** the ETag; rises with every change */
   readonly revision: number;
@@ -962,7 +1007,7 @@ export interface Payout {
   readonly created_by: string;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
-  /** when the money left, as completing it said: else when it was completed */
+  /** when the money left, as given at completion; default the time of completion */
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
@@ -1140,28 +1185,28 @@ export interface PayoutLine {
   readonly email: string | null;
   readonly paypal_email: string | null;
   readonly payout_method: PayoutMethod | null;
-  /** the switch of the merchant */
+  /** set by the merchant */
   readonly is_ready_for_payout: boolean;
   /** null until the payout is completed; true when all currencies were paid, see totals for each */
   readonly is_paid: boolean | null;
   readonly commission_count: number;
   /** one per currency */
   readonly totals: readonly PayoutLineTotal[];
-  /** what completing it said: how you find the transfer; null when the currencies differ in it */
+  /** given at completion: how you find the transfer; null when it differs between currencies */
   readonly payment_reference: string | null;
-  /** what came back, minor units; null when it is of a line in several currencies, see totals */
+  /** what came back, minor units; null when the affiliate is paid in several currencies, see totals */
   readonly returned_amount: number | null;
 }
 
 export interface PayoutLineTotal {
   /** ISO 4217, lower case */
   readonly currency: string;
-  /** minor units: what the line is worth */
+  /** minor units: the amount of the line */
   readonly amount: number;
   readonly commission_count: number;
-  /** null until the payout is completed; true for a part too */
+  /** null until the payout is completed; true also for a part payment */
   readonly is_paid: boolean | null;
-  /** what left; 0 until the payout is completed, and of what was released */
+  /** what was paid; 0 until the payout is completed, and for released lines */
   readonly paid_amount: number;
   /** what a paid line did not pay: owed again by an adjustment */
   readonly carried_amount: number;
@@ -1187,15 +1232,15 @@ export interface PayoutPreview {
   readonly id: null;
   readonly object: 'affiliate_payout';
   readonly number: null;
-  /** paid is for ever */
+  /** paid is final */
   readonly status: PayoutStatus;
   /** as normalised and applied */
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** as applied; null = none */
   readonly search: string | null;
-  /** what was owed at this moment is in it */
+  /** the moment it was created: it holds what was owed then */
   readonly as_of: Timestamp;
-  /** null when there are several, as amount is */
+  /** null when there are several; amount is null too */
   readonly currency: string | null;
   /** minor units of the currency beside it */
   readonly amount: number | null;
@@ -1203,13 +1248,16 @@ export interface PayoutPreview {
   readonly totals: readonly PayoutTotal[];
   readonly affiliate_count: number;
   readonly commission_count: number;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata: Readonly<Record<string, string>>;
   readonly revision: null;
   readonly created_by: null;
   readonly created_at: null;
   readonly updated_at: null;
-  /** when the money left, as completing it said: else when it was completed */
+  /** when the money left, as given at completion; default the time of completion */
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
@@ -1229,7 +1277,7 @@ export interface PayoutPreview {
       readonly affiliate_count: number;
     }[];
   }[];
-  /** the unpaid payout that stands in the way of creating this one */
+  /** the unpaid payout that prevents creating this one */
   readonly current_payout_id: string | null;
 }
 
@@ -1244,9 +1292,9 @@ export interface PayoutPreviewExclusion {
   /** minor units of the currency beside it */
   readonly amount: number;
   readonly commission_count: number;
-  /** minor units: what the sum does not reach, of who is `below_minimum` */
+  /** minor units: the minimum that a sum `below_minimum` does not reach */
   readonly minimum_payout: number | null;
-  /** when the first of what is `on_hold` is off it; null when all of it is held for review */
+  /** when the first commission `on_hold` becomes available; null when all are held for review */
   readonly available_at: Timestamp | null;
 }
 
@@ -1262,10 +1310,10 @@ export interface PayoutReturn {
   readonly reason: string;
   /** how you find it in your books */
   readonly reference: string | null;
-  /** the adjustment that owes it again */
+  /** the adjustment that owes the money again */
   readonly commission_id: string;
   readonly returned_at: Timestamp;
-  /** when it was taken back; null = it is in force */
+  /** when it was undone; null = in force */
   readonly undone_at: Timestamp | null;
 }
 
@@ -1283,9 +1331,12 @@ export interface PayoutSelection {
   readonly filters?: PayoutFilters | null | undefined;
   /** every word must be part of a name, e-mail or slug of the affiliate */
   readonly search?: string | undefined;
-  /** pays also what is below the minimums */
+  /** also pays sums below the minimums */
   readonly ignore_minimum?: boolean | undefined;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -1294,17 +1345,17 @@ export type PayoutStatus = 'unpaid' | 'paid';
 export interface PayoutSummary {
   readonly id: string;
   readonly object: 'affiliate_payout';
-  /** rising per account, gaps possible */
+  /** rises per account, with possible gaps */
   readonly number: number;
-  /** paid is for ever */
+  /** paid is final */
   readonly status: PayoutStatus;
   /** as normalised and applied */
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** as applied; null = none */
   readonly search: string | null;
-  /** what was owed at this moment is in it */
+  /** the moment it was created: it holds what was owed then */
   readonly as_of: Timestamp;
-  /** null when there are several, as amount is */
+  /** null when there are several; amount is null too */
   readonly currency: string | null;
   /** minor units of the currency beside it */
   readonly amount: number | null;
@@ -1312,7 +1363,10 @@ export interface PayoutSummary {
   readonly totals: readonly PayoutTotal[];
   readonly affiliate_count: number;
   readonly commission_count: number;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata: Readonly<Record<string, string>>;
   /** the ETag; rises with every change */
   readonly revision: number;
@@ -1320,7 +1374,7 @@ export interface PayoutSummary {
   readonly created_by: string;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
-  /** when the money left, as completing it said: else when it was completed */
+  /** when the money left, as given at completion; default the time of completion */
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
@@ -1333,9 +1387,9 @@ export interface PayoutTotal {
   readonly amount: number;
   readonly commission_count: number;
   readonly affiliate_count: number;
-  /** what left, in minor units */
+  /** what was paid, in minor units */
   readonly paid_amount: number;
-  /** commissions of lines that were paid, in part too */
+  /** commissions of lines that were paid, also in part */
   readonly paid_count: number;
   /** what paid lines did not pay: owed again by an adjustment */
   readonly carried_amount: number;
@@ -1361,7 +1415,10 @@ export interface Program {
   readonly name: string;
   /** days on hold; null = the account's */
   readonly hold_days: number | null;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata: Readonly<Record<string, string>>;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
@@ -1410,7 +1467,7 @@ export interface PutAffiliateByExternalIdBody {
   /** an e-mail address */
   readonly paypal_email?: string | null | undefined;
   readonly payout_method?: PayoutMethod | null | undefined;
-  /** what it is by law; null = not known */
+  /** the legal type; null = not known */
   readonly legal_type?: LegalType | null | undefined;
   /** ISO 3166-1 alpha-2, any case */
   readonly country?: string | null | undefined;
@@ -1418,7 +1475,10 @@ export interface PutAffiliateByExternalIdBody {
   readonly status?: AffiliateStatus | undefined;
   /** minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -1440,7 +1500,7 @@ export type RecoveryStatus = 'pending' | 'running' | 'paused' | 'completed' | 'c
 export interface Refund {
   readonly id: string;
   readonly object: 'affiliate_refund';
-  /** yours, unique for ever */
+  /** your id, unique forever */
   readonly external_id: string;
   /** waiting: a line of it has no commission yet, or is in doubt */
   readonly status: 'waiting' | 'applied' | 'reversed';
@@ -1452,18 +1512,18 @@ export interface Refund {
   readonly reversed_at: Timestamp | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
-  /** of a refund by order: what it is of */
+  /** of a refund by order: what it covers */
   readonly lines: readonly RefundLine[];
   /** what it took of each commission */
   readonly refunds: readonly RefundItem[];
 }
 
 export interface RefundCommissionBody {
-  /** yours: the same refund again changes nothing */
+  /** your id: sending the same refund again changes nothing */
   readonly external_id: string;
   /** minor units of commission to take back */
   readonly amount?: number | undefined;
-  /** minor units of the sale; the commission is pro rata */
+  /** minor units of the sale; the commission is reduced pro rata */
   readonly sale_amount?: number | undefined;
   readonly reason?: string | null | undefined;
   /** RFC 3339; default now */
@@ -1473,9 +1533,9 @@ export interface RefundCommissionBody {
 export interface RefundItem {
   /** minor units of commission that were taken back */
   readonly amount: number;
-  /** minor units of the sale that this stands for; null when asked for as commission */
+  /** minor units of the sale refunded; null when the refund was given as commission */
   readonly sale_amount: number | null;
-  /** it asked for more than was left, and took the rest */
+  /** the refund asked for more than was left and took the rest */
   readonly capped: boolean;
   readonly commission: Commission;
   readonly clawback: Commission | null;
@@ -1491,30 +1551,30 @@ export interface RefundLine {
   readonly sale_amount: number | null;
   /** of the amount, once it is known */
   readonly currency: string | null;
-  /** in_doubt: commissions came in and it could be of several; reverse it and name lines */
+  /** in_doubt: it could belong to several commissions that came in; reverse it and name lines */
   readonly status: 'waiting' | 'in_doubt' | 'applied';
 }
 
 export interface RefundOrderBody {
   readonly order_id: string;
   readonly product_id?: string | null | undefined;
-  /** of the amounts: another one is refused */
+  /** the currency of the amounts; a different one is refused */
   readonly currency?: string | undefined;
-  /** each with order_line_id or external_id */
+  /** each with either order_line_id or external_id */
   readonly lines?:
     | readonly {
         readonly order_line_id?: string | undefined;
         /** of one commission */
         readonly external_id?: string | undefined;
-        /** minor units of the sale; the commission is pro rata */
+        /** minor units of the sale; the commission is reduced pro rata */
         readonly sale_amount?: number | undefined;
       }[]
     | undefined;
-  /** yours: the same refund again changes nothing */
+  /** your id: sending the same refund again changes nothing */
   readonly external_id: string;
   /** minor units of commission to take back */
   readonly amount?: number | undefined;
-  /** minor units of the sale; the commission is pro rata */
+  /** minor units of the sale; the commission is reduced pro rata */
   readonly sale_amount?: number | undefined;
   readonly reason?: string | null | undefined;
   /** RFC 3339; default now */
@@ -1522,9 +1582,9 @@ export interface RefundOrderBody {
 }
 
 export interface ReturnPayoutLineBody {
-  /** ISO 4217, any case; without it all currencies, or the only one that was paid beside an amount */
+  /** ISO 4217, any case; without it all currencies, or with an amount the only currency paid */
   readonly currency?: string | undefined;
-  /** minor units that came back; without it all that has not come back yet */
+  /** minor units that came back; without it everything not yet returned */
   readonly amount?: number | undefined;
   readonly reason: string;
   readonly reference?: string | null | undefined;
@@ -1564,7 +1624,7 @@ export interface Session {
   readonly address: string | null;
   readonly created_at: Timestamp;
   readonly last_seen_at: Timestamp;
-  /** when it ends unless it is used before */
+  /** when it ends if it is not used before */
   readonly expires_at: Timestamp;
 }
 
@@ -1591,23 +1651,23 @@ export interface VoidCommissionBody {
 export interface WebhookAttempt {
   /** from 1 */
   readonly number: number;
-  /** manual: a retry by hand */
+  /** manual: a manual retry */
   readonly trigger: AttemptTrigger;
   readonly status: AttemptStatus;
   readonly url: string;
   readonly started_at: Timestamp;
   readonly duration_ms: number;
-  /** as they were sent; values of your own are hidden */
+  /** as they were sent; the values of your own headers are hidden */
   readonly request_headers: Readonly<Record<string, string>> | null;
-  /** null when nothing came back */
+  /** null when there was no answer */
   readonly response_status: number | null;
-  /** as they came back */
+  /** as they were received */
   readonly response_headers: Readonly<Record<string, string>> | null;
   /** its first 16 KiB */
   readonly response_body: string | null;
-  /** the body goes on after what is kept */
+  /** the body is longer than what is kept */
   readonly response_truncated: boolean;
-  /** why it failed, in a word; null when it succeeded */
+  /** why it failed, as a stable word; null when it succeeded */
   readonly error_code: string | null;
   /** the same for people */
   readonly error_message: string | null;
@@ -1632,7 +1692,10 @@ export interface WebhookEndpoint {
   readonly rate_limit: number | null;
   /** names of your own headers; their values are never shown */
   readonly headers: readonly string[];
-  /** your own keys and texts: 50 at most, of 40 and 500 characters; a change replaces all of them */
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
   readonly metadata: Readonly<Record<string, string>>;
   readonly first_failure_at: Timestamp | null;
   readonly last_success_at: Timestamp | null;
@@ -1680,14 +1743,14 @@ export interface WebhookEvent {
   /** where it is sent to */
   readonly webhook_endpoint_id: string;
   readonly type: string;
-  /** held: the endpoint is disabled; it goes on when the endpoint is enabled */
+  /** held: the endpoint is disabled; delivery continues when it is enabled */
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
   /** null when none is planned */
   readonly next_attempt_at: Timestamp | null;
   readonly last_attempt_at: Timestamp | null;
-  /** of the last attempt; null when nothing came back */
+  /** of the last attempt; null when there was no answer */
   readonly last_response_status: number | null;
   /** why the last attempt failed */
   readonly last_error_code: string | null;
@@ -1704,14 +1767,14 @@ export interface WebhookEventAt {
   /** where it is sent to */
   readonly webhook_endpoint_id: string;
   readonly type: string;
-  /** held: the endpoint is disabled; it goes on when the endpoint is enabled */
+  /** held: the endpoint is disabled; delivery continues when it is enabled */
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
   /** null when none is planned */
   readonly next_attempt_at: Timestamp | null;
   readonly last_attempt_at: Timestamp | null;
-  /** of the last attempt; null when nothing came back */
+  /** of the last attempt; null when there was no answer */
   readonly last_response_status: number | null;
   /** why the last attempt failed */
   readonly last_error_code: string | null;
@@ -1726,14 +1789,14 @@ export interface WebhookEventWithAttempts {
   /** where it is sent to */
   readonly webhook_endpoint_id: string;
   readonly type: string;
-  /** held: the endpoint is disabled; it goes on when the endpoint is enabled */
+  /** held: the endpoint is disabled; delivery continues when it is enabled */
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
   /** null when none is planned */
   readonly next_attempt_at: Timestamp | null;
   readonly last_attempt_at: Timestamp | null;
-  /** of the last attempt; null when nothing came back */
+  /** of the last attempt; null when there was no answer */
   readonly last_response_status: number | null;
   /** why the last attempt failed */
   readonly last_error_code: string | null;
@@ -1759,9 +1822,9 @@ export interface WebhookRecovery {
   };
   /** events created before this were looked at: how far it is between `since` and `until` */
   readonly processed_until: Timestamp | null;
-  /** events it put into work */
+  /** events it queued */
   readonly queued_count: number;
-  /** events that were due or under way anyway: that attempt is theirs */
+  /** events that were already due or being sent: that attempt counts */
   readonly skipped_count: number;
   readonly created_by: string;
   readonly created_at: Timestamp;
@@ -1919,11 +1982,11 @@ export interface ListPayoutReturnsQuery extends PageQuery {
 export interface DownloadPaymentFileQuery {
   /** ISO 4217, any case */
   readonly currency?: string | undefined;
-  /** where the rows are more than a file may have */
+  /** the part, if there are more rows than a file may have */
   readonly part?: number | undefined;
-  /** leaves out whom the file cannot pay, instead of refusing */
+  /** leaves out affiliates the file cannot pay, instead of refusing */
   readonly allow_skipped?: boolean | undefined;
-  /** ISO 4217, any case: what the transfers are paid from; default the currency */
+  /** ISO 4217, any case: the currency the transfers are paid from; default the payout currency */
   readonly source_currency?: string | undefined;
   readonly whole_units?: 'down' | undefined;
 }
@@ -2095,7 +2158,7 @@ export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
   readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
-  /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes one that exists */
+  /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist */
   readonly type?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
@@ -2111,7 +2174,7 @@ export interface ListWebhookEventsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
   readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
-  /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes one that exists */
+  /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist */
   readonly type?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
@@ -2128,7 +2191,7 @@ export interface ListWebhookEventsQuery extends PageQuery {
 export interface ListEventsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
-  /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes one that exists */
+  /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist */
   readonly type?: string | undefined;
   /** an external_id that an event was published under */
   readonly external_id?: string | undefined;
@@ -2277,20 +2340,23 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: Payout;
   };
-  /** Preview a payout. Exactly what create would do now, without doing it: also the "what do we owe" report. */
+  /**
+   * Preview a payout. Shows exactly what create would do now, without doing it. It is also the "what do we owe"
+   * report.
+   */
   readonly previewPayout: {
     readonly body?: PayoutSelection;
     readonly header: 'Idempotency-Key';
     readonly result: PayoutPreview;
   };
-  /** List who a payout would pay. However many there are. Each page is decided anew, at its own moment. */
+  /** List who a payout would pay. Works for any number. Each page is computed at the moment you ask for it. */
   readonly previewPayoutAffiliates: {
     readonly query?: PreviewPayoutAffiliatesQuery;
     readonly body?: PayoutSelection;
     readonly header: 'Idempotency-Key';
     readonly result: Page<PayoutLine>;
   };
-  /** List who a payout would leave out. However many there are. Each page is decided anew, at its own moment. */
+  /** List who a payout would leave out. Works for any number. Each page is computed at the moment you ask for it. */
   readonly previewPayoutExclusions: {
     readonly query?: PreviewPayoutExclusionsQuery;
     readonly body?: PayoutSelection;
@@ -2307,8 +2373,8 @@ export interface Operations {
     readonly result: Payout;
   };
   /**
-   * Complete a payout. Marks who was paid. A line is one affiliate in one currency; an entry is about one line,
-   * or without `currency` about all of the affiliate. Listed and true: paid, for ever, whole or up to `amount`,
+   * Complete a payout. Marks who was paid. A line is one affiliate in one currency. An entry covers one line, or
+   * without `currency` all lines of the affiliate. Listed and true: paid for good, in full or up to `amount`,
    * with the rest owed again. Listed and false, or not listed: the commissions are released and owed again.
    */
   readonly completePayout: {
@@ -2317,13 +2383,16 @@ export interface Operations {
     readonly header: 'Idempotency-Key' | 'If-Match';
     readonly result: CompletedPayout;
   };
-  /** Delete a payout. Only an unpaid one; its commissions are released. */
+  /** Delete a payout. Only an unpaid payout can be deleted; its commissions are released. */
   readonly deletePayout: {
     readonly path: [payout_id: string];
     readonly header: 'If-Match';
     readonly result: undefined;
   };
-  /** Download payout CSV. One row per commission: of an unpaid payout all, of a paid one those that were paid. */
+  /**
+   * Download payout CSV. One row per commission: all of them for an unpaid payout, those that were paid for a
+   * paid one.
+   */
   readonly downloadPayout: {
     readonly path: [payout_id: string];
     readonly result: Download;
@@ -2347,8 +2416,8 @@ export interface Operations {
     readonly result: Page<PayoutExclusion>;
   };
   /**
-   * Book money that came back. All that was paid, or a part, several times, never more in all than was paid. The
-   * affiliate is owed the money again, whatever the minimum.
+   * Book money that came back. Books all that was paid or part of it, as often as needed, never more in total
+   * than was paid. The affiliate is owed the money again, exempt from the minimum.
    */
   readonly returnPayoutLine: {
     readonly path: [payout_id: string, affiliate_id: number];
@@ -2356,14 +2425,14 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: PayoutLine;
   };
-  /** List what came back of a line. Also the returns that were undone. */
+  /** List what came back of a line. Includes returns that were undone. */
   readonly listPayoutReturns: {
     readonly path: [payout_id: string, affiliate_id: number];
     readonly query?: ListPayoutReturnsQuery;
     readonly result: Page<PayoutReturn>;
   };
   /**
-   * Undo a return. One that was booked by mistake, while its money was not paid again: what it owes again is
+   * Undo a return. For a return booked by mistake, as long as its money was not paid again. Its adjustment is
    * voided and leaves the unpaid payout. The record stays, with `undone_at`.
    */
   readonly undoPayoutReturn: {
@@ -2371,12 +2440,11 @@ export interface Operations {
     readonly result: undefined;
   };
   /**
-   * Download a payment file. One row per affiliate and currency: of an unpaid payout all, of a paid one those
-   * that were paid. The formats: `summary` (takes no parameters), `paypal` (takes currency, part, allow_skipped,
-   * whole_units), `wise` (takes currency, part, allow_skipped, source_currency). The header
-   * Payhook-Skipped-Affiliates counts those who were left out of the chosen currency,
-   * Payhook-Affiliates-Above-Limit those in it whom PayPal may refuse for the amount: see
-   * `paypal_payment_limit`.
+   * Download a payment file. One row per affiliate and currency: all of them for an unpaid payout, those that
+   * were paid for a paid one. The formats: `summary` (takes no parameters), `paypal` (takes currency, part,
+   * allow_skipped, whole_units), `wise` (takes currency, part, allow_skipped, source_currency). The header
+   * Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency, Payhook-Affiliates-Above-Limit
+   * those in it whose amount PayPal may refuse: see `paypal_payment_limit`.
    */
   readonly downloadPaymentFile: {
     readonly path: [payout_id: string, format: string];
@@ -2384,9 +2452,9 @@ export interface Operations {
     readonly result: Download;
   };
   /**
-   * Download what was paid in a period. One row per affiliate, currency and way of payment, cash basis: what was
-   * paid in that time, what came back in it, and the difference. A period is a `year`, or the days `from` and
-   * `to`, both in it, of the account's time zone; an end that is left out is open. Names, addresses and
+   * Download what was paid in a period. One row per affiliate, currency and payout method, on a cash basis: what
+   * was paid in the period, what came back in it, and the difference. A period is a `year`, or the days `from`
+   * and `to`, both in it, of the account's time zone; an end that is left out is open. Names, addresses and
    * countries are those of today, `payout_method` is that of the payment.
    */
   readonly downloadPaidReport: {
@@ -2394,8 +2462,8 @@ export interface Operations {
     readonly result: Download;
   };
   /**
-   * List what was paid in a period. One row per affiliate, currency and way of payment, cash basis: what was
-   * paid in that time, what came back in it, and the difference. A period is a `year`, or the days `from` and
+   * List what was paid in a period. One row per affiliate, currency and payout method, on a cash basis: what was
+   * paid in the period, what came back in it, and the difference. A period is a `year`, or the days `from` and
    * `to`, both in it, of the account's time zone; an end that is left out is open. Names, addresses and
    * countries are those of today, `payout_method` is that of the payment.
    */
@@ -2409,8 +2477,8 @@ export interface Operations {
     readonly result: Page<Affiliate>;
   };
   /**
-   * Create an affiliate. One that exists already is a 409 whose `Location` is the affiliate that has the e-mail
-   * address or external_id.
+   * Create an affiliate. If the affiliate exists, the answer is a 409 whose `Location` is the affiliate with
+   * that e-mail address or external_id.
    */
   readonly createAffiliate: {
     readonly body: CreateAffiliateBody;
@@ -2418,10 +2486,11 @@ export interface Operations {
     readonly result: Affiliate;
   };
   /**
-   * Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns: external_id, email
-   * (required), name_first, name_last, slug, paypal_email, payout_method, is_ready_for_payout, status,
-   * legal_type, country. A column that is not there is left unchanged, an empty cell clears. One transaction: a
-   * bad line stops the import with nothing written, unless `partial`; `dry_run` reports and writes nothing.
+   * Import affiliates from CSV. Creates or updates affiliates, matched by external_id, else by e-mail. Columns:
+   * external_id, email (required), name_first, name_last, slug, paypal_email, payout_method,
+   * is_ready_for_payout, status, legal_type, country. A missing column is left unchanged, an empty cell clears.
+   * One transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run` reports and
+   * writes nothing.
    */
   readonly importAffiliates: {
     readonly query?: ImportAffiliatesQuery;
@@ -2435,8 +2504,8 @@ export interface Operations {
     readonly result: AffiliateWithBalance;
   };
   /**
-   * Change an affiliate. Changes what is named; null clears. A new name or destination shows in the unpaid
-   * payout at once and raises its revision; what is so already is no change, and no event.
+   * Change an affiliate. Changes the fields you send; null clears. A new name or destination shows in the unpaid
+   * payout at once and raises its revision. Sending the current values is no change and causes no event.
    */
   readonly changeAffiliate: {
     readonly path: [affiliate_id: number];
@@ -2451,9 +2520,9 @@ export interface Operations {
   };
   /**
    * Create or change an affiliate by your own id. Creates the affiliate with this external_id (201; `email` is
-   * required), or changes what is named where there is one (200): absent fields stay as they are, null clears,
-   * and what is so already is no change and no event. Two at once make one affiliate. An e-mail address of
-   * another affiliate is a 409.
+   * required), or changes the fields you send if it exists (200). Absent fields stay as they are, null clears,
+   * and sending the current values causes no event. Two requests at once create one affiliate. An e-mail address
+   * of another affiliate is a 409.
    */
   readonly putAffiliateByExternalId: {
     readonly path: [external_id: string];
@@ -2477,7 +2546,7 @@ export interface Operations {
     readonly path: [program_id: number];
     readonly result: Program;
   };
-  /** Change a program. A new hold concerns new commissions only. */
+  /** Change a program. A new hold applies to new commissions only. */
   readonly changeProgram: {
     readonly path: [program_id: number];
     readonly body: ChangeProgramBody;
@@ -2490,9 +2559,9 @@ export interface Operations {
     readonly result: Page<Commission>;
   };
   /**
-   * Take a commission in. `external_id` is unique: the same again with the same content answers 200 with the
-   * stored record. Without `amount` it is computed from `sale_amount` and `rate_bps`, rounded half up: of a
-   * small sale it may be 0.
+   * Create a commission. `external_id` is unique: sending the same content again answers 200 with the stored
+   * record. Without `amount` it is computed from `sale_amount` and `rate_bps`, rounded half up, so a small sale
+   * may give 0.
    */
   readonly createCommission: {
     readonly body: CommissionInput;
@@ -2500,8 +2569,8 @@ export interface Operations {
     readonly result: Commission;
   };
   /**
-   * Take up to 1,000 commissions in. All or nothing; with `partial` each item by itself. Without `amount` it is
-   * computed from `sale_amount` and `rate_bps`, rounded half up: of a small sale it may be 0.
+   * Create up to 1,000 commissions. All or nothing; with `partial` each item separately. Without `amount` it is
+   * computed from `sale_amount` and `rate_bps`, rounded half up, so a small sale may give 0.
    */
   readonly createCommissionBatch: {
     readonly body: CreateCommissionBatchBody;
@@ -2526,14 +2595,17 @@ export interface Operations {
     readonly path: [commission_id: string];
     readonly result: Commission;
   };
-  /** Void a commission. One that is not paid; it also leaves the unpaid payout. Its external_id stays taken. */
+  /**
+   * Void a commission. Only a commission that is not paid; it also leaves the unpaid payout. Its external_id
+   * stays taken.
+   */
   readonly voidCommission: {
     readonly path: [commission_id: string];
     readonly body?: VoidCommissionBody;
     readonly header: 'Idempotency-Key';
     readonly result: Commission;
   };
-  /** Hold a commission for review. It is pending until `unhold`, and leaves the unpaid payout. */
+  /** Hold a commission for review. The commission is pending until `unhold`, and leaves the unpaid payout. */
   readonly holdCommission: {
     readonly path: [commission_id: string];
     readonly header: 'Idempotency-Key';
@@ -2546,10 +2618,11 @@ export interface Operations {
     readonly result: Commission;
   };
   /**
-   * Refund a commission. In part, or the rest. Unpaid: reduced, or voided when nothing is left; in the unpaid
-   * payout too, whose revision rises. Paid: what was paid stays and a negative clawback joins the next payout.
-   * Refunds by `sale_amount` are cumulative: in all they take the commission of what was refunded in all, to the
-   * minor unit; beyond the sale they take the rest and say `capped`. Idempotent by `external_id`.
+   * Refund a commission. Refunds part of a commission, or the rest. An unpaid one is reduced, or voided when
+   * nothing is left, also in the unpaid payout, whose revision rises. For a paid one, what was paid stays paid
+   * and a negative clawback joins the next payout. Refunds by `sale_amount` are cumulative: together they take
+   * the commission on the total refunded, to the minor unit; beyond the sale they take the rest and say
+   * `capped`. Idempotent by `external_id`.
    */
   readonly refundCommission: {
     readonly path: [commission_id: string];
@@ -2558,11 +2631,11 @@ export interface Operations {
     readonly result: CommissionRefund;
   };
   /**
-   * Refund an order. For a shop's hook, which knows orders and no commissions. Without an amount all that is
-   * left of `order_id`, or of `product_id` in it. `sale_amount` and `amount` need an order of one sale; `lines`
-   * say what was refunded of each. Commissions with the same `order_line_id` are shares of one sale, all others
-   * are sales of their own; where a refund could be of several, a 400 lists them. What has not come in yet is
-   * taken when it does: until then the refund, or a line of it, is `waiting`.
+   * Refund an order. For a shop's hook, which knows orders but not commissions. Without an amount it takes all
+   * that is left of `order_id`, or of `product_id` in it. `sale_amount` and `amount` need an order with one
+   * sale; `lines` say what was refunded of each. Commissions with the same `order_line_id` are shares of one
+   * sale; any other is a sale of its own. If a refund could belong to several sales, a 400 lists them. A
+   * commission that comes in later is refunded then: until then the refund, or a line of it, is `waiting`.
    */
   readonly refundOrder: {
     readonly body: RefundOrderBody;
@@ -2580,9 +2653,9 @@ export interface Operations {
     readonly result: Refund;
   };
   /**
-   * Reverse a refund. Of a refund that was a mistake, by its id or its `external_id`: what it took is owed
-   * again, its clawbacks are voided, and what waits for a commission is withdrawn. Refused once a payout was
-   * paid less because of it.
+   * Reverse a refund. For a refund made by mistake, named by its id or its `external_id`. What it took is owed
+   * again, its clawbacks are voided, and what still waits for a commission is withdrawn. Refused once a payout
+   * was paid less because of it.
    */
   readonly reverseRefund: {
     readonly path: [refund_id: string];
@@ -2604,10 +2677,7 @@ export interface Operations {
     readonly query?: ListWebhookEndpointsQuery;
     readonly result: Page<WebhookEndpoint>;
   };
-  /**
-   * Create a webhook endpoint. Events that happen from now on are sent there. The answer shows the secret that
-   * signs them.
-   */
+  /** Create a webhook endpoint. Events from now on are sent there. The answer shows the secret that signs them. */
   readonly createWebhookEndpoint: {
     readonly body: CreateWebhookEndpointBody;
     readonly header: 'Idempotency-Key';
@@ -2619,10 +2689,10 @@ export interface Operations {
     readonly result: WebhookEndpoint;
   };
   /**
-   * Change, enable or disable a webhook endpoint. What happens while it is disabled is held. When it is enabled
-   * again, all that is held is sent, with a new schedule. Header values stay with the origin they were given
-   * for: with a URL of another scheme, host or port they are dropped unless the same request gives them again,
-   * and `Payhook-Dropped-Headers` names the ones that were.
+   * Change, enable or disable a webhook endpoint. Events are held while the endpoint is disabled. When it is
+   * enabled again, all held events are sent, with a new schedule. Header values stay with the origin they were
+   * given for. A URL with another scheme, host or port drops them unless the same request sends them again;
+   * `Payhook-Dropped-Headers` names what was dropped.
    */
   readonly changeWebhookEndpoint: {
     readonly path: [id: string];
@@ -2657,10 +2727,10 @@ export interface Operations {
     readonly result: WebhookEvent;
   };
   /**
-   * Send events of a span of time again. Stores a job that workers carry out: every event of the log that
-   * matches when the job comes to it is sent once more, as by a retry, the oldest first and a few at a time, so
-   * that new events do not wait. An endpoint has one at a time. A token without the scope affiliates names the
-   * `types`, none of payouts, commissions and affiliates.
+   * Send events of a period again. Stores a job that workers carry out: every event of the log that matches when
+   * the job comes to it is sent once more, as by a retry, the oldest first and a few at a time, so that new
+   * events do not wait. An endpoint has one at a time. A token without the scope affiliates names the `types`,
+   * none of payouts, commissions and affiliates.
    */
   readonly recoverWebhookEndpoint: {
     readonly path: [id: string];
@@ -2674,17 +2744,20 @@ export interface Operations {
     readonly query?: ListRecoveriesOfWebhookEndpointQuery;
     readonly result: Page<WebhookRecovery>;
   };
-  /** Get a recovery. How far it is, and what it has put into work. */
+  /** Get a recovery. Shows how far it is and what it has queued. */
   readonly getRecoveryOfWebhookEndpoint: {
     readonly path: [id: string, recovery_id: string];
     readonly result: WebhookRecovery;
   };
-  /** Cancel a recovery. It puts nothing more into work; what it has put there is sent. The record stays. */
+  /**
+   * Cancel a recovery. Cancelling stops it from queueing more; what is already queued is still sent. The record
+   * stays.
+   */
   readonly cancelRecoveryOfWebhookEndpoint: {
     readonly path: [id: string, recovery_id: string];
     readonly result: undefined;
   };
-  /** List the events of a webhook endpoint. The delivery log of one endpoint, of a deleted one too. */
+  /** List the events of a webhook endpoint. The delivery log of one endpoint, which may be deleted. */
   readonly listEventsOfWebhookEndpoint: {
     readonly path: [id: string];
     readonly query?: ListEventsOfWebhookEndpointQuery;
@@ -2699,8 +2772,9 @@ export interface Operations {
     readonly result: WebhookEventWithAttempts;
   };
   /**
-   * Retry an event. Sends it again now, whatever its status, with the same `webhook-id`; an attempt that is
-   * under way or due is that attempt. After a failure the earlier status and the rest of the schedule stand.
+   * Retry an event. Sends the event again now, whatever its status, with the same `webhook-id`. If an attempt is
+   * already in progress or due, that attempt. A failure leaves the earlier status and the rest of the schedule
+   * unchanged.
    */
   readonly retryEventOfWebhookEndpoint: {
     readonly path: [id: string, event_id: string];
@@ -2721,9 +2795,9 @@ export interface Operations {
     readonly result: Page<PublishedEvent>;
   };
   /**
-   * Publish an event of your own. It is delivered to the endpoints that subscribed to its type. The same again
-   * under the same `external_id` answers 200 with the event that was stored. Types that begin with one of our
-   * own prefixes are refused.
+   * Publish an event of your own. Delivers the event to the endpoints that subscribed to its type. Sending it
+   * again under the same `external_id` answers 200 with the stored event. Types that begin with one of our own
+   * prefixes are refused.
    */
   readonly publishEvent: {
     readonly body: PublishEventBody;
@@ -2757,8 +2831,8 @@ export interface Operations {
     readonly result: Account;
   };
   /**
-   * Change settings of the account. A new hold concerns new commissions only; minimums apply from the next
-   * payout on. Another time zone changes what days mean from now on, and no instant that is stored.
+   * Change settings of the account. A new hold applies to new commissions only; minimums apply from the next
+   * payout on. A new time zone changes what days mean from now on, and changes no stored instant.
    */
   readonly changeAccount: {
     readonly body: ChangeAccountBody;
@@ -2781,28 +2855,28 @@ export interface Operations {
     readonly path: [key_id: string];
     readonly result: undefined;
   };
-  /** List users. Those who were removed are listed with `status=removed` only. */
+  /** List users. Removed users are listed only with `status=removed`. */
   readonly listUsers: {
     readonly query?: ListUsersQuery;
     readonly result: Page<User>;
   };
   /**
-   * Invite a user. Nothing is mailed: hand over `invitation_url`, good once and for 7 days. There the user
-   * joins: with the password they have on this server from another account, or with a new one. The answer does
-   * not tell which.
+   * Invite a user. Payhook sends no e-mail: pass on `invitation_url`, which works once, for 7 days. There the
+   * user joins with the password they already have on this server from another account, or chooses a new one.
+   * The answer does not reveal which.
    */
   readonly createUser: {
     readonly body: CreateUserBody;
     readonly header: 'Idempotency-Key';
     readonly result: NewUser;
   };
-  /** Get a user. Also one who was removed. */
+  /** Get a user. Removed users can be read too. */
   readonly getUser: {
     readonly path: [user_id: string];
     readonly result: User;
   };
   /**
-   * Change the name or the role of a user. A new role holds from the next request on. What an owner granted to
+   * Change the name or the role of a user. A new role applies from the next request. What an owner granted to
    * applications ends when they become a member or a viewer, and does not come back with the role.
    */
   readonly changeUser: {
@@ -2813,17 +2887,17 @@ export interface Operations {
   };
   /**
    * Remove a user. Sessions in this account, links and grants end at once; other accounts of the same person are
-   * as they were. What the user did stays explained by `getUser`.
+   * not affected. What the user did stays attributed to them: `getUser` still answers.
    */
   readonly removeUser: {
     readonly path: [user_id: string];
     readonly result: undefined;
   };
   /**
-   * Make a link to choose a new password. Good once, for a day; for a user who has not accepted the invitation
-   * it is a new one, good for 7 days. The password in force stays until the link is used; then all sessions end.
-   * Somebody who is a member of another account too changes the password themselves, or by a link of the
-   * operator: it opens both accounts.
+   * Make a link to choose a new password. The link works once, for a day. For a user who has not accepted the
+   * invitation it is a new one, for 7 days. The old password works until the link is used; then all sessions
+   * end. Somebody who is also a member of another account must change the password themselves or use a link from
+   * the operator, because it opens both accounts.
    */
   readonly resetUserPassword: {
     readonly path: [user_id: string];
@@ -2872,8 +2946,8 @@ export interface Operations {
     readonly result: OAuthApplication;
   };
   /**
-   * Change an OAuth application. Its kind stays. Scopes taken away can no longer be granted; what was granted
-   * stays granted.
+   * Change an OAuth application. The kind cannot be changed. Removed scopes can no longer be granted; existing
+   * grants keep them.
    */
   readonly changeOAuthApplication: {
     readonly path: [application_id: string];
@@ -2881,12 +2955,12 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: OAuthApplication;
   };
-  /** Delete an OAuth application. Everything that was granted to it ends at once, in every account. */
+  /** Delete an OAuth application. All grants to it end at once, in every account. */
   readonly deleteOAuthApplication: {
     readonly path: [application_id: string];
     readonly result: undefined;
   };
-  /** Make a new client secret. The old one stops at once; the tokens stay. */
+  /** Make a new client secret. The old secret stops working at once; tokens stay valid. */
   readonly rotateOAuthApplicationSecret: {
     readonly path: [application_id: string];
     readonly header: 'Idempotency-Key';
