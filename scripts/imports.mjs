@@ -17,7 +17,7 @@ const ONLY_IN = [
   ],
   [
     /from 'sql-template-tag'/,
-    /^src\/((db|outbox|webhooks\/engine)\/|oauth\/store\.ts$|contract\/(lists|changes|records)\.ts$|http\/idempotency\.ts$|(money|people|webhooks)\/(?!.*(routes|service|state|schema)\.ts))/,
+    /^src\/((db|outbox|webhooks\/engine)\/|oauth\/store\.ts$|contract\/(lists|cursors|changes|records)\.ts$|http\/idempotency\.ts$|(money|people|webhooks)\/(?!.*(routes|service|state|schema)\.ts))/,
     'SQL does not stand in routes, services or states',
   ],
   [/process\.env/, /^src\/kernel\/config\.ts$/, 'process.env is read in kernel/config only'],
