@@ -2,18 +2,14 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openWire } from '../support/wire.ts';
-import { type Machine, type Started, startMachine } from './support.ts';
+import { type Started, useMachine } from './support.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const OTHER = 'whsec_YSBzZWNyZXQgb2YgMzIgYnl0ZXMsIGZvciB0ZXN0cyE=';
 
-let machine: Machine;
-beforeAll(() => {
-  machine = startMachine();
-});
-afterAll(() => machine.close());
+const machine = useMachine();
 
 interface Listening {
   readonly started: Started;

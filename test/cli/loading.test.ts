@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { createTerminal } from '../../src/cli/terminal/terminal.ts';
-import { type Machine, startMachine } from './support.ts';
+import { useMachine } from './support.ts';
 
 // Tells each module that is loaded, a line each, on standard error.
 const HOOKS =
@@ -16,11 +16,7 @@ const NODE_OPTIONS = `--import=${asUrl(
   `import { register } from 'node:module'; register(${JSON.stringify(asUrl(HOOKS))});`,
 )}`;
 
-let machine: Machine;
-beforeAll(() => {
-  machine = startMachine();
-});
-afterAll(() => machine.close());
+const machine = useMachine();
 
 /** The modules that a command loads: files of ours below dist, packages by their names. */
 async function loadedBy(args: readonly string[], env: Record<string, string> = {}): Promise<Set<string>> {

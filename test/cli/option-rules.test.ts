@@ -1,14 +1,10 @@
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { takes } from '../../src/cli/command/option-rules.ts';
 import { programHere, runHere } from './here.ts';
-import { type Machine, startMachine } from './support.ts';
+import { useMachine } from './support.ts';
 
-let machine: Machine;
-beforeAll(() => {
-  machine = startMachine();
-});
-afterAll(() => machine.close());
+const machine = useMachine();
 
 test.each([
   ['config --account Demo', '--account has no effect on payhook config: leave it out'],

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AFFILIATES, COMMISSIONS, type Machine, type Started, startMachine, startServer } from './support.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { AFFILIATES, COMMISSIONS, type Started, startServer, useMachine } from './support.ts';
 
-let machine: Machine;
+const machine = useMachine();
 let server: Started & { url: string };
 /** The affiliates of the unpaid payout 1. */
 let ada: number;
@@ -24,7 +24,6 @@ async function current(): Promise<Payout> {
 }
 
 beforeAll(async () => {
-  machine = startMachine();
   server = await startServer(machine);
   machine.write('affiliates.csv', AFFILIATES);
   machine.write('commissions.csv', COMMISSIONS);
@@ -36,7 +35,6 @@ beforeAll(async () => {
     expect(await machine.run(command)).toMatchObject({ code: 0 });
   [ada = 0, bob = 0, yuki = 0] = (await current()).affiliates.map((line) => line.affiliate_id);
 });
-afterAll(() => machine.close());
 
 /** Gives the file; returns the message, having seen exit code 1 and a payout that is as it was. */
 async function refusal(file: string | Uint8Array, reason = 'invalid_file'): Promise<string> {

@@ -1,13 +1,9 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Machine, startMachine, startServer } from './support.ts';
+import { expect, test } from 'vitest';
+import { startServer, useMachine } from './support.ts';
 
-let machine: Machine;
-beforeAll(() => {
-  machine = startMachine();
-});
-afterAll(() => machine.close());
+const machine = useMachine();
 
 /** What a start of the server and `doctor` beside it say of the file of the secret key. */
 async function said(env: Record<string, string>) {

@@ -1,13 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Machine, startMachine } from './support.ts';
+import { expect, test } from 'vitest';
+import { useMachine } from './support.ts';
 
-let machine: Machine;
-beforeAll(() => {
-  machine = startMachine();
-});
-afterAll(() => machine.close());
+const machine = useMachine();
 
 test.each([
   [['pay'], "unknown command 'pay'"],

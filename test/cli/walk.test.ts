@@ -1,25 +1,22 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import {
   AFFILIATES,
   COMMISSIONS,
   isRunning,
-  type Machine,
   postgresPid,
   type Started,
-  startMachine,
   startServer,
+  useMachine,
 } from './support.ts';
 
-let machine: Machine;
+const machine = useMachine();
 let server: Started & { url: string };
 beforeAll(() => {
-  machine = startMachine();
   machine.write('affiliates.csv', AFFILIATES);
   machine.write('commissions.csv', COMMISSIONS);
 });
-afterAll(() => machine.close());
 
 const firstKey = () => readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim();
 const get = (path: string, key = firstKey()) =>

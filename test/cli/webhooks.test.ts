@@ -1,31 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { until } from '../support/wire.ts';
-import {
-  type Machine,
-  type Ran,
-  type RunOptions,
-  type Started,
-  startMachine,
-  startServer,
-} from './support.ts';
+import { runHere } from './here.ts';
+import { type Ran, type RunOptions, type Started, startServer, useMachine } from './support.ts';
 
 const env = { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_SCHEDULE: '0s 1s' };
 
-let machine: Machine;
+const machine = useMachine();
 let server: Started & { url: string };
 let port: string;
 let endpoint: { id: string; secret: string };
 let url: string;
-beforeAll(() => {
-  machine = startMachine();
-});
-afterAll(() => machine.close());
 
 const firstKey = () => readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim();
 const remoteEnv = () => ({ PAYHOOK_URL: server.url, PAYHOOK_API_KEY: firstKey() });
-const run = (...args: string[]): Promise<Ran> => machine.run(args, { env });
+const run = (...args: string[]): Promise<Ran> => runHere(args, { env: remoteEnv(), cwd: machine.folder });
 
 /** Runs a command that has to succeed; returns its JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
@@ -76,7 +66,10 @@ function logged(event: string, status: string): Promise<any> {
 }
 
 async function publish(...args: string[]): Promise<string> {
-  const ran = await run('events', 'publish', 'order.created', ...args);
+  return published(await run('events', 'publish', 'order.created', ...args));
+}
+
+function published(ran: Ran): string {
   expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/^evt_[0-9a-f]{32}\n$/) });
   return ran.stdout.trim();
 }
@@ -88,7 +81,9 @@ test('listen that was started before the server verifies what an endpoint made l
   port = '0';
   listener = await listen();
   server = await startServer(machine, { env });
-  const made = await run('webhooks', 'create', url, '--types', 'order.*', '--description', 'my machine');
+  // without PAYHOOK_URL, by the data folder
+  const line = ['webhooks', 'create', url, '--types', 'order.*', '--description', 'my machine'];
+  const made = await machine.run(line, { env });
   const [id = '', secret = '', what] = made.stdout.split('\n');
   expect(made).toMatchObject({ code: 0, stderr: '' });
   expect(id).toMatch(/^we_[0-9a-f]{32}$/);
@@ -96,7 +91,16 @@ test('listen that was started before the server verifies what an endpoint made l
   expect(what).toBe('Gets order.*. The second line is the secret that signs deliveries.');
   endpoint = { id, secret };
 
-  const event = await publish('--data', '{"order_id":"order-1042"}', '--external-id', 'x-1');
+  const same = [
+    'events',
+    'publish',
+    'order.created',
+    '--data',
+    '{"order_id":"order-1042"}',
+    '--external-id',
+    'x-1',
+  ];
+  const event = published(await machine.run(same, { env }));
   expect(await listener.line(event)).toMatchObject({
     verified: true,
     type: 'order.created',
@@ -109,7 +113,7 @@ test('listen that was started before the server verifies what an endpoint made l
   expect(record.attempts).toMatchObject([
     { response_status: 200, response_body: 'payhook listen: verified\n' },
   ]);
-  expect(await publish('--data', '{"order_id":"order-1042"}', '--external-id', 'x-1')).toBe(event);
+  expect(published(await machine.run(same, { env }))).toBe(event);
   // it asks and lets go: nothing of it is left while it waits
   expect(machine.leftovers()).toEqual([]);
 });
@@ -118,13 +122,13 @@ test('data is published as it was given: from an option, a file or standard inpu
   const data = '{"n":12345678901234567890.10}';
   machine.write('data.json', `\uFEFF${data}\n`);
   const piped = { env, input: data };
-  const published = [
+  const ids = [
     await publish('--data', data),
     await publish('--data-file', 'data.json'),
     (await machine.run(['events', 'publish', 'order.created', '--data', '-'], piped)).stdout.trim(),
     (await machine.run(['events', 'publish', 'order.created', '--data-file', '-'], piped)).stdout.trim(),
   ];
-  for (const id of published) {
+  for (const id of ids) {
     const answer = await fetch(`${server.url}/v2/webhook-endpoints/${endpoint.id}/events/${id}`, {
       headers: { authorization: `Bearer ${firstKey()}` },
     });
@@ -388,7 +392,8 @@ test.each([
 });
 
 test('tail outlives the server and goes on when there is one again; it keeps no server from starting', async () => {
-  const tail = machine.start(['events', 'tail', '--lines', '0'], { env });
+  const tail = machine.start(['events', 'tail', '--lines', '1'], { env });
+  await tail.printed(/\n/);
   await tail.printed(new RegExp(`order\\.created +${await publish()} `));
   server.child.kill('SIGTERM');
   expect((await server.ended).code).toBe(0);
