@@ -6,7 +6,7 @@ import sql from 'sql-template-tag';
 import { request } from 'undici';
 import { parseList } from '../src/contract/lists.ts';
 import type { Reader } from '../src/db/connect.ts';
-import { payoutRecord } from '../src/money/ledger/payout-record.ts';
+import { readPayout } from '../src/money/ledger/payouts.ts';
 import { listPayouts, payoutList } from '../src/money/payouts/lists.ts';
 import { load } from './load.ts';
 import { type Group, interleaved, median } from './measure.ts';
@@ -85,7 +85,7 @@ export const requests: Group = {
     });
     const bare = await startBare(bench, {
       '/one': await statementOf((db) =>
-        payoutRecord(db, bench.account, { condition: sql`p.id = ${uuid}`, name: 'by_id' }),
+        readPayout(db, bench.account, { condition: sql`p.id = ${uuid}`, name: 'by_id' }),
       ),
       '/list': await statementOf((db) => listPayouts(db, bench.account, query)),
     });

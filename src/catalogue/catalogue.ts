@@ -1,8 +1,8 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
-import { amount, currencyCode, strict, timestamp } from '../contract/schemas.ts';
+import { strict, timestamp } from '../contract/schemas.ts';
 import { affiliate } from '../money/affiliates/record.ts';
-import { commission } from '../money/commissions/schema.ts';
-import { payoutSummary } from '../money/payouts/schema.ts';
+import { commission, importedCommissions } from '../money/commissions/record.ts';
+import { payoutSummary } from '../money/ledger/payout-record.ts';
 import type { EventType } from '../outbox/event-types.ts';
 import { webhookEndpoint } from '../webhooks/endpoints/record.ts';
 import * as examples from './examples.ts';
@@ -14,17 +14,6 @@ interface CatalogueEntry<Data extends TObject = TObject> {
   /** When the event of the example happened. */
   readonly at: string;
 }
-
-const imported = strict({
-  object: Type.Literal('commission_import'),
-  source: Type.Enum(['batch', 'file', 'payout'], {
-    description: 'payout: the parts of lines that a completed payout did not pay and owes again',
-  }),
-  created: Type.Integer(),
-  unchanged: Type.Optional(Type.Integer()),
-  failed: Type.Optional(Type.Integer()),
-  totals: Type.Array(strict({ currency: currencyCode, amount, count: Type.Integer() })),
-});
 
 const webhookTest = strict({
   object: Type.Literal('webhook_test'),
@@ -78,7 +67,7 @@ export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {
     at: examples.commissionClawedBack.updated_at,
   }),
   'commissions.imported': entry({
-    data: imported,
+    data: importedCommissions,
     example: examples.commissionsImported,
     at: examples.IMPORTED_AT,
   }),

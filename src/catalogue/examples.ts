@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { affiliate } from '../money/affiliates/record.ts';
-import type { commission } from '../money/commissions/schema.ts';
-import type { payoutSummary } from '../money/payouts/schema.ts';
+import type { commission } from '../money/commissions/record.ts';
+import type { payoutSummary } from '../money/ledger/payout-record.ts';
 import type { webhookEndpoint } from '../webhooks/endpoints/record.ts';
 
 // One story: Ada Lovelace promotes a shop, sells a plan in August, is paid in September, and a sale comes back.

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
-import { type ListDefinition, type ListQuery, type Page, paginationOf } from '../contract/lists.ts';
-import { type Json, toJson } from '../kernel/json.ts';
+import { type ListDefinition, type ListQuery, type Page, pageOf } from '../contract/lists.ts';
+import { arrayOf, type Json, toJson } from '../kernel/json.ts';
 import { EVENT_TYPES, type EventType } from '../outbox/event-types.ts';
 import { eventSchema, exampleEvent } from './catalogue.ts';
 import type { EventTypeRecord } from './record.ts';
@@ -50,7 +50,6 @@ export function listEventTypes(list: ListQuery): Page<EventTypeRecord> {
   const rest = after ? sorted.filter(isBehind) : sorted.slice(skipped);
   const shown = rest.slice(0, perPage);
   const next = rest.length > perPage ? [shown.at(-1)?.type ?? null] : null;
-  const total = BigInt(sorted.length);
-  const data = shown.map(({ json }) => json).join(',');
-  return { json: `{"data":[${data}],"pagination":${paginationOf(list, total, next)}}`, total };
+  const data = arrayOf(shown.map(({ json }) => json));
+  return pageOf(list, data, BigInt(sorted.length), next);
 }

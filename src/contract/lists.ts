@@ -2,10 +2,13 @@ import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
 import { oneRow, type Reader } from '../db/connect.ts';
 import { fail } from '../kernel/errors.ts';
 import { type AccountId, type IdPrefix, uuidOf } from '../kernel/ids.ts';
-import type { Json } from '../kernel/json.ts';
+import { fromJson, type Json } from '../kernel/json.ts';
 import { MAX_JSON_INTEGER, normalizeCurrency } from '../kernel/money.ts';
 import { clip } from '../kernel/strict-json.ts';
 import {
+  BOUNDS,
+  type Bound,
+  boundOf,
   formatInstant,
   INSTANT_OR_DAY,
   INSTANT_OR_DAY_RULE,
@@ -156,7 +159,7 @@ function orderOf(definition: ListDefinition, sort: string) {
   return { columns, isDescending, isNullable: definition.nullable?.includes(field) ?? false };
 }
 
-export interface Page<T = unknown> {
+export interface Page<T> {
   readonly json: Json<List<T>>;
   readonly total: bigint;
 }
@@ -218,7 +221,11 @@ export async function listPage<T>(db: Reader, source: PageSource<T>): Promise<Pa
   const key = raw(list.columns.map((column) => `(${column})::text`).join(', '));
   const shown = sql`select ${alias}.* from found_rows ${alias} order by ${list.order}`;
   const isPrepared = list.after === null && (source.isPrepared ?? list.given.size === 0);
-  const { total, data, next } = await oneRow<{ total: bigint; data: string; next: string | null }>(
+  const { total, data, next } = await oneRow<{
+    total: bigint;
+    data: Json<T[]>;
+    next: Json<Cursor['key']> | null;
+  }>(
     db,
     sql`with ${source.ctes ? sql`${source.ctes},` : empty} total as materialized (
           ${source.total ?? sql`select count(*)::int8 as n from ${table} ${alias} where ${where}`}),
@@ -236,17 +243,26 @@ export async function listPage<T>(db: Reader, source: PageSource<T>): Promise<Pa
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     throw list.after !== null && code.startsWith('22') ? fail('invalid_query', AFTER_RULE) : error;
   });
-  const pagination = paginationOf(list, total, next === null ? null : (JSON.parse(next) as Cursor['key']));
-  return { json: `{"data":${data},"pagination":${pagination}}`, total };
+  return pageOf(list, data, total, next === null ? null : fromJson(next));
 }
 
-/** The pagination of an answer as JSON; `last` is the key of the page's last row when there are more behind it. */
-export function paginationOf(list: ListQuery, total: bigint, last: Cursor['key'] | null): string {
+/**
+ * The records of a page in the envelope of lists; `total` counts those of all pages, and `last` is the key of the page's
+ * last row when there are more behind it.
+ */
+export function pageOf<T>(
+  list: ListQuery,
+  data: Json<T[]>,
+  total: bigint,
+  last: Cursor['key'] | null,
+): Page<T> {
   const { operation, sort, perPage } = list;
   const pages = (total + BigInt(perPage) - 1n) / BigInt(perPage);
   const page = String(BigInt(list.page) + 1n);
   const next = last === null ? null : writeCursor({ list: operation, sort, page, key: last });
-  return `{"page":${list.page},"limit":${perPage},"total":${total},"pages":${pages},"next":${JSON.stringify(next)}}`;
+  // digits: a page may lie further out than a number can say
+  const pagination = `{"page":${list.page},"limit":${perPage},"total":${total},"pages":${pages},"next":${JSON.stringify(next)}}`;
+  return { json: `{"data":${data},"pagination":${pagination}}` as Json<List<T>>, total };
 }
 
 /** How many rows come before the page, behind the cursor if there is one, at most what int8 holds with room for a page. */
@@ -324,23 +340,13 @@ export function opaqueIdOrNone(prefix: IdPrefix, column: string): Filter {
   };
 }
 
-const OPERATORS = ['gte', 'gt', 'lte', 'lt'] as const;
-type Operator = (typeof OPERATORS)[number];
-
-/** A bound of an operator over an instant or a day, in milliseconds: rows `from` it on, or those before `until`. */
-function boundOf(operator: Operator, at: Span): { from: number } | { until: number } {
-  if (operator === 'gte') return { from: at.from };
-  if (operator === 'gt') return { from: at.until };
-  return { until: operator === 'lte' ? at.until : at.from };
-}
-
 /** What the filters `name[…]` of a request leave of time, in milliseconds; null = no bound. */
 export function spanOf(
   name: string,
   { given, zone }: Pick<ListQuery, 'given' | 'zone'>,
 ): { from: number | null; until: number | null } {
   let [from, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (const operator of OPERATORS) {
+  for (const operator of BOUNDS) {
     const at = parseInstantOrDay(given.get(`${name}[${operator}]`) ?? '', zone);
     if (at === null) continue;
     const bound = boundOf(operator, at);
@@ -355,11 +361,11 @@ export function spanOf(
  * before, and at or after, an instant in milliseconds. A day means that day of the zone whole.
  */
 function span(name: string, before: (at: string) => Sql, from: (at: string) => Sql): Record<string, Filter> {
-  const conditionOf = (operator: Operator, at: Span): Sql => {
+  const conditionOf = (operator: Bound, at: Span): Sql => {
     const bound = boundOf(operator, at);
     return 'from' in bound ? from(formatInstant(bound.from)) : before(formatInstant(bound.until));
   };
-  const filter = (operator: Operator): Filter => ({
+  const filter = (operator: Bound): Filter => ({
     rule: INSTANT_OR_DAY_RULE,
     schema: INSTANT_OR_DAY,
     condition: (value, { zone }) => {
@@ -367,7 +373,7 @@ function span(name: string, before: (at: string) => Sql, from: (at: string) => S
       return at === null ? null : conditionOf(operator, at);
     },
   });
-  return Object.fromEntries(OPERATORS.map((operator) => [`${name}[${operator}]`, filter(operator)]));
+  return Object.fromEntries(BOUNDS.map((operator) => [`${name}[${operator}]`, filter(operator)]));
 }
 
 /** Filters over a column of instants. */

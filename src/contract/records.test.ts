@@ -45,6 +45,8 @@ test('the compiler holds an answer to what the route declares', () => {
   readRoute({ ...common, returns: { 200: refund }, handle: async () => ok(aPayout) });
   // @ts-expect-error: the fee is missing
   readRoute({ ...common, returns: { 200: payoutWithFee }, handle: async () => ok(aPayout) });
+  // @ts-expect-error: a text that nobody made is no record
+  readRoute({ ...common, returns: { 200: payout }, handle: async () => ok('{}') });
   // @ts-expect-error: a page of payouts is no page of refunds
   readRoute({ ...common, list, returns: { 200: listOf(refund) }, handle: async () => page(aPage) });
   // @ts-expect-error: a page is no record

@@ -9,7 +9,7 @@ declare const record: unique symbol;
 export type Fields<T> = { readonly [Field in keyof T]-?: Sql | string };
 
 /** The columns of a record of type T, as a SELECT lists them. */
-export type Columns<T> = Sql & { readonly [record]?: (value: T) => T };
+export type Columns<T> = Sql & { readonly [record]: (value: T) => T };
 
 /** The columns that make the record of a schema: the compiler wants one for each field, and none besides. */
 export function columnsOf<Schema extends TObject>(
@@ -19,7 +19,7 @@ export function columnsOf<Schema extends TObject>(
   const columns = Object.entries<Sql | string>(fields).map(
     ([name, value]) => sql`${typeof value === 'string' ? raw(value) : value} as ${raw(`"${name}"`)}`,
   );
-  return join(columns);
+  return join(columns) as Columns<Static<Schema>>;
 }
 
 /** Where records are read from. */

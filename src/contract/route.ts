@@ -127,18 +127,13 @@ type Returns = Readonly<Record<number, TSchema | 'text/csv' | null>>;
 /** The answers that a route declares: another status, or the record of another noun, does not compile. */
 type ReplyOf<Declared extends Returns> = number extends keyof Declared
   ? Reply
-  :
-      | {
-          [Status in keyof Declared & number]: Declared[Status] extends 'text/csv'
-            ? FileReply
-            : Declared[Status] extends TSchema
-              ? JsonReply<Status, Static<Declared[Status]>>
-              : EmptyReply<Status>;
-        }[keyof Declared & number]
-      | Untyped;
-
-/** Answers of nouns whose records have no type yet. */
-type Untyped = JsonReply<number, unknown> | JsonReply<number, List<unknown>>;
+  : {
+      [Status in keyof Declared & number]: Declared[Status] extends 'text/csv'
+        ? FileReply
+        : Declared[Status] extends TSchema
+          ? JsonReply<Status, Static<Declared[Status]>>
+          : EmptyReply<Status>;
+    }[keyof Declared & number];
 
 /** 200 with a record. */
 export const ok = <T>(json: Json<T>, headers: Headers = {}): JsonReply<200, T> => ({

@@ -1,4 +1,4 @@
-import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 import { MAX_AMOUNT } from '../kernel/money.ts';
 
 /**
@@ -92,4 +92,4 @@ export const listOf = <Schema extends TSchema>(item: Schema) =>
   strict(
     { data: Type.Array(item), pagination },
     'title' in item ? { title: `${String(item.title)}List` } : {},
-  );
+  ) as TSchema as TUnsafe<List<Static<Schema>>>;

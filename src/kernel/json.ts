@@ -2,18 +2,21 @@ declare const json: unique symbol;
 declare const record: unique symbol;
 
 /** JSON text of something. */
-export type SomeJson = string & { readonly [json]?: true };
+export type SomeJson = string & { readonly [json]: true };
 
 /**
  * JSON text of a value of type T. Records are built once, in SQL, and the same bytes serve the answer, the
  * stored idempotent reply and the event; the type says which schema they meet. A text of one type stands for no other,
  * be it of fewer fields or of more.
  */
-export type Json<T> = SomeJson & { readonly [record]?: (value: T) => T };
+export type Json<T> = SomeJson & { readonly [record]: (value: T) => T };
+
+/** A text that was made of the parts of a T. */
+const made = <T>(text: string) => text as Json<T>;
 
 /** The JSON text of a plain value. The type is that of what the text is for, not of the value. */
 export function toJson<T>(value: NoInfer<T>): Json<T> {
-  return JSON.stringify(value);
+  return made(JSON.stringify(value));
 }
 
 /** The value of a JSON text. */
@@ -33,5 +36,10 @@ export function extended<From extends object, To extends From>(
   fields: Texts<Omit<NoInfer<To>, keyof From>>,
 ): Json<To> {
   const added = Object.entries<string>(fields).map(([name, text]) => `,${JSON.stringify(name)}:${text}`);
-  return `${json.slice(0, -1)}${added.join('')}}`;
+  return made(`${json.slice(0, -1)}${added.join('')}}`);
+}
+
+/** The array of JSON texts. */
+export function arrayOf<T>(items: readonly Json<T>[]): Json<T[]> {
+  return made(`[${items.join(',')}]`);
 }

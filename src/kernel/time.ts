@@ -63,6 +63,20 @@ export interface Span {
   readonly until: number;
 }
 
+/** Bounds of values: from it on, after it, up to it, before it. */
+export const BOUNDS = ['gte', 'gt', 'lte', 'lt'] as const;
+export type Bound = (typeof BOUNDS)[number];
+
+/**
+ * Where what a bound leaves begins (`from` it on) or ends (before `until`), in milliseconds. A day is meant whole: `lte`
+ * includes it, `gt` begins after it.
+ */
+export function boundOf(bound: Bound, at: Span): { from: number } | { until: number } {
+  if (bound === 'gte') return { from: at.from };
+  if (bound === 'gt') return { from: at.until };
+  return { until: bound === 'lte' ? at.until : at.from };
+}
+
 /** A day as the span between its midnights in a zone; null when there is no such day. */
 export function parseDayIn(text: string, zone: string): Span | null {
   const day = parseDay(text);

@@ -1,5 +1,6 @@
 import { json, type PageInput, type PageReply, type PageRoute, redirect } from '../contract/pagination.ts';
 import { ALL_SCOPES } from '../contract/route.ts';
+import { fromJson } from '../kernel/json.ts';
 import { getAccount } from '../people/accounts/service.ts';
 import { accountsOf } from '../people/users/credentials.ts';
 import { getUser } from '../people/users/service.ts';
@@ -9,21 +10,21 @@ import { consentPage } from './screens.ts';
 import { type Caller, exchangeCode, grantCode, refreshTokens, revokeToken, type Tokens } from './service.ts';
 import {
   AUTHORIZATION_PARAMETERS,
-  asksForCode,
-  challenged,
+  authenticateClient,
+  checkCsrfToken,
+  checkFormBody,
+  checkPkce,
+  checkRedirectUri,
+  checkResponseType,
+  checkScopes,
   type Exchange,
-  eachOnce,
   fact,
-  isAuthentic,
-  isForm,
-  isOurForm,
-  isOwner,
-  isSignedIn,
-  knownApplication,
-  knownScopes,
+  loadApplication,
   needed,
   one,
-  registeredRedirect,
+  refuseRepeated,
+  requireOwner,
+  requireSignIn,
   type Step,
   scopesOf,
 } from './steps.ts';
@@ -32,22 +33,22 @@ type Endpoint = 'ask' | 'consent' | 'token' | 'revoke';
 
 const step = (check: Step, ...where: readonly (Endpoint | '')[]) => ({ check, where });
 
-// Which check runs where, from the top to the bottom. Until `registeredRedirect` a refusal is a page, then it goes to
+// Which check runs where, from the top to the bottom. Until `checkRedirectUri` a refusal is a page, then it goes to
 // the application; at the token and revocation endpoints it is the JSON of RFC 6749 section 5.2.
 // biome-ignore format: it is a table
 const STEPS = [
-  //   check               GET /authorize   POST /authorize   POST /token   POST /revoke
-  step(isForm,             '',              'consent',        'token',      'revoke'),
-  step(knownApplication,   'ask',           'consent',        '',           ''),
-  step(registeredRedirect, 'ask',           'consent',        '',           ''),
-  step(isSignedIn,         'ask',           'consent',        '',           ''),
-  step(isOurForm,          '',              'consent',        '',           ''),
-  step(isOwner,            'ask',           'consent',        '',           ''),
-  step(eachOnce,           'ask',           'consent',        'token',      'revoke'),
-  step(asksForCode,        'ask',           'consent',        '',           ''),
-  step(challenged,         'ask',           'consent',        '',           ''),
-  step(knownScopes,        'ask',           'consent',        '',           ''),
-  step(isAuthentic,        '',              '',               'token',      'revoke'),
+  //   check               GET /authorize   POST /authorize  POST /token      POST /revoke
+  step(checkFormBody,       '',              'consent',       'token',         'revoke'),
+  step(loadApplication,     'ask',           'consent',       '',              ''),
+  step(checkRedirectUri,    'ask',           'consent',       '',              ''),
+  step(requireSignIn,       'ask',           'consent',       '',              ''),
+  step(checkCsrfToken,      '',              'consent',       '',              ''),
+  step(requireOwner,        'ask',           'consent',       '',              ''),
+  step(refuseRepeated,      'ask',           'consent',       'token',         'revoke'),
+  step(checkResponseType,   'ask',           'consent',       '',              ''),
+  step(checkPkce,           'ask',           'consent',       '',              ''),
+  step(checkScopes,         'ask',           'consent',       '',              ''),
+  step(authenticateClient,  '',              '',              'token',         'revoke'),
 ];
 
 /** The endpoints of OAuth 2.0: RFC 6749 with 7009, 7636, 8414 and 9207, as RFC 9700 says to use them. */
@@ -126,8 +127,8 @@ async function consent(exchange: Exchange, problem?: string): Promise<PageReply>
   const { input, params } = exchange;
   const { principal, person } = fact(exchange, 'signedIn');
   const [user, account] = [
-    JSON.parse(await getUser(input.db.reader, principal.account, principal.id)) as { email: string },
-    JSON.parse(await getAccount(input.db.reader, principal.account)) as { name: string },
+    fromJson(await getUser(input.db.reader, principal.account, principal.id)),
+    fromJson(await getAccount(input.db.reader, principal.account)),
   ];
   const carried = AUTHORIZATION_PARAMETERS.flatMap((name) => {
     const value = one(params, name);

@@ -58,7 +58,7 @@ export function needed(params: URLSearchParams, name: string): string {
 const FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 
 /** The parameters stand in a form (RFC 6749 section 3.2 and appendix B), nowhere else. */
-export const isForm: Step = ({ input }) => {
+export const checkFormBody: Step = ({ input }) => {
   if (FORM.test(input.headers['content-type'] ?? '')) return undefined;
   throw refuse('invalid_request', 'send the parameters as application/x-www-form-urlencoded');
 };
@@ -67,7 +67,7 @@ export const isForm: Step = ({ input }) => {
 const BOXES = 'granted';
 
 /** No parameter is given twice (RFC 6749 section 3.1), not even one nobody reads. */
-export const eachOnce: Step = ({ params }) => {
+export const refuseRepeated: Step = ({ params }) => {
   const seen = new Set<string>();
   for (const name of params.keys()) {
     if (seen.has(name) && name !== BOXES) {
@@ -81,7 +81,7 @@ export const eachOnce: Step = ({ params }) => {
 };
 
 /** The application exists. Nothing is ever sent to an address before this and the next step. */
-export const knownApplication: Step = async ({ input, params, facts }) => {
+export const loadApplication: Step = async ({ input, params, facts }) => {
   const application = await findApplication(input.db.reader, needed(params, 'client_id'));
   if (application === null)
     return errorPage(
@@ -93,7 +93,7 @@ export const knownApplication: Step = async ({ input, params, facts }) => {
 };
 
 /** The redirect URI is one of the application's. */
-export const registeredRedirect: Step = (exchange) => {
+export const checkRedirectUri: Step = (exchange) => {
   const uri = needed(exchange.params, 'redirect_uri');
   if (!mayRedirectTo(fact(exchange, 'application'), uri)) {
     return errorPage(
@@ -118,7 +118,7 @@ export const AUTHORIZATION_PARAMETERS = [
 ] as const;
 
 /** Somebody is signed in, which comes before any redirect to the application (RFC 9700 section 4.11.2). */
-export const isSignedIn: Step = ({ input, params, facts }) => {
+export const requireSignIn: Step = ({ input, params, facts }) => {
   if (input.signedIn !== null) {
     facts.signedIn = input.signedIn;
     return undefined;
@@ -133,7 +133,7 @@ const isAuthorizationParameter = (name: string) =>
   (AUTHORIZATION_PARAMETERS as readonly string[]).includes(name);
 
 /** The form comes from our own page: another site cannot read the token in it. */
-export const isOurForm: Step = (exchange) => {
+export const checkCsrfToken: Step = (exchange) => {
   const given = exchange.params.getAll('csrf');
   const { csrfToken } = fact(exchange, 'signedIn');
   if (given.length === 1 && sameSecret(given[0] ?? '', csrfToken)) return undefined;
@@ -145,7 +145,7 @@ export const isOurForm: Step = (exchange) => {
 };
 
 /** The user is an owner: whoever grants access could make an API key too. */
-export const isOwner: Step = (exchange) => {
+export const requireOwner: Step = (exchange) => {
   if (fact(exchange, 'signedIn').principal.role === 'owner') return undefined;
   return errorPage(
     403,
@@ -155,7 +155,7 @@ export const isOwner: Step = (exchange) => {
 };
 
 /** The authorization code is asked for, in the query of the redirect URI: nothing else is to be had. */
-export const asksForCode: Step = ({ params }) => {
+export const checkResponseType: Step = ({ params }) => {
   if (needed(params, 'response_type') !== 'code') {
     throw refuse('unsupported_response_type', 'response_type must be code');
   }
@@ -166,7 +166,7 @@ export const asksForCode: Step = ({ params }) => {
 };
 
 /** PKCE (RFC 7636) with S256 only; public applications cannot do without. */
-export const challenged: Step = (exchange) => {
+export const checkPkce: Step = (exchange) => {
   const challenge = one(exchange.params, 'code_challenge');
   const method = one(exchange.params, 'code_challenge_method');
   if (challenge === undefined && method === undefined) {
@@ -189,7 +189,7 @@ export const challenged: Step = (exchange) => {
  * Scopes that exist; of these the application is offered those that it registered and that open something. It is told
  * of the rest by the scope of its tokens (RFC 6749 section 3.3).
  */
-export const knownScopes: Step = (exchange) => {
+export const checkScopes: Step = (exchange) => {
   const asked = scopesOf(one(exchange.params, 'scope'));
   const registered = fact(exchange, 'application').scopes;
   if (asked?.some((scope) => !(ALL_SCOPES as ReadonlySet<string>).has(scope))) {
@@ -216,7 +216,7 @@ export function scopesOf(scope: string | undefined): readonly string[] | null {
  * The application shows that it is the one it says (RFC 6749 sections 2.3 and 3.2.1): by its secret, in the
  * Authorization header or in the form, or by its id alone when it is public and has none.
  */
-export const isAuthentic: Step = async (exchange) => {
+export const authenticateClient: Step = async (exchange) => {
   const { id, secret } = credentialsOf(exchange);
   const application = await findApplication(exchange.input.db.reader, id);
   if (application === null) throw refuse('invalid_client', 'no such application, or a wrong secret');

@@ -5,6 +5,7 @@ import { type AccountId, type EndpointId, type EventId, nil } from '../kernel/id
 import type { Json, SomeJson } from '../kernel/json.ts';
 import { noteChanges } from './counts.ts';
 import type { EventType } from './event-types.ts';
+import { entriesFor } from './subscriptions.ts';
 
 /** Who hears of an event besides what endpoints subscribe to: one endpoint (UUID) alone, or all but one. */
 export type Audience = { readonly only: EndpointId } | { readonly except: EndpointId } | undefined;
@@ -30,7 +31,7 @@ export async function publish(tx: Tx, { account, type, data, audience }: Event):
   const only = audience && 'only' in audience ? audience.only : null;
   const except = audience && 'except' in audience ? audience.except : null;
   const records = sql`
-    select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${patternsOf(type)}::text as patterns,
+    select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${entriesFor(type).join(' ')}::text as patterns,
            ${data}::text as data, ${only}::uuid as only_endpoint, ${except}::uuid as except_endpoint`;
   const [stored] = await store<{ id: EventId }>(tx, records, sql`id`, 'publish');
   return stored?.id ?? nil();
@@ -42,7 +43,7 @@ export async function publishEach(
   { account, type, records }: { account: AccountId; type: EventType; records: Sql },
 ): Promise<void> {
   const all = sql`
-    select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${patternsOf(type)}::text as patterns,
+    select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${entriesFor(type).join(' ')}::text as patterns,
            data, null::uuid as only_endpoint, null::uuid as except_endpoint
     from (${records}) each_record`;
   await store(tx, all, sql`1 as stored`);
@@ -55,7 +56,7 @@ export interface ForeignEvent {
   /** A UUID from `new_id()` when the caller has one. */
   readonly id: string | null;
   /** JSON text whose member `data` is published unchanged, numbers that JavaScript would round among it. */
-  readonly body: Json<{ data: unknown }>;
+  readonly body: string;
 }
 
 /** A whole event, as it is sent. */
@@ -75,7 +76,7 @@ export async function publishForeign(tx: Tx, events: readonly ForeignEvent[]): P
     select account_id, given_id, type, patterns, (body::json -> 'data')::text as data, place, null::uuid as only_endpoint,
            null::uuid as except_endpoint
     from unnest(${events.map(({ account }) => account)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
-      ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => patternsOf(type))}::text[],
+      ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => entriesFor(type).join(' '))}::text[],
       ${events.map(({ body }) => body)}::text[]) with ordinality as r (account_id, given_id, type, patterns, body, place)`;
   const stored = await store<{ place: bigint; bytes: number; payload: Json<SentEvent> }>(
     tx,
@@ -133,12 +134,6 @@ async function store<Row>(tx: Tx, records: Sql, returned: Sql, name?: string): P
   );
   if ((stored[0]?.deliveries ?? 0) > 0) tx.announce();
   return stored;
-}
-
-/** What an endpoint may have subscribed to in order to hear of a type: `a.b.c a.b.* a.*`. */
-function patternsOf(type: string): string {
-  const parts = type.split('.');
-  return [type, ...parts.slice(1).map((_, index) => `${parts.slice(0, index + 1).join('.')}.*`)].join(' ');
 }
 
 /** One number for "the log is not dropped, or nothing of it is put into work": retention holds it alone. */

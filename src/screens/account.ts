@@ -1,9 +1,11 @@
 import { type PageInput, type PageReply, redirect, type SignedIn } from '../contract/pagination.ts';
 import type { Principal } from '../contract/route.ts';
 import { idOf } from '../kernel/ids.ts';
+import { fromJson } from '../kernel/json.ts';
 import { getAccount } from '../people/accounts/service.ts';
 import { endOwnSessions, liveSessions } from '../people/sessions/service.ts';
 import { accountsOf, changePassword } from '../people/users/credentials.ts';
+import type { User } from '../people/users/record.ts';
 import { getUser } from '../people/users/service.ts';
 import { accountsCard } from './accounts.ts';
 import { browserName } from './browsers.ts';
@@ -33,13 +35,6 @@ const DONE: Readonly<Record<string, string>> = {
   sessions: 'You are signed out everywhere else.',
   account: 'You work in this account now.',
 };
-
-interface Me {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly role: string;
-}
 
 /** A signed-in user's principal with what is always there, and the person (UUID). */
 function identityOf({ principal, person }: SignedIn) {
@@ -86,9 +81,9 @@ export async function endSessions(input: PageInput): Promise<PageReply> {
   return redirect(`${ACCOUNT}?done=${wanted === 'others' ? 'sessions' : 'session'}`);
 }
 
-async function meOf({ db }: PageInput, signedIn: SignedIn): Promise<Me> {
+async function meOf({ db }: PageInput, signedIn: SignedIn): Promise<User> {
   const { account, id } = identityOf(signedIn);
-  return JSON.parse(await getUser(db.reader, account, id)) as Me;
+  return fromJson(await getUser(db.reader, account, id));
 }
 
 async function document(input: PageInput, signedIn: SignedIn, problems: readonly Problem[]): Promise<string> {
@@ -113,8 +108,8 @@ const ROLES: Readonly<Record<string, string>> = {
   viewer: 'Viewer, may read',
 };
 
-async function identityCard({ db }: PageInput, signedIn: SignedIn, me: Me): Promise<string> {
-  const account = JSON.parse(await getAccount(db.reader, identityOf(signedIn).account)) as { name: string };
+async function identityCard({ db }: PageInput, signedIn: SignedIn, me: User): Promise<string> {
+  const account = fromJson(await getAccount(db.reader, identityOf(signedIn).account));
   const facts = Object.entries({
     'E-mail address': me.email,
     Role: ROLES[me.role] ?? me.role,
@@ -123,7 +118,7 @@ async function identityCard({ db }: PageInput, signedIn: SignedIn, me: Me): Prom
   return card({ title: me.name, body: `<dl>${facts.join('')}</dl>` });
 }
 
-function passwordCard(me: Me, csrf: string, problems: readonly Problem[]): string {
+function passwordCard(me: User, csrf: string, problems: readonly Problem[]): string {
   const inside = [
     csrf,
     usernameHint(me.email),

@@ -1,4 +1,5 @@
 import { type PageInput, type PageReply, redirect } from '../contract/pagination.ts';
+import { fromJson } from '../kernel/json.ts';
 import { getAccount } from '../people/accounts/service.ts';
 import {
   joinSignedIn,
@@ -45,7 +46,7 @@ export async function showInvitation(
   { account, user }: Invitation,
   { token, problems }: Shown,
 ): Promise<PageReply> {
-  const { name } = JSON.parse(await getAccount(input.db.reader, account)) as { name: string };
+  const { name } = fromJson(await getAccount(input.db.reader, account));
   const [ofKnown, ofNew] = [true, false].map((known) =>
     problems.filter((problem) => (problem.field === 'current') === known),
   ) as [Problem[], Problem[]];

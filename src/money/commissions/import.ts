@@ -3,7 +3,7 @@ import type { Upload } from '../../contract/route.ts';
 import { rows, type Tx } from '../../db/connect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import type { AccountId } from '../../kernel/ids.ts';
-import type { Json } from '../../kernel/json.ts';
+import { extended, type Json, toJson } from '../../kernel/json.ts';
 import {
   currencyDigits,
   formatDecimal,
@@ -18,7 +18,8 @@ import { BadLines, CellError, type CsvFormat, cell, refuseBadLines, stageCsv } f
 import { externalIdRule } from '../ledger/own-ids.ts';
 import { AFFILIATE_NAMES, type AffiliateName } from '../ledger/references.ts';
 import { refuseInexact } from '../ledger/totals.ts';
-import { commissionOf, defaultCurrency } from './service.ts';
+import type { CommissionImport } from './record.ts';
+import { commissionOf, defaultCurrency, imported } from './service.ts';
 import { contradictions, INPUT_COLUMNS, insertCommissions, sumsOf, unknownReferences } from './store.ts';
 
 /** The header has exactly one of these. */
@@ -147,7 +148,7 @@ export async function importCommissions(
   account: AccountId,
   upload: Upload,
   { dryRun, partial }: { dryRun: boolean; partial: boolean },
-): Promise<Json<unknown>> {
+): Promise<Json<CommissionImport>> {
   const bad = new BadLines();
   const shape = format(await defaultCurrency(tx, account), await zoneOf(tx, account));
   const { header, lines } = await stageCsv(tx, upload, shape, bad);
@@ -161,14 +162,19 @@ export async function importCommissions(
   stop();
   const { json: totals, largest } = await sumsOf(tx, source);
   refuseInexact(largest);
-  const counts = `"created":${created},"unchanged":${lines - bad.count - created},"failed":${bad.count},"totals":${totals}`;
+  const counts = { created, unchanged: lines - bad.count - created, failed: bad.count };
   if (dryRun) await rows(tx, sql`rollback to savepoint before_import`);
   else if (created > 0) {
-    const data = `{"object":"commission_import","source":"file",${counts}}`;
+    const data = imported({ source: 'file', ...counts }, totals);
     await publish(tx, { account, type: 'commissions.imported', data });
   }
-  const errors = JSON.stringify(bad.first());
-  return `{"object":"commission_import","dry_run":${dryRun},"lines":${lines},${counts},"errors":${errors}}`;
+  const head: Json<Omit<CommissionImport, 'totals' | 'errors'>> = toJson({
+    object: 'commission_import',
+    dry_run: dryRun,
+    lines,
+    ...counts,
+  });
+  return extended(head, { totals, errors: toJson(bad.first()) });
 }
 
 const affiliateColumn = (header: ReadonlySet<string>): AffiliateName =>

@@ -13,25 +13,11 @@ import {
   type Page,
   type PageCut,
 } from '../../contract/lists.ts';
-import { maybeRow, type Reader } from '../../db/connect.ts';
-import type { AccountId, PayoutId } from '../../kernel/ids.ts';
-
-/** The columns of the commission record, over `commissions c` left join `payouts p`. */
-export const record = sql`public_id('com', c.id) as id, 'affiliate_commission' as object, c.external_id, c.affiliate_id,
-  c.program_id, c.type,
-  case when c.voided_at is not null then 'voided' when p.status = 'paid' then 'paid'
-       when c.payout_id is null and c.available_at > now() then 'pending' else 'unpaid' end as status,
-  coalesce(p.status = 'paid', false) as is_paid, c.amount, c.original_amount, c.refunded_amount, c.currency,
-  c.sale_amount, c.rate_bps, c.order_id, c.order_line_id, c.customer_email, c.product_id, c.product_name, c.description,
-  iso(c.occurred_at) as occurred_at,
-  case when isfinite(c.available_at) then iso(c.available_at) end as available_at, public_id('po', c.payout_id) as payout_id,
-  iso(p.paid_at) as paid_at, iso(c.voided_at) as voided_at, c.void_reason,
-  public_id('com', c.reverses_commission_id) as reverses_commission_id, c.metadata,
-  iso(id_time(c.id)) as created_at, iso(greatest(c.updated_at, id_time(c.id))) as updated_at`;
-export const payoutJoin = sql`left join payouts p on p.account_id = c.account_id and p.id = c.payout_id`;
-
-const TYPES = ['sale', 'recurring', 'bonus', 'adjustment', 'clawback'];
-const STATUSES = ['pending', 'unpaid', 'paid', 'voided'];
+import { maybeRecord } from '../../contract/records.ts';
+import type { Reader } from '../../db/connect.ts';
+import type { AccountId, CommissionId, PayoutId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { COMMISSION_STATUSES, COMMISSION_TYPES, type Commission, payoutJoin, record } from './record.ts';
 
 // At most one payout of an account is unpaid: a row in any other payout is paid. No join is needed.
 function hasStatus(status: string, account: AccountId): Sql {
@@ -53,12 +39,12 @@ export const commissionList: ListDefinition = {
   id: 'c.id',
   sort: { id: 'c.id', created_at: 'c.id', occurred_at: 'c.occurred_at' },
   filters: {
-    status: oneOf(STATUSES, hasStatus),
+    status: oneOf(COMMISSION_STATUSES, hasStatus),
     affiliate_id: numberId((id) => sql`c.affiliate_id = ${id}`),
     program_id: numberId((id) => sql`c.program_id = ${id}`),
     payout_id: opaqueIdOrNone('po', 'c.payout_id'),
     currency: currency('c.currency'),
-    type: oneOf(TYPES, (type) => sql`c.type = ${type}`),
+    type: oneOf(COMMISSION_TYPES, (type) => sql`c.type = ${type}`),
     order_id: exactly('c.order_id'),
     order_line_id: exactly('c.order_line_id'),
     external_id: exactly('c.external_id'),
@@ -122,7 +108,7 @@ function totalOf(status: string | undefined, account: AccountId): Sql {
 }
 
 /** One page of commissions. */
-export function listCommissions(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
+export function listCommissions(db: Reader, account: AccountId, list: ListQuery): Promise<Page<Commission>> {
   const status = list.given.get('status');
   const onlyStatus = list.given.size === (status === undefined ? 0 : 1);
   const byId = /^-?(id|created_at)$/.test(list.sort);
@@ -147,7 +133,7 @@ export function listPayoutCommissions(
   account: AccountId,
   payout: PayoutId,
   list: ListQuery,
-): Promise<Page> {
+): Promise<Page<Commission>> {
   const where = sql`c.account_id = ${account} and c.payout_id = ${payout}`;
   return listPage(db, {
     list,
@@ -160,11 +146,14 @@ export function listPayoutCommissions(
   });
 }
 
-export async function readCommission(db: Reader, account: AccountId, id: string): Promise<string | null> {
-  const row = await maybeRow<{ json: string }>(
+export function readCommission(
+  db: Reader,
+  account: AccountId,
+  id: CommissionId,
+): Promise<Json<Commission> | null> {
+  return maybeRecord(
     db,
-    sql`select row_to_json(r)::text as json from (
-          select ${record} from commissions c ${payoutJoin} where c.account_id = ${account} and c.id = ${id}) r`,
+    record,
+    sql`commissions c ${payoutJoin} where c.account_id = ${account} and c.id = ${id}`,
   );
-  return row?.json ?? null;
 }

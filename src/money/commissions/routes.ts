@@ -1,85 +1,13 @@
 import { Type } from 'typebox';
 import { created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
-import {
-  amount,
-  amountInput,
-  badLine,
-  currencyCode,
-  currencyInput,
-  email,
-  identifier,
-  listOf,
-  metadata,
-  nullable,
-  numberId,
-  strict,
-  text,
-} from '../../contract/schemas.ts';
-import { MAX_AMOUNT } from '../../kernel/money.ts';
+import { listOf, nullable, strict, text } from '../../contract/schemas.ts';
 import { importCommissions } from './import.ts';
 import { commissionList, listCommissions } from './list.ts';
-import { commission } from './schema.ts';
+import { commission, commissionBatch, commissionImport, newAdjustment, newCommission } from './record.ts';
 import { createAdjustment, createBatch, createCommission, getCommission } from './service.ts';
 import { holdCommission, unholdCommission, voidCommission } from './state.ts';
 
 const BATCH_LIMIT = 16 << 20;
-
-const input = strict(
-  {
-    external_id: { ...identifier, description: 'your id, unique forever; must not begin with `payhook:`' },
-    affiliate_id: Type.Optional({
-      ...numberId,
-      description: 'who earned it: exactly one of `affiliate_id`, `affiliate_external_id`, `affiliate_email`',
-    }),
-    affiliate_external_id: Type.Optional({ ...text(255), description: 'who earned it, by your own id' }),
-    affiliate_email: Type.Optional({
-      ...text(320),
-      description: 'who earned it, by e-mail address, in any case',
-    }),
-    program_id: Type.Optional(nullable({ ...numberId, description: 'the program whose hold applies' })),
-    type: Type.Optional(
-      Type.Enum(['sale', 'recurring', 'bonus'], {
-        title: 'NewCommissionType',
-        description: 'default sale',
-      }),
-    ),
-    amount: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: MAX_AMOUNT,
-        description: 'what the affiliate gets, in minor units',
-      }),
-    ),
-    currency: Type.Optional({
-      ...currencyInput,
-      description: 'ISO 4217, any case; default the account currency',
-    }),
-    sale_amount: Type.Optional(
-      nullable(Type.Integer({ minimum: 0, maximum: MAX_AMOUNT, description: 'minor units of the sale' })),
-    ),
-    rate_bps: Type.Optional(
-      nullable(
-        Type.Integer({ minimum: 0, maximum: 10_000, description: 'basis points of the sale: 2000 is 20 %' }),
-      ),
-    ),
-    order_id: Type.Optional(
-      nullable({ ...identifier, description: 'the order in the shop, by which refunds find it' }),
-    ),
-    order_line_id: Type.Optional(
-      nullable({
-        ...identifier,
-        description: 'the line of the order: commissions with the same line share a sale',
-      }),
-    ),
-    customer_email: Type.Optional(nullable(email)),
-    product_id: Type.Optional(nullable(identifier)),
-    product_name: Type.Optional(nullable(text(500))),
-    description: Type.Optional(nullable(text(1000))),
-    occurred_at: Type.Optional(Type.String({ description: 'RFC 3339; default now' })),
-    metadata: Type.Optional(nullable(metadata)),
-  },
-  { title: 'CommissionInput' },
-);
 
 const inputErrors = ['invalid_amount', 'unknown_affiliate', 'unknown_program'] as const;
 const amountHelp =
@@ -102,7 +30,7 @@ export const create = writeRoute({
   access: 'affiliates',
   summary: 'Create a commission',
   description: `\`external_id\` is unique: sending the same content again answers 200 with the stored record. ${amountHelp}`,
-  body: input,
+  body: newCommission,
   returns: { 201: commission, 200: commission },
   errors: [...inputErrors, 'duplicate_external_id'],
   unaudited: true,
@@ -120,28 +48,11 @@ export const createMany = writeRoute({
   summary: 'Create up to 1,000 commissions',
   description: `All or nothing; with \`partial\` each item separately. ${amountHelp}`,
   body: strict({
-    commissions: Type.Array(input, { minItems: 1, maxItems: 1000 }),
+    commissions: Type.Array(newCommission, { minItems: 1, maxItems: 1000 }),
     partial: Type.Optional(Type.Boolean({ description: 'creates the good items and reports the bad ones' })),
   }),
   bodyLimit: BATCH_LIMIT,
-  returns: {
-    200: strict(
-      {
-        object: Type.Literal('commission_batch'),
-        items: Type.Array(
-          strict({
-            index: Type.Integer(),
-            status: Type.Integer({ description: '201 new, 200 stored before, 400 or 409 refused' }),
-            commission: Type.Optional(commission),
-            error: Type.Optional(
-              strict({ code: Type.String(), reason: Type.String(), message: Type.String() }),
-            ),
-          }),
-        ),
-      },
-      { title: 'CommissionBatch' },
-    ),
-  },
+  returns: { 200: commissionBatch },
   errors: ['invalid_items'],
   unaudited: true,
   handle: async ({ tx, account, body }) =>
@@ -162,25 +73,7 @@ export const importFile = writeRoute({
     'unless `partial`; `dry_run` reports every bad line and the sums and writes nothing.',
   query: strict({ dry_run: Type.Optional(Type.Boolean()), partial: Type.Optional(Type.Boolean()) }),
   upload: 'text/csv',
-  returns: {
-    200: strict(
-      {
-        object: Type.Literal('commission_import'),
-        dry_run: Type.Boolean(),
-        lines: Type.Integer(),
-        created: Type.Integer(),
-        unchanged: Type.Integer({ description: 'already stored with the same content' }),
-        failed: Type.Integer(),
-        totals: Type.Array(strict({ currency: currencyCode, amount, count: Type.Integer() }), {
-          description: 'sums of the good lines',
-        }),
-        errors: Type.Array(badLine, {
-          description: 'the first 1,000 bad lines',
-        }),
-      },
-      { title: 'CommissionImport' },
-    ),
-  },
+  returns: { 200: commissionImport },
   errors: ['invalid_file', 'invalid_lines', 'amount_too_large'],
   handle: async ({ tx, account, upload, query }) =>
     ok(
@@ -199,15 +92,7 @@ export const adjust = writeRoute({
   summary: 'Credit or debit an affiliate',
   description:
     'A commission of type adjustment, exempt from the hold; a negative one is taken from the next payout.',
-  body: strict({
-    external_id: identifier,
-    amount: amountInput,
-    currency: Type.Optional(currencyInput),
-    program_id: Type.Optional(nullable(numberId)),
-    description: Type.Optional(nullable(text(1000))),
-    occurred_at: Type.Optional(Type.String({ description: 'RFC 3339; default now' })),
-    metadata: Type.Optional(nullable(metadata)),
-  }),
+  body: newAdjustment,
   returns: { 201: commission, 200: commission },
   errors: ['resource_missing', 'invalid_amount', 'unknown_program', 'duplicate_external_id'],
   handle: async ({ tx, account, params, body }) => {

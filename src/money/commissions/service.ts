@@ -3,7 +3,7 @@ import { quote } from '../../kernel/csv-refusal.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, numberIdOf, uuidOf } from '../../kernel/ids.ts';
-import type { Json } from '../../kernel/json.ts';
+import { arrayOf, extended, fromJson, type Json, toJson } from '../../kernel/json.ts';
 import { MAX_AMOUNT, multiplyRounded, normalizeCurrency } from '../../kernel/money.ts';
 import { formatInstant, INSTANT_RULE, parseInstant } from '../../kernel/time.ts';
 import { publish } from '../../outbox/queue.ts';
@@ -19,6 +19,14 @@ import {
 } from '../ledger/references.ts';
 import { ordersOf } from '../refund-lines/locks.ts';
 import { readCommission } from './list.ts';
+import type {
+  BatchItem,
+  Commission,
+  CommissionBatch,
+  ImportedCommissions,
+  NewAdjustment,
+  NewCommission,
+} from './record.ts';
 import {
   contradictions,
   insertAndName,
@@ -28,24 +36,6 @@ import {
   sumsOf,
   unknownReferences,
 } from './store.ts';
-
-export interface CommissionInput extends AffiliateReference {
-  readonly external_id: string;
-  readonly program_id?: number | null;
-  readonly type?: 'sale' | 'recurring' | 'bonus';
-  readonly amount?: number;
-  readonly currency?: string;
-  readonly sale_amount?: number | null;
-  readonly rate_bps?: number | null;
-  readonly order_id?: string | null;
-  readonly order_line_id?: string | null;
-  readonly customer_email?: string | null;
-  readonly product_id?: string | null;
-  readonly product_name?: string | null;
-  readonly description?: string | null;
-  readonly occurred_at?: string;
-  readonly metadata?: Readonly<Record<string, string>> | null;
-}
 
 /** An input that broke a rule: the reason it is refused with and the message naming the field. */
 interface Refusal {
@@ -70,10 +60,10 @@ export function commissionOf(saleAmount: bigint, rateBps: bigint): bigint {
 
 /** The account's default currency: what a commission without one is in. */
 export async function defaultCurrency(db: Reader, account: AccountId): Promise<string> {
-  return (JSON.parse(await getAccount(db, account)) as { default_currency: string }).default_currency;
+  return fromJson(await getAccount(db, account)).default_currency;
 }
 
-function readInput(input: CommissionInput, line: number, fallback: string): Line | Refusal {
+function readInput(input: NewCommission, line: number, fallback: string): Line | Refusal {
   const broken = externalIdRule(input.external_id) ?? referenceRule(input);
   if (broken !== null) return { reason: 'invalid_body', message: broken };
   if (typeof input.customer_email === 'string' && !isEmail(input.customer_email)) {
@@ -105,7 +95,7 @@ function readInput(input: CommissionInput, line: number, fallback: string): Line
   };
 }
 
-function amountOf(input: CommissionInput): bigint | string {
+function amountOf(input: NewCommission): bigint | string {
   let amount: bigint;
   if (input.amount !== undefined) amount = BigInt(input.amount);
   // a sale that is too small for one minor unit is taken: a shop's hook knows nothing of rounding
@@ -124,21 +114,11 @@ function amountOf(input: CommissionInput): bigint | string {
 export async function createCommission(
   tx: Tx,
   account: AccountId,
-  input: CommissionInput,
-): Promise<{ json: Json<unknown>; isNew: boolean }> {
+  input: NewCommission,
+): Promise<{ json: Json<Commission>; isNew: boolean }> {
   const line = readInput(input, 0, await defaultCurrency(tx, account));
   if ('reason' in line) throw fail(line.reason as Refusal['reason'], String(line.message));
   return takeIn(tx, account, input, line);
-}
-
-export interface AdjustmentInput {
-  readonly external_id: string;
-  readonly amount: number;
-  readonly currency?: string;
-  readonly program_id?: number | null;
-  readonly description?: string | null;
-  readonly occurred_at?: string;
-  readonly metadata?: Readonly<Record<string, string>> | null;
 }
 
 /**
@@ -149,8 +129,8 @@ export async function createAdjustment(
   tx: Tx,
   account: AccountId,
   affiliateId: string,
-  input: AdjustmentInput,
-): Promise<{ json: Json<unknown>; isNew: boolean }> {
+  input: NewAdjustment,
+): Promise<{ json: Json<Commission>; isNew: boolean }> {
   const id = numberIdOf(affiliateId);
   if (id === null) throw fail('resource_missing', 'no such affiliate');
   await lockBooks(tx, account);
@@ -166,9 +146,9 @@ export async function createAdjustment(
 async function takeIn(
   tx: Tx,
   account: AccountId,
-  input: CommissionInput,
+  input: NewCommission,
   given: Line,
-): Promise<{ json: Json<unknown>; isNew: boolean }> {
+): Promise<{ json: Json<Commission>; isNew: boolean }> {
   const [line = given] = await withAffiliateIds(tx, account, [given]);
   const source = itemSource([line]);
   const [unknown] = await unknownReferences(tx, account, source);
@@ -180,12 +160,12 @@ async function takeIn(
     const refusal = unknownReference(unknown.what, input);
     throw fail(refusal.reason, refusal.message);
   }
-  const json = (await recordsOf(tx, account, source))[0]?.json ?? '';
+  const [{ json } = missingRecord()] = await recordsOf(tx, account, source);
   if (isNew) await publish(tx, { account, type: 'commission.created', data: json });
   return { json, isNew };
 }
 
-function unknownReference(what: 'affiliate' | 'program', input: CommissionInput): Refusal {
+function unknownReference(what: 'affiliate' | 'program', input: NewCommission): Refusal {
   if (what === 'program')
     return { reason: 'unknown_program', message: `program_id ${input.program_id} does not exist` };
   const [name = 'affiliate_id'] = namesGiven(input);
@@ -206,9 +186,9 @@ function contradiction(externalId: string): string {
 export async function createBatch(
   tx: Tx,
   account: AccountId,
-  inputs: readonly CommissionInput[],
+  inputs: readonly NewCommission[],
   partial: boolean,
-): Promise<Json<unknown>> {
+): Promise<Json<CommissionBatch>> {
   const fallback = await defaultCurrency(tx, account);
   const refusals = new Map<number, Refusal>();
   let good: Line[] = [];
@@ -222,7 +202,7 @@ export async function createBatch(
     good = good.filter(({ line }) => !refusals.has(line));
   };
   good = await withAffiliateIds(tx, account, good);
-  const inputAt = (line: number) => inputs[line] as CommissionInput;
+  const inputAt = (line: number) => inputs[line] as NewCommission;
   const unknown = await unknownReferences(tx, account, itemSource(good));
   drop(unknown.map(({ line, what }) => ({ line, refusal: unknownReference(what, inputAt(line)) })));
   if (!partial) refuseItems(refusals, inputs.length);
@@ -241,13 +221,23 @@ export async function createBatch(
       tx,
       itemSource(firstOfEach(good.filter((line) => created.has(String(line.external_id))))),
     );
-    await publish(tx, {
-      account,
-      type: 'commissions.imported',
-      data: `{"object":"commission_import","source":"batch","created":${created.size},"totals":${totals}}`,
-    });
+    const data = imported({ source: 'batch', created: created.size }, totals);
+    await publish(tx, { account, type: 'commissions.imported', data });
   }
   return batchAnswer(inputs, await recordsOf(tx, account, itemSource(good)), refusals, created);
+}
+
+/** The data of the event that tells of commissions that came in together. */
+export function imported(
+  head: Omit<ImportedCommissions, 'object' | 'totals'>,
+  totals: Json<ImportedCommissions['totals']>,
+): Json<ImportedCommissions> {
+  const json: Json<Omit<ImportedCommissions, 'totals'>> = toJson({ object: 'commission_import', ...head });
+  return extended(json, { totals });
+}
+
+function missingRecord(): never {
+  throw new Error('a commission that was stored is not there');
 }
 
 function firstOfEach(lines: readonly Line[]): Line[] {
@@ -268,29 +258,31 @@ function refuseItems(refusals: ReadonlyMap<number, Refusal>, count: number): voi
 }
 
 function batchAnswer(
-  inputs: readonly CommissionInput[],
-  stored: readonly { line: number; json: string }[],
+  inputs: readonly NewCommission[],
+  stored: readonly { line: number; json: Json<Commission> }[],
   refusals: ReadonlyMap<number, Refusal>,
   created: ReadonlySet<string>,
-): string {
+): Json<CommissionBatch> {
   const records = new Map(stored.map(({ line, json }) => [line, json]));
   const told = new Set<string>();
-  const items = inputs.map((input, index) => {
+  const items = inputs.map((input, index): Json<BatchItem> => {
     const refusal = refusals.get(index);
     if (refusal) {
       const { status, code, message } = fail(refusal.reason, refusal.message);
-      const error = JSON.stringify({ code, reason: refusal.reason, message });
-      return `{"index":${index},"status":${status},"error":${error}}`;
+      return toJson({ index, status, error: { code, reason: refusal.reason, message } });
     }
     const status = created.has(input.external_id) && !told.has(input.external_id) ? 201 : 200;
     told.add(input.external_id);
-    return `{"index":${index},"status":${status},"commission":${records.get(index)}}`;
+    const commission = records.get(index) ?? missingRecord();
+    return extended(toJson<Pick<BatchItem, 'index' | 'status'>>({ index, status }), { commission });
   });
-  return `{"object":"commission_batch","items":[${items.join(',')}]}`;
+  return extended(toJson<Pick<CommissionBatch, 'object'>>({ object: 'commission_batch' }), {
+    items: arrayOf(items),
+  });
 }
 
 /** One commission. Throws `resource_missing`. */
-export async function getCommission(db: Reader, account: AccountId, id: string): Promise<Json<unknown>> {
+export async function getCommission(db: Reader, account: AccountId, id: string): Promise<Json<Commission>> {
   const uuid = uuidOf('com', id);
   const json = uuid === null ? null : await readCommission(db, account, uuid);
   if (json === null) throw fail('resource_missing', 'no such commission');

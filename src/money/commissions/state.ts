@@ -6,6 +6,7 @@ import { publish } from '../../outbox/queue.ts';
 import { lockBooks } from '../ledger/books.ts';
 import { type Group, noteHeld, settleGroup } from '../ledger/membership.ts';
 import { returnOf } from '../ledger/returned.ts';
+import type { Commission } from './record.ts';
 import { getCommission } from './service.ts';
 import { type LockedCommission, lockCommission, markHeld, markUnheld, markVoided } from './store.ts';
 
@@ -100,7 +101,7 @@ export async function voidCommission(
   account: AccountId,
   id: string,
   reason: string | null,
-): Promise<Json<unknown>> {
+): Promise<Json<Commission>> {
   const commission = await lock(tx, account, id);
   refuseState(commission, ['clawback']);
   await refuseBound(tx, account, commission);
@@ -115,7 +116,7 @@ export async function voidCommission(
  * `wrong_commission_type` (a debt cannot be set aside), `commission_is_voided`, `commission_is_paid`,
  * `commission_is_held`.
  */
-export async function holdCommission(tx: Tx, account: AccountId, id: string): Promise<Json<unknown>> {
+export async function holdCommission(tx: Tx, account: AccountId, id: string): Promise<Json<Commission>> {
   const commission = await lock(tx, account, id);
   refuseState(commission, commission.amount < 0n ? ['clawback', 'adjustment'] : ['clawback']);
   if (commission.held) throw fail('commission_is_held', 'the commission is already held for review');
@@ -127,14 +128,14 @@ export async function holdCommission(tx: Tx, account: AccountId, id: string): Pr
 }
 
 /** Ends the review: the commission is available when it was going to be. Throws `resource_missing`, `commission_not_held`. */
-export async function unholdCommission(tx: Tx, account: AccountId, id: string): Promise<Json<unknown>> {
+export async function unholdCommission(tx: Tx, account: AccountId, id: string): Promise<Json<Commission>> {
   const commission = await lock(tx, account, id);
   if (!commission.held) throw fail('commission_not_held', 'the commission is not held for review');
   await markUnheld(tx, account, commission.id);
   return changed(tx, account, id);
 }
 
-async function changed(tx: Tx, account: AccountId, id: string): Promise<Json<unknown>> {
+async function changed(tx: Tx, account: AccountId, id: string): Promise<Json<Commission>> {
   const json = await getCommission(tx, account, id);
   await publish(tx, { account, type: 'commission.updated', data: json });
   return json;

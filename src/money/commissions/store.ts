@@ -1,10 +1,11 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, CommissionId, PayoutId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import type { Orders } from '../refund-lines/locks.ts';
 import { applyWaiting } from '../refund-lines/waiting.ts';
-import { payoutJoin, record } from './list.ts';
+import { type Commission, type ImportedCommissions, payoutJoin, record } from './record.ts';
 
 /** The columns in which commissions come in, and their SQL types; a source of them also has `line` and `affiliate_id`. */
 export const INPUT_COLUMNS: Readonly<Record<string, string>> = {
@@ -131,7 +132,7 @@ export function recordsOf(
   tx: Tx,
   account: AccountId,
   source: Sql,
-): Promise<{ line: number; json: string }[]> {
+): Promise<{ line: number; json: Json<Commission> }[]> {
   return rows(
     tx,
     sql`select s.line, (select row_to_json(r)::text from (select ${record}) r) as json
@@ -141,7 +142,10 @@ export function recordsOf(
 }
 
 /** Sums of the source per currency, as the JSON of `totals`, and the largest of them. */
-export function sumsOf(tx: Tx, source: Sql): Promise<{ json: string; largest: bigint }> {
+export function sumsOf(
+  tx: Tx,
+  source: Sql,
+): Promise<{ json: Json<ImportedCommissions['totals']>; largest: bigint }> {
   return oneRow(
     tx,
     sql`select coalesce(json_agg(t order by t.currency), '[]')::text as json,
@@ -155,7 +159,7 @@ export interface LockedCommission {
   readonly id: CommissionId;
   readonly affiliate_id: bigint;
   readonly program_id: bigint | null;
-  readonly type: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback';
+  readonly type: Commission['type'];
   readonly currency: string;
   readonly amount: bigint;
   readonly original_amount: bigint;

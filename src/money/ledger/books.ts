@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { publish } from '../../outbox/queue.ts';
-import { payoutSummary } from './payout-record.ts';
+import { readSummary } from './payouts.ts';
 
 /**
  * Locks the account's one row of payout books until the transaction ends. Whatever changes the membership or the
@@ -31,7 +31,7 @@ export async function reviseFor(tx: Tx, account: AccountId, lines: Sql): Promise
     await publish(tx, {
       account,
       type: 'payout.updated',
-      data: await payoutSummary(tx, account, revised.id),
+      data: await readSummary(tx, account, revised.id),
     });
   }
 }

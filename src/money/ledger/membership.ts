@@ -2,8 +2,8 @@ import sql from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { publish } from '../../outbox/queue.ts';
-import { payoutSummary } from './payout-record.ts';
 import { deletePayout, refreshTotals } from './payout-totals.ts';
+import { readSummary } from './payouts.ts';
 
 /** The commissions of one affiliate in one currency: what the rules of a payout are judged by. */
 export interface Group {
@@ -29,7 +29,7 @@ export async function settleGroup(tx: Tx, group: Group): Promise<void> {
   else await removeGroup(tx, group, amount, count);
   const { lines } = await refreshTotals(tx, account, payout);
   if (lines === 0n) {
-    const data = await payoutSummary(tx, account, payout);
+    const data = await readSummary(tx, account, payout);
     await deletePayout(tx, account, payout);
     await publish(tx, { account, type: 'payout.deleted', data });
     return;
@@ -38,7 +38,7 @@ export async function settleGroup(tx: Tx, group: Group): Promise<void> {
     tx,
     sql`update payouts set revision = revision + 1 where account_id = ${account} and id = ${payout}`,
   );
-  await publish(tx, { account, type: 'payout.updated', data: await payoutSummary(tx, account, payout) });
+  await publish(tx, { account, type: 'payout.updated', data: await readSummary(tx, account, payout) });
 }
 
 async function changeLineTotal(tx: Tx, group: Group, amount: bigint, count: bigint): Promise<void> {

@@ -1,17 +1,151 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { maybeRow, oneRow, type Reader } from '../../db/connect.ts';
-import { type AccountId, type PayoutId, uuidOf } from '../../kernel/ids.ts';
+import { type Static, Type } from 'typebox';
+import { columnsOf } from '../../contract/records.ts';
+import { amount, currencyCode, metadata, nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 
-/** The columns of a payout in lists and events, over `payouts p`: without its long lists. */
-export const summary = sql`public_id('po', p.id) as id, 'affiliate_payout' as object, p.number, p.status, p.filters,
-  p.search, iso(p.as_of) as as_of,
-  case when json_array_length(p.totals) = 1 then p.totals #> '{0,currency}' end as currency,
-  case when json_array_length(p.totals) = 1 then p.totals #> '{0,amount}' end as amount,
-  p.totals, p.affiliate_count, p.commission_count, p.metadata, p.revision, p.created_by, iso(id_time(p.id)) as created_at,
-  iso(greatest(p.updated_at, id_time(p.id))) as updated_at, iso(p.paid_at) as paid_at, p.paid_by`;
+/** Why an affiliate can be left out of a payout. */
+export const EXCLUSION_REASONS = [
+  'below_minimum',
+  'negative_balance',
+  'on_hold',
+  'affiliate_inactive',
+  'not_ready',
+] as const;
 
-/** Lines longer than this are not part of the payout's record, never a part of them. */
-const MAX_LINES = 1000;
+const total = strict(
+  {
+    currency: currencyCode,
+    amount,
+    commission_count: Type.Integer(),
+    affiliate_count: Type.Integer(),
+    paid_amount: { ...amount, description: 'what was paid, in minor units' },
+    paid_count: Type.Integer({ description: 'commissions of lines that were paid, also in part' }),
+    carried_amount: { ...amount, description: 'what paid lines did not pay: owed again by an adjustment' },
+    released_amount: amount,
+    released_count: Type.Integer({ description: 'commissions that were released and are owed again' }),
+  },
+  { title: 'PayoutTotal' },
+);
+
+/** What one affiliate is paid in one currency. */
+const lineTotal = strict(
+  {
+    currency: currencyCode,
+    amount: { ...amount, description: 'minor units: the amount of the line' },
+    commission_count: Type.Integer(),
+    is_paid: nullable(
+      Type.Boolean({ description: 'null until the payout is completed; true also for a part payment' }),
+    ),
+    paid_amount: {
+      ...amount,
+      description: 'what was paid; 0 until the payout is completed, and for released lines',
+    },
+    carried_amount: { ...amount, description: 'what a paid line did not pay: owed again by an adjustment' },
+    returned_amount: { ...amount, description: 'what came back of what was paid' },
+    payment_reference: nullable(Type.String({ description: 'how you find the transfer' })),
+  },
+  { title: 'PayoutLineTotal' },
+);
+
+/** One affiliate in a payout, with a line per currency. */
+export const line = strict(
+  {
+    affiliate_id: Type.Integer(),
+    name: nullable(
+      Type.String({
+        description: 'name and destination follow the affiliate until the payout is paid, then stay',
+      }),
+    ),
+    email: nullable(Type.String()),
+    paypal_email: nullable(Type.String()),
+    payout_method: nullable(Type.Enum(PAYOUT_METHODS, { title: 'PayoutMethod' })),
+    is_ready_for_payout: Type.Boolean({ description: 'set by the merchant' }),
+    is_paid: nullable(
+      Type.Boolean({
+        description:
+          'null until the payout is completed; true when all currencies were paid, see totals for each',
+      }),
+    ),
+    commission_count: Type.Integer(),
+    totals: Type.Array(lineTotal, { description: 'one per currency' }),
+    payment_reference: nullable(
+      Type.String({
+        description:
+          'given at completion: how you find the transfer; null when it differs between currencies',
+      }),
+    ),
+    returned_amount: nullable(
+      Type.Integer({
+        description:
+          'what came back, minor units; null when the affiliate is paid in several currencies, see totals',
+      }),
+    ),
+  },
+  { title: 'PayoutLine' },
+);
+export type PayoutLine = Static<typeof line>;
+
+export const exclusionReason = Type.Enum([...EXCLUSION_REASONS], {
+  title: 'ExclusionReason',
+  description: 'the first two are carried forward to the next payout',
+});
+
+const excluded = Type.Array(
+  strict({
+    reason: exclusionReason,
+    affiliate_count: Type.Integer(),
+    totals: Type.Array(
+      strict({
+        currency: currencyCode,
+        amount,
+        commission_count: Type.Integer(),
+        affiliate_count: Type.Integer(),
+      }),
+    ),
+  }),
+  { description: 'who was left out, a row per reason' },
+);
+
+export const summaryFields = {
+  id: Type.String({ examples: ['po_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+  object: Type.Literal('affiliate_payout'),
+  number: Type.Integer({ description: 'rises per account, with possible gaps' }),
+  status: Type.Enum(['unpaid', 'paid'], { title: 'PayoutStatus', description: 'paid is final' }),
+  filters: nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'as normalised and applied' })),
+  search: nullable(Type.String({ description: 'as applied; null = none' })),
+  as_of: { ...timestamp, description: 'the moment it was created: it holds what was owed then' },
+  currency: nullable({ ...currencyCode, description: 'null when there are several; amount is null too' }),
+  amount: nullable(amount),
+  totals: Type.Array(total, {
+    description: 'one per currency; amount = paid + carried + released once completed',
+  }),
+  affiliate_count: Type.Integer(),
+  commission_count: Type.Integer(),
+  metadata,
+  revision: Type.Integer({ description: 'the ETag; rises with every change' }),
+  created_by: Type.String({ description: 'the id of the key, user or application' }),
+  created_at: timestamp,
+  updated_at: timestamp,
+  paid_at: nullable({
+    ...timestamp,
+    description: 'when the money left, as given at completion; default the time of completion',
+  }),
+  paid_by: nullable(Type.String({ description: 'who completed it' })),
+};
+/** A payout in lists and events. */
+export const payoutSummary = strict(summaryFields, { title: 'PayoutSummary' });
+export type PayoutSummary = Static<typeof payoutSummary>;
+export const payoutFields = {
+  ...summaryFields,
+  affiliates: nullable(
+    Type.Array(line, { description: 'all lines, or null when there are more than 1,000' }),
+  ),
+  excluded,
+};
+/** A payout whole. */
+export const payout = strict(payoutFields, { title: 'Payout' });
+export type Payout = Static<typeof payout>;
 
 /** A field of the affiliate `a` until the payout `p` is paid, then what was copied to the line `l`, for ever. */
 export const frozen = (name: string): string =>
@@ -31,11 +165,19 @@ export const undecidedTotal = (
   null::boolean as is_paid, 0 as paid_amount, 0 as carried_amount, 0 as returned_amount, null as payment_reference`;
 
 /** The columns of an affiliate's lines, over `payouts p`, `payout_lines l` and `lineJoins`. */
-export const lineRecord = sql`l.affiliate_id,
-  case when p.status = 'paid' then ${fullName('l')} else ${fullName('a')} end as name, ${raw(frozen('email'))} as email,
-  ${raw(frozen('paypal_email'))} as paypal_email, ${raw(frozen('payout_method'))} as payout_method,
-  ${raw(frozen('is_ready_for_payout'))} as is_ready_for_payout, t.is_paid, t.commission_count, t.totals,
-  t.payment_reference, t.returned_amount`;
+export const lineRecord = columnsOf(line, {
+  affiliate_id: 'l.affiliate_id',
+  name: sql`case when p.status = 'paid' then ${fullName('l')} else ${fullName('a')} end`,
+  email: frozen('email'),
+  paypal_email: frozen('paypal_email'),
+  payout_method: frozen('payout_method'),
+  is_ready_for_payout: frozen('is_ready_for_payout'),
+  is_paid: 't.is_paid',
+  commission_count: 't.commission_count',
+  totals: 't.totals',
+  payment_reference: 't.payment_reference',
+  returned_amount: 't.returned_amount',
+});
 
 export const lineJoins = sql`join affiliates a on a.account_id = l.account_id and a.id = l.affiliate_id
   cross join lateral (
@@ -49,47 +191,37 @@ export const lineJoins = sql`join affiliates a on a.account_id = l.account_id an
           from payout_line_totals s
           where s.account_id = l.account_id and s.payout_id = l.payout_id and s.affiliate_id = l.affiliate_id) s) t`;
 
+/** Lines longer than this are not part of the payout's record, never a part of them. */
+const MAX_LINES = 1000;
+
 const lines = sql`case when p.affiliate_count <= ${MAX_LINES} then (
   select coalesce(json_agg(r), '[]') from (
     select ${lineRecord} from payout_lines l ${lineJoins}
     where l.account_id = p.account_id and l.payout_id = p.id order by l.affiliate_id) r) end`;
 
-/** Which payout a path means. */
-export interface WhichPayout {
-  /** The condition over `p`. */
-  readonly condition: Sql;
-  /** Names the statements that hold it. */
-  readonly name: 'current' | 'by_id';
-}
-
-/** What an id in a path means; `current` is the unpaid payout; null for an ill-formed id. */
-export function whichPayout(id: string): WhichPayout | null {
-  if (id === 'current') return { condition: sql`p.status = 'unpaid'`, name: 'current' };
-  const uuid = uuidOf('po', id);
-  return uuid === null ? null : { condition: sql`p.id = ${uuid}`, name: 'by_id' };
-}
-
-/** The record as lists and events show it. */
-export async function payoutSummary(db: Reader, account: AccountId, id: PayoutId): Promise<string> {
-  const { json } = await oneRow<{ json: string }>(
-    db,
-    sql`select row_to_json(r)::text as json from (
-          select ${summary} from payouts p where p.account_id = ${account} and p.id = ${id}) r`,
-  );
-  return json;
-}
-
-/** The whole record of a payout, with its UUID and revision; null when there is none. */
-export function payoutRecord(
-  db: Reader,
-  account: AccountId,
-  which: WhichPayout,
-): Promise<{ id: PayoutId; revision: number; json: string } | null> {
-  return maybeRow(
-    db,
-    sql`select p.id, p.revision, (select row_to_json(r)::text from (
-          select ${summary}, ${lines} as affiliates, p.excluded) r) as json
-        from payouts p where p.account_id = ${account} and ${which.condition}`,
-    `payout_${which.name}`,
-  );
-}
+const isOfOne = 'json_array_length(p.totals) = 1';
+const summaryColumns = {
+  id: "public_id('po', p.id)",
+  object: "'affiliate_payout'",
+  number: 'p.number',
+  status: 'p.status',
+  filters: 'p.filters',
+  search: 'p.search',
+  as_of: 'iso(p.as_of)',
+  currency: `case when ${isOfOne} then p.totals #> '{0,currency}' end`,
+  amount: `case when ${isOfOne} then p.totals #> '{0,amount}' end`,
+  totals: 'p.totals',
+  affiliate_count: 'p.affiliate_count',
+  commission_count: 'p.commission_count',
+  metadata: 'p.metadata',
+  revision: 'p.revision',
+  created_by: 'p.created_by',
+  created_at: 'iso(id_time(p.id))',
+  updated_at: 'iso(greatest(p.updated_at, id_time(p.id)))',
+  paid_at: 'iso(p.paid_at)',
+  paid_by: 'p.paid_by',
+};
+/** The columns of a payout in lists and events, over `payouts p`: without its long lists. */
+export const summary = columnsOf(payoutSummary, summaryColumns);
+/** The columns of a payout whole. */
+export const record = columnsOf(payout, { ...summaryColumns, affiliates: lines, excluded: 'p.excluded' });

@@ -1,12 +1,11 @@
-import { Type } from 'typebox';
 import { readRoute } from '../../contract/route.ts';
-import { currencyInput, strict } from '../../contract/schemas.ts';
 import { csvReply } from '../files/csv-export.ts';
+import { choices } from './choices.ts';
 import { FORMATS } from './formats.ts';
 import { downloadPaymentFile } from './service.ts';
 
-const formats = FORMATS.map(({ name, choices }) => {
-  const takes = choices.length > 0 ? `takes ${choices.join(', ')}` : 'takes no parameters';
+const formats = FORMATS.map(({ name, choices: taken }) => {
+  const takes = taken.length > 0 ? `takes ${taken.join(', ')}` : 'takes no parameters';
   return `\`${name}\` (${takes})`;
 }).join(', ');
 
@@ -26,27 +25,7 @@ export const download = readRoute({
     'One row per affiliate and currency: all of them for an unpaid payout, those that were paid for a paid one. The formats: ' +
     `${formats}. The header Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency, ` +
     'Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see `paypal_payment_limit`.',
-  query: strict({
-    currency: Type.Optional(currencyInput),
-    part: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'the part, if there are more rows than a file may have' }),
-    ),
-    allow_skipped: Type.Optional(
-      Type.Boolean({ description: 'leaves out affiliates the file cannot pay, instead of refusing' }),
-    ),
-    source_currency: Type.Optional({
-      ...currencyInput,
-      description:
-        'ISO 4217, any case: the currency the transfers are paid from; default the payout currency',
-    }),
-    whole_units: Type.Optional(
-      Type.Enum(['down'], {
-        description:
-          'pays the whole part of amounts in currencies of which the provider takes no fractions; completing with that amount ' +
-          'owes the rest again',
-      }),
-    ),
-  }),
+  query: choices,
   returns: { 200: 'text/csv' },
   errors: [
     'resource_missing',

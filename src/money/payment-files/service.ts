@@ -5,18 +5,10 @@ import { normalizeCurrency } from '../../kernel/money.ts';
 import { type CsvFile, csvOut } from '../files/csv-export.ts';
 import { fileName } from '../payouts/csv.ts';
 import { etagOf, payoutHead } from '../payouts/service.ts';
+import type { Choices } from './choices.ts';
 import type { PaymentFormat } from './format.ts';
 import { FORMATS } from './formats.ts';
 import { type PaymentGroup, paymentCopy, paymentGroups } from './rows.ts';
-
-/** What a request chooses of a file. */
-export interface PaymentFileInput {
-  readonly currency?: string;
-  readonly part?: number;
-  readonly allow_skipped?: boolean;
-  readonly source_currency?: string;
-  readonly whole_units?: 'down';
-}
 
 /**
  * The file that carries out a payout's payments in a format, all of the one snapshot `db` reads. Throws
@@ -29,7 +21,7 @@ export async function downloadPaymentFile(
   account: AccountId,
   id: string,
   formatName: string,
-  input: PaymentFileInput,
+  input: Choices,
 ): Promise<CsvFile> {
   const format = readFormat(formatName);
   refuseChoices(format, input);
@@ -67,7 +59,7 @@ function readFormat(name: string): PaymentFormat {
 }
 
 // a choice that a format would ignore is one that somebody relies on
-function refuseChoices({ name, choices }: PaymentFormat, input: PaymentFileInput): void {
+function refuseChoices({ name, choices }: PaymentFormat, input: Choices): void {
   const strange = Object.keys(input).filter((key) => !(choices as readonly string[]).includes(key));
   if (strange.length === 0) return;
   const known = choices.length > 0 ? `it takes ${choices.join(', ')}` : 'it takes none';
@@ -114,7 +106,7 @@ function reasonsOf(skipped: readonly PaymentGroup[]): string {
 function wholeUnitsHint(
   { wholeCurrencies }: PaymentFormat,
   skipped: readonly PaymentGroup[],
-  { whole_units }: PaymentFileInput,
+  { whole_units }: Choices,
 ): string {
   const helps = skipped.some(({ currency }) => wholeCurrencies.includes(currency));
   return helps && whole_units === undefined ? '; whole_units=down pays whole units and carries the rest' : '';

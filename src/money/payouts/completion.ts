@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/connect.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
+import { extended, type Json, toJson } from '../../kernel/json.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import {
   formatInstant,
@@ -11,19 +12,12 @@ import {
 } from '../../kernel/time.ts';
 import { publish } from '../../outbox/queue.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
-import { payoutSummary } from '../ledger/payout-record.ts';
 import { refreshTotals } from '../ledger/payout-totals.ts';
+import { readSummary } from '../ledger/payouts.ts';
+import type { CommissionEntry, CompletedPayout } from './record.ts';
 import { checkRevision, getPayout, lockPayoutToChange, type PayoutRecord, readIfMatch } from './service.ts';
 import { carriedImport, compareEntries, type Entry, type Named, settleLines } from './settlement.ts';
 import { type LockedPayout, markPaid } from './store.ts';
-
-export interface CommissionEntry {
-  readonly affiliate_id: number;
-  readonly is_paid: boolean;
-  readonly currency?: string;
-  readonly amount?: number;
-  readonly payment_reference?: string | null;
-}
 
 /**
  * Completes a payout. A line is one affiliate and one currency; an entry is about one, or without a currency about all
@@ -45,7 +39,7 @@ export async function completePayout(
     metadata: object | undefined;
     ifMatch: string | undefined;
   },
-): Promise<PayoutRecord> {
+): Promise<PayoutRecord<CompletedPayout>> {
   const accepted = readIfMatch(input.ifMatch);
   const entries = input.commissions.map(readEntry);
   const paid = input.paidAt === undefined ? null : readPaidAt(input.paidAt, await zoneOf(tx, account));
@@ -58,12 +52,15 @@ export async function completePayout(
   await settleLines(tx, account, payout.id, entries);
   await markPaid(tx, account, payout.id, { by: actor, at, metadata: input.metadata ?? null });
   await refreshTotals(tx, account, payout.id);
-  await publish(tx, { account, type: 'payout.paid', data: await payoutSummary(tx, account, payout.id) });
+  await publish(tx, { account, type: 'payout.paid', data: await readSummary(tx, account, payout.id) });
   const carried = await carriedImport(tx, account, payout.id);
   if (carried !== null) await publish(tx, { account, type: 'commissions.imported', data: carried });
   const record = await getPayout(tx, account, id);
-  const counts = `"unlisted_affiliate_count":${unlisted.affiliates},"unlisted_line_count":${unlisted.lines}`;
-  return { ...record, json: `${record.json.slice(0, -1)},${counts}}` };
+  const json: Json<CompletedPayout> = extended(record.json, {
+    unlisted_affiliate_count: toJson(Number(unlisted.affiliates)),
+    unlisted_line_count: toJson(Number(unlisted.lines)),
+  });
+  return { ...record, json };
 }
 
 const refusePaidAt = (rule: string) => fail('invalid_body', `paid_at must ${rule}`);

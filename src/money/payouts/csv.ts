@@ -3,7 +3,8 @@ import { maybeRow, type Reader } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { dayOf } from '../../kernel/zones.ts';
 import { type Column, literal, selectList } from '../files/csv-export.ts';
-import { frozen, type WhichPayout } from '../ledger/payout-record.ts';
+import { frozen } from '../ledger/payout-record.ts';
+import type { WhichPayout } from '../ledger/payouts.ts';
 
 /** What is known of a payout before its file is streamed. */
 export interface FileHead {

@@ -4,6 +4,8 @@ import { fail } from '../../kernel/errors.ts';
 import { MAX_JSON_INTEGER, normalizeCurrency } from '../../kernel/money.ts';
 import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 import {
+  type Bound,
+  boundOf,
   formatInstant,
   INSTANT_OR_DAY,
   INSTANT_OR_DAY_RULE,
@@ -287,7 +289,10 @@ function checkSpans(normal: NormalFilters, zone: string): void {
     const [from, until] =
       name === 'total'
         ? [Number(lower), Number(upper)]
-        : [fromOf(spanOf(lower, zone), gte), untilOf(spanOf(upper, zone), lte)];
+        : [
+            edgeOf(gte === undefined ? 'gt' : 'gte', lower, zone),
+            edgeOf(lte === undefined ? 'lt' : 'lte', upper, zone) - 1,
+          ];
     const open = gte === undefined || lte === undefined;
     const empty = name === 'total' && open ? from >= until : from > until;
     if (empty)
@@ -300,8 +305,11 @@ function checkSpans(normal: NormalFilters, zone: string): void {
 
 const spanOf = (value: unknown, zone: string): Span =>
   parseInstantOrDay(String(value), zone) ?? { from: 0, until: 0 };
-const fromOf = (span: Span, gte: unknown) => (gte === undefined ? span.until : span.from);
-const untilOf = (span: Span, lte: unknown) => (lte === undefined ? span.from : span.until) - 1;
+
+function edgeOf(operator: Bound, value: unknown, zone: string): number {
+  const bound = boundOf(operator, spanOf(value, zone));
+  return 'from' in bound ? bound.from : bound.until;
+}
 
 function conditionsOf(normal: NormalFilters, zone: string, kind: Field['kind']): Sql[] {
   return Object.entries(normal).flatMap(([name, operators]) => {
@@ -309,7 +317,7 @@ function conditionsOf(normal: NormalFilters, zone: string, kind: Field['kind']):
     if (field?.kind !== kind) return [];
     return Object.entries(operators).map(([operator, value]) =>
       name === 'occurred_at'
-        ? timeCondition(field, operator, spanOf(value, zone))
+        ? timeCondition(field, boundOf(operator as Bound, spanOf(value, zone)))
         : condition(field, operator, value),
     );
   });
@@ -335,11 +343,11 @@ function condition(field: Field, operator: string, value: unknown): Sql {
   }
 }
 
-/** A day is meant whole: `lte` includes it, `gt` begins after it. */
-function timeCondition(field: Field, operator: string, { from, until }: Span): Sql {
-  const edge = operator === 'gte' || operator === 'lt' ? from : until;
-  const symbol = operator === 'gte' || operator === 'gt' ? '>=' : '<';
-  return sql`${raw(field.column)} ${raw(symbol)} ${formatInstant(edge)}::timestamptz`;
+function timeCondition(field: Field, bound: ReturnType<typeof boundOf>): Sql {
+  const column = raw(field.column);
+  return 'from' in bound
+    ? sql`${column} >= ${formatInstant(bound.from)}::timestamptz`
+    : sql`${column} < ${formatInstant(bound.until)}::timestamptz`;
 }
 
 function idsOf(operators: NormalFilters[string] | undefined): number[] {

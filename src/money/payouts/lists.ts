@@ -12,8 +12,15 @@ import {
 } from '../../contract/lists.ts';
 import type { Reader } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
-import { lineJoins, lineRecord, summary } from '../ledger/payout-record.ts';
-import { EXCLUSION_REASONS } from './plan.ts';
+import {
+  EXCLUSION_REASONS,
+  lineJoins,
+  lineRecord,
+  type PayoutLine,
+  type PayoutSummary,
+  summary,
+} from '../ledger/payout-record.ts';
+import { type Exclusion, exclusionRecord } from './record.ts';
 
 export const payoutList: ListDefinition = {
   id: 'p.id',
@@ -39,7 +46,7 @@ export const payoutList: ListDefinition = {
   },
 };
 
-export function listPayouts(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
+export function listPayouts(db: Reader, account: AccountId, list: ListQuery): Promise<Page<PayoutSummary>> {
   return listPage(db, {
     list,
     name: 'payouts',
@@ -72,7 +79,12 @@ export const lineList: ListDefinition = {
   },
 };
 
-export function listLines(db: Reader, account: AccountId, payout: PayoutId, list: ListQuery): Promise<Page> {
+export function listLines(
+  db: Reader,
+  account: AccountId,
+  payout: PayoutId,
+  list: ListQuery,
+): Promise<Page<PayoutLine>> {
   return listPage(db, {
     list,
     name: 'payout_lines',
@@ -101,13 +113,13 @@ export function listExclusions(
   account: AccountId,
   payout: PayoutId,
   list: ListQuery,
-): Promise<Page> {
+): Promise<Page<Exclusion>> {
   return listPage(db, {
     list,
     name: 'payout_exclusions',
     table: 'payout_exclusions',
     alias: 'x',
     where: sql`x.account_id = ${account} and x.payout_id = ${payout}`,
-    record: sql`x.affiliate_id, x.currency, x.reason, x.amount, x.commission_count`,
+    record: exclusionRecord,
   });
 }

@@ -3,15 +3,6 @@ import type { AccountId } from '../../kernel/ids.ts';
 import { searchCondition } from '../affiliates/search.ts';
 import { all, type PayoutFilters } from './filters.ts';
 
-/** Why an affiliate can be left out of a payout. */
-export const EXCLUSION_REASONS = [
-  'below_minimum',
-  'negative_balance',
-  'on_hold',
-  'affiliate_inactive',
-  'not_ready',
-] as const;
-
 export interface Selection {
   /** UUID of the account. */
   readonly account: AccountId;

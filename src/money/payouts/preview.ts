@@ -1,9 +1,11 @@
 import sql from 'sql-template-tag';
 import { type ListDefinition, type ListQuery, listPage, numberId, type Page } from '../../contract/lists.ts';
+import { columnsOf } from '../../contract/records.ts';
 import type { Reader } from '../../db/connect.ts';
-import { fullName, undecidedTotal } from '../ledger/payout-record.ts';
+import { fullName, line, type PayoutLine, undecidedTotal } from '../ledger/payout-record.ts';
 import { exclusionList } from './lists.ts';
 import { decidedGroups, moment, rowCondition, type Selection } from './plan.ts';
+import { type PreviewExclusion, previewExclusion } from './record.ts';
 
 const affiliateId = numberId((id) => sql`g.affiliate_id = ${id}`);
 
@@ -14,8 +16,22 @@ export const previewLineList: ListDefinition = {
   filters: { affiliate_id: affiliateId },
 };
 
+const previewLineRecord = columnsOf(line, {
+  affiliate_id: 'g.affiliate_id',
+  name: fullName('a'),
+  email: 'a.email',
+  paypal_email: 'a.paypal_email',
+  payout_method: 'a.payout_method',
+  is_ready_for_payout: 'a.is_ready_for_payout',
+  is_paid: 'null::boolean',
+  commission_count: 'g.commission_count',
+  totals: 'g.totals',
+  payment_reference: 'null::text',
+  returned_amount: '0',
+});
+
 /** A page of the lines that a create of this selection would make now. */
-export function previewLines(db: Reader, selection: Selection, list: ListQuery): Promise<Page> {
+export function previewLines(db: Reader, selection: Selection, list: ListQuery): Promise<Page<PayoutLine>> {
   return listPage(db, {
     list,
     name: 'preview_lines',
@@ -30,19 +46,34 @@ export function previewLines(db: Reader, selection: Selection, list: ListQuery):
     alias: 'g',
     where: sql`true`,
     join: sql`join affiliates a on a.account_id = ${selection.account} and a.id = g.affiliate_id`,
-    record: sql`g.affiliate_id, ${fullName('a')} as name, a.email, a.paypal_email, a.payout_method,
-      a.is_ready_for_payout, null::boolean as is_paid, g.commission_count, g.totals,
-      null::text as payment_reference, 0 as returned_amount`,
+    record: previewLineRecord,
   });
 }
 
 export const previewExclusionList: ListDefinition = exclusionList;
 
+const previewExclusionRecord = columnsOf(previewExclusion, {
+  affiliate_id: 'x.affiliate_id',
+  name: fullName('a'),
+  email: 'a.email',
+  currency: 'x.currency',
+  reason: 'x.reason',
+  amount: 'x.amount',
+  commission_count: 'x.commission_count',
+  minimum_payout: `case when x.reason = 'below_minimum' then coalesce(
+    (a.minimum_payout ->> x.currency)::int8, (o.minimum_payout ->> x.currency)::int8) end`,
+  available_at: 'iso(available.at)',
+});
+
 /**
  * A page of who a create of this selection would leave out now, with what would let them in: the minimum that a sum
  * does not reach, and when the first of what is on hold is off it.
  */
-export function previewExclusions(db: Reader, selection: Selection, list: ListQuery): Promise<Page> {
+export function previewExclusions(
+  db: Reader,
+  selection: Selection,
+  list: ListQuery,
+): Promise<Page<PreviewExclusion>> {
   const { account } = selection;
   return listPage(db, {
     list,
@@ -60,9 +91,6 @@ export function previewExclusions(db: Reader, selection: Selection, list: ListQu
         select nullif(min(c.available_at), 'infinity') as at from commissions c
         where x.reason = 'on_hold' and ${rowCondition(selection)} and c.affiliate_id = x.affiliate_id
           and c.currency = x.currency and c.available_at > (select at from moment)) available on true`,
-    record: sql`x.affiliate_id, ${fullName('a')} as name, a.email, x.currency, x.reason, x.amount, x.commission_count,
-      case when x.reason = 'below_minimum' then coalesce(
-        (a.minimum_payout ->> x.currency)::int8, (o.minimum_payout ->> x.currency)::int8) end as minimum_payout,
-      iso(available.at) as available_at`,
+    record: previewExclusionRecord,
   });
 }

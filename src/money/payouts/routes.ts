@@ -1,19 +1,18 @@
-import { type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import type { ListDefinition, ListQuery, Page } from '../../contract/lists.ts';
 import { created, noContent, ok, page, type Route, readRoute, writeRoute } from '../../contract/route.ts';
-import { currencyInput, listOf, metadata, nullable, numberId, strict, text } from '../../contract/schemas.ts';
+import { listOf } from '../../contract/schemas.ts';
 import type { Reader } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
-import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { commissionList, listPayoutCommissions } from '../commissions/list.ts';
-import { commission } from '../commissions/schema.ts';
+import { commission } from '../commissions/record.ts';
 import { csvReply } from '../files/csv-export.ts';
+import { line, payout, payoutSummary } from '../ledger/payout-record.ts';
 import { completePayout } from './completion.ts';
-import { FILTER_FIELDS, filtersSchema } from './filters.ts';
 import { exclusionList, lineList, listExclusions, listLines, listPayouts, payoutList } from './lists.ts';
 import type { Selection } from './plan.ts';
 import { previewExclusionList, previewExclusions, previewLineList, previewLines } from './preview.ts';
-import { completed, exclusion, line, payout, payoutSummary, preview, previewExclusion } from './schema.ts';
+import { completed, completion, exclusion, preview, previewExclusion, selection } from './record.ts';
 import {
   createPayout,
   downloadPayout,
@@ -28,33 +27,7 @@ import {
 
 const LONG_LIST_LIMIT = 16 << 20;
 
-const filterHelp = FILTER_FIELDS.map(
-  ({ name, operators, rule }) => `\n- \`${name}\` (${operators.join(', ')}): ${rule}`,
-).join('');
-const selection = strict(
-  {
-    filters: Type.Optional(
-      Type.Unsafe<unknown>({
-        description:
-          'Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators; ' +
-          `all must hold.${filterHelp}`,
-        examples: [null, { currency: 'usd', occurred_at: { lt: '2026-10-01' } }],
-        'x-shown': { anyOf: [filtersSchema, { type: 'null' }] },
-      }),
-    ),
-    search: Type.Optional(
-      Type.String({
-        maxLength: 200,
-        description: 'every word must be part of a name, e-mail or slug of the affiliate',
-      }),
-    ),
-    ignore_minimum: Type.Optional(Type.Boolean({ description: 'also pays sums below the minimums' })),
-    metadata: Type.Optional(metadata),
-  },
-  { title: 'PayoutSelection' },
-);
-
-const reply = ({ json, revision }: PayoutRecord) => ok(json, { etag: etagOf(revision) });
+const reply = <T>({ json, revision }: PayoutRecord<T>) => ok(json, { etag: etagOf(revision) });
 const path = '/v2/affiliates/payouts';
 const one = '/v2/affiliates/payouts/{payout_id}';
 const filterErrors = [
@@ -114,14 +87,14 @@ export const previewOne = writeRoute({
 });
 
 /** A list of what create would do now: the body of create, the query of a list. */
-function previewList(
+function previewList<Item extends TSchema>(
   part: string,
   spec: {
     operation: string;
     summary: string;
     list: ListDefinition;
-    item: TSchema;
-    read: (db: Reader, selection: Selection, list: ListQuery) => Promise<Page>;
+    item: Item;
+    read: (db: Reader, selection: Selection, list: ListQuery) => Promise<Page<Static<Item>>>;
   },
 ): Route {
   return writeRoute({
@@ -193,41 +166,7 @@ export const complete = writeRoute({
     'Marks who was paid. A line is one affiliate in one currency. An entry covers one line, or without `currency` ' +
     'all lines of the affiliate. Listed and true: paid for good, in full or up to `amount`, with the rest owed again. ' +
     'Listed and false, or not listed: the commissions are released and owed again.',
-  body: strict({
-    commissions: Type.Array(
-      strict({
-        affiliate_id: { ...numberId, description: 'an affiliate of the payout' },
-        is_paid: Type.Boolean({ description: 'the money has left; false releases what is owed' }),
-        currency: Type.Optional({
-          ...currencyInput,
-          description: 'ISO 4217, any case: the line the entry covers; without it all lines of the affiliate',
-        }),
-        amount: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: MAX_AMOUNT,
-            description:
-              'minor units of `currency` that left, at most the amount of the line: the rest is owed again',
-          }),
-        ),
-        payment_reference: Type.Optional(
-          nullable({ ...text(255), description: 'how you find the transfer, stored with the line' }),
-        ),
-      }),
-      { minItems: 1 },
-    ),
-    require_all: Type.Optional(Type.Boolean({ description: 'refuse unless every line is listed' })),
-    paid_at: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          "when the money left: a day YYYY-MM-DD of the account's time zone, or an RFC 3339 instant; not before the " +
-          'payout was created, not in the future; default now',
-        examples: ['2026-09-30'],
-      }),
-    ),
-    metadata: Type.Optional(metadata),
-  }),
+  body: completion,
   bodyLimit: LONG_LIST_LIMIT,
   ifMatch: true,
   returns: { 200: completed },
@@ -291,14 +230,14 @@ export const download = readRoute({
 });
 
 /** A list within a payout: the payout and the page are read at one moment. */
-function listWithin(
+function listWithin<Item extends TSchema>(
   part: string,
   spec: {
     operation: string;
     summary: string;
     list: ListDefinition;
-    item: TSchema;
-    read: (db: Reader, account: AccountId, payout: PayoutId, list: ListQuery) => Promise<Page>;
+    item: Item;
+    read: (db: Reader, account: AccountId, payout: PayoutId, list: ListQuery) => Promise<Page<Static<Item>>>;
   },
 ): Route {
   return readRoute({

@@ -3,19 +3,21 @@ import type { Reader, Snapshot, Tx } from '../../db/connect.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { type AccountId, idOf, type PayoutId, uuidOf } from '../../kernel/ids.ts';
-import type { Json } from '../../kernel/json.ts';
+import { fromJson, type Json } from '../../kernel/json.ts';
 import { formatDecimal } from '../../kernel/money.ts';
 import { publish } from '../../outbox/queue.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
 import { type CsvFile, csvOut } from '../files/csv-export.ts';
 import { lockBooks } from '../ledger/books.ts';
-import { payoutRecord, payoutSummary, type WhichPayout, whichPayout } from '../ledger/payout-record.ts';
+import type { Payout } from '../ledger/payout-record.ts';
 import { deletePayout, refreshTotals } from '../ledger/payout-totals.ts';
+import { readPayout, readSummary, type WhichPayout, whichPayout } from '../ledger/payouts.ts';
 import { missingAffiliates, missingPrograms } from '../ledger/references.ts';
 import { refuseInexact } from '../ledger/totals.ts';
 import { commissionsCopy, type FileHead, fileHead, fileName } from './csv.ts';
 import { type PayoutFilters, readFilters } from './filters.ts';
 import type { Selection } from './plan.ts';
+import type { PayoutPreview, SelectionInput } from './record.ts';
 import {
   claim,
   currentPayout,
@@ -26,18 +28,11 @@ import {
   previewRecord,
 } from './store.ts';
 
-export interface SelectionInput {
-  readonly filters?: unknown;
-  readonly search?: string;
-  readonly ignore_minimum?: boolean;
-  readonly metadata?: Readonly<Record<string, string>>;
-}
-
 /** A payout's record with its UUID and revision, which is its ETag. */
-export interface PayoutRecord {
+export interface PayoutRecord<T> {
   readonly id: PayoutId;
   readonly revision: number;
-  readonly json: Json<unknown>;
+  readonly json: Json<T>;
 }
 
 /** Checks the shape of a selection before anything is locked. */
@@ -72,7 +67,7 @@ export async function createPayout(
   account: AccountId,
   actor: string,
   input: SelectionInput,
-): Promise<PayoutRecord> {
+): Promise<PayoutRecord<Payout>> {
   const selection = await readSelection(tx, account, input);
   await lockBooks(tx, account);
   await refuseSecond(tx, account);
@@ -82,8 +77,8 @@ export async function createPayout(
   const { largest, lines } = await refreshTotals(tx, account, payout.id);
   if (lines === 0n) throw await nothingToPay(tx, account, payout.id);
   refuseInexact(largest);
-  await publish(tx, { account, type: 'payout.created', data: await payoutSummary(tx, account, payout.id) });
-  return found(await payoutRecord(tx, account, which(idOf('po', payout.id))));
+  await publish(tx, { account, type: 'payout.created', data: await readSummary(tx, account, payout.id) });
+  return found(await readPayout(tx, account, which(idOf('po', payout.id))));
 }
 
 async function refuseSecond(tx: Tx, account: AccountId): Promise<void> {
@@ -127,7 +122,7 @@ export async function previewPayout(
   db: Reader,
   account: AccountId,
   input: SelectionInput,
-): Promise<Json<unknown>> {
+): Promise<Json<PayoutPreview>> {
   const selection = await readSelection(db, account, input);
   await checkReferences(db, account, selection.filters);
   const { json, largest } = await previewRecord(db, selection);
@@ -139,12 +134,12 @@ export async function previewPayout(
  * A page of what create would do now: `read` says of what. Each page is decided anew, at its own moment. Throws as
  * `previewPayout`.
  */
-export async function previewPage(
+export async function previewPage<T>(
   db: Reader,
   account: AccountId,
   input: SelectionInput,
-  read: (db: Reader, selection: Selection) => Promise<Page>,
-): Promise<Page> {
+  read: (db: Reader, selection: Selection) => Promise<Page<T>>,
+): Promise<Page<T>> {
   const selection = await readSelection(db, account, input);
   await checkReferences(db, account, selection.filters);
   return read(db, selection);
@@ -163,14 +158,14 @@ function missing(id: string) {
     : fail('resource_missing', 'no such payout');
 }
 
-function found(record: PayoutRecord | null, id = ''): PayoutRecord {
+function found(record: PayoutRecord<Payout> | null, id = ''): PayoutRecord<Payout> {
   if (record === null) throw missing(id);
   return record;
 }
 
 /** A payout by id, or the unpaid one by `current`. Throws `resource_missing`, `no_current_payout`. */
-export async function getPayout(db: Reader, account: AccountId, id: string): Promise<PayoutRecord> {
-  return found(await payoutRecord(db, account, which(id)), id);
+export async function getPayout(db: Reader, account: AccountId, id: string): Promise<PayoutRecord<Payout>> {
+  return found(await readPayout(db, account, which(id)), id);
 }
 
 /** The head of the payout an id in a path means, for its files and lists. Throws as `getPayout`. */
@@ -219,8 +214,7 @@ export function checkRevision(payout: LockedPayout, accepted: readonly string[] 
 
 /** The sums of a payout for people: `75.00 EUR to 1 affiliate, 165.50 USD to 3 affiliates`. */
 function sumsOf({ totals }: LockedPayout): string {
-  const sums = JSON.parse(totals) as { currency: string; amount: number; affiliate_count: number }[];
-  return sums
+  return fromJson(totals)
     .map(({ currency, amount, affiliate_count: count }) => {
       const decimal = formatDecimal(BigInt(amount), currency);
       return `${decimal} ${currency.toUpperCase()} to ${count} ${count === 1 ? 'affiliate' : 'affiliates'}`;
@@ -245,7 +239,7 @@ export async function removePayout(
   if (payout.status === 'paid')
     throw fail('payout_is_paid', 'the payout is paid, and a paid payout never changes');
   checkRevision(payout, accepted);
-  const data = await payoutSummary(tx, account, payout.id);
+  const data = await readSummary(tx, account, payout.id);
   await deletePayout(tx, account, payout.id);
   await publish(tx, { account, type: 'payout.deleted', data });
 }

@@ -1,6 +1,9 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
+import { fromJson, type Json } from '../../kernel/json.ts';
+import type { ImportedCommissions } from '../commissions/record.ts';
+import { imported } from '../commissions/service.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
 
@@ -80,7 +83,7 @@ export function compareEntries(
     const strangers = sql`select affiliate_id, currency from entry e
       where not exists (select from line t where ${aboutLine})`;
     const { json, ...counts } = await oneRow<{
-      json: string;
+      json: Json<[Named, Named, Named]>;
       unlisted_lines: bigint;
       unlisted_affiliates: bigint;
     }>(
@@ -96,7 +99,7 @@ export function compareEntries(
                (select coalesce(sum(lines), 0)::int8 from who) as unlisted_lines,
                (select count(*) from who where not is_listed) as unlisted_affiliates`,
     );
-    const [strange, tooLarge, unlisted] = JSON.parse(json) as [Named, Named, Named];
+    const [strange, tooLarge, unlisted] = fromJson(json);
     return {
       strangers: strange,
       tooLarge,
@@ -196,13 +199,13 @@ export async function carriedImport(
   db: Reader,
   account: AccountId,
   payout: PayoutId,
-): Promise<string | null> {
-  const { count, totals } = await oneRow<{ count: bigint; totals: string }>(
+): Promise<Json<ImportedCommissions> | null> {
+  const { count, totals } = await oneRow<{ count: bigint; totals: Json<ImportedCommissions['totals']> }>(
     db,
     sql`select coalesce(sum(count), 0)::int8 as count, coalesce(json_agg(c order by currency), '[]')::text as totals
         from (select currency, sum(carried_amount) as amount, count(*) as count
               from ${linesOf(account, payout)} where carried_amount > 0 group by currency) c`,
   );
   if (count === 0n) return null;
-  return `{"object":"commission_import","source":"payout","created":${count},"totals":${totals}}`;
+  return imported({ source: 'payout', created: Number(count) }, totals);
 }

@@ -1,10 +1,13 @@
 import sql from 'sql-template-tag';
+import { columnsOf } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
-import { undecidedTotal } from '../ledger/payout-record.ts';
+import { type PayoutSummary, undecidedTotal } from '../ledger/payout-record.ts';
 import { exclusionsBy } from '../ledger/payout-totals.ts';
 import { claimCondition, decidedGroups, moment, type Selection } from './plan.ts';
+import { type PayoutPreview, preview } from './record.ts';
 
 /** The UUID of the unpaid payout, or null. */
 export async function currentPayout(db: Reader, account: AccountId): Promise<PayoutId | null> {
@@ -85,8 +88,35 @@ export function exclusionCounts(
 export async function previewRecord(
   db: Reader,
   selection: Selection,
-): Promise<{ json: string; largest: bigint }> {
+): Promise<{ json: Json<PayoutPreview>; largest: bigint }> {
   const { account, filters, search, metadata } = selection;
+  const isOfOne = '(select count(*) from totals) = 1';
+  const columns = columnsOf(preview, {
+    id: 'null',
+    object: "'affiliate_payout'",
+    number: 'null',
+    status: "'unpaid'",
+    filters: sql`${filters.normal && JSON.stringify(filters.normal)}::json`,
+    search: sql`${search === '' ? null : search}::text`,
+    as_of: '(select iso(at) from moment)',
+    currency: `case when ${isOfOne} then (select currency from totals) end`,
+    amount: `case when ${isOfOne} then (select amount from totals) end`,
+    totals: "(select coalesce(json_agg(t order by t.currency), '[]') from totals t)",
+    affiliate_count: '(select count(*) from lines)',
+    commission_count: '(select coalesce(sum(commission_count), 0)::int8 from taken)',
+    metadata: sql`${JSON.stringify(metadata)}::jsonb`,
+    affiliates: `case when (select count(*) from lines) <= 1000
+      then (select coalesce(json_agg(l), '[]') from lines l) end`,
+    excluded: sql`(${exclusionsBy(sql`select * from left_out`)})`,
+    revision: 'null',
+    created_by: 'null',
+    created_at: 'null',
+    updated_at: 'null',
+    paid_at: 'null',
+    paid_by: 'null',
+    current_payout_id: sql`(
+      select public_id('po', id) from payouts where account_id = ${account} and status = 'unpaid')`,
+  });
   return oneRow(
     db,
     sql`with moment as materialized (${moment}),
@@ -107,22 +137,7 @@ export async function previewRecord(
           from taken t join affiliates a on a.account_id = ${account} and a.id = t.affiliate_id
           group by t.affiliate_id, a.account_id, a.id order by t.affiliate_id),
         record as (
-          select null as id, 'affiliate_payout' as object, null as number, 'unpaid' as status,
-                 ${filters.normal && JSON.stringify(filters.normal)}::json as filters,
-                 ${search === '' ? null : search}::text as search, (select iso(at) from moment) as as_of,
-                 case when (select count(*) from totals) = 1 then (select currency from totals) end as currency,
-                 case when (select count(*) from totals) = 1 then (select amount from totals) end as amount,
-                 (select coalesce(json_agg(t order by t.currency), '[]') from totals t) as totals,
-                 (select count(*) from lines) as affiliate_count,
-                 (select coalesce(sum(commission_count), 0)::int8 from taken) as commission_count,
-                 ${JSON.stringify(metadata)}::jsonb as metadata,
-                 case when (select count(*) from lines) <= 1000
-                   then (select coalesce(json_agg(l), '[]') from lines l) end as affiliates,
-                 (${exclusionsBy(sql`select * from left_out`)}) as excluded,
-                 null as revision, null as created_by, null as created_at, null as updated_at, null as paid_at,
-                 null as paid_by,
-                 (select public_id('po', id) from payouts
-                   where account_id = ${account} and status = 'unpaid') as current_payout_id)
+          select ${columns})
         select row_to_json(record)::text as json,
                greatest((select max(abs(amount)) from totals),
                  (select max(abs(sum)) from (select sum(amount) from left_out group by reason, currency) s), 0)::int8
@@ -135,7 +150,7 @@ export interface LockedPayout {
   readonly number: bigint;
   readonly status: 'unpaid' | 'paid';
   readonly revision: number;
-  readonly totals: string;
+  readonly totals: Json<PayoutSummary['totals']>;
   readonly created_at: Timestamp;
   /** By the database's clock. */
   readonly now: Timestamp;

@@ -2,33 +2,11 @@ import { fail } from '../../kernel/errors.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import { formatInstant, INSTANT_RULE, parseInstant } from '../../kernel/time.ts';
 import type { RefundLine } from '../refund-lines/lines.ts';
+import type { NewRefundLine, OrderRefund, RefundOfOne } from './record.ts';
 import type { RefundRequest } from './store.ts';
 
-export interface RefundInput {
-  readonly external_id: string;
-  /** Minor units of commission to take back. */
-  readonly amount?: number;
-  /** Minor units of the sale that were refunded; the commission follows pro rata. */
-  readonly sale_amount?: number;
-  readonly reason?: string | null;
-  readonly occurred_at?: string;
-}
-
-export interface LineInput {
-  readonly order_line_id?: string;
-  readonly external_id?: string;
-  readonly sale_amount?: number;
-}
-
-export interface OrderRefundInput extends RefundInput {
-  readonly order_id: string;
-  readonly product_id?: string | null;
-  readonly currency?: string;
-  readonly lines?: readonly LineInput[];
-}
-
 /** A refund's request, normalised, to tell it from another one. Throws `invalid_body`. */
-export function readRequest(input: RefundInput, target: RefundRequest): RefundRequest {
+export function readRequest(input: RefundOfOne, target: RefundRequest): RefundRequest {
   if (input.amount !== undefined && input.sale_amount !== undefined) {
     throw fail(
       'invalid_body',
@@ -49,7 +27,7 @@ export function readRequest(input: RefundInput, target: RefundRequest): RefundRe
 }
 
 /** What a refund by order is of. Throws `invalid_body`, `duplicate_entry`. */
-export function readLines(input: OrderRefundInput): { lines: RefundLine[]; request: RefundRequest } {
+export function readLines(input: OrderRefund): { lines: RefundLine[]; request: RefundRequest } {
   const currency = currencyOf(input);
   const target = {
     order_id: input.order_id,
@@ -80,7 +58,7 @@ export function readLines(input: OrderRefundInput): { lines: RefundLine[]; reque
 const minor = (amount: number | undefined) => (amount === undefined ? null : BigInt(amount));
 
 /** A currency without an amount has no meaning, and is no filter. */
-function currencyOf({ currency, amount, sale_amount, lines }: OrderRefundInput): string | null {
+function currencyOf({ currency, amount, sale_amount, lines }: OrderRefund): string | null {
   if (currency === undefined) return null;
   const code = normalizeCurrency(currency);
   if (code === null)
@@ -92,7 +70,7 @@ function currencyOf({ currency, amount, sale_amount, lines }: OrderRefundInput):
   return code;
 }
 
-function readLine(line: LineInput, index: number, currency: string | null): RefundLine {
+function readLine(line: NewRefundLine, index: number, currency: string | null): RefundLine {
   if ((line.order_line_id === undefined) === (line.external_id === undefined)) {
     throw fail('invalid_body', `lines[${index}] must have either order_line_id or external_id`);
   }
@@ -106,7 +84,7 @@ function readLine(line: LineInput, index: number, currency: string | null): Refu
   };
 }
 
-function refuseTwice(lines: readonly LineInput[]): void {
+function refuseTwice(lines: readonly NewRefundLine[]): void {
   const seen = new Set<string>();
   for (const [index, { order_line_id, external_id }] of lines.entries()) {
     const name =

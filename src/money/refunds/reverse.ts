@@ -7,6 +7,7 @@ import { getCommission } from '../commissions/service.ts';
 import { lockForChange, settlePayoutOf, voidLocked } from '../commissions/state.ts';
 import { lockBooks } from '../ledger/books.ts';
 import { lockOrder } from '../refund-lines/locks.ts';
+import type { Refund } from './record.ts';
 import { getRefund, refundAt } from './service.ts';
 import { giveBack, itemsOf, markReversed, noteRefunded, type StoredItem } from './store.ts';
 
@@ -15,7 +16,7 @@ import { giveBack, itemsOf, markReversed, noteRefunded, type StoredItem } from '
  * still waits for commissions takes none. All or nothing, and only while no payout was paid less because of it. Throws
  * `resource_missing`, `refund_is_reversed`, `refund_is_settled`.
  */
-export async function reverseRefund(tx: Tx, account: AccountId, reference: string): Promise<Json<unknown>> {
+export async function reverseRefund(tx: Tx, account: AccountId, reference: string): Promise<Json<Refund>> {
   await lockBooks(tx, account);
   const { id, order_id: order } = await refundAt(tx, account, reference);
   if (order !== null) await lockOrder(tx, account, order);

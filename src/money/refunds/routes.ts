@@ -1,27 +1,9 @@
-import { Type } from 'typebox';
 import { created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
-import { currencyInput, identifier, listOf, nullable, strict, text } from '../../contract/schemas.ts';
-import { MAX_AMOUNT } from '../../kernel/money.ts';
+import { listOf } from '../../contract/schemas.ts';
 import { listRefunds, refundList } from './list.ts';
+import { commissionRefund, orderRefund, refund, refundOfOne } from './record.ts';
 import { reverseRefund } from './reverse.ts';
-import { commissionRefund, refund } from './schema.ts';
 import { getRefund, type RefundAnswer, refundCommission, refundOrder } from './service.ts';
-
-const saleAmount = Type.Integer({
-  minimum: 1,
-  maximum: MAX_AMOUNT,
-  description: 'minor units of the sale; the commission is reduced pro rata',
-});
-
-const input = {
-  external_id: { ...identifier, description: 'your id: sending the same refund again changes nothing' },
-  amount: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: MAX_AMOUNT, description: 'minor units of commission to take back' }),
-  ),
-  sale_amount: Type.Optional(saleAmount),
-  reason: Type.Optional(nullable(text(500))),
-  occurred_at: Type.Optional(Type.String({ description: 'RFC 3339; default now' })),
-};
 
 const errors = [
   'resource_missing',
@@ -32,7 +14,7 @@ const errors = [
   'invalid_amount',
 ] as const;
 
-const reply = ({ json, isNew }: RefundAnswer) => (isNew ? created(json) : ok(json));
+const reply = <T>({ json, isNew }: RefundAnswer<T>) => (isNew ? created(json) : ok(json));
 
 export const refundOne = writeRoute({
   operation: 'refundCommission',
@@ -45,7 +27,7 @@ export const refundOne = writeRoute({
     'rises. For a paid one, what was paid stays paid and a negative clawback joins the next payout. Refunds by `sale_amount` are ' +
     'cumulative: together they take the commission on the total refunded, to the minor unit; beyond the sale they ' +
     'take the rest and say `capped`. Idempotent by `external_id`.',
-  body: strict(input),
+  body: refundOfOne,
   returns: { 201: commissionRefund, 200: commissionRefund },
   errors,
   handle: async ({ tx, account, params, body }) =>
@@ -64,25 +46,7 @@ export const refundByOrder = writeRoute({
     'Commissions with the same `order_line_id` are shares of one sale; any other is a sale of its own. If a ' +
     'refund could belong to several sales, a 400 lists them. A commission that comes in later is refunded then: until then the ' +
     'refund, or a line of it, is `waiting`.',
-  body: strict({
-    order_id: text(255),
-    product_id: Type.Optional(nullable(text(255))),
-    currency: Type.Optional({
-      ...currencyInput,
-      description: 'the currency of the amounts; a different one is refused',
-    }),
-    lines: Type.Optional(
-      Type.Array(
-        strict({
-          order_line_id: Type.Optional(text(255)),
-          external_id: Type.Optional({ ...text(255), description: 'of one commission' }),
-          sale_amount: Type.Optional(saleAmount),
-        }),
-        { minItems: 1, maxItems: 100, description: 'each with either order_line_id or external_id' },
-      ),
-    ),
-    ...input,
-  }),
+  body: orderRefund,
   returns: { 201: refund, 200: refund },
   errors: ['duplicate_external_id', 'refund_exceeds_rest', 'invalid_amount', 'duplicate_entry'],
   handle: async ({ tx, account, body }) => reply(await refundOrder(tx, account, body)),

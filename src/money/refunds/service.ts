@@ -18,7 +18,8 @@ import { lockOrder } from '../refund-lines/locks.ts';
 import { type Asked, shareOf } from '../refund-lines/rule.ts';
 import { followLines } from '../refund-lines/status.ts';
 import { readCommissionRefund, readRefund } from './list.ts';
-import { type OrderRefundInput, type RefundInput, readLines, readRequest } from './request.ts';
+import type { CommissionRefund, OrderRefund, Refund, RefundOfOne } from './record.ts';
+import { readLines, readRequest } from './request.ts';
 import {
   commissionsOfOrder,
   findRefund,
@@ -33,8 +34,8 @@ import {
 import { take } from './take.ts';
 
 /** The answer: the refund's record, and whether this request made it. */
-export interface RefundAnswer {
-  readonly json: Json<unknown>;
+export interface RefundAnswer<T> {
+  readonly json: Json<T>;
   readonly isNew: boolean;
 }
 
@@ -49,8 +50,8 @@ export async function refundCommission(
   tx: Tx,
   account: AccountId,
   id: string,
-  input: RefundInput,
-): Promise<RefundAnswer> {
+  input: RefundOfOne,
+): Promise<RefundAnswer<CommissionRefund>> {
   const request = readRequest(input, { commission_id: id });
   const asked = askedBy({
     amount: input.amount === undefined ? null : BigInt(input.amount),
@@ -103,8 +104,8 @@ async function refuseTooMuch(tx: Tx, account: AccountId, uuid: CommissionId, ask
 export async function refundOrder(
   tx: Tx,
   account: AccountId,
-  input: OrderRefundInput,
-): Promise<RefundAnswer> {
+  input: OrderRefund,
+): Promise<RefundAnswer<Refund>> {
   const { lines, request } = readLines(input);
   await lockBooks(tx, account);
   await lockOrder(tx, account, input.order_id);
@@ -155,7 +156,7 @@ async function takeOfOrder(
 function settleExactly(
   line: RefundLine,
   commissions: readonly Candidate[],
-  input: OrderRefundInput,
+  input: OrderRefund,
 ): Settled<Candidate> {
   const matched = commissions.filter((commission) => concerns(line, commission));
   const settled = settleLine(line, matched);
@@ -168,7 +169,7 @@ function settleExactly(
 }
 
 /** No commission that comes in can have such ids; those that had them before are refunded by them. */
-function refuseUnnameable(input: OrderRefundInput, commissions: readonly Candidate[]): void {
+function refuseUnnameable(input: OrderRefund, commissions: readonly Candidate[]): void {
   const lines = (input.lines ?? []).map(
     ({ order_line_id }, index) => [`lines[${index}].order_line_id`, order_line_id] as const,
   );
@@ -192,7 +193,7 @@ function refuseTwice(settled: readonly Settled<Candidate>[]): void {
   throw fail('duplicate_entry', `lines: two of them name the same commission: ${names}`);
 }
 
-function aboutOf({ reason }: RefundInput, request: RefundRequest) {
+function aboutOf({ reason }: RefundOfOne, request: RefundRequest) {
   const occurredAt = request.occurred_at === null ? null : String(request.occurred_at);
   return { reason: reason ?? null, occurredAt };
 }
@@ -205,7 +206,7 @@ async function replayed(tx: Tx, account: AccountId, externalId: string, request:
   throw fail('duplicate_external_id', `external_id ${externalId} was used for another refund`);
 }
 
-async function recordOf(db: Reader, account: AccountId, uuid: RefundId): Promise<string> {
+async function recordOf(db: Reader, account: AccountId, uuid: RefundId): Promise<Json<Refund>> {
   const json = await readRefund(db, account, uuid);
   if (json === null) throw new Error('a refund that was stored is not there');
   return json;
@@ -222,6 +223,6 @@ export async function refundAt(db: Reader, account: AccountId, reference: string
 }
 
 /** One refund by its id or external_id. Throws `resource_missing`. */
-export async function getRefund(db: Reader, account: AccountId, reference: string): Promise<Json<unknown>> {
+export async function getRefund(db: Reader, account: AccountId, reference: string): Promise<Json<Refund>> {
   return recordOf(db, account, (await refundAt(db, account, reference)).id);
 }

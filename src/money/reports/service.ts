@@ -2,18 +2,13 @@ import type { ListQuery, Page } from '../../contract/lists.ts';
 import type { Reader, Snapshot } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
+import { fromJson } from '../../kernel/json.ts';
 import { parseDay, parseDayIn, type Span } from '../../kernel/time.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
 import { type CsvFile, csvOut } from '../files/csv-export.ts';
 import { refuseInexact } from '../ledger/totals.ts';
+import type { PaidRow, PeriodInput } from './record.ts';
 import { listPaid, paidCopy } from './store.ts';
-
-/** The period of a report: a year, or from one day to another, both in it; an end that is left out is open. */
-export interface PeriodInput {
-  readonly year?: string | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
 
 /** A period as it was asked for, and the instants between which it lies. */
 interface Period {
@@ -22,12 +17,6 @@ interface Period {
   /** The end of a file's name. */
   readonly name: string;
   readonly span: Span;
-}
-
-interface PaidAmounts {
-  readonly paid_amount: number;
-  readonly returned_amount: number;
-  readonly net_amount: number;
 }
 
 const [FIRST_DAY, LAST_DAY] = ['1970-01-01', '2999-12-31'];
@@ -73,10 +62,14 @@ export async function downloadPaidReport(
 }
 
 /** A page of the same rows, in minor units. Throws `invalid_query`, `amount_too_large`. */
-export async function listPaidReport(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
+export async function listPaidReport(
+  db: Reader,
+  account: AccountId,
+  list: ListQuery,
+): Promise<Page<PaidRow>> {
   const { span } = readPeriod(Object.fromEntries(list.given), await zoneOf(db, account));
   const page = await listPaid(db, account, span, list);
-  const { data } = JSON.parse(page.json) as { data: readonly PaidAmounts[] };
+  const { data } = fromJson(page.json);
   for (const { paid_amount, returned_amount, net_amount } of data) {
     refuseInexact(BigInt(Math.max(...[paid_amount, returned_amount, net_amount].map(Math.abs))));
   }

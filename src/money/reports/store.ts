@@ -11,6 +11,7 @@ import type { AccountId } from '../../kernel/ids.ts';
 import { formatInstant, parseDay, type Span } from '../../kernel/time.ts';
 import { type Column, literal, selectList } from '../files/csv-export.ts';
 import { paidAmount } from '../ledger/payout-record.ts';
+import { type PaidRow, record } from './record.ts';
 
 const text = (name: string): Column => [name, `csv_text(a.${name})`];
 const money = (name: string, expression: string): Column => [name, `decimal_text(${expression}, s.currency)`];
@@ -91,7 +92,12 @@ export const paidList: ListDefinition = {
 };
 
 /** A page of what an account paid in a period. */
-export function listPaid(db: Reader, account: AccountId, period: Span, list: ListQuery): Promise<Page> {
+export function listPaid(
+  db: Reader,
+  account: AccountId,
+  period: Span,
+  list: ListQuery,
+): Promise<Page<PaidRow>> {
   return listPage(db, {
     list,
     name: 'paid',
@@ -101,8 +107,6 @@ export function listPaid(db: Reader, account: AccountId, period: Span, list: Lis
     alias: 's',
     where: sql`true`,
     join: sql`join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id`,
-    record: sql`s.affiliate_id, a.external_id, a.name_first, a.name_last, a.email, a.paypal_email, s.currency,
-      s.payout_count, s.commission_count, s.paid as paid_amount, s.returned as returned_amount,
-      s.paid - s.returned as net_amount, s.payout_method, a.country`,
+    record,
   });
 }

@@ -1,9 +1,7 @@
-import { Type } from 'typebox';
 import { noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
-import { currencyInput, listOf, nullable, strict, text } from '../../contract/schemas.ts';
-import { MAX_AMOUNT } from '../../kernel/money.ts';
-import { line } from '../payouts/schema.ts';
-import { payoutReturn } from './schema.ts';
+import { listOf } from '../../contract/schemas.ts';
+import { line } from '../ledger/payout-record.ts';
+import { newReturn, payoutReturn } from './record.ts';
 import { listReturns, returnMoney, undoReturn } from './service.ts';
 import { returnList } from './store.ts';
 
@@ -18,21 +16,7 @@ export const returned = writeRoute({
   description:
     'Books all that was paid or part of it, as often as needed, never more in total than was paid. The affiliate is owed the money ' +
     'again, exempt from the minimum.',
-  body: strict({
-    currency: Type.Optional({
-      ...currencyInput,
-      description: 'ISO 4217, any case; without it all currencies, or with an amount the only currency paid',
-    }),
-    amount: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: MAX_AMOUNT,
-        description: 'minor units that came back; without it everything not yet returned',
-      }),
-    ),
-    reason: text(500),
-    reference: Type.Optional(nullable(text(255))),
-  }),
+  body: newReturn,
   returns: { 200: line },
   errors: [
     'resource_missing',

@@ -7,8 +7,10 @@ import { formatDecimal, normalizeCurrency } from '../../kernel/money.ts';
 import { publish } from '../../outbox/queue.ts';
 import { getCommission } from '../commissions/service.ts';
 import { lockForChange, voidLocked } from '../commissions/state.ts';
-import { payoutSummary } from '../ledger/payout-record.ts';
+import type { PayoutLine } from '../ledger/payout-record.ts';
+import { readSummary } from '../ledger/payouts.ts';
 import { lockPayoutToChange, payoutHead } from '../payouts/service.ts';
+import type { NewReturn, PayoutReturn } from './record.ts';
 import {
   bookReturns,
   hasLine,
@@ -20,15 +22,6 @@ import {
   type PaidLine,
   readLine,
 } from './store.ts';
-
-export interface ReturnInput {
-  /** ISO 4217; without it all currencies the affiliate was paid in. */
-  readonly currency?: string;
-  /** Minor units; without it all that did not come back yet. */
-  readonly amount?: number;
-  readonly reason: string;
-  readonly reference?: string | null;
-}
 
 const noLine = (where = '') => fail('resource_missing', `the affiliate has no line${where} in this payout`);
 
@@ -42,8 +35,8 @@ export async function returnMoney(
   account: AccountId,
   payoutId: string,
   affiliateId: string,
-  input: ReturnInput,
-): Promise<Json<unknown>> {
+  input: NewReturn,
+): Promise<Json<PayoutLine>> {
   const currency = input.currency === undefined ? null : normalizeCurrency(input.currency);
   if (currency === null && input.currency !== undefined) {
     throw fail('invalid_body', `currency must be an ISO 4217 currency code, not ${input.currency}`);
@@ -58,7 +51,7 @@ export async function returnMoney(
     const data = await getCommission(tx, account, idOf('com', commission));
     await publish(tx, { account, type: 'commission.created', data });
   }
-  await publish(tx, { account, type: 'payout.updated', data: await payoutSummary(tx, account, payout) });
+  await publish(tx, { account, type: 'payout.updated', data: await readSummary(tx, account, payout) });
   return readLine(tx, of);
 }
 
@@ -118,7 +111,7 @@ export async function undoReturn(
   await markUndone(tx, account, id);
   const data = await getCommission(tx, account, idOf('com', commission.id));
   await publish(tx, { account, type: 'commission.voided', data });
-  await publish(tx, { account, type: 'payout.updated', data: await payoutSummary(tx, account, payout) });
+  await publish(tx, { account, type: 'payout.updated', data: await readSummary(tx, account, payout) });
 }
 
 /** The returns of an affiliate in a payout, also those that were undone. Throws `resource_missing`. */
@@ -128,7 +121,7 @@ export async function listReturns(
   payoutId: string,
   affiliateId: string,
   list: ListQuery,
-): Promise<Page> {
+): Promise<Page<PayoutReturn>> {
   const { id: payout } = await payoutHead(db, account, payoutId);
   const affiliate = numberIdOf(affiliateId);
   const of: LinesOf | null = affiliate === null ? null : { account, payout, affiliate };

@@ -7,11 +7,14 @@ import {
   oneOf,
   type Page,
 } from '../../contract/lists.ts';
+import { oneRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, CommissionId, PayoutId, ReturnId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
-import { lineJoins, lineRecord } from '../ledger/payout-record.ts';
+import { lineJoins, lineRecord, type PayoutLine } from '../ledger/payout-record.ts';
+import { type PayoutReturn, record } from './record.ts';
 
 /** The lines of an affiliate in a payout; the UUID of the payout. */
 export interface LinesOf {
@@ -120,15 +123,13 @@ export async function markUndone(tx: Tx, account: AccountId, id: ReturnId): Prom
 }
 
 /** The record of an affiliate in a payout. */
-export async function readLine(db: Reader, { account, payout, affiliate }: LinesOf): Promise<string> {
-  const { json } = await oneRow<{ json: string }>(
+export function readLine(db: Reader, { account, payout, affiliate }: LinesOf): Promise<Json<PayoutLine>> {
+  return oneRecord(
     db,
-    sql`select row_to_json(r)::text as json from (
-          select ${lineRecord} from payout_lines l
-          join payouts p on p.account_id = l.account_id and p.id = l.payout_id ${lineJoins}
-          where l.account_id = ${account} and l.payout_id = ${payout} and l.affiliate_id = ${affiliate}) r`,
+    lineRecord,
+    sql`payout_lines l join payouts p on p.account_id = l.account_id and p.id = l.payout_id ${lineJoins}
+        where l.account_id = ${account} and l.payout_id = ${payout} and l.affiliate_id = ${affiliate}`,
   );
-  return json;
 }
 
 export const returnList: ListDefinition = {
@@ -145,15 +146,13 @@ export function listOfLines(
   db: Reader,
   { account, payout, affiliate }: LinesOf,
   list: ListQuery,
-): Promise<Page> {
+): Promise<Page<PayoutReturn>> {
   return listPage(db, {
     list,
     name: 'payout_returns',
     table: 'payout_returns',
     alias: 'r',
     where: sql`r.account_id = ${account} and r.payout_id = ${payout} and r.affiliate_id = ${affiliate}`,
-    record: sql`public_id('ret', r.id) as id, 'payout_return' as object, public_id('po', r.payout_id) as payout_id,
-      r.affiliate_id, r.currency, r.amount, r.reason, r.reference, public_id('com', r.commission_id) as commission_id,
-      iso(r.returned_at) as returned_at, iso(r.undone_at) as undone_at`,
+    record,
   });
 }

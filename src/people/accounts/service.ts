@@ -8,10 +8,11 @@ import { nameFrom } from '../../kernel/names.ts';
 import { clip } from '../../kernel/strict-json.ts';
 import { isZone, UTC } from '../../kernel/zones.ts';
 import { createKey } from '../keys/service.ts';
+import type { Account, AccountChange } from './record.ts';
 import { allAccounts, insertAccount, readAccount, readZone, spelledZone, updateAccount } from './store.ts';
 
 /** Makes an account (tenant) with its payout books. Returns its UUID and record. Throws `invalid_body`. */
-export function createAccount(tx: Tx, name: string): Promise<{ id: AccountId; json: Json<unknown> }> {
+export function createAccount(tx: Tx, name: string): Promise<{ id: AccountId; json: Json<Account> }> {
   return insertAccount(tx, nameFrom(name));
 }
 
@@ -43,7 +44,7 @@ export async function createFirstAccount(tx: Tx): Promise<{ account: AccountId; 
 }
 
 /** The account's settings. */
-export async function getAccount(db: Reader, account: AccountId): Promise<Json<unknown>> {
+export async function getAccount(db: Reader, account: AccountId): Promise<Json<Account>> {
   const json = await readAccount(db, account);
   if (json === null) throw fail('resource_missing', 'no such account');
   return json;
@@ -54,15 +55,6 @@ export async function zoneOf(db: Reader, account: AccountId): Promise<string> {
   return (await readZone(db, account)) ?? UTC;
 }
 
-export interface AccountChanges {
-  readonly name?: string;
-  readonly default_currency?: string;
-  readonly hold_days?: number;
-  readonly minimum_payout?: Readonly<Record<string, number>>;
-  readonly time_zone?: string;
-  readonly paypal_payment_limit?: Readonly<Record<string, number>>;
-}
-
 /**
  * Changes settings; a new hold concerns new commissions only. Throws `invalid_body` for an unknown currency or time
  * zone, or a name with characters that nobody sees.
@@ -70,8 +62,8 @@ export interface AccountChanges {
 export async function changeAccount(
   tx: Tx,
   account: AccountId,
-  input: AccountChanges,
-): Promise<Json<unknown>> {
+  input: AccountChange,
+): Promise<Json<Account>> {
   const changes = assignmentsOf(
     {
       ...input,

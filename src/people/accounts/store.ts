@@ -1,25 +1,21 @@
 import sql, { type Sql } from 'sql-template-tag';
+import { maybeRecord, oneRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { type Account, record } from './record.ts';
 
-const record = sql`public_id('acc', a.id) as id, 'account' as object, a.name, a.default_currency, a.hold_days,
-  a.minimum_payout, a.time_zone, a.paypal_payment_limit, iso(id_time(a.id)) as created_at, iso(greatest(a.updated_at, id_time(a.id))) as updated_at`;
-
-const asJson = (source: Sql) =>
-  sql`select row_to_json(r)::text as json from (select ${record} from ${source} a) r`;
-
-export async function insertAccount(tx: Tx, name: string): Promise<{ id: AccountId; json: string }> {
+export async function insertAccount(tx: Tx, name: string): Promise<{ id: AccountId; json: Json<Account> }> {
   const { id } = await oneRow<{ id: AccountId }>(
     tx,
     sql`insert into accounts (name) values (${name}) returning id`,
   );
   await rows(tx, sql`insert into payout_books (account_id) values (${id})`);
-  return { id, json: (await readAccount(tx, id)) ?? '' };
+  return { id, json: await oneRecord(tx, record, sql`accounts a where a.id = ${id}`) };
 }
 
-export async function readAccount(db: Reader, id: AccountId): Promise<string | null> {
-  const row = await maybeRow<{ json: string }>(db, asJson(sql`(select * from accounts where id = ${id})`));
-  return row?.json ?? null;
+export function readAccount(db: Reader, id: AccountId): Promise<Json<Account> | null> {
+  return maybeRecord(db, record, sql`accounts a where a.id = ${id}`);
 }
 
 /** The time zone of an account, or null. */
@@ -58,7 +54,7 @@ export async function markDemo(tx: Tx, id: AccountId): Promise<void> {
   await rows(tx, sql`update accounts set is_demo = true where id = ${id}`);
 }
 
-export async function updateAccount(tx: Tx, id: AccountId, assignments: Sql): Promise<string> {
-  const updated = sql`update accounts set ${assignments}, updated_at = now() where id = ${id} returning *`;
-  return (await oneRow<{ json: string }>(tx, sql`with changed as (${updated}) ${asJson(sql`changed`)}`)).json;
+export function updateAccount(tx: Tx, id: AccountId, assignments: Sql): Promise<Json<Account>> {
+  const changed = sql`update accounts set ${assignments}, updated_at = now() where id = ${id} returning *`;
+  return oneRecord(tx, record, sql`changed a`, { ctes: sql`changed as (${changed})` });
 }

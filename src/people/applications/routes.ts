@@ -1,7 +1,6 @@
-import { Type } from 'typebox';
 import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
-import { listOf, strict } from '../../contract/schemas.ts';
-import { application, input, newApplication } from './schema.ts';
+import { listOf } from '../../contract/schemas.ts';
+import { application, applicationChange, applicationInput, newApplication } from './record.ts';
 import {
   changeApplication,
   createApplication,
@@ -28,7 +27,7 @@ export const create = writeRoute({
   access: 'full',
   summary: 'Register an OAuth application',
   description: 'Merchants of this server can then grant it access. Its secret is shown in this answer only.',
-  body: strict(input),
+  body: applicationInput,
   returns: { 201: newApplication },
   errors: ['invalid_redirect_uri'],
   secretField: 'client_secret',
@@ -53,11 +52,7 @@ export const change = writeRoute({
   summary: 'Change an OAuth application',
   description:
     'The kind cannot be changed. Removed scopes can no longer be granted; existing grants keep them.',
-  body: strict({
-    name: Type.Optional(input.name),
-    redirect_uris: Type.Optional(input.redirect_uris),
-    scopes: Type.Optional(input.scopes),
-  }),
+  body: applicationChange,
   returns: { 200: application },
   errors: ['resource_missing', 'invalid_redirect_uri'],
   handle: async ({ tx, account, params, body }) =>

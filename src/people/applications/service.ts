@@ -1,11 +1,17 @@
-import type { Scope } from '../../contract/route.ts';
 import type { Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type ApplicationId, uuidOf } from '../../kernel/ids.ts';
-import { type Json, toJson } from '../../kernel/json.ts';
+import type { Json } from '../../kernel/json.ts';
 import { nameFrom } from '../../kernel/names.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
 import { endGrantsOfApplication } from '../grants/service.ts';
+import {
+  type ApplicationChange,
+  type ApplicationInput,
+  type NewOAuthApplication,
+  type OAuthApplication,
+  withSecret,
+} from './record.ts';
 import { type ApplicationKind, isPageOf, mayRedirectTo, refusalOfRedirect } from './redirects.ts';
 import {
   type Application,
@@ -21,12 +27,6 @@ import {
 export type { Application } from './store.ts';
 export { isPageOf, mayRedirectTo };
 
-export interface ApplicationInput {
-  readonly name: string;
-  readonly redirect_uris: readonly string[];
-  readonly scopes: readonly Scope[];
-}
-
 const missing = () => fail('resource_missing', 'no such OAuth application');
 
 function applicationUuid(id: string): ApplicationId {
@@ -36,7 +36,11 @@ function applicationUuid(id: string): ApplicationId {
 }
 
 /** The record of an application. Throws `resource_missing`. */
-export async function getApplication(db: Reader, account: AccountId, id: string): Promise<Json<unknown>> {
+export async function getApplication(
+  db: Reader,
+  account: AccountId,
+  id: string,
+): Promise<Json<OAuthApplication>> {
   const json = await readApplication(db, account, applicationUuid(id));
   if (json === null) throw missing();
   return json;
@@ -49,8 +53,8 @@ export async function getApplication(db: Reader, account: AccountId, id: string)
 export async function createApplication(
   tx: Tx,
   account: AccountId,
-  { kind, ...input }: ApplicationInput & { readonly kind: ApplicationKind },
-): Promise<Json<unknown>> {
+  { kind, ...input }: ApplicationInput,
+): Promise<Json<NewOAuthApplication>> {
   const secret = kind === 'confidential' ? newSecret('phs_') : null;
   const json = await insertApplication(tx, account, {
     kind,
@@ -65,8 +69,8 @@ export async function changeApplication(
   tx: Tx,
   account: AccountId,
   id: string,
-  input: Partial<ApplicationInput>,
-): Promise<Json<unknown>> {
+  input: ApplicationChange,
+): Promise<Json<OAuthApplication>> {
   const uuid = applicationUuid(id);
   const kind = await lockApplication(tx, account, uuid);
   if (kind === null) throw missing();
@@ -76,7 +80,11 @@ export async function changeApplication(
 }
 
 /** Makes a new secret; the old one stops at once. Throws `resource_missing`, `application_is_public`. */
-export async function rotateClientSecret(tx: Tx, account: AccountId, id: string): Promise<Json<unknown>> {
+export async function rotateClientSecret(
+  tx: Tx,
+  account: AccountId,
+  id: string,
+): Promise<Json<NewOAuthApplication>> {
   const uuid = applicationUuid(id);
   const kind = await lockApplication(tx, account, uuid);
   if (kind === null) throw missing();
@@ -109,7 +117,7 @@ export async function isPublicOrigin(db: Reader, origin: string): Promise<boolea
   return uris.some((uri) => isPageOf(uri, origin));
 }
 
-function columnsOf(input: Partial<ApplicationInput>, kind: ApplicationKind): Record<string, unknown> {
+function columnsOf(input: ApplicationChange, kind: ApplicationKind): Record<string, unknown> {
   const columns: Record<string, unknown> = {};
   if (input.name !== undefined) columns.name = nameFrom(input.name);
   if (input.scopes !== undefined) columns.scopes = [...new Set(input.scopes)];
@@ -125,8 +133,4 @@ function columnsOf(input: Partial<ApplicationInput>, kind: ApplicationKind): Rec
 
 function secretColumns(secret: string): Record<string, unknown> {
   return { secret_hash: hashSecret(secret), secret_hint: `${secret.slice(0, 7)}…${secret.slice(-4)}` };
-}
-
-function withSecret(json: Json<unknown>, secret: string | null): Json<unknown> {
-  return `${json.slice(0, -1)},"client_secret":${toJson(secret)}}`;
 }

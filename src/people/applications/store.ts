@@ -7,14 +7,13 @@ import {
   oneOf,
   type Page,
 } from '../../contract/lists.ts';
+import { maybeRecord, oneRecord } from '../../contract/records.ts';
 import type { Scope } from '../../contract/route.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, ApplicationId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { type OAuthApplication, record } from './record.ts';
 import type { ApplicationKind } from './redirects.ts';
-
-const record = sql`public_id('app', p.id) as id, 'oauth_application' as object, p.name, p.kind, p.redirect_uris,
-  p.scopes, p.secret_hint as client_secret_hint, iso(id_time(p.id)) as created_at,
-  iso(greatest(p.updated_at, id_time(p.id))) as updated_at`;
 
 export const applicationList: ListDefinition = {
   id: 'p.id',
@@ -25,7 +24,11 @@ export const applicationList: ListDefinition = {
   },
 };
 
-export function listApplications(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
+export function listApplications(
+  db: Reader,
+  account: AccountId,
+  list: ListQuery,
+): Promise<Page<OAuthApplication>> {
   return listPage(db, {
     list,
     name: 'oauth_applications',
@@ -37,33 +40,30 @@ export function listApplications(db: Reader, account: AccountId, list: ListQuery
 }
 
 /** The record of a live application (UUID), or null. */
-export async function readApplication(
+export function readApplication(
   db: Reader,
   account: AccountId,
   id: ApplicationId,
-): Promise<string | null> {
-  const row = await maybeRow<{ json: string }>(
+): Promise<Json<OAuthApplication> | null> {
+  return maybeRecord(
     db,
-    sql`select row_to_json(r)::text as json from (
-          select ${record} from oauth_applications p
-          where p.account_id = ${account} and p.id = ${id} and p.deleted_at is null) r`,
+    record,
+    sql`oauth_applications p where p.account_id = ${account} and p.id = ${id} and p.deleted_at is null`,
   );
-  return row?.json ?? null;
 }
 
 /** Columns to be written, with values as PostgreSQL takes them. */
 export type Columns = Readonly<Record<string, unknown>>;
 
-export async function insertApplication(tx: Tx, account: AccountId, columns: Columns): Promise<string> {
+export function insertApplication(
+  tx: Tx,
+  account: AccountId,
+  columns: Columns,
+): Promise<Json<OAuthApplication>> {
   const names = Object.keys(columns).map((name) => raw(name));
-  const { json } = await oneRow<{ json: string }>(
-    tx,
-    sql`with p as (
-          insert into oauth_applications (account_id, ${join(names)})
-          values (${account}, ${join(Object.values(columns))}) returning *)
-        select row_to_json(r)::text as json from (select ${record} from p) r`,
-  );
-  return json;
+  const made = sql`insert into oauth_applications (account_id, ${join(names)})
+                   values (${account}, ${join(Object.values(columns))}) returning *`;
+  return oneRecord(tx, record, sql`p`, { ctes: sql`p as (${made})` });
 }
 
 /** The kind of a live application, locked until the transaction ends, or null. */

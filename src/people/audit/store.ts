@@ -10,8 +10,7 @@ import {
 } from '../../contract/lists.ts';
 import { type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, UserId } from '../../kernel/ids.ts';
-
-const ACTORS = ['key', 'user', 'application', 'operator'];
+import { ACTORS, type AuditEntry, record } from './record.ts';
 
 export const auditList: ListDefinition = {
   id: 'l.id',
@@ -25,16 +24,14 @@ export const auditList: ListDefinition = {
   },
 };
 
-export function listEntries(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
+export function listEntries(db: Reader, account: AccountId, list: ListQuery): Promise<Page<AuditEntry>> {
   return listPage(db, {
     list,
     name: 'audit_log',
     table: 'audit_log',
     alias: 'l',
     where: sql`l.account_id = ${account}`,
-    record: sql`public_id('aud', l.id) as id, 'audit_entry' as object,
-      json_build_object('kind', l.actor_kind, 'id', l.actor_id) as actor, public_id('usr', l.user_id) as user_id,
-      l.action, l.target, l.request_id, iso(id_time(l.id)) as created_at`,
+    record,
   });
 }
 

@@ -1,33 +1,8 @@
-import { Type } from 'typebox';
-import { ALL_SCOPES, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
-import { listOf, nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { listOf } from '../../contract/schemas.ts';
+import { grant } from './record.ts';
 import { getGrant, revokeGrant } from './service.ts';
 import { grantList, listGrants } from './store.ts';
-
-const grant = strict(
-  {
-    id: Type.String({ examples: ['grant_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
-    object: Type.Literal('oauth_grant'),
-    application_id: Type.String(),
-    application_name: Type.String(),
-    user_id: Type.String({ description: 'who granted it' }),
-    user_name: Type.String(),
-    scopes: Type.Array(Type.Enum([...ALL_SCOPES], { title: 'Scope' })),
-    status: Type.Enum(['active', 'revoked'], { title: 'GrantStatus' }),
-    last_used_at: nullable(timestamp),
-    revoked_at: nullable(timestamp),
-    revoked_because: nullable(
-      Type.Enum(['merchant', 'application', 'reuse', 'deleted', 'user_removed', 'user_not_owner'], {
-        title: 'GrantEnd',
-        description:
-          'who ended it: this account, the application itself, a code or refresh token that was used twice, the ' +
-          'deletion of the application, the removal of the user, or the user no longer being an owner',
-      }),
-    ),
-    created_at: timestamp,
-  },
-  { title: 'OAuthGrant' },
-);
 
 export const list = readRoute({
   operation: 'listOAuthGrants',

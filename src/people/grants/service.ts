@@ -2,6 +2,7 @@ import type { Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type ApplicationId, type GrantId, type UserId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import type { Grant } from './record.ts';
 import { markRevoked, markRevokedByApplication, markRevokedByUser, readGrant } from './store.ts';
 
 const missing = () => fail('resource_missing', 'no such grant');
@@ -13,7 +14,7 @@ function grantUuid(id: string): GrantId {
 }
 
 /** The record of a grant, of a revoked one too. Throws `resource_missing`. */
-export async function getGrant(db: Reader, account: AccountId, id: string): Promise<Json<unknown>> {
+export async function getGrant(db: Reader, account: AccountId, id: string): Promise<Json<Grant>> {
   const json = await readGrant(db, account, grantUuid(id));
   if (json === null) throw missing();
   return json;

@@ -8,16 +8,11 @@ import {
   opaqueId,
   type Page,
 } from '../../contract/lists.ts';
-import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRecord } from '../../contract/records.ts';
+import { type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, ApplicationId, GrantId, UserId } from '../../kernel/ids.ts';
-
-const record = sql`public_id('grant', g.id) as id, 'oauth_grant' as object,
-  public_id('app', g.application_id) as application_id, p.name as application_name,
-  public_id('usr', g.user_id) as user_id, u.name as user_name, g.scopes,
-  case when g.revoked_at is null then 'active' else 'revoked' end as status, iso(g.last_used_at) as last_used_at,
-  iso(g.revoked_at) as revoked_at, g.revoked_because, iso(id_time(g.id)) as created_at`;
-const names = sql`join oauth_applications p on p.id = g.application_id
-  join users u on u.account_id = g.account_id and u.id = g.user_id`;
+import type { Json } from '../../kernel/json.ts';
+import { type Grant, type GrantEnd, names, record } from './record.ts';
 
 export const grantList: ListDefinition = {
   id: 'g.id',
@@ -32,7 +27,7 @@ export const grantList: ListDefinition = {
   },
 };
 
-export function listGrants(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
+export function listGrants(db: Reader, account: AccountId, list: ListQuery): Promise<Page<Grant>> {
   return listPage(db, {
     list,
     name: 'oauth_grants',
@@ -45,24 +40,21 @@ export function listGrants(db: Reader, account: AccountId, list: ListQuery): Pro
 }
 
 /** The record of a grant (UUID) that was used at least once, or null. */
-export async function readGrant(db: Reader, account: AccountId, id: GrantId): Promise<string | null> {
-  const row = await maybeRow<{ json: string }>(
+export function readGrant(db: Reader, account: AccountId, id: GrantId): Promise<Json<Grant> | null> {
+  return maybeRecord(
     db,
-    sql`select row_to_json(r)::text as json from (
-          select ${record} from oauth_grants g ${names}
-          where g.account_id = ${account} and g.id = ${id} and g.activated_at is not null) r`,
+    record,
+    sql`oauth_grants g ${names}
+        where g.account_id = ${account} and g.id = ${id} and g.activated_at is not null`,
   );
-  return row?.json ?? null;
 }
-
-type Because = 'merchant' | 'application' | 'reuse' | 'deleted' | 'user_removed' | 'user_not_owner';
 
 /** Ends the live grant of an account; false when there is none, or it was ended before. */
 export async function markRevoked(
   tx: Tx,
   account: AccountId,
   id: GrantId,
-  because: Because,
+  because: GrantEnd,
 ): Promise<boolean> {
   const done = await rows(
     tx,
@@ -87,7 +79,7 @@ export function markRevokedByUser(
   return markAllRevoked(tx, sql`account_id = ${account} and user_id = ${user}`, because);
 }
 
-async function markAllRevoked(tx: Tx, which: Sql, because: Because): Promise<void> {
+async function markAllRevoked(tx: Tx, which: Sql, because: GrantEnd): Promise<void> {
   // locked by id, so that two of these cannot wait for each other
   await rows(
     tx,

@@ -1,29 +1,8 @@
-import { Type } from 'typebox';
 import { created, noContent, page, readRoute, writeRoute } from '../../contract/route.ts';
-import { listOf, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
+import { listOf, strict, text } from '../../contract/schemas.ts';
+import { apiKey, newKey } from './record.ts';
 import { createKey, removeKey } from './service.ts';
 import { keyList, listKeys } from './store.ts';
-
-const fields = {
-  id: Type.String({ examples: ['key_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
-  object: Type.Literal('api_key'),
-  name: Type.String(),
-  hint: Type.String({ description: 'the first and last characters of the key' }),
-  created_by: Type.String({ description: 'the id of the key or user that made it' }),
-  last_used_at: nullable({ ...timestamp, description: 'to the minute' }),
-  revoked_at: nullable(timestamp),
-  created_at: timestamp,
-};
-const apiKey = strict(fields, { title: 'ApiKey' });
-const newKey = strict(
-  {
-    ...fields,
-    key: nullable(
-      Type.String({ description: 'the secret, shown once; null when a stored answer is replayed' }),
-    ),
-  },
-  { title: 'NewApiKey' },
-);
 
 export const list = readRoute({
   operation: 'listApiKeys',

@@ -5,6 +5,7 @@ import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type KeyId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
+import { type NewKey, withKey } from './record.ts';
 import { findByHashes, insertKey, revokeKey, touch } from './store.ts';
 
 /**
@@ -15,12 +16,12 @@ export async function createKey(
   tx: Tx,
   account: AccountId,
   input: { name: string; createdBy: string },
-): Promise<{ json: Json<unknown>; secret: string }> {
+): Promise<{ json: Json<NewKey>; secret: string }> {
   const secret = newSecret('ph_');
   const hint = `${secret.slice(0, 6)}…${secret.slice(-4)}`;
   try {
     const record = await insertKey(tx, { account, ...input, hash: hashSecret(secret), hint });
-    return { json: `${record.slice(0, -1)},"key":"${secret}"}`, secret };
+    return { json: withKey(record, secret), secret };
   } catch (error) {
     if (uniqueViolation(error) !== 'api_keys_name') throw error;
     throw fail('duplicate_name', `name: a key named ${input.name} exists; revoke it or choose another name`);

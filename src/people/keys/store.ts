@@ -7,11 +7,11 @@ import {
   oneOf,
   type Page,
 } from '../../contract/lists.ts';
-import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { oneRecord } from '../../contract/records.ts';
+import { type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, KeyId } from '../../kernel/ids.ts';
-
-const record = sql`public_id('key', k.id) as id, 'api_key' as object, k.name, k.hint, k.created_by,
-  iso(k.last_used_at) as last_used_at, iso(k.revoked_at) as revoked_at, iso(id_time(k.id)) as created_at`;
+import type { Json } from '../../kernel/json.ts';
+import { type ApiKey, record } from './record.ts';
 
 export const keyList: ListDefinition = {
   id: 'k.id',
@@ -25,7 +25,7 @@ export const keyList: ListDefinition = {
   },
 };
 
-export function listKeys(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
+export function listKeys(db: Reader, account: AccountId, list: ListQuery): Promise<Page<ApiKey>> {
   return listPage(db, {
     list,
     name: 'api_keys',
@@ -36,18 +36,13 @@ export function listKeys(db: Reader, account: AccountId, list: ListQuery): Promi
   });
 }
 
-export async function insertKey(
+export function insertKey(
   tx: Tx,
   key: { account: AccountId; name: string; hash: Buffer; hint: string; createdBy: string },
-): Promise<string> {
-  const { json } = await oneRow<{ json: string }>(
-    tx,
-    sql`with k as (
-          insert into api_keys (account_id, name, hash, hint, created_by)
-          values (${key.account}, ${key.name}, ${key.hash}, ${key.hint}, ${key.createdBy}) returning *)
-        select row_to_json(r)::text as json from (select ${record} from k) r`,
-  );
-  return json;
+): Promise<Json<ApiKey>> {
+  const made = sql`insert into api_keys (account_id, name, hash, hint, created_by)
+                   values (${key.account}, ${key.name}, ${key.hash}, ${key.hint}, ${key.createdBy}) returning *`;
+  return oneRecord(tx, record, sql`k`, { ctes: sql`k as (${made})` });
 }
 
 /** Marks the key revoked; false when there is no such key, or it was revoked before. */

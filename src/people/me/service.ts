@@ -3,6 +3,7 @@ import type { Reader } from '../../db/connect.ts';
 import { idOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import { membershipsOf } from '../users/people.ts';
+import type { Me } from './record.ts';
 import { accountCalled, programCalled, userCalled } from './store.ts';
 
 const NOBODY = { name: null, email: null };
@@ -11,7 +12,7 @@ const NOBODY = { name: null, email: null };
  * Who makes a request, what they may do and where. Of a signed-in user also the token that writes carry, and the other
  * accounts they are a member of.
  */
-export async function describeCaller(db: Reader, principal: Principal): Promise<Json<unknown>> {
+export async function describeCaller(db: Reader, principal: Principal): Promise<Json<Me>> {
   const { kind, id, role, scopes, session } = principal;
   const account = await accountCalled(db, principal.account);
   const user = kind === 'user' ? await userCalled(db, principal) : null;

@@ -1,22 +1,8 @@
-import { Type } from 'typebox';
 import { noContent, page, readRoute, writeRoute } from '../../contract/route.ts';
-import { listOf, nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { listOf } from '../../contract/schemas.ts';
+import { session } from './record.ts';
 import { endSession } from './service.ts';
 import { listSessions, sessionList } from './store.ts';
-
-const session = strict(
-  {
-    id: Type.String({ examples: ['ses_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
-    object: Type.Literal('session'),
-    user_id: Type.String(),
-    user_agent: nullable(Type.String({ description: 'what the browser called itself' })),
-    address: nullable(Type.String({ description: 'where it was opened from' })),
-    created_at: timestamp,
-    last_seen_at: timestamp,
-    expires_at: Type.String({ format: 'date-time', description: 'when it ends if it is not used before' }),
-  },
-  { title: 'Session' },
-);
 
 export const list = readRoute({
   operation: 'listSessions',

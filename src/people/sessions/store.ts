@@ -12,9 +12,9 @@ import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
 import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, SessionId, UserId } from '../../kernel/ids.ts';
+import { IDLE, record, type Session } from './record.ts';
 
-// How long a session lasts unused, and at the longest.
-const IDLE = sql`interval '7 days'`;
+// How long a session lasts at the longest.
 const LONGEST = sql`interval '30 days'`;
 
 const isLive = sql`s.revoked_at is null and s.expires_at > now() and s.last_seen_at > now() - ${IDLE}`;
@@ -26,16 +26,14 @@ export const sessionList: ListDefinition = {
 };
 
 /** The sessions of an account that have not ended; never what they are found by. */
-export function listSessions(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
+export function listSessions(db: Reader, account: AccountId, list: ListQuery): Promise<Page<Session>> {
   return listPage(db, {
     list,
     name: 'sessions',
     table: 'sessions',
     alias: 's',
     where: sql`s.account_id = ${account} and ${isLive}`,
-    record: sql`public_id('ses', s.id) as id, 'session' as object, public_id('usr', s.user_id) as user_id,
-      s.user_agent, s.address, iso(id_time(s.id)) as created_at, iso(s.last_seen_at) as last_seen_at,
-      iso(least(s.expires_at, s.last_seen_at + ${IDLE})) as expires_at`,
+    record,
   });
 }
 

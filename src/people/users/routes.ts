@@ -1,29 +1,8 @@
-import { Type } from 'typebox';
 import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
-import { email, listOf, nullable, role, strict, text, timestamp } from '../../contract/schemas.ts';
+import { listOf } from '../../contract/schemas.ts';
+import { invitation, newUser, passwordReset, user, userChange } from './record.ts';
 import { changeUser, getUser, inviteUser, removeUser, resetPassword } from './service.ts';
 import { listUsers, userList } from './store.ts';
-
-const fields = {
-  id: Type.String({ examples: ['usr_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
-  object: Type.Literal('user'),
-  email: Type.String(),
-  name: Type.String(),
-  role,
-  status: Type.Enum(['invited', 'active', 'removed'], {
-    title: 'UserStatus',
-    description: 'invited: has not accepted the invitation yet',
-  }),
-  removed_at: nullable(timestamp),
-  created_at: timestamp,
-  updated_at: timestamp,
-};
-const user = strict(fields, { title: 'User' });
-const link = nullable(
-  Type.String({
-    description: 'a link that works once; shown once, and null when a stored answer is replayed',
-  }),
-);
 
 export const list = readRoute({
   operation: 'listUsers',
@@ -45,8 +24,8 @@ export const create = writeRoute({
   description:
     'Payhook sends no e-mail: pass on `invitation_url`, which works once, for 7 days. There the user joins with the password ' +
     'they already have on this server from another account, or chooses a new one. The answer does not reveal which.',
-  body: strict({ email, name: text(200), role }),
-  returns: { 201: strict({ ...fields, invitation_url: link }, { title: 'NewUser' }) },
+  body: invitation,
+  returns: { 201: newUser },
   errors: ['duplicate_email'],
   secretField: 'invitation_url',
   handle: async ({ tx, account, authorizeUrl, body }) =>
@@ -73,7 +52,7 @@ export const change = writeRoute({
   description:
     'A new role applies from the next request. What an owner granted to applications ends when they become a member ' +
     'or a viewer, and does not come back with the role.',
-  body: strict({ name: Type.Optional(text(200)), role: Type.Optional(role) }),
+  body: userChange,
   returns: { 200: user },
   errors: ['resource_missing', 'last_owner'],
   handle: async ({ tx, account, params, body }) => ok(await changeUser(tx, account, params.user_id, body)),
@@ -106,17 +85,7 @@ export const reset = writeRoute({
     'The link works once, for a day. For a user who has not accepted the invitation it is a new one, for 7 days. The ' +
     'old password works until the link is used; then all sessions end. Somebody who is also a member of another ' +
     'account must change the password themselves or use a link from the operator, because it opens both accounts.',
-  returns: {
-    200: strict(
-      {
-        object: Type.Literal('password_reset'),
-        user_id: Type.String(),
-        reset_url: link,
-        expires_at: timestamp,
-      },
-      { title: 'PasswordReset' },
-    ),
-  },
+  returns: { 200: passwordReset },
   errors: ['resource_missing', 'member_elsewhere'],
   secretField: 'reset_url',
   handle: async ({ tx, account, principal, authorizeUrl, params }) =>

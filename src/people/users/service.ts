@@ -13,6 +13,14 @@ import { endSessionsOf } from '../sessions/service.ts';
 import { newEmail } from './email.ts';
 import { dropUnusedPassword, findOrMakePerson, isMemberSomewhere, lockPerson } from './people.ts';
 import {
+  type Invitation,
+  type InvitedUser,
+  type PasswordReset,
+  type User,
+  type UserChange,
+  withInvitation,
+} from './record.ts';
+import {
   endLinks,
   endSetUpLinks,
   hasUsers,
@@ -41,7 +49,7 @@ function userUuid(id: string): UserId {
 }
 
 /** The record of a user, also of one who was removed. Throws `resource_missing`. */
-export async function getUser(db: Reader, account: AccountId, id: string): Promise<Json<unknown>> {
+export async function getUser(db: Reader, account: AccountId, id: string): Promise<Json<User>> {
   const json = await readUser(db, account, userUuid(id));
   if (json === null) throw missing();
   return json;
@@ -62,12 +70,12 @@ export function emailOf(text: string): string {
 export async function inviteUser(
   tx: Tx,
   { account, pages }: { account: AccountId; pages: string },
-  input: { email: string; name: string; role: Role },
-): Promise<Json<unknown>> {
+  input: Invitation,
+): Promise<Json<InvitedUser>> {
   const person = await findOrMakePerson(tx, emailOf(input.email));
   const { id, json } = await addUser(tx, account, { ...input, person, joined: false });
   const { url } = await newLink(tx, { account, pages, byOperator: false }, { id, joined: false });
-  return `${json.slice(0, -1)},"invitation_url":${JSON.stringify(url)}}`;
+  return withInvitation(json, url);
 }
 
 /** Makes a user of a person (UUID). Throws `duplicate_email` or `invalid_body`. */
@@ -75,7 +83,7 @@ export async function addUser(
   tx: Tx,
   account: AccountId,
   input: { person: string; name: string; role: Role; joined: boolean },
-): Promise<{ id: UserId; json: Json<unknown> }> {
+): Promise<{ id: UserId; json: Json<User> }> {
   try {
     return await insertUser(tx, { ...input, account, name: nameFrom(input.name) });
   } catch (error) {
@@ -112,8 +120,8 @@ export async function changeUser(
   tx: Tx,
   account: AccountId,
   id: string,
-  input: { name?: string; role?: Role },
-): Promise<Json<unknown>> {
+  input: UserChange,
+): Promise<Json<User>> {
   const uuid = userUuid(id);
   const changes = assignmentsOf(input.name === undefined ? input : { ...input, name: nameFrom(input.name) }, [
     'name',
@@ -170,7 +178,7 @@ export async function resetPassword(
   tx: Tx,
   { account, pages, principal }: { account: AccountId; pages: string; principal: Principal },
   id: string,
-): Promise<Json<unknown>> {
+): Promise<Json<PasswordReset>> {
   const uuid = userUuid(id);
   const found = await userById(tx, account, uuid);
   if (found === null) throw missing();

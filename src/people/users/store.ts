@@ -8,22 +8,15 @@ import {
   oneOf,
   type Page,
 } from '../../contract/lists.ts';
+import { maybeRecord } from '../../contract/records.ts';
 import type { Role } from '../../contract/route.ts';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, UserId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
 import { normalEmail } from './email.ts';
-
-const record = sql`public_id('usr', u.id) as id, 'user' as object, p.email, u.name, u.role,
-  case when u.removed_at is not null then 'removed' when u.joined_at is null then 'invited' else 'active' end
-    as status,
-  iso(u.removed_at) as removed_at, iso(id_time(u.id)) as created_at,
-  iso(greatest(u.updated_at, id_time(u.id))) as updated_at`;
-
-const withPerson = sql`join people p on p.id = u.person_id`;
-const asJson = (source: Sql) =>
-  sql`select row_to_json(r)::text as json from (select ${record} from ${source} u ${withPerson}) r`;
+import { record, type User, withPerson } from './record.ts';
 
 const STATUSES: Readonly<Record<string, Sql>> = {
   active: sql`u.removed_at is null and u.joined_at is not null`,
@@ -57,7 +50,7 @@ export const userList: ListDefinition = {
 };
 
 /** The users of an account; removed ones only when they are asked for. */
-export function listUsers(db: Reader, account: AccountId, list: ListQuery): Promise<Page> {
+export function listUsers(db: Reader, account: AccountId, list: ListQuery): Promise<Page<User>> {
   const where = sql`u.account_id = ${account}`;
   return listPage(db, {
     list,
@@ -71,9 +64,8 @@ export function listUsers(db: Reader, account: AccountId, list: ListQuery): Prom
 }
 
 /** The record of a user, also of a removed one. */
-export async function readUser(db: Reader, account: AccountId, id: UserId): Promise<string | null> {
-  const source = sql`(select * from users where account_id = ${account} and id = ${id})`;
-  return (await maybeRow<{ json: string }>(db, asJson(source)))?.json ?? null;
+export function readUser(db: Reader, account: AccountId, id: UserId): Promise<Json<User> | null> {
+  return maybeRecord(db, record, sql`users u ${withPerson} where u.account_id = ${account} and u.id = ${id}`);
 }
 
 export interface UserRow {
@@ -126,27 +118,26 @@ export interface NewUser {
   readonly joined: boolean;
 }
 
-export async function insertUser(tx: Tx, user: NewUser): Promise<{ id: UserId; json: string }> {
+export async function insertUser(tx: Tx, user: NewUser): Promise<{ id: UserId; json: Json<User> }> {
   return oneRow(
     tx,
     sql`with u as (
           insert into users (account_id, person_id, name, role, joined_at)
           values (${user.account}, ${user.person}, ${user.name}, ${user.role},
                   case when ${user.joined} then now_ms() end) returning *)
-        select u.id, (${asJson(sql`u`)}) as json from u`,
+        select u.id, (select row_to_json(r)::text from (select ${record}) r) as json from u ${withPerson}`,
   );
 }
 
-export async function updateUser(
+export function updateUser(
   tx: Tx,
   account: AccountId,
   id: UserId,
   assignments: Sql,
-): Promise<string | null> {
-  const updated = sql`update users set ${assignments}, updated_at = now()
+): Promise<Json<User> | null> {
+  const changed = sql`update users set ${assignments}, updated_at = now()
     where account_id = ${account} and id = ${id} and removed_at is null returning *`;
-  const row = await maybeRow<{ json: string }>(tx, sql`with changed as (${updated}) ${asJson(sql`changed`)}`);
-  return row?.json ?? null;
+  return maybeRecord(tx, record, sql`changed u ${withPerson}`, { ctes: sql`changed as (${changed})` });
 }
 
 /** Notes that an invitation was accepted. The user's row is locked already. */

@@ -3,6 +3,7 @@ import sql from 'sql-template-tag';
 import { type Database, maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import { holdLog, isKept } from '../../outbox/queue.ts';
+import { isCovered } from '../../outbox/subscriptions.ts';
 
 /** Carries recoveries on until it is closed. Any number of them share the jobs of one database. */
 export interface Recoverer {
@@ -173,7 +174,7 @@ function queueSlice(tx: Tx, account: AccountId, job: LockedJob & { id: string })
         matched as materialized (
           select event_id from scanned
           where status = any(${[...job.statuses]}::text[])
-            and (${job.types === null} or type like any(${patternsOf(job.types ?? [])}::text[]))
+            and ${isCovered(sql`type`, job.types)}
           order by event_id limit (select room from room)),
         waiting as materialized (
           select q.event_id from matched m
@@ -196,9 +197,4 @@ function queueSlice(tx: Tx, account: AccountId, job: LockedJob & { id: string })
                (select event_id from matched order by event_id desc limit 1) as last_matched,
                (select count(*)::int from pulled) + (select count(*)::int from added) as queued`,
   );
-}
-
-/** Entries such as `payout.paid` and `payout.*` as patterns of LIKE. */
-function patternsOf(types: readonly string[]): string[] {
-  return types.map((type) => type.replaceAll('_', '\\_').replace(/\*$/, '%'));
 }

@@ -42,7 +42,9 @@ export async function publishPlatformEvents(
   const taken = await takeIds(tx, fine);
   const fresh = fine.filter((one) => !taken.get(one)?.earlier);
   const payloads = await store(tx, fresh, taken);
-  const results = new Map(fresh.map((one, index) => [one, { json: payloads[index] ?? '', isNew: true }]));
+  const results = new Map(
+    payloads.map((json, index) => [fresh[index] as Publication, { json, isNew: true }]),
+  );
   return publications.map(
     (one) => refused.get(one) ?? results.get(one) ?? again(one, taken.get(one) as Taken),
   );

@@ -69,7 +69,7 @@ interface Found {
   readonly event: EventId;
   readonly hash: Buffer;
   /** Null when the event was dropped. */
-  readonly payload: string | null;
+  readonly payload: Json<Event> | null;
 }
 
 async function findTaken(tx: Tx, wanted: readonly Wanted[]): Promise<Map<Wanted, Found>> {

@@ -1,16 +1,13 @@
 import sql, { raw } from 'sql-template-tag';
 import type { Filter } from '../../contract/lists.ts';
+import { isCovered } from '../../outbox/subscriptions.ts';
 import { subscriptionProblem } from '../types/types.ts';
 
 /** By what subscriptions may name: a type, or `payout.*` for all that begin so. */
 export const byType = (column: string): Filter => ({
   rule: 'an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist',
   schema: { type: 'string', minLength: 1, maxLength: 100, examples: ['payout.paid', 'payout.*'] },
-  condition: (value) => {
-    if (subscriptionProblem(value) !== null) return null;
-    const field = raw(column);
-    return value.endsWith('*') ? sql`starts_with(${field}, ${value.slice(0, -1)})` : sql`${field} = ${value}`;
-  },
+  condition: (value) => (subscriptionProblem(value) === null ? isCovered(raw(column), [value]) : null),
 });
 
 /** By the `external_id` that a platform published under; `column` is the id of the event. */

@@ -1,4 +1,5 @@
 import { EVENT_TYPES } from '../../outbox/event-types.ts';
+import { covers } from '../../outbox/subscriptions.ts';
 
 const OWN_TYPES = Object.keys(EVENT_TYPES);
 
@@ -47,9 +48,4 @@ export function needsAffiliates(eventTypes: readonly string[] | null): boolean {
   return eventTypes.some((entry) =>
     AFFILIATE_PREFIXES.some((prefix) => entry.startsWith(prefix) || covers(entry, prefix)),
   );
-}
-
-/** Whether an entry of `event_types` stands for this type. */
-function covers(entry: string, type: string): boolean {
-  return entry.endsWith('*') ? type.startsWith(entry.slice(0, -1)) : entry === type;
 }

@@ -1,6 +1,8 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { columnsOf } from '../../contract/records.ts';
 import { ALL_SCOPES } from '../../contract/route.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { extended, type Json, toJson } from '../../kernel/json.ts';
 
 const kind = Type.Enum(['confidential', 'public'], {
   title: 'ApplicationKind',
@@ -12,8 +14,7 @@ const scopes = Type.Array(Type.Enum([...ALL_SCOPES], { title: 'Scope' }), {
   description: 'the scopes that merchants can grant it at most',
 });
 
-/** What a new application is made from, and what of it can be changed. */
-export const input = {
+const input = {
   name: Type.String({ minLength: 1, maxLength: 100, description: 'what merchants see when they are asked' }),
   kind,
   redirect_uris: Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), {
@@ -25,6 +26,17 @@ export const input = {
   }),
   scopes,
 };
+
+/** What an application is made of. */
+export const applicationInput = strict(input);
+export type ApplicationInput = Static<typeof applicationInput>;
+/** What may be changed of one. */
+export const applicationChange = strict({
+  name: Type.Optional(input.name),
+  redirect_uris: Type.Optional(input.redirect_uris),
+  scopes: Type.Optional(input.scopes),
+});
+export type ApplicationChange = Static<typeof applicationChange>;
 
 const fields = {
   id: Type.String({ description: 'the client_id', examples: ['app_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
@@ -42,6 +54,20 @@ const fields = {
 
 /** The application record. */
 export const application = strict(fields, { title: 'OAuthApplication' });
+export type OAuthApplication = Static<typeof application>;
+
+/** Its columns, over `oauth_applications p`. */
+export const record = columnsOf(application, {
+  id: "public_id('app', p.id)",
+  object: "'oauth_application'",
+  name: 'p.name',
+  kind: 'p.kind',
+  redirect_uris: 'p.redirect_uris',
+  scopes: 'p.scopes',
+  client_secret_hint: 'p.secret_hint',
+  created_at: 'iso(id_time(p.id))',
+  updated_at: 'iso(greatest(p.updated_at, id_time(p.id)))',
+});
 
 /** The record with its secret, as creation and rotation answer it. */
 export const newApplication = strict(
@@ -55,3 +81,8 @@ export const newApplication = strict(
   },
   { title: 'NewOAuthApplication' },
 );
+export type NewOAuthApplication = Static<typeof newApplication>;
+
+/** The record with the secret that was just made; null for a public application. */
+export const withSecret = (json: Json<OAuthApplication>, secret: string | null): Json<NewOAuthApplication> =>
+  extended(json, { client_secret: toJson(secret) });

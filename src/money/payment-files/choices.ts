@@ -1,0 +1,25 @@
+import { type Static, Type } from 'typebox';
+import { currencyInput, strict } from '../../contract/schemas.ts';
+
+/** What a request chooses of a file. */
+export const choices = strict({
+  currency: Type.Optional(currencyInput),
+  part: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'the part, if there are more rows than a file may have' }),
+  ),
+  allow_skipped: Type.Optional(
+    Type.Boolean({ description: 'leaves out affiliates the file cannot pay, instead of refusing' }),
+  ),
+  source_currency: Type.Optional({
+    ...currencyInput,
+    description: 'ISO 4217, any case: the currency the transfers are paid from; default the payout currency',
+  }),
+  whole_units: Type.Optional(
+    Type.Enum(['down'], {
+      description:
+        'pays the whole part of amounts in currencies of which the provider takes no fractions; completing with that amount ' +
+        'owes the rest again',
+    }),
+  ),
+});
+export type Choices = Static<typeof choices>;

@@ -1,0 +1,147 @@
+import { type Static, Type } from 'typebox';
+import { columnsOf } from '../../contract/records.ts';
+import {
+  amount,
+  currencyCode,
+  currencyInput,
+  metadata,
+  nullable,
+  numberId,
+  strict,
+  text,
+  timestamp,
+} from '../../contract/schemas.ts';
+import { MAX_AMOUNT } from '../../kernel/money.ts';
+import { payoutFields, exclusionReason as reason } from '../ledger/payout-record.ts';
+import { FILTER_FIELDS, filtersSchema } from './filters.ts';
+
+const leftOut = { currency: currencyCode, reason, amount, commission_count: Type.Integer() };
+/** Who was left out, in one currency, for one reason. */
+export const exclusion = strict({ affiliate_id: Type.Integer(), ...leftOut }, { title: 'PayoutExclusion' });
+export type Exclusion = Static<typeof exclusion>;
+
+/** The columns of who was left out, over `payout_exclusions x`. */
+export const exclusionRecord = columnsOf(exclusion, {
+  affiliate_id: 'x.affiliate_id',
+  currency: 'x.currency',
+  reason: 'x.reason',
+  amount: 'x.amount',
+  commission_count: 'x.commission_count',
+});
+/** Who would be left out, and what would let them in. */
+export const previewExclusion = strict(
+  {
+    affiliate_id: Type.Integer(),
+    name: nullable(Type.String()),
+    email: Type.String(),
+    ...leftOut,
+    minimum_payout: nullable(
+      Type.Integer({ description: 'minor units: the minimum that a sum `below_minimum` does not reach' }),
+    ),
+    available_at: nullable({
+      ...timestamp,
+      description: 'when the first commission `on_hold` becomes available; null when all are held for review',
+    }),
+  },
+  { title: 'PayoutPreviewExclusion' },
+);
+export type PreviewExclusion = Static<typeof previewExclusion>;
+
+/** The answer of Complete. */
+export const completed = strict(
+  {
+    ...payoutFields,
+    unlisted_affiliate_count: Type.Integer({
+      description: 'affiliates who were not listed at all, so all their lines were released',
+    }),
+    unlisted_line_count: Type.Integer({
+      description: 'lines (one per affiliate and currency) that were not listed and were released',
+    }),
+  },
+  { title: 'CompletedPayout' },
+);
+export type CompletedPayout = Static<typeof completed>;
+
+/** What a create would make now. */
+export const preview = strict(
+  {
+    ...payoutFields,
+    id: Type.Null(),
+    number: Type.Null(),
+    revision: Type.Null(),
+    created_by: Type.Null(),
+    created_at: Type.Null(),
+    updated_at: Type.Null(),
+    current_payout_id: nullable(
+      Type.String({ description: 'the unpaid payout that prevents creating this one' }),
+    ),
+  },
+  { title: 'PayoutPreview' },
+);
+export type PayoutPreview = Static<typeof preview>;
+
+const filterHelp = FILTER_FIELDS.map(
+  ({ name, operators, rule }) => `\n- \`${name}\` (${operators.join(', ')}): ${rule}`,
+).join('');
+
+/** What a payout is to be made of. */
+export const selection = strict(
+  {
+    filters: Type.Optional(
+      Type.Unsafe<unknown>({
+        description:
+          'Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators; ' +
+          `all must hold.${filterHelp}`,
+        examples: [null, { currency: 'usd', occurred_at: { lt: '2026-10-01' } }],
+        'x-shown': { anyOf: [filtersSchema, { type: 'null' }] },
+      }),
+    ),
+    search: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: 'every word must be part of a name, e-mail or slug of the affiliate',
+      }),
+    ),
+    ignore_minimum: Type.Optional(Type.Boolean({ description: 'also pays sums below the minimums' })),
+    metadata: Type.Optional(metadata),
+  },
+  { title: 'PayoutSelection' },
+);
+export type SelectionInput = Static<typeof selection>;
+
+const commissionEntry = strict({
+  affiliate_id: { ...numberId, description: 'an affiliate of the payout' },
+  is_paid: Type.Boolean({ description: 'the money has left; false releases what is owed' }),
+  currency: Type.Optional({
+    ...currencyInput,
+    description: 'ISO 4217, any case: the line the entry covers; without it all lines of the affiliate',
+  }),
+  amount: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_AMOUNT,
+      description:
+        'minor units of `currency` that left, at most the amount of the line: the rest is owed again',
+    }),
+  ),
+  payment_reference: Type.Optional(
+    nullable({ ...text(255), description: 'how you find the transfer, stored with the line' }),
+  ),
+});
+export type CommissionEntry = Static<typeof commissionEntry>;
+
+/** Who was paid, as Complete is told. */
+export const completion = strict({
+  commissions: Type.Array(commissionEntry, { minItems: 1 }),
+  require_all: Type.Optional(Type.Boolean({ description: 'refuse unless every line is listed' })),
+  paid_at: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        "when the money left: a day YYYY-MM-DD of the account's time zone, or an RFC 3339 instant; not before the " +
+        'payout was created, not in the future; default now',
+      examples: ['2026-09-30'],
+    }),
+  ),
+  metadata: Type.Optional(metadata),
+});

@@ -1,0 +1,58 @@
+import { type Static, Type } from 'typebox';
+import { columnsOf } from '../../contract/records.ts';
+import { amount, currencyCode, nullable, strict } from '../../contract/schemas.ts';
+import { payoutMethod } from '../affiliates/record.ts';
+
+/** What an affiliate was paid in a period, in one currency and one way. */
+export const paidRow = strict(
+  {
+    affiliate_id: Type.Integer(),
+    external_id: nullable(Type.String()),
+    name_first: nullable(Type.String()),
+    name_last: nullable(Type.String()),
+    email: Type.String(),
+    paypal_email: nullable(Type.String()),
+    currency: currencyCode,
+    payout_count: Type.Integer(),
+    commission_count: Type.Integer(),
+    paid_amount: { ...amount, description: 'minor units that left' },
+    returned_amount: {
+      ...amount,
+      description: 'minor units that came back in the period, whenever they were paid',
+    },
+    net_amount: { ...amount, description: 'the difference; below zero when more came back' },
+    payout_method: payoutMethod,
+    country: nullable(Type.String({ description: 'ISO 3166-1 alpha-2' })),
+  },
+  { title: 'PaidRow' },
+);
+export type PaidRow = Static<typeof paidRow>;
+
+/** Its columns, over the rows `s` that were summed and `affiliates a`. */
+export const record = columnsOf(paidRow, {
+  affiliate_id: 's.affiliate_id',
+  external_id: 'a.external_id',
+  name_first: 'a.name_first',
+  name_last: 'a.name_last',
+  email: 'a.email',
+  paypal_email: 'a.paypal_email',
+  currency: 's.currency',
+  payout_count: 's.payout_count',
+  commission_count: 's.commission_count',
+  paid_amount: 's.paid',
+  returned_amount: 's.returned',
+  net_amount: 's.paid - s.returned',
+  payout_method: 's.payout_method',
+  country: 'a.country',
+});
+
+const day = (description: string) =>
+  Type.Optional(Type.String({ description: `a day YYYY-MM-DD: ${description}`, examples: ['2026-01-01'] }));
+
+/** The period of a report: a year, or from one day to another, both in it; an end that is left out is open. */
+export const period = strict({
+  year: Type.Optional(Type.String({ description: 'four digits, 1970 to 2999', examples: ['2026'] })),
+  from: day('the first day'),
+  to: day('the last day'),
+});
+export type PeriodInput = Static<typeof period>;

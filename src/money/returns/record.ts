@@ -1,0 +1,64 @@
+import { type Static, Type } from 'typebox';
+import { columnsOf } from '../../contract/records.ts';
+import {
+  amount,
+  currencyCode,
+  currencyInput,
+  nullable,
+  strict,
+  text,
+  timestamp,
+} from '../../contract/schemas.ts';
+import { MAX_AMOUNT } from '../../kernel/money.ts';
+
+/** Money of a line that came back, in part or whole. */
+export const payoutReturn = strict(
+  {
+    id: Type.String({ examples: ['ret_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+    object: Type.Literal('payout_return'),
+    payout_id: Type.String(),
+    affiliate_id: Type.Integer(),
+    currency: currencyCode,
+    amount,
+    reason: Type.String(),
+    reference: nullable(Type.String({ description: 'how you find it in your books' })),
+    commission_id: Type.String({ description: 'the adjustment that owes the money again' }),
+    returned_at: timestamp,
+    undone_at: nullable({ ...timestamp, description: 'when it was undone; null = in force' }),
+  },
+  { title: 'PayoutReturn' },
+);
+export type PayoutReturn = Static<typeof payoutReturn>;
+
+/** Its columns, over `payout_returns r`. */
+export const record = columnsOf(payoutReturn, {
+  id: "public_id('ret', r.id)",
+  object: "'payout_return'",
+  payout_id: "public_id('po', r.payout_id)",
+  affiliate_id: 'r.affiliate_id',
+  currency: 'r.currency',
+  amount: 'r.amount',
+  reason: 'r.reason',
+  reference: 'r.reference',
+  commission_id: "public_id('com', r.commission_id)",
+  returned_at: 'iso(r.returned_at)',
+  undone_at: 'iso(r.undone_at)',
+});
+
+/** What a return is made of. */
+export const newReturn = strict({
+  currency: Type.Optional({
+    ...currencyInput,
+    description: 'ISO 4217, any case; without it all currencies, or with an amount the only currency paid',
+  }),
+  amount: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_AMOUNT,
+      description: 'minor units that came back; without it everything not yet returned',
+    }),
+  ),
+  reason: text(500),
+  reference: Type.Optional(nullable(text(255))),
+});
+export type NewReturn = Static<typeof newReturn>;

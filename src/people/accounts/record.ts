@@ -1,0 +1,61 @@
+import { type Static, Type } from 'typebox';
+import { columnsOf } from '../../contract/records.ts';
+import {
+  amounts,
+  currencyCode,
+  currencyInput,
+  minimums,
+  strict,
+  text,
+  timestamp,
+} from '../../contract/schemas.ts';
+
+const holdDays = Type.Integer({ minimum: 0, maximum: 3650, description: 'days a new commission is on hold' });
+const timeZone = Type.String({
+  description: 'IANA name: the time zone of days without a time, in filters, files and reports',
+  examples: ['Europe/Berlin'],
+});
+const paypalLimit = amounts('minor units per currency code: the largest single payment PayPal sends');
+
+/** The account record. */
+export const account = strict(
+  {
+    id: Type.String({ examples: ['acc_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+    object: Type.Literal('account'),
+    name: Type.String(),
+    default_currency: currencyCode,
+    hold_days: holdDays,
+    minimum_payout: minimums,
+    time_zone: timeZone,
+    paypal_payment_limit: paypalLimit,
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  { title: 'Account' },
+);
+export type Account = Static<typeof account>;
+
+/** Its columns, over `accounts a`. */
+export const record = columnsOf(account, {
+  id: "public_id('acc', a.id)",
+  object: "'account'",
+  name: 'a.name',
+  default_currency: 'a.default_currency',
+  hold_days: 'a.hold_days',
+  minimum_payout: 'a.minimum_payout',
+  time_zone: 'a.time_zone',
+  paypal_payment_limit: 'a.paypal_payment_limit',
+  created_at: 'iso(id_time(a.id))',
+  updated_at: 'iso(greatest(a.updated_at, id_time(a.id)))',
+});
+
+/** What may be changed of an account. */
+export const accountChange = strict({
+  name: Type.Optional(text(200)),
+  default_currency: Type.Optional(currencyInput),
+  hold_days: Type.Optional(holdDays),
+  minimum_payout: Type.Optional(minimums),
+  time_zone: Type.Optional(Type.String({ ...timeZone, minLength: 1, maxLength: 100 })),
+  paypal_payment_limit: Type.Optional(paypalLimit),
+});
+export type AccountChange = Static<typeof accountChange>;
