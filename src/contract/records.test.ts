@@ -45,6 +45,9 @@ test('the compiler holds an answer to what the route declares', () => {
   readRoute({ ...common, returns: { 200: refund }, handle: async () => ok(aPayout) });
   // @ts-expect-error: the fee is missing
   readRoute({ ...common, returns: { 200: payoutWithFee }, handle: async () => ok(aPayout) });
+  const withFee = toJson<PayoutWithFee>({ id: 'po_1', amount: 5000, fee: 25 });
+  // @ts-expect-error: the route declares no fee
+  readRoute({ ...common, returns: { 200: payout }, handle: async () => ok(withFee) });
   // @ts-expect-error: a text that nobody made is no record
   readRoute({ ...common, returns: { 200: payout }, handle: async () => ok('{}') });
   // @ts-expect-error: a page of payouts is no page of refunds
