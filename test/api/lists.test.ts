@@ -415,12 +415,14 @@ function badValues(name: string, schema: Json): string[] {
   const prefix = OPAQUE[name];
   if (prefix) return ['', '1', 'null', `${prefix}_1`, `com_${'0'.repeat(32)}`, 'none'];
   if (name === 'search') return ['x'.repeat(201)];
+  if (name === 'response_status') return ['', '0', '99', '600', '20', '2000', '20.5', 'abc'];
+  if (name === 'error_code') return ['', 'TIMEOUT', 'time out', "x'", '1'];
   if (name === 'type') return ['', '*', 'paid', 'PAYOUT.PAID', 'payout.nothing', '\0'];
   return schema.minLength === 1 ? ['', '\0'] : ['\0'];
 }
 
 /** The prefixes of ids that filters take. */
-const OPAQUE: Readonly<Record<string, string>> = { user_id: 'usr', application_id: 'app' };
+const OPAQUE: Readonly<Record<string, string>> = { user_id: 'usr', application_id: 'app', event_id: 'evt' };
 
 /** Filters that look into a field within a field. */
 const INSIDE: Readonly<Record<string, (row: Json) => Json>> = {
@@ -489,6 +491,8 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
     expect(values.length).toBeGreaterThan(1);
     return [...values, ...(schema.enum ?? [])].map((value) => [value, (row) => inside(row) === value]);
   }
+  const log = first.object === 'webhook_event' ? await logCases(name) : null;
+  if (log !== null) return log;
   const found = distinct(rows, name);
   const cases: Case[] = found.slice(0, 12).map((value) => [value, (row) => String(row[name]) === value]);
   const prefix = OPAQUE[name];
@@ -513,6 +517,41 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
   )
     cases.push(EMPTY_HAYSTACK);
   return cases;
+}
+
+/** Filters of the delivery log by fields that are called otherwise there. */
+async function logCases(name: string): Promise<Case[] | null> {
+  if (name === 'external_id') {
+    const published = await world.query<{ external_id: string; id: string }>(
+      `select external_id, 'evt_' || replace(event_id::text, '-', '') as id from event_keys`,
+    );
+    const ids = (external: string) =>
+      published.filter((each) => each.external_id === external).map(({ id }) => id);
+    return ['order-7-created', 'nobody-s'].map((value) => [value, (row) => ids(value).includes(row.id)]);
+  }
+  const rows = await allOf(api, EVENT_LOG);
+  const values = (field: string, more: string[]) => [...distinct(rows, field), ...more];
+  if (name === 'event_id')
+    return values('id', [`evt_${'0'.repeat(32)}`]).map((value) => [value, (row) => row.id === value]);
+  if (name === 'response_status')
+    return values('last_response_status', ['599', '200']).map((value) => [
+      value,
+      (row) => String(row.last_response_status) === value,
+    ]);
+  if (name === 'response_class')
+    return ['2xx', '3xx', '4xx', '5xx', 'none'].map((value) => [
+      value,
+      (row) =>
+        value === 'none'
+          ? row.last_response_status === null && row.attempt_count > 0
+          : String(row.last_response_status).startsWith(value[0]!),
+    ]);
+  if (name === 'error_code')
+    return values('last_error_code', ['dns_error']).map((value) => [
+      value,
+      (row) => row.last_error_code === value,
+    ]);
+  return null;
 }
 
 function spanCases(
@@ -574,6 +613,19 @@ test('every state of a commission is among what the lists were tried with', asyn
     'negative_balance',
     'on_hold',
   ]);
+});
+
+test('filters by answers hold beside a status, and in the log of one endpoint', async () => {
+  const rows = await allOf(api, EVENT_LOG);
+  const failing = rows.filter(({ last_error_code: code }) => code !== null);
+  expect(failing.length).toBeGreaterThan(2);
+  for (const { status, last_error_code: code, webhook_endpoint_id: endpoint } of failing) {
+    const same = rows.filter((row) => row.status === status && row.last_error_code === code);
+    expect((await query(EVENT_LOG, { status, error_code: code })).body.data).toEqual(same);
+    const there = same.filter((row) => row.webhook_endpoint_id === endpoint);
+    const asked = await query(`${ENDPOINTS}/${endpoint}/events`, { status, error_code: code });
+    expect([asked.body.data, asked.body.pagination.total]).toEqual([there, there.length]);
+  }
 });
 
 test('every state of a delivery is among what the lists were tried with', async () => {

@@ -1,5 +1,5 @@
-import sql, { raw } from 'sql-template-tag';
-import type { Filter } from '../../contract/lists.ts';
+import sql, { join, raw, type Sql } from 'sql-template-tag';
+import { type Filter, type ListQuery, oneOf } from '../../contract/lists.ts';
 import { isCovered } from '../../outbox/subscriptions.ts';
 import { subscriptionProblem } from '../types/types.ts';
 
@@ -20,3 +20,61 @@ export const byExternalId = (column: string): Filter => ({
       : sql`${raw(column)} = (select k.event_id from event_keys k
           where k.account_id = ${account} and k.external_id = ${value})`,
 });
+
+const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
+const anything = () => sql`true`;
+
+/** By what came of the last attempt. They are no conditions on rows by themselves: see `answeredSo`. */
+export const byAnswer: Readonly<Record<string, Filter>> = {
+  response_status: {
+    rule: 'an HTTP status from 100 to 599: that of the last answer',
+    schema: { type: 'integer', minimum: 100, maximum: 599 },
+    condition: (value) => (/^[1-5][0-9]{2}$/.test(value) ? anything() : null),
+  },
+  response_class: oneOf(CLASSES, anything),
+  error_code: {
+    rule: 'why the last attempt failed, as in last_error_code',
+    schema: { type: 'string', pattern: '^[a-z_]{1,40}$', examples: ['timeout'] },
+    condition: (value) => (/^[a-z_]{1,40}$/.test(value) ? anything() : null),
+  },
+};
+
+/** The error of what waited at a deleted endpoint, which it shows before workers write it. */
+const ENDED = 'endpoint_deleted';
+
+/** What a list asks for of the last attempts. */
+export interface Answered {
+  /** The condition of a row `d` of the log; null = nothing is asked for. */
+  readonly condition: Sql | null;
+  /** Whether rows that wait at deleted endpoints, and show so, are among them. */
+  readonly showsEnded: boolean;
+}
+
+/**
+ * The condition that the filters of a list by answers and errors make. `last_error_code is not null` stands in it
+ * wherever it must be so: rows whose last attempt failed have an index, and are few beside the log.
+ */
+export function answeredSo({ given }: Pick<ListQuery, 'given'>): Answered {
+  const [status, kind, code] = ['response_status', 'response_class', 'error_code'].map((name) =>
+    given.get(name),
+  );
+  const conditions = [
+    ...(status === undefined ? [] : [sql`d.last_response_status = ${status}::int`]),
+    ...(kind === undefined || kind === 'none'
+      ? []
+      : [sql`d.last_response_status between ${`${kind[0]}00`}::int and ${`${kind[0]}99`}::int`]),
+    ...(kind === 'none' ? [sql`d.last_response_status is null and d.attempt_count > 0`] : []),
+    ...(code === undefined ? [] : [sql`d.last_error_code = ${code} and not ${isEnded}`]),
+  ];
+  if (conditions.length === 0) return { condition: null, showsEnded: false };
+  const isGood = [status?.[0], kind?.[0]].every((digit) => digit === undefined || digit === '2');
+  const isError = code !== undefined || !isGood;
+  const condition = join(isError ? [sql`d.last_error_code is not null`, ...conditions] : conditions, ' and ');
+  return { condition, showsEnded: code === ENDED };
+}
+
+const isEnded = sql`(d.status = 'pending' and exists (
+  select from webhook_endpoints e where e.account_id = d.account_id and e.id = d.endpoint_id and e.deleted_at is not null))`;
+
+/** Filters by what a row of the log holds, and not by when it was made: they are answered by walking rows. */
+export const WALKED = ['type', 'event_id', 'external_id', ...Object.keys(byAnswer)] as const;

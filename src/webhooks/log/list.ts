@@ -16,13 +16,16 @@ import type { Reader } from '../../db/connect.ts';
 import { type AccountId, type EndpointId, uuidOf } from '../../kernel/ids.ts';
 import { countedPage, type Kind } from '../../outbox/counts.ts';
 import { isKept } from '../../outbox/queue.ts';
-import { byType } from './filters.ts';
+import { answeredSo, byAnswer, byExternalId, byType, WALKED } from './filters.ts';
 import { endpointJoin, record, type WebhookEvent } from './record.ts';
 
 const filters: Readonly<Record<string, Filter>> = {
   // a status is no condition on rows: each has a path of its own
   status: oneOf(['pending', 'delivered', 'failed', 'held'], () => sql`true`),
   type: byType('d.type'),
+  event_id: opaqueId('evt', 'd.event_id'),
+  external_id: byExternalId('d.event_id'),
+  ...byAnswer,
   ...idInstants('created_at', 'd.event_id'),
 };
 
@@ -73,7 +76,7 @@ function pathsOf(scope: Scope, list: ListQuery): Paths {
   const status = list.given.get('status');
   if (status === 'pending' || status === 'held') return waiting(scope, status, list);
   const kind = status === 'delivered' || status === 'failed' ? status : 'total';
-  return list.given.has('type') ? walked(scope, kind, list) : counted(scope, kind, list);
+  return WALKED.some((name) => list.given.has(name)) ? walked(scope, kind, list) : counted(scope, kind, list);
 }
 
 /** By sums of minutes, hours and weeks: any page costs what the first one costs, and so does the total. */
@@ -105,11 +108,21 @@ function placeOf({ after }: ListQuery): { event: string; endpoint: string | null
   return event === undefined ? null : { event: event ?? '', endpoint };
 }
 
-/** By walking the rows of a type: linear. */
+/** By walking the rows of a type, of an event, or of those whose last attempt failed: linear in their number. */
 function walked(scope: Scope, kind: Kind, list: ListQuery): Paths {
-  const rows = rowsOf(scope, kind, join([...list.conditions, isKept(sql`d.event_id`)], ' and '));
+  const { condition, showsEnded } = answeredSo(list);
+  const always = join([...list.conditions, isKept(sql`d.event_id`)], ' and ');
+  const asked = condition === null ? always : sql`${always} and ${condition}`;
+  // what waits at a deleted endpoint shows an error that is not written yet
+  const [ended, ctes] = showsEnded
+    ? [kind === 'delivered' ? sql`false` : always, { ctes: over(scope) }]
+    : [asked, kind === 'failed' ? { ctes: over(scope) } : {}];
+  const rows =
+    showsEnded && kind === 'total'
+      ? sql`${rowsOf(scope, kind, asked)} union all select d.* from over d where ${ended}`
+      : rowsOf(scope, kind, asked, ended);
   return {
-    ...(kind === 'failed' ? { ctes: over(scope) } : {}),
+    ...ctes,
     total: sql`select count(*)::int8 as n from (${rows}) d`,
     find: ({ page, after }) => sql`select d.* from (${rows}) d where ${after} ${page}`,
   };
@@ -119,11 +132,11 @@ const ofScope = ({ account, endpoint }: Scope) =>
   sql`d.account_id = ${account} ${endpoint === undefined ? empty : sql`and d.endpoint_id = ${endpoint}`}`;
 
 // Statuses are literals: as parameters they could not use the indexes of rare ones.
-function rowsOf(scope: Scope, kind: Kind, condition: Sql): Sql {
+function rowsOf(scope: Scope, kind: Kind, condition: Sql, ended = condition): Sql {
   const rows = sql`select d.* from deliveries d where ${ofScope(scope)} and ${condition}`;
   if (kind === 'delivered') return sql`${rows} and d.status = 'delivered'`;
   return kind === 'failed'
-    ? sql`${rows} and d.is_failed union all select d.* from over d where ${condition}`
+    ? sql`${rows} and d.is_failed union all select d.* from over d where ${ended}`
     : rows;
 }
 
@@ -145,11 +158,14 @@ const logOf = (queued: Sql) => sql`
 
 /** By the queue, which is small beside the log. What is in it by hand may have been delivered, or have failed, before. */
 function waiting(scope: Scope, status: 'pending' | 'held', list: ListQuery): Paths {
-  const queued = list.given.has('type')
-    ? sql`(select q.*, l.type from queue q cross join lateral (${logOf(sql`q`)}) l)`
+  const { condition } = answeredSo(list);
+  const queued = WALKED.some((name) => list.given.has(name))
+    ? sql`(select q.*, l.type, l.status, l.attempt_count, l.last_response_status, l.last_error_code
+           from queue q cross join lateral (${logOf(sql`q`)}) l)`
     : sql`queue`;
+  const conditions = [ofScope(scope), ...list.conditions, ...(condition === null ? [] : [condition])];
   const keys = sql`from ${queued} d join webhook_endpoints e on e.account_id = d.account_id and e.id = d.endpoint_id
-    where ${join([ofScope(scope), ...list.conditions], ' and ')} and e.deleted_at is null
+    where ${join(conditions, ' and ')} and e.deleted_at is null
       and e.disabled_at ${status === 'held' ? sql`is not null` : sql`is null`}
       and (d.trigger = 'scheduled' or (select l.status from (${logOf(sql`d`)}) l) = 'pending')`;
   return {
