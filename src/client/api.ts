@@ -798,6 +798,34 @@ export interface Me {
   }[];
 }
 
+export interface NeededPaymentFile {
+  /** as the path of the download names it */
+  readonly format: 'paypal' | 'wise';
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  readonly affiliate_count: number;
+  /** minor units of the currency beside it */
+  readonly amount: number;
+  /** how many files its rows are; 0 when it would be empty */
+  readonly part_count: number;
+  /** in it, and above `paypal_payment_limit` */
+  readonly above_limit_count: number;
+  readonly skipped_count: number;
+  /** minor units of the currency beside it */
+  readonly skipped_amount: number;
+  /** who is paid this way and cannot be in the file, 100 at most */
+  readonly skipped: readonly {
+    readonly affiliate_id: number;
+    readonly name: string | null;
+    /** minor units of the currency beside it */
+    readonly amount: number;
+    /** why the file cannot pay them */
+    readonly reason: string;
+  }[];
+  /** the last 100, the newest first */
+  readonly downloads: readonly PaymentFileDownload[];
+}
+
 export interface NewApiKey {
   readonly id: string;
   readonly object: 'api_key';
@@ -973,6 +1001,38 @@ export interface PasswordReset {
   /** a link that works once; shown once, and null when a stored answer is replayed */
   readonly reset_url: string | null;
   readonly expires_at: Timestamp;
+}
+
+export interface PaymentFileDownload {
+  readonly downloaded_at: Timestamp;
+  readonly by: {
+    readonly kind: ActorKind;
+    readonly id: string;
+    readonly name: string | null;
+  };
+  /** of the payout then */
+  readonly revision: number;
+  /** null when the file was whole */
+  readonly part: number | null;
+  /** the unpaid payout has another revision by now: download it again */
+  readonly is_outdated: boolean;
+}
+
+export interface PaymentFiles {
+  readonly object: 'payment_files';
+  readonly payout_id: string;
+  readonly revision: number;
+  readonly files: readonly NeededPaymentFile[];
+  /** who is paid another way: `payout_method` is other */
+  readonly by_hand: readonly {
+    /** ISO 4217, lower case */
+    readonly currency: string;
+    readonly affiliate_count: number;
+    /** minor units of the currency beside it */
+    readonly amount: number;
+  }[];
+  /** the last 100, the newest first */
+  readonly summary_downloads: readonly PaymentFileDownload[];
 }
 
 export interface Payout {
@@ -2160,6 +2220,15 @@ export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
   readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
   /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist */
   readonly type?: string | undefined;
+  /** an id that begins with evt_ */
+  readonly event_id?: string | undefined;
+  /** an external_id that an event was published under */
+  readonly external_id?: string | undefined;
+  /** an HTTP status from 100 to 599: that of the last answer */
+  readonly response_status?: number | undefined;
+  readonly response_class?: '2xx' | '3xx' | '4xx' | '5xx' | 'none' | undefined;
+  /** why the last attempt failed, as in last_error_code */
+  readonly error_code?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -2176,6 +2245,15 @@ export interface ListWebhookEventsQuery extends PageQuery {
   readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
   /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist */
   readonly type?: string | undefined;
+  /** an id that begins with evt_ */
+  readonly event_id?: string | undefined;
+  /** an external_id that an event was published under */
+  readonly external_id?: string | undefined;
+  /** an HTTP status from 100 to 599: that of the last answer */
+  readonly response_status?: number | undefined;
+  readonly response_class?: '2xx' | '3xx' | '4xx' | '5xx' | 'none' | undefined;
+  /** why the last attempt failed, as in last_error_code */
+  readonly error_code?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -2438,6 +2516,15 @@ export interface Operations {
   readonly undoPayoutReturn: {
     readonly path: [payout_id: string, affiliate_id: number, return_id: string];
     readonly result: undefined;
+  };
+  /**
+   * Get which payment files a payout needs. One for each way of payment and currency: whom it pays and whom it
+   * cannot, with the reason and the sums, and who downloaded it at which revision. A download is noted before
+   * its first byte is sent.
+   */
+  readonly getPaymentFiles: {
+    readonly path: [payout_id: string];
+    readonly result: PaymentFiles;
   };
   /**
    * Download a payment file. One row per affiliate and currency: all of them for an unpaid payout, those that
@@ -3062,6 +3149,12 @@ export const OPERATIONS = {
     path: '/v2/affiliates/payouts/{payout_id}/affiliates/{affiliate_id}/returned/{return_id}',
     takes: [],
     gives: 'nothing',
+  },
+  getPaymentFiles: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts/{payout_id}/payment-files',
+    takes: [],
+    gives: 'record',
   },
   downloadPaymentFile: {
     method: 'GET',

@@ -57,6 +57,8 @@ export function resourcesOf({ method, send }: Calls) {
       commissions: method('listPayoutCommissions'),
       /** Who was left out, and why. */
       excluded: method('listPayoutExclusions'),
+      /** Which payment files it needs, whom each leaves out and why, and who downloaded it. */
+      paymentFiles: method('getPaymentFiles'),
       /** A file for whoever moves the money: `summary`, `paypal`, `wise`. */
       paymentFile: method('downloadPaymentFile'),
       /** Books money that came back, all or a part: the affiliate is owed it again. */

@@ -113,6 +113,8 @@ export interface FileReply {
   readonly status: 200;
   readonly stream: Readable;
   readonly headers: Headers;
+  /** Notes, in a transaction of its own, that the file is about to be sent; without the note nothing is. */
+  readonly note?: ((tx: Tx) => Promise<void>) | undefined;
 }
 
 /** What a handler answers, as the server sees it. */
@@ -162,11 +164,12 @@ export const done = (): EmptyReply<200> => ({ kind: 'empty', status: 200, header
 /** 204 without a body. */
 export const noContent = (): EmptyReply<204> => ({ kind: 'empty', status: 204, headers: {} });
 /** 200 with a streamed file. */
-export const file = (stream: Readable, headers: Headers): FileReply => ({
+export const file = (stream: Readable, headers: Headers, note?: FileReply['note']): FileReply => ({
   kind: 'file',
   status: 200,
   stream,
   headers,
+  note,
 });
 
 interface Common<Path extends string, Query extends TObject, Answers extends Returns, Listing> {

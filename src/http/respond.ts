@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ListQuery } from '../contract/lists.ts';
 import type { Reply } from '../contract/route.ts';
+import type { Database } from '../db/connect.ts';
 import { databaseFault } from '../db/faults.ts';
 import { type Failure, Failure as FailureClass, fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
@@ -9,6 +10,17 @@ import { linkHeader } from './links.ts';
 import { pathOf } from './methods.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Notes that a file is about to be sent. Throws when it cannot be noted: then it is not sent. */
+export async function noteFile(db: Database, { method }: FastifyRequest, result: Reply): Promise<void> {
+  if (result.kind !== 'file' || !result.note || method === 'HEAD') return;
+  try {
+    await db.transaction(result.note);
+  } catch (error) {
+    result.stream.once('error', () => undefined).destroy();
+    throw error;
+  }
+}
 
 interface Sent {
   /** Our public address, which a list makes its Link header of. */

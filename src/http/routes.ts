@@ -39,6 +39,7 @@ export const ROUTES: readonly Route[] = [
   returns.returned,
   returns.list,
   returns.undo,
+  paymentFiles.overview,
   paymentFiles.download,
   reports.paid,
   reports.paidRows,

@@ -27,7 +27,7 @@ import { addPages, missingPage, refusePage } from './documents.ts';
 import { checkKey, requestDigest } from './idempotency.ts';
 import { READING, refuseUnrouted } from './methods.ts';
 import { queryOf } from './query.ts';
-import { envelope, sendFailure, sendReply, toFailure } from './respond.ts';
+import { envelope, noteFile, sendFailure, sendReply, toFailure } from './respond.ts';
 import { ROUTES } from './routes.ts';
 import { transactions } from './transactions.ts';
 import { type SpooledUpload, spool, type UploadGate, uploadGate } from './upload.ts';
@@ -244,6 +244,7 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl }: Server
       query,
       list: list as ListQuery,
     });
+    await noteFile(db, request, result);
     return sendReply(request, reply, result, {
       base: baseUrl(),
       list,

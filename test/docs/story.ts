@@ -199,6 +199,7 @@ export async function paying({ show, refuse, chapter }: Recorder): Promise<Froze
   await show('listPayoutExclusions', { path: { payout_id: id } });
   await show('downloadPayout', { path: { payout_id: id } });
   await show('downloadPaymentFile', { path: { payout_id: id, format: 'paypal' } });
+  await show('getPaymentFiles', { path: { payout_id: id } });
   return { id, affiliates: affiliates.map(({ affiliate_id }: { affiliate_id: number }) => affiliate_id) };
 }
 

@@ -13,6 +13,8 @@ export interface CsvFile {
   readonly name: string;
   /** Response headers besides those of every file. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Notes that it is about to be sent. */
+  readonly note?: FileReply['note'];
 }
 
 /** The select list of a file. */
@@ -43,15 +45,16 @@ export async function csvReply(
   snapshot: Database['snapshot'],
   make: (db: Snapshot) => Promise<CsvFile>,
 ): Promise<FileReply> {
-  const { stream, name, headers } = await snapshot(async (db) => {
+  const { stream, name, headers, note } = await snapshot(async (db) => {
     await rows(db, sql`set local enable_nestloop = off`);
     return make(db);
   });
-  return file(stream, {
+  const described = {
     'content-type': 'text/csv; charset=utf-8',
     'content-disposition': `attachment; filename="${name}"`,
     ...headers,
-  });
+  };
+  return file(stream, described, note);
 }
 
 const QUOTE = 0x22;

@@ -1,13 +1,27 @@
-import { readRoute } from '../../contract/route.ts';
+import { ok, readRoute } from '../../contract/route.ts';
 import { csvReply } from '../files/csv-export.ts';
 import { choices } from './choices.ts';
 import { FORMATS } from './formats.ts';
-import { downloadPaymentFile } from './service.ts';
+import { paymentFiles } from './overview.ts';
+import { downloadPaymentFile, getPaymentFiles } from './service.ts';
 
 const formats = FORMATS.map(({ name, choices: taken }) => {
   const takes = taken.length > 0 ? `takes ${taken.join(', ')}` : 'takes no parameters';
   return `\`${name}\` (${takes})`;
 }).join(', ');
+
+export const overview = readRoute({
+  operation: 'getPaymentFiles',
+  path: '/v2/affiliates/payouts/{payout_id}/payment-files',
+  access: 'affiliates',
+  summary: 'Get which payment files a payout needs',
+  description:
+    'One for each way of payment and currency: whom it pays and whom it cannot, with the reason and the sums, and who ' +
+    'downloaded it at which revision. A download is noted before its first byte is sent.',
+  returns: { 200: paymentFiles },
+  errors: ['resource_missing', 'no_current_payout'],
+  handle: async ({ db, account, params }) => ok(await getPaymentFiles(db, account, params.payout_id)),
+});
 
 export const download = readRoute({
   operation: 'downloadPaymentFile',
@@ -37,6 +51,6 @@ export const download = readRoute({
     'several_parts',
     'no_such_part',
   ],
-  handle: ({ snapshot, account, params, query }) =>
-    csvReply(snapshot, (db) => downloadPaymentFile(db, account, params.payout_id, params.format, query)),
+  handle: ({ snapshot, principal, params, query }) =>
+    csvReply(snapshot, (db) => downloadPaymentFile(db, principal, params.payout_id, params.format, query)),
 });

@@ -23,7 +23,10 @@ const DESTINATION = ['name_first', 'name_last', 'email', 'paypal_email', 'payout
  * The query of payments, a row per affiliate and currency: of an unpaid payout all its lines, of a paid one those that
  * were paid, as they were then. Text, as COPY needs it, for the statement that judges them too.
  */
-function paymentRows({ account, payout, format, wholeUnits }: Payments, sourceCurrency = 'null'): string {
+export function paymentRows(
+  { account, payout, format, wholeUnits }: Payments,
+  sourceCurrency = 'null',
+): string {
   const due = 't.amount - t.carried_amount';
   const amount = wholeUnits ? `${due} - ${fraction(due, format.wholeCurrencies)}` : due;
   return `

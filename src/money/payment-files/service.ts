@@ -1,4 +1,5 @@
-import type { Snapshot } from '../../db/connect.ts';
+import type { Principal } from '../../contract/route.ts';
+import type { Reader, Snapshot } from '../../db/connect.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
@@ -8,6 +9,7 @@ import { etagOf, payoutHead } from '../payouts/service.ts';
 import type { Choices } from './choices.ts';
 import type { PaymentFormat } from './format.ts';
 import { FORMATS } from './formats.ts';
+import { insertDownload, readPaymentFiles } from './overview.ts';
 import { type PaymentGroup, paymentCopy, paymentGroups } from './rows.ts';
 
 /**
@@ -18,11 +20,12 @@ import { type PaymentGroup, paymentCopy, paymentGroups } from './rows.ts';
  */
 export async function downloadPaymentFile(
   db: Snapshot,
-  account: AccountId,
+  principal: Principal,
   id: string,
   formatName: string,
   input: Choices,
 ): Promise<CsvFile> {
+  const { account } = principal;
   const format = readFormat(formatName);
   refuseChoices(format, input);
   const wanted = readCurrency('currency', input.currency);
@@ -48,7 +51,16 @@ export async function downloadPaymentFile(
       'payhook-skipped-affiliates': String(countOf(skipped)),
       'payhook-affiliates-above-limit': String(aboveLimit(chosen)),
     },
+    note: (tx) => insertDownload(tx, principal, { ...head, format: format.name, currency, part }),
   };
+}
+
+/** Which files a payout needs, whom each leaves out, and who downloaded it. Throws as `getPayout`. */
+export async function getPaymentFiles(db: Reader, account: AccountId, id: string) {
+  const head = await payoutHead(db, account, id);
+  const json = await readPaymentFiles(db, account, head.id);
+  if (json === null) throw fail('resource_missing', `no such payout: ${id}`);
+  return json;
 }
 
 function readFormat(name: string): PaymentFormat {

@@ -1,0 +1,176 @@
+import sql, { join, raw, type Sql } from 'sql-template-tag';
+import { type Static, Type } from 'typebox';
+import { columnsOf, maybeRecord } from '../../contract/records.ts';
+import type { Principal } from '../../contract/route.ts';
+import { currencyCode, nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, PayoutId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { PROVIDER_FORMATS } from '../../kernel/payments.ts';
+import type { FileHead } from '../payouts/csv.ts';
+import { FORMATS } from './formats.ts';
+import { type FilePart, paymentRows } from './rows.ts';
+
+/** So many affiliates that a file leaves out, and so many downloads, are told. */
+const MOST_TOLD = 100;
+
+const count = Type.Integer({ minimum: 0 });
+const sum = Type.Integer({ description: 'minor units of the currency beside it' });
+
+const download = strict(
+  {
+    downloaded_at: timestamp,
+    by: strict({
+      kind: Type.Enum(['key', 'user', 'application', 'operator'], { title: 'ActorKind' }),
+      id: Type.String(),
+      name: nullable(Type.String()),
+    }),
+    revision: Type.Integer({ description: 'of the payout then' }),
+    part: nullable(Type.Integer({ description: 'null when the file was whole' })),
+    is_outdated: Type.Boolean({
+      description: 'the unpaid payout has another revision by now: download it again',
+    }),
+  },
+  { title: 'PaymentFileDownload' },
+);
+const downloads = Type.Array(download, { description: `the last ${MOST_TOLD}, the newest first` });
+
+const skipped = strict({
+  affiliate_id: Type.Integer(),
+  name: nullable(Type.String()),
+  amount: sum,
+  reason: Type.String({ description: 'why the file cannot pay them' }),
+});
+
+const neededFile = strict(
+  {
+    format: Type.Enum([...PROVIDER_FORMATS], { description: 'as the path of the download names it' }),
+    currency: currencyCode,
+    affiliate_count: count,
+    amount: sum,
+    part_count: Type.Integer({ description: 'how many files its rows are; 0 when it would be empty' }),
+    above_limit_count: Type.Integer({ description: 'in it, and above `paypal_payment_limit`' }),
+    skipped_count: count,
+    skipped_amount: sum,
+    skipped: Type.Array(skipped, {
+      description: `who is paid this way and cannot be in the file, ${MOST_TOLD} at most`,
+    }),
+    downloads,
+  },
+  { title: 'NeededPaymentFile' },
+);
+
+/** The payment files that a payout needs. */
+export const paymentFiles = strict(
+  {
+    object: Type.Literal('payment_files'),
+    payout_id: Type.String({ examples: ['po_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+    revision: Type.Integer(),
+    files: Type.Array(neededFile),
+    by_hand: Type.Array(strict({ currency: currencyCode, affiliate_count: count, amount: sum }), {
+      description: 'who is paid another way: `payout_method` is other',
+    }),
+    summary_downloads: downloads,
+  },
+  { title: 'PaymentFiles' },
+);
+type PaymentFiles = Static<typeof paymentFiles>;
+
+const HAND = 'other';
+/** The format whose file is to pay a row `r`; PayPal takes whom no method is set for. */
+const homeOf = `coalesce(r.payout_method, 'paypal')`;
+
+/** The rows of a format that are its to pay, judged. */
+const judged = (account: AccountId, payout: PayoutId): Sql =>
+  join(
+    FORMATS.filter(({ choices }) => choices.includes('currency')).map(
+      (format) => sql`
+        select ${format.name}::text as format, ${format.maxRows}::int as max_rows, r.currency, r.affiliate_id, r.name,
+               r.amount, ${raw(format.refusal)} as refusal, ${raw(format.aboveLimit)} as is_above
+        from (${raw(paymentRows({ account, payout, format, wholeUnits: false }))}) r
+        where ${raw(homeOf)} = ${format.name}`,
+    ),
+    ' union all ',
+  );
+
+const actorName = `case w.actor_kind
+  when 'user' then (select u.name from users u where u.account_id = w.account_id and public_id('usr', u.id) = w.actor_id)
+  when 'key' then (select k.name from api_keys k where k.account_id = w.account_id and public_id('key', k.id) = w.actor_id)
+  when 'application' then (select o.name from oauth_applications o where public_id('app', o.id) = w.actor_id) end`;
+const downloadRecord = columnsOf(download, {
+  downloaded_at: 'iso(id_time(w.id))',
+  by: `json_build_object('kind', w.actor_kind, 'id', w.actor_id, 'name', ${actorName})`,
+  revision: 'w.revision',
+  part: 'w.part',
+  is_outdated: "p.status = 'unpaid' and w.revision <> p.revision",
+});
+const downloadsOf = (condition: string) => sql`(
+  select coalesce(json_agg(row_to_json(d)), '[]') from (
+    select ${downloadRecord} from payment_file_downloads w
+    where w.account_id = p.account_id and w.payout_id = p.id and ${raw(condition)}
+    order by w.id desc limit ${raw(String(MOST_TOLD))}) d)`;
+
+const isIn = 'filter (where j.refusal is null)';
+const isOut = 'filter (where j.refusal is not null)';
+const fileRecord = columnsOf(neededFile, {
+  format: 'j.format',
+  currency: 'j.currency',
+  affiliate_count: `count(*) ${isIn}`,
+  amount: `coalesce(sum(j.amount) ${isIn}, 0)::int8`,
+  part_count: `ceil(count(*) ${isIn}::numeric / coalesce(max(j.max_rows), greatest(count(*), 1)))::int`,
+  above_limit_count: 'count(*) filter (where j.refusal is null and j.is_above)',
+  skipped_count: `count(*) ${isOut}`,
+  skipped_amount: `coalesce(sum(j.amount) ${isOut}, 0)::int8`,
+  skipped: `coalesce(json_agg(json_build_object('affiliate_id', j.affiliate_id, 'name', j.name, 'amount', j.amount,
+    'reason', j.refusal) order by j.affiliate_id) filter (where j.refusal is not null and j.place <= ${MOST_TOLD}), '[]')`,
+  downloads: downloadsOf('w.format = j.format and w.currency = j.currency'),
+});
+
+const overview = (account: AccountId, payout: PayoutId) =>
+  columnsOf(paymentFiles, {
+    object: "'payment_files'",
+    payout_id: "public_id('po', p.id)",
+    revision: 'p.revision',
+    files: sql`(
+      select coalesce(json_agg(row_to_json(f)), '[]') from (
+        select ${fileRecord} from (
+          select *, row_number() over (partition by format, currency, refusal is null order by affiliate_id) as place
+          from judged) j
+        group by j.format, j.currency order by j.format, j.currency) f)`,
+    by_hand: sql`(
+      select coalesce(json_agg(row_to_json(h)), '[]') from (
+        select r.currency, count(*) as affiliate_count, sum(r.amount)::int8 as amount
+        from (${raw(paymentRows({ account, payout, format: SUMMARY, wholeUnits: false }))}) r
+        where r.payout_method = ${HAND} group by r.currency order by r.currency) h)`,
+    summary_downloads: downloadsOf("w.format = 'summary'"),
+  });
+const SUMMARY = FORMATS.find(({ name }) => name === 'summary') as (typeof FORMATS)[number];
+
+/** The files that a payout (UUID) needs, or null when it is gone. */
+export function readPaymentFiles(
+  db: Reader,
+  account: AccountId,
+  payout: PayoutId,
+): Promise<Json<PaymentFiles> | null> {
+  return maybeRecord(
+    db,
+    overview(account, payout),
+    sql`payouts p where p.account_id = ${account} and p.id = ${payout}`,
+    { ctes: sql`judged as materialized (${judged(account, payout)})` },
+  );
+}
+
+/** Notes that a file is about to be sent. */
+export async function insertDownload(
+  tx: Tx,
+  { account, kind, id }: Principal,
+  { format, currency, part, ...head }: FileHead & Omit<FilePart, 'sourceCurrency'> & { format: string },
+): Promise<void> {
+  // of a payout that was deleted meanwhile there is nothing to note
+  await rows(
+    tx,
+    sql`insert into payment_file_downloads (account_id, payout_id, revision, format, currency, part, actor_kind, actor_id)
+        select account_id, id, ${head.revision}::int, ${format}, ${currency}, ${part}::int, ${kind}, ${id} from payouts
+        where account_id = ${account} and id = ${head.id} for key share`,
+  );
+}
