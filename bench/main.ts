@@ -10,6 +10,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { backlog } from './backlog.ts';
+import { balances } from './balances.ts';
 import { deliveries } from './deliveries.ts';
 import { importing } from './import.ts';
 import { latency } from './latency.ts';
@@ -28,6 +29,7 @@ const GROUPS: readonly Group[] = [
   importing,
   payouts,
   lists,
+  balances,
   requests,
   log,
   deliveries,

@@ -112,7 +112,7 @@ export async function seedAccount(client: pg.Client, name: string): Promise<stri
 /** Statistics and visibility as autovacuum would leave them, and no checkpoint in the middle of a measurement. */
 export async function settle(client: pg.Client): Promise<void> {
   await client.query('vacuum (analyze) commissions');
-  await client.query('analyze affiliates, payouts, payout_lines, payout_line_totals');
+  await client.query('analyze affiliates, affiliate_balances, payouts, payout_lines, payout_line_totals');
   await client.query('checkpoint');
 }
 
@@ -169,4 +169,23 @@ export async function settleDeliveries(client: pg.Client): Promise<void> {
   await client.query('vacuum (analyze) queue, endpoint_state, webhook_endpoints');
   await client.query('analyze events, deliveries, attempts');
   await client.query('checkpoint');
+}
+
+/** Writes the balances of seeded affiliates from their commissions and lines, as a migration does for books that are there. */
+export async function sumBalances(client: pg.Client, account: string): Promise<void> {
+  await client.query('insert into affiliate_balance_marks select $1, now_ms()', [account]);
+  await client.query(
+    `insert into affiliate_balances (account_id, affiliate_id, currency, unpaid, pending, paid, last_paid_at)
+     select $1, affiliate_id, currency, sum(unpaid), sum(pending), sum(paid), max(paid_at)
+     from (
+       select affiliate_id, currency, case when available_at <= now_ms() then amount else 0 end as unpaid,
+              case when available_at <= now_ms() then 0 else amount end as pending, 0 as paid, null::timestamptz as paid_at
+       from commissions where account_id = $1 and payout_id is null and voided_at is null
+       union all
+       select t.affiliate_id, t.currency, 0, 0, t.amount, p.paid_at
+       from payout_line_totals t join payouts p on p.account_id = t.account_id and p.id = t.payout_id
+       where t.account_id = $1 and t.is_paid) part
+     group by 2, 3`,
+    [account],
+  );
 }

@@ -32,7 +32,11 @@ export const ROOMS = [
   ['money/files', 'CSV in and out', []],
   ['money/programs', 'affiliate programs', []],
   ['money/affiliates', 'affiliates, their search and import', ['money/ledger', 'money/files']],
-  ['money/refund-lines', 'what a refund is of, and how it meets commissions that come later', []],
+  [
+    'money/refund-lines',
+    'what a refund is of, and how it meets commissions that come later',
+    ['money/ledger'],
+  ],
   [
     'money/commissions',
     'commissions and adjustments: taking in, holding, voiding',

@@ -87,6 +87,15 @@ export interface AffiliateBalance {
   readonly paid: number;
 }
 
+export interface AffiliateBalances {
+  readonly object: 'affiliate_balances';
+  readonly as_of: Timestamp;
+  /** the unpaid payout */
+  readonly current_payout_id: string | null;
+  /** a row per currency in which something is owed */
+  readonly balances: readonly OwedBalance[];
+}
+
 export interface AffiliateCreatedEvent {
   readonly id: string;
   readonly object: 'event';
@@ -154,6 +163,8 @@ export interface AffiliateWithBalance {
   readonly updated_at: Timestamp;
   /** what the affiliate earned, per currency */
   readonly balance: readonly AffiliateBalance[];
+  /** when a payout last paid the affiliate */
+  readonly last_paid_at: Timestamp | null;
 }
 
 export interface ApiKey {
@@ -958,6 +969,61 @@ export interface OAuthGrant {
    */
   readonly revoked_because: GrantEnd | null;
   readonly created_at: Timestamp;
+}
+
+export interface OwedBalance {
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** minor units: the sum of the states */
+  readonly owed: number;
+  /** a payout without filters would take it now */
+  readonly payable: {
+    /** minor units of the currency beside it */
+    readonly amount: number;
+    readonly affiliate_count: number;
+  };
+  /** not available yet, or held for review */
+  readonly on_hold: {
+    /** minor units of the currency beside it */
+    readonly amount: number;
+    readonly affiliate_count: number;
+  };
+  /** less than the minimum payout of the affiliate */
+  readonly below_minimum: {
+    /** minor units of the currency beside it */
+    readonly amount: number;
+    readonly affiliate_count: number;
+  };
+  /** debts: an amount below zero */
+  readonly negative_balance: {
+    /** minor units of the currency beside it */
+    readonly amount: number;
+    readonly affiliate_count: number;
+  };
+  /** of affiliates who are switched off for payouts */
+  readonly not_ready: {
+    /** minor units of the currency beside it */
+    readonly amount: number;
+    readonly affiliate_count: number;
+  };
+  /** of affiliates who are inactive */
+  readonly affiliate_inactive: {
+    /** minor units of the currency beside it */
+    readonly amount: number;
+    readonly affiliate_count: number;
+  };
+  /** in the unpaid payout */
+  readonly in_payout: {
+    /** minor units of the currency beside it */
+    readonly amount: number;
+    readonly affiliate_count: number;
+  };
+  /** the part of payable whose affiliate has no destination */
+  readonly without_destination: {
+    /** minor units of the currency beside it */
+    readonly amount: number;
+    readonly affiliate_count: number;
+  };
 }
 
 export interface Pagination {
@@ -2073,14 +2139,30 @@ export interface ListPaidReportQuery extends PageQuery {
 
 export interface ListAffiliatesQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
-  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'email' | '-email' | undefined;
+  readonly sort?:
+    | 'id'
+    | '-id'
+    | 'created_at'
+    | '-created_at'
+    | 'email'
+    | '-email'
+    | 'unpaid'
+    | '-unpaid'
+    | undefined;
   readonly status?: 'active' | 'inactive' | undefined;
+  readonly payout_method?: 'paypal' | 'wise' | 'other' | 'none' | undefined;
+  readonly is_ready_for_payout?: boolean | undefined;
+  readonly has_destination?: boolean | undefined;
+  /** an integer from 1 to 9007199254740991 */
+  readonly program_id?: number | undefined;
   /** an e-mail address */
   readonly email?: string | undefined;
   /** a text that is not empty */
   readonly external_id?: string | undefined;
   /** at most 200 characters */
   readonly search?: string | undefined;
+  /** an ISO 4217 currency code */
+  readonly balance_currency?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -2558,10 +2640,13 @@ export interface Operations {
     readonly query?: ListPaidReportQuery;
     readonly result: Page<PaidRow>;
   };
-  /** List affiliates. List affiliates. */
+  /**
+   * List affiliates. With their balances. `sort=-unpaid` begins with whom most is owed that a payout may take,
+   * in `balance_currency`, by default the account's; who has nothing in it stays in the list, at 0.
+   */
   readonly listAffiliates: {
     readonly query?: ListAffiliatesQuery;
-    readonly result: Page<Affiliate>;
+    readonly result: Page<AffiliateWithBalance>;
   };
   /**
    * Create an affiliate. If the affiliate exists, the answer is a 409 whose `Location` is the affiliate with
@@ -2571,6 +2656,14 @@ export interface Operations {
     readonly body: CreateAffiliateBody;
     readonly header: 'Idempotency-Key';
     readonly result: Affiliate;
+  };
+  /**
+   * Get what is owed in all. What all affiliates are owed, by currency and state. `payable` is what a payout
+   * without filters would take now; what else is not in the unpaid payout has the reason for which that would
+   * leave it out.
+   */
+  readonly getBalances: {
+    readonly result: AffiliateBalances;
   };
   /**
    * Import affiliates from CSV. Creates or updates affiliates, matched by external_id, else by e-mail. Columns:
@@ -3172,6 +3265,7 @@ export const OPERATIONS = {
   },
   listAffiliates: { method: 'GET', path: '/v2/affiliates', takes: ['query'], gives: 'page', order: 'id' },
   createAffiliate: { method: 'POST', path: '/v2/affiliates', takes: ['body'], gives: 'record' },
+  getBalances: { method: 'GET', path: '/v2/affiliates/balances', takes: [], gives: 'record' },
   importAffiliates: {
     method: 'POST',
     path: '/v2/affiliates/import',

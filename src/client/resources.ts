@@ -70,7 +70,10 @@ export function resourcesOf({ method, send }: Calls) {
     },
     /** Who is paid. */
     affiliates: {
+      /** With their balances; `{ sort: '-unpaid' }` begins with whom most is owed. */
       list: method('listAffiliates'),
+      /** What all are owed, by currency and state. */
+      balances: method('getBalances'),
       create: method('createAffiliate'),
       /** Creates and updates affiliates from a CSV file, in one transaction. */
       import: method('importAffiliates'),

@@ -113,7 +113,7 @@ const TAGS: Readonly<Record<string, string>> = {
 };
 
 /** Paths under `/v2/affiliates` that are about affiliates themselves. */
-const OF_AFFILIATES = new Set(['import', 'by-external-id']);
+const OF_AFFILIATES = new Set(['import', 'by-external-id', 'balances']);
 
 function tagOf(route: Route): string {
   const parts = route.path.split('/').slice(2);

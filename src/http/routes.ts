@@ -44,6 +44,7 @@ export const ROUTES: readonly Route[] = [
   reports.paid,
   reports.paidRows,
   affiliates.list,
+  affiliates.balances,
   affiliates.create,
   affiliates.importFile,
   affiliates.get,

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { inlinePaths } from '../support/description.ts';
+import { NOTE_MADE } from '../support/seed.ts';
 import type { World } from '../support/world.ts';
 
 export const PAYOUTS = '/v2/affiliates/payouts';
@@ -83,7 +84,8 @@ async function dumpQuery(world: World): Promise<string> {
   const tables = await world.query<{ name: string }>(
     `select relname as name from pg_class
      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
-       and relname not like 'delivery\\_count%' and relname not in ('commission_arrivals', 'server_settings')`,
+       and relname not like all ('{delivery\\_count%,affiliate\\_balance%}')
+       and relname not in ('commission_arrivals', 'program_affiliates', 'server_settings')`,
   );
   return tables
     .map(
@@ -179,8 +181,8 @@ export async function bookDebt(
     `with made as (
      insert into commissions (account_id, affiliate_id, amount, original_amount, available_at, ${names.join(', ')})
      select account_id, id, $2, $2, '2020-01-01', ${names.map((_, index) => `$${index + 3}`).join(', ')}
-     from affiliates where id = $1 returning account_id)
-     insert into commission_arrivals (account_id, count) select account_id, count(*) from made group by 1`,
+     from affiliates where id = $1 returning *),
+     ${NOTE_MADE}`,
     [affiliateId, amount, ...Object.values(row)],
   );
 }

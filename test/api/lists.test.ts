@@ -92,10 +92,7 @@ async function fillAccount(client: Api): Promise<Record<string, string>> {
   await sell(2, () => ({ program_id: programs[2], occurred_at: '2026-01-01T00:00:00Z' }));
   const { data } = (await client.get(`${COMMISSIONS}?status=unpaid&payout_id=none&per_page=2&type=sale`))
     .body;
-  for (const { external_id } of data)
-    await world.query(`update commissions set voided_at = now(), amount = 0 where external_id = $1`, [
-      external_id,
-    ]);
+  for (const { id } of data) await client.post(`${COMMISSIONS}/${id}/void`);
   for (const name of ['ci', 'shop', 'old']) {
     const made = await client.post('/v2/api-keys', { name });
     if (name === 'old') await client.delete(`/v2/api-keys/${made.body.id}`);
@@ -462,6 +459,16 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
     ];
   if (name === 'status' && first.object === 'affiliate_commission') return commissionStatuses();
   if (name === 'affiliate_id' && first.object === 'affiliate_payout') return payoutsOfAffiliates();
+  if (name === 'program_id' && first.object === 'affiliate') return affiliatesOfPrograms();
+  if (name === 'payout_method')
+    return schema.enum.map((word: string): Case => [word, (row) => (row.payout_method ?? 'none') === word]);
+  if (name === 'has_destination')
+    return [
+      ['true', hasDestination],
+      ['false', (row) => !hasDestination(row)],
+    ];
+  // the currency in which the list is sorted
+  if (name === 'balance_currency') return ['USD', 'kwd'].map((code): Case => [code, () => true]);
   if (name === 'is_undone')
     return [
       ['true', (row) => row.undone_at !== null],
@@ -552,6 +559,20 @@ async function logCases(name: string): Promise<Case[] | null> {
       (row) => row.last_error_code === value,
     ]);
   return null;
+}
+
+const hasDestination = ({ payout_method, paypal_email, name_first, name_last }: Json): boolean =>
+  payout_method === 'wise'
+    ? (name_first ?? name_last) !== null
+    : payout_method === 'other' || paypal_email !== null;
+
+/** Programs with the affiliates who earned in them, told from commissions. */
+async function affiliatesOfPrograms(): Promise<Case[]> {
+  const sold = await allOf(api, COMMISSIONS);
+  const programs = distinct(sold, 'program_id');
+  const of = (id: string) =>
+    new Set(sold.filter((row) => String(row.program_id) === id).map((row) => row.affiliate_id));
+  return [...programs, '999999999'].map((id): Case => [id, (row) => of(id).has(row.id)]);
 }
 
 function spanCases(

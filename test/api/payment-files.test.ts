@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { NOTE_MADE } from '../support/seed.ts';
 import { startWorld, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -55,15 +56,15 @@ async function seed(count: number, fields: Readonly<Record<string, string>>): Pr
   const account = (await api.get('/v2/account')).body.id.slice(4);
   const names = Object.keys(fields);
   await world.query(
-    `with made as (
+    `with person as (
        insert into affiliates (account_id, email, ${names.join(', ')})
        select $1, 'seed-' || n || '@example.com', ${names.map((_, index) => `$${index + 3}`).join(', ')}
        from generate_series(1, $2::int) n returning id),
-     sold as (
+     made as (
        insert into commissions (account_id, external_id, affiliate_id, type, currency, amount, original_amount,
          occurred_at, available_at)
-       select $1, 'seed-' || id, id, 'sale', 'usd', 100, 100, '2025-01-01', '2025-01-01' from made returning 1)
-     insert into commission_arrivals (account_id, count) select $1, count(*) from sold`,
+       select $1, 'seed-' || id, id, 'sale', 'usd', 100, 100, '2025-01-01', '2025-01-01' from person returning *),
+     ${NOTE_MADE}`,
     [account, count, ...Object.values(fields)],
   );
 }

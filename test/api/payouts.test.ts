@@ -137,8 +137,8 @@ describe('a new payout', () => {
     await makeCommission(api, id, { external_id: 'paid' });
     await completePayout(api, await makePayout(api));
     await makeCommission(api, id, { external_id: 'held', occurred_at: FUTURE, amount: 30 });
-    await makeCommission(api, id, { external_id: 'voided' });
-    await world.query(`update commissions set voided_at = now(), amount = 0 where external_id = 'voided'`);
+    const voided = await makeCommission(api, id, { external_id: 'voided' });
+    await api.post(`${COMMISSIONS}/${voided.id}/void`);
     await makeCommission(api, id, { external_id: 'good' });
     const payout = await makePayout(api);
     const taken = await allOf(api, `${PAYOUTS}/${payout.id}/commissions`);

@@ -64,7 +64,6 @@ export async function settingUp({ show, refuse, chapter }: Recorder, { world }: 
       'partner-9,grace@example.com,Grace,Hopper,,wise\r\n',
   });
   await refuse('createAffiliate', 'duplicate_email', { body: { email: 'Ada@example.com' } });
-  await show('listAffiliates', { query: { search: 'lovelace', status: 'active' } });
 }
 
 /** August: commissions come in one by one, in a batch and from a file; some are questioned or taken back. */
@@ -150,6 +149,8 @@ export async function earning({ show, refuse, chapter, at, day }: Recorder, { wo
     query: { status: 'unpaid', currency: 'usd', 'occurred_at[gte]': day('2026-08-01'), per_page: 2 },
   });
   await show('getAffiliate', { path: { affiliate_id: ada } });
+  await show('listAffiliates', { query: { sort: '-unpaid', per_page: 2 } });
+  await show('getBalances');
 }
 
 /** Somebody listens: an endpoint, tried before anything depends on it. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { keepHouse } from '../support/chores.ts';
 import { IMBALANCES, UNTOLD } from '../support/imbalances.ts';
 import { makeAffiliates } from '../support/seed.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -212,9 +213,14 @@ async function send(stage: Stage, command: Command, seen: Observed): Promise<str
     case 'end hold':
       // what would take days: the sale happened earlier
       await world.query(
-        `update commissions set occurred_at = occurred_at - interval '30 days',
-           available_at = available_at - interval '30 days', held_available_at = held_available_at - interval '30 days'
-         where public_id('com', id) = $1`,
+        `with before as (select *, -1 as sign from commissions where public_id('com', id) = $1),
+           after as (
+             update commissions set occurred_at = occurred_at - interval '30 days',
+               available_at = available_at - interval '30 days', held_available_at = held_available_at - interval '30 days'
+             where public_id('com', id) = $1 returning *, 1 as sign)
+         insert into affiliate_balance_notes (account_id, affiliate_id, currency, available_at, owed, paid)
+         select account_id, affiliate_id, currency, available_at, sign * amount, 0
+         from (select * from before union all select * from after) changed where payout_id is null and voided_at is null`,
         [seen.commissions[command.row]],
       );
       return '200';
@@ -291,7 +297,9 @@ async function observe({ world, account }: Stage): Promise<Observed> {
 
 /** Sends the commands at once; the answers and rows must be those of the model in one of the orders. */
 async function step(stage: Stage, state: State, commands: readonly Command[], before: Observed) {
+  const folding = keepHouse(stage.world, 'affiliate balances');
   const answers = await Promise.all(commands.map((command) => send(stage, command, before)));
+  await folding;
   const after = await observe(stage);
   const orders =
     commands.length === 1

@@ -29,6 +29,9 @@ export const IMBALANCES = `
   clawed as (
     select account_id, reverses_commission_id as id, sum(original_amount) as amount
     from commissions where reverses_commission_id is not null and voided_at is null group by 1, 2),
+  mark as (
+    select a.id as account_id, coalesce(m.available_at, id_time(a.id)) as at
+    from accounts a left join affiliate_balance_marks m on m.account_id = a.id),
   refunded as (
     select i.account_id, i.commission_id as id, sum(i.amount) as amount
     from refund_items i join refunds r on r.account_id = i.account_id and r.id = i.refund_id
@@ -106,6 +109,35 @@ export const IMBALANCES = `
   from accounts a
   where (select coalesce(sum(count), 0) from commission_arrivals n where n.account_id = a.id)
      <> (select count(*) from commissions c where c.account_id = a.id)
+  union all
+  select 'a balance is not the sum of its commissions', to_json(b)::text
+  from (
+    select account_id, affiliate_id, currency, sum(unpaid) as unpaid, sum(pending) as pending, sum(paid) as paid,
+           max(last_paid_at) as last_paid_at
+    from (
+      select account_id, affiliate_id, currency, unpaid, pending, paid, last_paid_at from affiliate_balances
+      union all
+      select n.account_id, affiliate_id, currency, case when n.available_at <= at then owed else 0 end,
+             case when n.available_at <= at then 0 else owed end, paid, last_paid_at
+      from affiliate_balance_notes n join mark on mark.account_id = n.account_id
+      union all
+      select c.account_id, affiliate_id, currency, case when c.available_at <= at then -amount else 0 end,
+             case when c.available_at <= at then 0 else -amount end, 0, null
+      from commissions c join mark on mark.account_id = c.account_id where payout_id is null and voided_at is null
+      union all
+      select account_id, affiliate_id, currency, 0, 0, -(amount - carried_amount - returned_amount), null
+      from line where is_paid) part
+    group by 1, 2, 3) b
+  where (unpaid, pending, paid) <> (0, 0, 0) or last_paid_at is distinct from (
+    -- what the API takes is not before the payout was made: a test moved it
+    select case when bool_and(p.paid_at >= id_time(p.id)) then max(p.paid_at) else b.last_paid_at end
+    from payout_line_totals t join payouts p on p.account_id = t.account_id and p.id = t.payout_id
+    where t.is_paid and (t.account_id, t.affiliate_id, t.currency) = (b.account_id, b.affiliate_id, b.currency))
+  union all
+  select 'nobody noted that an affiliate earned in a program', to_json(e)::text
+  from (select account_id, program_id, affiliate_id from commissions where program_id is not null
+        except select * from program_affiliates
+        except select account_id, program_id, affiliate_id from affiliate_balance_notes) e
   union all
   select 'two unpaid payouts', account_id::text
   from payouts where status = 'unpaid' group by account_id having count(*) > 1

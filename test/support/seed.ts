@@ -2,6 +2,12 @@ import { CALLBACK, register, signedIn, tokensFor } from '../oauth/support.ts';
 import type { Api } from './api.ts';
 import type { World } from './world.ts';
 
+/** What the API notes of commissions that come in: CTEs for a test that inserts some itself, `made`, returning all of them. */
+export const NOTE_MADE = `arrived as (
+    insert into commission_arrivals (account_id, count) select account_id, count(*) from made group by 1)
+  insert into affiliate_balance_notes (account_id, affiliate_id, currency, available_at, owed, paid)
+  select account_id, affiliate_id, currency, available_at, amount, 0 from made`;
+
 /** One commission to be taken in; the rest has defaults. */
 export interface Sale {
   readonly external_id: string;

@@ -194,7 +194,8 @@ export async function dump(
   const tables = await world.query<{ name: string }>(
     `select relname as name from pg_class
      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
-       and relname not like 'delivery\\_count%' and relname not in ('commission_arrivals', 'server_settings') order by 1`,
+       and relname not like all ('{delivery\\_count%,affiliate\\_balance%}')
+       and relname not in ('commission_arrivals', 'program_affiliates', 'server_settings') order by 1`,
   );
   const parts: string[] = [];
   for (const { name } of tables.filter((table) => !without.includes(table.name))) {

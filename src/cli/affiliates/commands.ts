@@ -9,6 +9,7 @@ import { type MetadataOption, REPLACES, readMetadata, withMetadata } from '../co
 import { type ListOptions, queryOf } from '../command/query.ts';
 import { withClient } from '../command/session.ts';
 import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
+import { findProgram } from '../finders/program.ts';
 import { addAffiliateImport } from '../imports/imports.ts';
 import { addAdjust } from './adjust.ts';
 import { affiliateTable, describeAffiliate } from './view.ts';
@@ -17,6 +18,11 @@ interface AffiliateFilters extends ListOptions {
   readonly email?: string;
   readonly externalId?: string;
   readonly search?: string;
+  readonly program?: string;
+  readonly payoutMethod?: PayoutMethod | 'none';
+  readonly ready?: 'yes' | 'no';
+  readonly destination?: 'yes' | 'no';
+  readonly balanceCurrency?: string;
 }
 
 interface AffiliateFields extends MetadataOption {
@@ -61,12 +67,19 @@ function addList(affiliates: Command, cli: Cli): void {
     .option('--status <status>', 'active or inactive')
     .option('--search <words>', 'every word is part of a name, e-mail or slug')
     .option('--email <email>', 'the e-mail address')
-    .option('--external-id <id>', 'the id you gave it');
-  withPages(list, { nouns: 'affiliates', sort: 'id, created_at, email' })
-    .option('--json', 'print the page (a list of Affiliate)')
+    .option('--external-id <id>', 'the id you gave it')
+    .option('--program <program>', 'who earned in it: its id, or its name')
+    .addOption(new Option('--payout-method <method>', 'how it is paid').choices([...PAYOUT_METHODS, 'none']))
+    .addOption(new Option('--ready <yes|no>', 'ready for payout').choices(['yes', 'no']))
+    .addOption(
+      new Option('--destination <yes|no>', 'whether it is known where to pay').choices(['yes', 'no']),
+    )
+    .option('--balance-currency <code>', "the currency that --sort unpaid goes by; the account's by default");
+  withPages(list, { nouns: 'affiliates', sort: 'id, created_at, email, unpaid' })
+    .option('--json', 'print the page (a list of AffiliateWithBalance)')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ payhook affiliates list --search lovelace\n  $ payhook affiliates list --status inactive --json\n',
+      '\nExamples:\n  $ payhook affiliates list --search lovelace\n  $ payhook affiliates list --sort=-unpaid --balance-currency eur\n  $ payhook affiliates list --ready no --json\n',
     )
     .action((options: AffiliateFilters) => cli.run(() => listAffiliates(cli, options)));
 }
@@ -181,12 +194,20 @@ function fieldsOf(options: AffiliateFields): ChangeAffiliateBody {
   };
 }
 
-async function listAffiliates(
-  { terminal, account }: Cli,
-  { externalId, ...rest }: AffiliateFilters,
-): Promise<undefined> {
-  const query = { ...queryOf<ListAffiliatesQuery>(rest), external_id: externalId };
-  const page = await withClient({ terminal, account: account() }, (client) => client.affiliates.list(query));
+async function listAffiliates({ terminal, account }: Cli, options: AffiliateFilters): Promise<undefined> {
+  const { externalId, program, payoutMethod, ready, destination, balanceCurrency, ...rest } = options;
+  const isYes = (answer: 'yes' | 'no' | undefined) => (answer === undefined ? undefined : answer === 'yes');
+  const page = await withClient({ terminal, account: account() }, async (client) =>
+    client.affiliates.list({
+      ...queryOf<ListAffiliatesQuery>(rest),
+      external_id: externalId,
+      program_id: program === undefined ? undefined : await findProgram(client, program),
+      payout_method: payoutMethod,
+      is_ready_for_payout: isYes(ready),
+      has_destination: isYes(destination),
+      balance_currency: balanceCurrency,
+    } as ListAffiliatesQuery),
+  );
   terminal.result(page, () =>
     describePage(page, 'affiliate', (data) => affiliateTable(data, terminal), terminal),
   );

@@ -17,12 +17,14 @@ export function fullName({ name_first, name_last }: Affiliate): string | null {
 }
 
 /** A page of affiliates, a line each. */
-export function affiliateTable(affiliates: readonly Affiliate[], { paint }: Terminal): string {
+export function affiliateTable(affiliates: readonly AffiliateWithBalance[], { paint }: Terminal): string {
   return table(
     [
       { heading: 'ID', right: true },
       { heading: 'NAME', most: LONGEST_NAME },
       { heading: 'E-MAIL', most: LONGEST_EMAIL },
+      { heading: 'UNPAID', right: true },
+      { heading: 'LAST PAID' },
       { heading: 'METHOD' },
       { heading: 'READY' },
       { heading: 'STATUS' },
@@ -32,6 +34,8 @@ export function affiliateTable(affiliates: readonly Affiliate[], { paint }: Term
       String(affiliate.id),
       fullName(affiliate) ?? '',
       affiliate.email,
+      unpaidOf(affiliate),
+      affiliate.last_paid_at?.slice(0, 10) ?? '',
       affiliate.payout_method ?? '',
       affiliate.is_ready_for_payout ? 'yes' : 'no',
       affiliate.status,
@@ -39,6 +43,14 @@ export function affiliateTable(affiliates: readonly Affiliate[], { paint }: Term
     ]),
     paint.faint,
   );
+}
+
+/** `12.00 EUR, 1525.84 USD`: what the next payout may take. */
+function unpaidOf({ balance }: AffiliateWithBalance): string {
+  return balance
+    .filter(({ unpaid }) => unpaid !== 0)
+    .map(({ unpaid, currency }) => `${decimal({ amount: unpaid, currency })} ${currency.toUpperCase()}`)
+    .join(', ');
 }
 
 /** One affiliate, for people, with the balance when it is known. */

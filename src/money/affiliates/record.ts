@@ -1,4 +1,3 @@
-import sql from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import {
@@ -56,6 +55,7 @@ export const affiliateWithBalance = strict(
   {
     ...fields,
     balance: Type.Array(balance, { description: 'what the affiliate earned, per currency' }),
+    last_paid_at: nullable({ ...timestamp, description: 'when a payout last paid the affiliate' }),
   },
   { title: 'AffiliateWithBalance' },
 );
@@ -83,21 +83,43 @@ const columns = {
 /** The columns of the record, over `affiliates a`. */
 export const record = columnsOf(affiliate, columns);
 
-/** The same with the balance per currency: pending, unpaid, in the unpaid payout, paid net of what came back. */
+/** The same with the balance, behind `fresh` and over `balanceJoin`. */
 export const recordWithBalance = columnsOf(affiliateWithBalance, {
   ...columns,
-  balance: sql`(
-    select coalesce(json_agg(b), '[]') from (
-      select c.currency,
-             coalesce(sum(c.amount) filter (where c.payout_id is null and c.available_at > now()), 0) as pending,
-             coalesce(sum(c.amount) filter (where c.payout_id is null and c.available_at <= now()), 0) as unpaid,
-             coalesce(sum(c.amount) filter (where p.status = 'unpaid'), 0) as in_payout,
-             coalesce(sum(c.amount) filter (where p.status = 'paid'), 0)
-               - coalesce(sum(c.amount) filter (where c.returns_payout_id is not null), 0) as paid
-      from commissions c left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
-      where c.account_id = a.account_id and c.affiliate_id = a.id and c.voided_at is null
-      group by c.currency order by c.currency) b)`,
+  balance: 'b.balance',
+  last_paid_at: 'iso(b.last_paid_at)',
 });
+
+const state = (description: string) =>
+  strict({ amount, affiliate_count: Type.Integer({ minimum: 0 }) }, { description });
+/** What is owed in all. */
+export const owedInAll = strict(
+  {
+    object: Type.Literal('affiliate_balances'),
+    as_of: timestamp,
+    current_payout_id: nullable(Type.String({ description: 'the unpaid payout' })),
+    balances: Type.Array(
+      strict(
+        {
+          currency: currencyCode,
+          owed: { ...amount, description: 'minor units: the sum of the states' },
+          payable: state('a payout without filters would take it now'),
+          on_hold: state('not available yet, or held for review'),
+          below_minimum: state('less than the minimum payout of the affiliate'),
+          negative_balance: state('debts: an amount below zero'),
+          not_ready: state('of affiliates who are switched off for payouts'),
+          affiliate_inactive: state('of affiliates who are inactive'),
+          in_payout: state('in the unpaid payout'),
+          without_destination: state('the part of payable whose affiliate has no destination'),
+        },
+        { title: 'OwedBalance' },
+      ),
+      { description: 'a row per currency in which something is owed' },
+    ),
+  },
+  { title: 'AffiliateBalances' },
+);
+export type OwedInAll = Static<typeof owedInAll>;
 
 const optional = {
   name_first: Type.Optional(nullable(text(200))),

@@ -3,6 +3,7 @@ import { created, ok, page, readRoute, writeRoute } from '../../contract/route.t
 import { listOf, strict } from '../../contract/schemas.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
 import { importAffiliates } from './import.ts';
+import { readBalances } from './owed.ts';
 import {
   affiliate,
   affiliateChange,
@@ -10,6 +11,7 @@ import {
   affiliateWithBalance,
   namedAffiliateChange,
   newAffiliate,
+  owedInAll,
 } from './record.ts';
 import {
   changeAffiliate,
@@ -25,9 +27,25 @@ export const list = readRoute({
   path: '/v2/affiliates',
   access: 'affiliates',
   summary: 'List affiliates',
+  description:
+    'With their balances. `sort=-unpaid` begins with whom most is owed that a payout may take, in `balance_currency`, ' +
+    "by default the account's; who has nothing in it stays in the list, at 0.",
   list: affiliateList,
-  returns: { 200: listOf(affiliate) },
+  returns: { 200: listOf(affiliateWithBalance) },
   handle: async ({ db, account, list }) => page(await listAffiliates(db, account, list)),
+});
+
+export const balances = readRoute({
+  operation: 'getBalances',
+  path: '/v2/affiliates/balances',
+  access: 'affiliates',
+  summary: 'Get what is owed in all',
+  description:
+    'What all affiliates are owed, by currency and state. `payable` is what a payout without filters would take now; what ' +
+    'else is not in the unpaid payout has the reason for which that would leave it out.',
+  returns: { 200: owedInAll },
+  errors: ['amount_too_large'],
+  handle: async ({ db, account }) => ok(await readBalances(db, account)),
 });
 
 export const create = writeRoute({

@@ -3,6 +3,7 @@ import { maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, CommissionId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { arrivals } from '../ledger/arrivals.ts';
+import { changeCommissions, NOTED } from '../ledger/balances.ts';
 import type { Orders } from '../refund-lines/locks.ts';
 import { applyWaiting } from '../refund-lines/waiting.ts';
 import { type Commission, type ImportedCommissions, payoutJoin, record } from './record.ts';
@@ -56,7 +57,7 @@ const holdEnd = sql`case when hold.days = 0 then at.occurred
  * Inserts what is not there yet. In the order of external_id, whatever the order given: two that take the same
  * commissions in wait for each other in one order and cannot deadlock.
  */
-const insertNew = (account: AccountId, source: Sql, returning: Sql) => sql`
+const insertNew = (account: AccountId, source: Sql) => sql`
   insert into commissions (account_id, external_id, affiliate_id, program_id, type, currency, amount, original_amount,
     sale_amount, rate_bps, order_id, order_line_id, customer_email, product_id, product_name, description, occurred_at,
     available_at, metadata)
@@ -71,7 +72,7 @@ const insertNew = (account: AccountId, source: Sql, returning: Sql) => sql`
     select case when s.type = 'adjustment' then 0 else coalesce(g.hold_days, a.hold_days) end as days) hold
   order by s.external_id collate "C", s.line
   on conflict (account_id, external_id) do nothing
-  returning ${returning}`;
+  returning external_id, ${NOTED}`;
 
 /**
  * Inserts what is not there yet (by external_id) and returns how many rows that were. Refunds that came before them are
@@ -85,7 +86,7 @@ export async function insertCommissions(
 ): Promise<number> {
   const { count } = await oneRow<{ count: number }>(
     tx,
-    sql`with made as (${insertNew(account, source, sql`1`)}), arrived as (${arrivals(account)})
+    sql`with made as (${insertNew(account, source)}), ${arrivals(account)}
         select count(*)::int as count from made`,
   );
   if (count > 0) await applyWaiting(tx, account, source, orders);
@@ -101,7 +102,7 @@ export async function insertAndName(
 ): Promise<Set<string>> {
   const made = await rows<{ external_id: string }>(
     tx,
-    sql`with made as (${insertNew(account, source, sql`external_id`)}), arrived as (${arrivals(account)})
+    sql`with made as (${insertNew(account, source)}), ${arrivals(account)}
         select external_id from made`,
   );
   if (made.length > 0) await applyWaiting(tx, account, source, orders);
@@ -196,30 +197,24 @@ export async function markVoided(
   id: CommissionId,
   reason: string | null,
 ): Promise<void> {
-  await rows(
-    tx,
-    sql`update commissions set voided_at = clock_timestamp(), void_reason = ${reason}, payout_id = null,
-          available_at = coalesce(held_available_at, available_at), held_available_at = null,
-          updated_at = clock_timestamp()
-        where account_id = ${account} and id = ${id}`,
-  );
+  await changeCommissions(tx, account, {
+    which: sql`id = ${id}`,
+    set: sql`voided_at = clock_timestamp(), void_reason = ${reason}, payout_id = null,
+      available_at = coalesce(held_available_at, available_at), held_available_at = null`,
+  });
 }
 
 /** Sets a commission aside: it is available never, and remembers when it would have been. */
 export async function markHeld(tx: Tx, account: AccountId, id: CommissionId): Promise<void> {
-  await rows(
-    tx,
-    sql`update commissions set held_available_at = available_at, available_at = 'infinity', payout_id = null,
-          updated_at = clock_timestamp()
-        where account_id = ${account} and id = ${id}`,
-  );
+  await changeCommissions(tx, account, {
+    which: sql`id = ${id}`,
+    set: sql`held_available_at = available_at, available_at = 'infinity', payout_id = null`,
+  });
 }
 
 export async function markUnheld(tx: Tx, account: AccountId, id: CommissionId): Promise<void> {
-  await rows(
-    tx,
-    sql`update commissions set available_at = held_available_at, held_available_at = null,
-          updated_at = clock_timestamp()
-        where account_id = ${account} and id = ${id}`,
-  );
+  await changeCommissions(tx, account, {
+    which: sql`id = ${id}`,
+    set: sql`available_at = held_available_at, held_available_at = null`,
+  });
 }

@@ -1,14 +1,17 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { oneRow, type Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
+import { noteNew } from './balances.ts';
 
 /**
- * The statement that notes how many rows the CTE `made` inserted: whatever inserts commissions has it beside. The
- * exact total of all commissions is the sum of these notes.
+ * The CTEs that note what the CTE `made` inserted, which returns `NOTED`: whatever inserts commissions has them beside.
+ * The exact total of all commissions is the sum of what is noted here.
  */
 export function arrivals(account: AccountId): Sql {
-  return sql`insert into commission_arrivals (account_id, count)
-    select ${account}::uuid, count(*) from made having count(*) > 0`;
+  return sql`arrived as (
+      insert into commission_arrivals (account_id, count)
+      select ${account}::uuid, count(*) from made having count(*) > 0),
+    balanced as (${noteNew(account)})`;
 }
 
 const FOLDED_AT_ONCE = 100_000;

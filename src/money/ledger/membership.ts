@@ -2,6 +2,7 @@ import sql from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { publish } from '../../outbox/queue.ts';
+import { releaseCommissions } from './balances.ts';
 import { deletePayout, refreshTotals } from './payout-totals.ts';
 import { readSummary } from './payouts.ts';
 
@@ -52,11 +53,10 @@ async function changeLineTotal(tx: Tx, group: Group, amount: bigint, count: bigi
 
 async function removeGroup(tx: Tx, group: Group, amount: bigint, count: bigint): Promise<void> {
   const { account, payout, affiliate, currency } = group;
-  await rows(
+  await releaseCommissions(
     tx,
-    sql`update commissions set payout_id = null, updated_at = clock_timestamp()
-        where account_id = ${account} and payout_id = ${payout} and affiliate_id = ${affiliate}
-          and currency = ${currency}`,
+    account,
+    sql`c.payout_id = ${payout} and c.affiliate_id = ${affiliate} and c.currency = ${currency}`,
   );
   await rows(
     tx,

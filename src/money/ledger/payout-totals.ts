@@ -1,6 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
+import { releaseCommissions } from './balances.ts';
 
 /** `{reason, affiliate_count, totals}` per reason, over a source `x` of exclusions. */
 export const exclusionsBy = (source: Sql) => sql`
@@ -54,10 +55,6 @@ export async function refreshTotals(
 
 /** Deletes a payout that is not paid; its commissions are owed again. */
 export async function deletePayout(tx: Tx, account: AccountId, payout: PayoutId): Promise<void> {
-  await rows(
-    tx,
-    sql`update commissions set payout_id = null, updated_at = clock_timestamp()
-        where account_id = ${account} and payout_id = ${payout}`,
-  );
+  await releaseCommissions(tx, account, sql`c.payout_id = ${payout}`);
   await rows(tx, sql`delete from payouts where account_id = ${account} and id = ${payout}`);
 }

@@ -5,6 +5,7 @@ import { fromJson, type Json } from '../../kernel/json.ts';
 import type { ImportedCommissions } from '../commissions/record.ts';
 import { imported } from '../commissions/service.ts';
 import { arrivals } from '../ledger/arrivals.ts';
+import { NOTED, releaseCommissions } from '../ledger/balances.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
 
 /** What Complete says of lines, an item each. */
@@ -153,12 +154,12 @@ async function release(tx: Tx, account: AccountId, payout: PayoutId): Promise<vo
   );
   if (unpaid === null) return;
   // the ids let an index find the rows of a few; `is true` keeps the pairs a hash that is looked up in
-  await rows(
+  await releaseCommissions(
     tx,
-    sql`update commissions c set payout_id = null, updated_at = clock_timestamp()
-        where account_id = ${account} and payout_id = ${payout} and affiliate_id = any(${unpaid}::int8[])
-          and ((affiliate_id, currency) in (
-            select affiliate_id, currency from ${linesOf(account, payout)} where not is_paid)) is true`,
+    account,
+    sql`c.payout_id = ${payout} and c.affiliate_id = any(${unpaid}::int8[])
+      and ((c.affiliate_id, c.currency) in (
+        select affiliate_id, currency from ${linesOf(account, payout)} where not is_paid)) is true`,
   );
 }
 
@@ -184,8 +185,8 @@ async function carryRests(
             (select 'Not paid in payout ' || number from payouts where account_id = ${account} and id = ${payout}),
             now_ms(), now_ms(), ${payout}::uuid
           from rest order by id
-          returning 1),
-        arrived as (${arrivals(account)})
+          returning ${NOTED}),
+        ${arrivals(account)}
         update payout_line_totals l set is_paid = true, payment_reference = rest.payment_reference,
           carried_amount = rest.amount, carried_commission_id = rest.id
         from rest

@@ -4,6 +4,7 @@ import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.t
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
+import { noteClaimed, notePaid } from '../ledger/balances.ts';
 import { type PayoutSummary, undecidedTotal } from '../ledger/payout-record.ts';
 import { exclusionsBy } from '../ledger/payout-totals.ts';
 import { claimCondition, decidedGroups, moment, type Selection } from './plan.ts';
@@ -53,7 +54,8 @@ export async function claim(tx: Tx, selection: Selection, payout: PayoutId): Pro
           where ((c.affiliate_id, c.currency) in (
               select affiliate_id, currency from decided where reason is null)) is true
             and ${claimCondition(selection)}
-          returning c.affiliate_id, c.currency, c.amount),
+          returning c.affiliate_id, c.currency, c.amount, c.available_at),
+        balanced as (${noteClaimed(account)}),
         sums as (
           select affiliate_id, currency, sum(amount)::int8 as amount, count(*) as commission_count
           from claimed group by 1, 2),
@@ -175,8 +177,16 @@ export async function markPaid(
   const metadata = paid.metadata && JSON.stringify(paid.metadata);
   await rows(
     tx,
-    sql`update payouts set status = 'paid', paid_at = coalesce(${paid.at}::timestamptz, clock_timestamp()),
-          paid_by = ${paid.by}, revision = revision + 1, metadata = coalesce(${metadata}::jsonb, metadata)
-        where account_id = ${account} and id = ${payout}`,
+    sql`with paid as (
+          update payouts set status = 'paid', paid_at = coalesce(${paid.at}::timestamptz, clock_timestamp()),
+            paid_by = ${paid.by}, revision = revision + 1, metadata = coalesce(${metadata}::jsonb, metadata)
+          where account_id = ${account} and id = ${payout} returning paid_at),
+        balanced as (${notePaid(
+          account,
+          sql`select t.affiliate_id, t.currency, t.amount - t.carried_amount as amount, paid.paid_at
+              from payout_line_totals t cross join paid
+              where t.account_id = ${account} and t.payout_id = ${payout} and t.is_paid`,
+        )})
+        select 1`,
   );
 }

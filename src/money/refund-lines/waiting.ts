@@ -1,6 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, RefundId } from '../../kernel/ids.ts';
+import { NOTED, noteChanged } from '../ledger/balances.ts';
 import { askedBy, type Candidate, settleLine } from './lines.ts';
 import { lockOutRefunds, type Orders } from './locks.ts';
 import { after, shareOf, type Taken } from './rule.ts';
@@ -141,11 +142,17 @@ async function write(tx: Tx, account: AccountId, { commissions, items, lines }: 
   );
   await rows(
     tx,
-    sql`update commissions c set amount = b.amount, refunded_amount = b.refunded, void_reason = b.void_reason,
-          voided_at = case when b.void_reason is not null then clock_timestamp() end, updated_at = clock_timestamp()
-        from json_to_recordset(${JSON.stringify(born)}::json)
-          as b (id uuid, amount int8, refunded int8, void_reason text)
-        where c.account_id = ${account} and c.id = b.id`,
+    sql`with born as materialized (
+          select * from json_to_recordset(${JSON.stringify(born)}::json)
+            as b (id uuid, amount int8, refunded int8, void_reason text)),
+        before as materialized (
+          select ${NOTED} from commissions where account_id = ${account} and id in (select id from born)),
+        after as (
+          update commissions c set amount = b.amount, refunded_amount = b.refunded, void_reason = b.void_reason,
+            voided_at = case when b.void_reason is not null then clock_timestamp() end, updated_at = clock_timestamp()
+          from born b where c.account_id = ${account} and c.id = b.id returning c.*),
+        balanced as (${noteChanged(account)})
+        select 1`,
   );
   await rows(
     tx,

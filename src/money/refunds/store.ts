@@ -3,6 +3,7 @@ import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.t
 import type { AccountId, CommissionId, RefundId } from '../../kernel/ids.ts';
 import type { LockedCommission } from '../commissions/store.ts';
 import { arrivals } from '../ledger/arrivals.ts';
+import { changeCommissions, NOTED } from '../ledger/balances.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
 import type { Candidate, RefundLine, Settled } from '../refund-lines/lines.ts';
 import type { Share, Taken } from '../refund-lines/rule.ts';
@@ -182,12 +183,10 @@ export async function reduceCommission(
   id: CommissionId,
   amount: bigint,
 ): Promise<void> {
-  await rows(
-    tx,
-    sql`update commissions set amount = amount - ${amount}::int8, refunded_amount = refunded_amount + ${amount}::int8,
-          updated_at = clock_timestamp()
-        where account_id = ${account} and id = ${id}`,
-  );
+  await changeCommissions(tx, account, {
+    which: sql`id = ${id}`,
+    set: sql`amount = amount - ${amount}::int8, refunded_amount = refunded_amount + ${amount}::int8`,
+  });
 }
 
 /** Notes that part of a commission was refunded, or with a negative amount was not, without touching its amount. */
@@ -209,22 +208,18 @@ export async function noteRefunded(
  * owed again, and held for review again if it was when they did.
  */
 export async function giveBack(tx: Tx, account: AccountId, id: CommissionId, amount: bigint): Promise<void> {
-  await rows(
-    tx,
-    sql`with seen as (
-          select voided_at is not null and refunded_amount = original_amount as was_voided,
-            exists (select from refund_items i where i.account_id = ${account} and i.commission_id = ${id} and i.was_held)
-              as was_held
-          from commissions where account_id = ${account} and id = ${id})
-        update commissions set refunded_amount = refunded_amount - ${amount}::int8,
-          amount = original_amount - refunded_amount + ${amount}::int8,
-          voided_at = case when was_voided then null else voided_at end,
-          void_reason = case when was_voided then null else void_reason end,
-          held_available_at = case when was_voided and was_held then available_at else held_available_at end,
-          available_at = case when was_voided and was_held then 'infinity' else available_at end,
-          updated_at = clock_timestamp()
-        from seen where account_id = ${account} and id = ${id}`,
-  );
+  const wasVoided = sql`voided_at is not null and refunded_amount = original_amount`;
+  const isHeldAgain = sql`${wasVoided} and exists (
+    select from refund_items i where i.account_id = ${account} and i.commission_id = ${id} and i.was_held)`;
+  await changeCommissions(tx, account, {
+    which: sql`id = ${id}`,
+    set: sql`refunded_amount = refunded_amount - ${amount}::int8,
+      amount = original_amount - refunded_amount + ${amount}::int8,
+      voided_at = case when ${wasVoided} then null else voided_at end,
+      void_reason = case when ${wasVoided} then null else void_reason end,
+      held_available_at = case when ${isHeldAgain} then available_at else held_available_at end,
+      available_at = case when ${isHeldAgain} then 'infinity' else available_at end`,
+  });
 }
 
 /** Ends a refund: it takes nothing any more, of what is there and of what comes in. */
@@ -259,7 +254,7 @@ export async function insertClawback(
           product_id, product_name, customer_email, ${refund.reason}, ${refund.occurred_at}::timestamptz, now_ms(), id
         from (select new_id() as clawback_id, c.* from commissions c
               where account_id = ${account} and id = ${commission.id}) c
-        returning id), arrived as (${arrivals(account)})
+        returning id, ${NOTED}), ${arrivals(account)}
         select id from made`,
   );
   return id;

@@ -12,6 +12,7 @@ import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.t
 import type { AccountId, CommissionId, PayoutId, ReturnId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { arrivals } from '../ledger/arrivals.ts';
+import { NOTED, notePaid } from '../ledger/balances.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
 import { lineJoins, lineRecord, type PayoutLine } from '../ledger/payout-record.ts';
 import { type PayoutReturn, record } from './record.ts';
@@ -75,8 +76,12 @@ export async function bookReturns(
             ${ownExternalId('returned', sql`public_id('po', ${payout}::uuid)`, 'commission_id')},
             ${affiliate}::int8, 'adjustment', currency, amount, amount, ${reason}, now_ms(), now_ms(), ${payout}::uuid
           from given
-          returning 1),
-        arrived as (${arrivals(account)}),
+          returning ${NOTED}),
+        ${arrivals(account)},
+        unpaid as (${notePaid(
+          account,
+          sql`select ${affiliate}::int8 as affiliate_id, currency, -amount as amount, null::timestamptz as paid_at from given`,
+        )}),
         noted as (
           insert into payout_returns (account_id, id, payout_id, affiliate_id, currency, amount, reason, reference,
             commission_id, returned_at)
@@ -114,7 +119,11 @@ export async function markUndone(tx: Tx, account: AccountId, id: ReturnId): Prom
     tx,
     sql`with undone as (
           update payout_returns set undone_at = now_ms() where account_id = ${account} and id = ${id}
-          returning payout_id, affiliate_id, currency, amount)
+          returning payout_id, affiliate_id, currency, amount),
+        paid as (${notePaid(
+          account,
+          sql`select affiliate_id, currency, amount, null::timestamptz as paid_at from undone`,
+        )})
         update payout_line_totals t set returned_amount = returned_amount - u.amount
         from undone u
         where t.account_id = ${account} and t.payout_id = u.payout_id and t.affiliate_id = u.affiliate_id
