@@ -17,6 +17,7 @@ import { latency } from './latency.ts';
 import { lists } from './lists.ts';
 import { log } from './log.ts';
 import { type Group, megabytes, type Result, type Sizes } from './measure.ts';
+import { mixed } from './mixed.ts';
 import { payouts } from './payouts.ts';
 import { cleanUp, postgresqlVersion } from './program.ts';
 import { publishing } from './publishing.ts';
@@ -36,6 +37,7 @@ const GROUPS: readonly Group[] = [
   backlog,
   latency,
   publishing,
+  mixed,
 ];
 
 const DEFAULT: Sizes = {

@@ -12,7 +12,8 @@ import { Agent, request } from 'undici';
 import { openEmbedded } from '../src/db/embedded/open.ts';
 import type { AccountId } from '../src/kernel/ids.ts';
 
-const MAIN = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+/** The build that is measured; `BENCH_MAIN` names another one, to compare two commits in turn. */
+const MAIN = process.env.BENCH_MAIN ?? fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const START_LIMIT_MS = 60_000;
 const REQUEST_LIMIT_MS = 600_000;
 const POLL_MS = 5;
@@ -27,6 +28,8 @@ export interface Program {
   /** From the start of the process to the first 200 of /readyz, in seconds. */
   readonly startSeconds: number;
   stop(): Promise<void>;
+  /** Ends the process at once (SIGKILL). */
+  kill(): Promise<void>;
 }
 
 /** A program, its first key, and a connection of its own to its database. */
@@ -135,7 +138,12 @@ export async function startProgram(dataDir: string, env: Environment = {}): Prom
   const child = start([MAIN, 'serve'], { ...own, ...env }, log);
   await untilReady(child, `${url}/readyz`, log);
   const startSeconds = Number(process.hrtime.bigint() - begin) / 1e9;
-  return { url, pid: child.pid ?? 0, startSeconds, stop: () => stop(child) };
+  const kill = async () => {
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+  };
+  return { url, pid: child.pid ?? 0, startSeconds, stop: () => stop(child), kill };
 }
 
 /** Starts `payhook worker`, built, on the database of a running server. */
@@ -144,9 +152,13 @@ export function startWorker(dataDir: string, env: Environment): { pid: number; s
   return { pid: child.pid ?? 0, stop: () => stop(child) };
 }
 
-/** Starts the built server on an empty folder and opens its database. */
-export async function startBench(env: Environment = {}): Promise<Bench> {
+/** Starts the built server on an empty folder and opens its database; `preload` names an extension to load with it. */
+export async function startBench(
+  env: Environment = {},
+  { preload }: { preload?: string } = {},
+): Promise<Bench> {
   const dataDir = join(temporaryFolder(), 'data');
+  if (preload !== undefined) await preloadInto(dataDir, preload);
   const program = await startProgram(dataDir, env);
   const key = readFileSync(join(dataDir, 'first-api-key'), 'utf8').trim();
   const embedded = await openEmbedded({ dataDir, purpose: 'command' });
@@ -208,6 +220,19 @@ export async function startBench(env: Environment = {}): Promise<Bench> {
       await program.stop();
     },
   };
+}
+
+/** Makes the database and has its PostgreSQL load an extension from the next start on. */
+async function preloadInto(dataDir: string, extension: string): Promise<void> {
+  const first = await startProgram(dataDir);
+  const embedded = await openEmbedded({ dataDir, purpose: 'command' });
+  const client = new pg.Client({ ...embedded.superuser, database: embedded.connection.database });
+  await client.connect();
+  await client.query(`alter system set shared_preload_libraries = ${pg.escapeLiteral(extension)}`);
+  await client.query(`create extension ${pg.escapeIdentifier(extension)}`);
+  await client.end();
+  await embedded.close();
+  await first.stop();
 }
 
 /** Resident bytes of a process (Linux), or NaN. */
