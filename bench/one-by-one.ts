@@ -7,6 +7,7 @@ import { openPlatform, serve } from '../src/app/platform.ts';
 import { created, type Route, writeRoute } from '../src/contract/route.ts';
 import { ROUTES } from '../src/http/routes.ts';
 import { readConfig } from '../src/kernel/config.ts';
+import { Failure } from '../src/kernel/errors.ts';
 import { MAX_PAYLOAD_BYTES, publishForeign } from '../src/outbox/queue.ts';
 import { event } from '../src/webhooks/events/record.ts';
 
@@ -23,7 +24,7 @@ import { event } from '../src/webhooks/events/record.ts';
     unaudited: true,
     handle: async ({ tx, account, body: { type }, json }) => {
       const [made] = await publishForeign(tx, [{ account, type, id: null, body: json.text }]);
-      if (made === undefined) throw new Error('nothing was published');
+      if (made === undefined || made instanceof Failure) throw made ?? new Error('nothing was published');
       return created(made);
     },
   }),

@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import pg from 'pg';
 import copyFrom from 'pg-copy-streams';
 import type { Sql } from 'sql-template-tag';
+import { CONNECT_MS, KEEP_ALIVE_S, listen, type SignOfLife } from './listen.ts';
 import { startWatch, type Watch } from './watch.ts';
 
 /** Runs single statements. What a GET handler gets: its connections refuse every write in PostgreSQL itself. */
@@ -17,10 +18,14 @@ export interface Reader {
 /** One open transaction (READ COMMITTED). Functions that write require it, so nothing is written outside one. */
 export interface Tx extends Reader {
   readonly writes: true;
+  /** As `Database.home`. */
+  readonly home: object;
   /** A stream into `COPY … FROM STDIN`; wait for its end before the next statement. */
   copyIn(statement: string): Writable;
   /** Tells the listeners of `onAnnounced` that there is work, once and only if this transaction commits. */
   announce(): void;
+  /** Calls `listener` when the transaction is over; false = nothing of it is certain to be stored. */
+  onEnd(listener: (isCommitted: boolean) => void): void;
 }
 
 /** Statements on one snapshot (REPEATABLE READ, read only). */
@@ -32,17 +37,27 @@ export interface Snapshot extends Reader {
   copyOut(statement: string): Readable;
 }
 
+/**
+ * How a transaction is made. A `single` one is its one statement: one round trip instead of three. `work` may run no
+ * second one, and nothing that it throws afterwards undoes the first.
+ */
+export interface Shape {
+  readonly single?: boolean;
+}
+
 export interface Database {
   readonly reader: Reader;
+  /** The same object for all transactions of this database in this process: others keep by it what belongs to both. */
+  readonly home: object;
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
-  transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: (tx: Tx) => Promise<Result>, shape?: Shape): Promise<Result>;
   /** Runs statements that must agree with each other: all of them see one moment, and none can write. */
   snapshot<Result>(work: (db: Snapshot) => Promise<Result>): Promise<Result>;
   /**
    * As `transaction`, on the few connections of the delivery engine: it waits for no request, and its plans follow
    * indexes whatever the statistics of its queue said when it was empty.
    */
-  engine<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  engine<Result>(work: (tx: Tx) => Promise<Result>, shape?: Shape): Promise<Result>;
   /**
    * Runs a statement by itself, outside of any transaction: what PostgreSQL takes only so (DETACH … CONCURRENTLY). It
    * waits a few seconds at most for locks.
@@ -54,7 +69,7 @@ export interface Database {
    * Calls `listener` at each NOTIFY of a channel, from whatever process, and whenever the connection is there again
    * after it was lost; returns what ends it. Notifications are hints: some may be missed.
    */
-  listen(channel: string, listener: () => void): () => Promise<void>;
+  listen(channel: string, listener: () => void, sign?: SignOfLife): () => Promise<void>;
   /** Replaces every connection before it is used again. */
   renew(): void;
   /** Waits for the connections in use, then closes all. */
@@ -113,12 +128,9 @@ const ENGINE_PLANS = [
   .map((setting) => ` -c ${setting}`)
   .join('');
 
-/** An idle peer is asked after so many seconds, and given up when it does not answer: by us and by PostgreSQL. */
-const KEEP_ALIVE_S = 20;
 const KEEP_ALIVES = `-c tcp_keepalives_idle=${KEEP_ALIVE_S} -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4`;
 /** No single statement of a GET or of the engine is worth more. Writes and downloads take as long as they are large. */
 const LONGEST_STATEMENT = ' -c statement_timeout=5min';
-const CONNECT_MS = 10_000;
 
 /** Opens the pools (lazily: the first query connects). The caller closes the returned database. */
 export function connect(options: ConnectOptions): Database {
@@ -165,6 +177,7 @@ export function connect(options: ConnectOptions): Database {
   const engine = open(false, ENGINE_CONNECTIONS, LONGEST_STATEMENT + ENGINE_PLANS);
   const loner = open(false, 1, ' -c lock_timeout=10s');
   const listeners = new Set<() => void>();
+  const home = {};
   const announced = () => {
     for (const listener of listeners) listener();
   };
@@ -173,16 +186,17 @@ export function connect(options: ConnectOptions): Database {
     reader: {
       rows: (query, name) => using(readers, (client) => rowsOn(client, watch)(query, name)),
     },
-    transaction: (work) => transaction(writers, work, announced),
+    home,
+    transaction: (work, shape) => begin(shape)(writers, work, { home, announced }),
     snapshot: (work) => snapshot(snapshots, work),
-    engine: (work) => transaction(engine, work, announced),
+    engine: (work, shape) => begin(shape)(engine, work, { home, announced }),
     alone: ({ text, values }) =>
       using(loner, async (client) => void (await watch.during(client, client.query(text, values)))),
     onAnnounced(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    listen: (channel, listener) => listen(options, channel, listener, watch),
+    listen: (channel, listener, sign) => listen(options, watch, { channel, listener, sign }),
     renew() {
       renewals += 1;
     },
@@ -215,67 +229,22 @@ async function using<Result>(pool: Pool, work: (client: pg.PoolClient) => Promis
   }
 }
 
-const LISTEN_AGAIN_MS = 1000;
-/** A connection on which nothing comes may be one on which nothing comes any more. */
-const LISTEN_CHECK_MS = 15_000;
-
-function listen(
-  { target, onIdleError }: ConnectOptions,
-  channel: string,
-  listener: () => void,
-  watch: Watch,
-): () => Promise<void> {
-  let client: pg.Client | undefined;
-  let again: NodeJS.Timeout | undefined;
-  let closed = false;
-  const lost = (error: Error) => {
-    if (closed || again) return;
-    onIdleError(error);
-    client?.end().catch(() => undefined);
-    again = setTimeout(open, LISTEN_AGAIN_MS);
-  };
-  const open = () => {
-    again = undefined;
-    const opened = new pg.Client({
-      ...target,
-      application_name: 'payhook listener',
-      connectionTimeoutMillis: CONNECT_MS,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_S * 1000,
-    });
-    client = opened;
-    opened.on('notification', listener);
-    opened.on('error', lost);
-    opened.on('end', () => lost(new Error('the connection that listens was closed')));
-    opened
-      .connect()
-      .then(() => watch.during(opened, opened.query(`listen ${pg.escapeIdentifier(channel)}`)))
-      .then(listener, lost);
-  };
-  const checking = setInterval(() => {
-    if (client && !again) watch.during(client, client.query('select 1')).catch(lost);
-  }, LISTEN_CHECK_MS).unref();
-  open();
-  return async () => {
-    closed = true;
-    clearTimeout(again);
-    clearInterval(checking);
-    await client?.end().catch(() => undefined);
-  };
-}
+const begin = (shape: Shape | undefined) => (shape?.single ? single : transaction);
 
 async function transaction<Result>(
   pool: Pool,
   work: (tx: Tx) => Promise<Result>,
-  announced: () => void,
+  { home, announced }: { home: object; announced: () => void },
 ): Promise<Result> {
   const { watch } = pool;
   const client = await pool.take();
   const run = (statement: string) => watch.during(client, client.query(statement));
-  let hasAnnounced = false;
+  const { end, ...telling } = createTelling(announced);
   let copied = () => {};
   const tx: Tx = {
     writes: true,
+    home,
+    ...telling,
     rows: rowsOn(client, watch),
     copyIn(statement) {
       const stream = client.query(copyFrom.from(statement));
@@ -283,28 +252,74 @@ async function transaction<Result>(
       stream.once('close', copied);
       return stream;
     },
-    announce: () => {
-      hasAnnounced = true;
-    },
   };
   let broken = false;
   try {
     await run('begin');
     const result = await work(tx);
     // COMMIT of an aborted transaction answers ROLLBACK without an error: it must never look like success.
-    const end = await run('commit');
-    if (end.command !== 'COMMIT') throw new Error('the transaction was rolled back');
-    if (hasAnnounced) announced();
+    const { command } = await run('commit');
+    if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
+    end(true);
     return result;
   } catch (error) {
     await run('rollback').catch(() => {
       broken = true;
     });
+    end(false);
     throw error;
   } finally {
     copied(); // a stream that PostgreSQL refused may never close
     client.release(broken);
   }
+}
+
+async function single<Result>(
+  pool: Pool,
+  work: (tx: Tx) => Promise<Result>,
+  { home, announced }: { home: object; announced: () => void },
+): Promise<Result> {
+  const { end, ...telling } = createTelling(announced);
+  let isAsked = false;
+  let isStored = false;
+  try {
+    return await work({
+      writes: true,
+      home,
+      ...telling,
+      async rows<Row>(query: Sql, name?: string): Promise<Row[]> {
+        if (isAsked) throw new Error('a transaction of one statement was given another');
+        isAsked = true;
+        const found = await using(pool, (client) => rowsOn(client, pool.watch)<Row>(query, name));
+        isStored = true;
+        return found;
+      },
+      copyIn() {
+        throw new Error('a transaction of one statement cannot copy');
+      },
+    });
+  } finally {
+    end(isStored);
+  }
+}
+
+/** What a transaction tells when it is over. */
+function createTelling(announced: () => void) {
+  const listeners: ((isCommitted: boolean) => void)[] = [];
+  let hasAnnounced = false;
+  return {
+    announce(): void {
+      hasAnnounced = true;
+    },
+    onEnd(listener: (isCommitted: boolean) => void): void {
+      listeners.push(listener);
+    },
+    end(isCommitted: boolean): void {
+      for (const listener of listeners.splice(0)) listener(isCommitted);
+      if (isCommitted && hasAnnounced) announced();
+      hasAnnounced = false;
+    },
+  };
 }
 
 async function snapshot<Result>(pool: Pool, work: (db: Snapshot) => Promise<Result>): Promise<Result> {

@@ -31,6 +31,13 @@ end $do$;
 create or replace function id_time(id uuid) returns timestamptz language sql immutable parallel safe as $$
   select to_timestamp(('x0000' || substr(encode(uuid_send(id), 'hex'), 1, 12))::bit(64)::bigint / 1000.0) $$;
 
+-- The token of a lease: an id of now whose last four bytes are the number of the worker.
+create or replace function lease_token(worker int) returns uuid language sql volatile parallel safe as $$
+  select encode(overlay(uuid_send(new_id()) placing int4send(worker) from 13), 'hex')::uuid $$;
+
+create or replace function lease_worker(token uuid) returns int language sql immutable parallel safe as $$
+  select ('x' || substr(encode(uuid_send(token), 'hex'), 25))::bit(32)::int $$;
+
 -- The smallest id of an instant: created_at filters compare ids, so that the primary key serves them.
 create or replace function id_floor(at timestamptz) returns uuid language sql immutable parallel safe as $$
   select (lpad(to_hex(ceil(extract(epoch from at) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid $$;

@@ -80,18 +80,22 @@ function together(db: Database, { batch, secretField }: BatchRoute): Ask {
     return bytes > batch.aloneAbove ? Number.POSITIVE_INFINITY : bytes;
   };
   return coalesce(
-    (requests: readonly WriteRequest[], isAlone) =>
-      db.transaction(async (tx) => {
-        if (!isAlone && requests.some((request) => locksOf(request).length > 0)) {
-          await limitLockWaits(tx, LOCK_WAIT_MS);
-        }
-        return answerOnce(tx, requests, secretField, (fresh) =>
-          batch.handle(
-            tx,
-            fresh.map(({ input }) => input),
-          ),
-        );
-      }),
+    (requests: readonly WriteRequest[], isAlone) => {
+      const isLocking = requests.some((request) => locksOf(request).length > 0);
+      const isSingle = !isLocking && requests.every((request) => Number.isFinite(weightOf(request)));
+      return db.transaction(
+        async (tx) => {
+          if (!isAlone && isLocking) await limitLockWaits(tx, LOCK_WAIT_MS);
+          return answerOnce(tx, requests, secretField, (fresh) =>
+            batch.handle(
+              tx,
+              fresh.map(({ input }) => input),
+            ),
+          );
+        },
+        { single: isSingle },
+      );
+    },
     {
       weight: { of: weightOf, max: BATCH_BYTES },
       apart: locksOf,

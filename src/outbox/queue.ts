@@ -1,10 +1,12 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../db/connect.ts';
-import { fail } from '../kernel/errors.ts';
+import { type Failure, fail } from '../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, nil } from '../kernel/ids.ts';
 import type { Json, SomeJson } from '../kernel/json.ts';
 import { noteChanges } from './counts.ts';
 import type { EventType } from './event-types.ts';
+import { type Leased, type LeasedRow, leasedOf, type Offer, offerIn } from './hand-over.ts';
+import { leasing, NO_LEASES } from './lease.ts';
 import { entriesFor } from './subscriptions.ts';
 
 /** Who hears of an event besides what endpoints subscribe to: one endpoint (UUID) alone, or all but one. */
@@ -33,7 +35,7 @@ export async function publish(tx: Tx, { account, type, data, audience }: Event):
   const records = sql`
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${entriesFor(type).join(' ')}::text as patterns,
            ${data}::text as data, ${only}::uuid as only_endpoint, ${except}::uuid as except_endpoint`;
-  const [stored] = await store<{ id: EventId }>(tx, records, sql`id`, 'publish');
+  const [stored] = await store<{ id: EventId }>(tx, records, sql`id`, { name: 'publish' });
   return stored?.id ?? nil();
 }
 
@@ -70,41 +72,80 @@ export interface SentEvent {
   data: Record<string, unknown>;
 }
 
-/** Stores events of platforms' own types. Returns each as it will be sent, in their order; throws `payload_too_large`. */
-export async function publishForeign(tx: Tx, events: readonly ForeignEvent[]): Promise<Json<SentEvent>[]> {
+/**
+ * Stores events of platforms' own types, in one statement. Tells of each, in their order, how it will be sent, or
+ * `resource_missing`: its account is gone. Throws `payload_too_large`. A worker of this process takes the deliveries over
+ * that it has room for.
+ */
+export async function publishForeign(
+  tx: Tx,
+  events: readonly ForeignEvent[],
+): Promise<(Json<SentEvent> | Failure)[]> {
   const records = sql`
     select account_id, given_id, type, patterns, (body::json -> 'data')::text as data, place, null::uuid as only_endpoint,
            null::uuid as except_endpoint
     from unnest(${events.map(({ account }) => account)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
       ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => entriesFor(type).join(' '))}::text[],
       ${events.map(({ body }) => body)}::text[]) with ordinality as r (account_id, given_id, type, patterns, body, place)`;
-  const stored = await store<{ place: bigint; bytes: number; payload: Json<SentEvent> }>(
-    tx,
-    records,
-    sql`place, octet_length(payload) as bytes, payload`,
-    'publish_foreign',
-  );
-  if (stored.length < events.length) throw fail('resource_missing', 'no such account');
-  const payloads: Json<SentEvent>[] = [];
-  for (const { place, bytes, payload } of stored) {
+  const payloads = new Map<number, Json<SentEvent>>();
+  for (const { place, bytes, payload } of await storeForeign(tx, records)) {
+    if (payload === null) continue; // another delivery of the event before
     if (bytes > MAX_PAYLOAD_BYTES) {
       throw fail(
         'payload_too_large',
         `data: the payload would have ${bytes} bytes; the maximum is ${MAX_PAYLOAD_BYTES} (256 KiB)`,
       );
     }
-    payloads[Number(place) - 1] = payload;
+    payloads.set(Number(place) - 1, payload);
   }
-  return payloads;
+  return events.map((_, index) => payloads.get(index) ?? fail('resource_missing', 'no such account'));
+}
+
+interface ForeignRow {
+  place: bigint;
+  bytes: number;
+  payload: Json<SentEvent> | null;
+}
+
+async function storeForeign(tx: Tx, records: Sql): Promise<ForeignRow[]> {
+  const offer = await offerIn(tx);
+  const returned = sql`place, octet_length(payload) as bytes`;
+  if (offer === null) return store(tx, records, sql`${returned}, payload`, { name: 'publish_foreign' });
+  let leased: Leased[] = [];
+  let token = '';
+  tx.onEnd((isCommitted) => offer.close(isCommitted ? leased : [], token));
+  const stored = await store<ForeignRow & Partial<LeasedRow> & { token: string | null }>(
+    tx,
+    records,
+    returned,
+    {
+      name: 'publish_and_lease',
+      offer,
+    },
+  );
+  let payload = '';
+  leased = stored.flatMap((row) => {
+    payload = row.payload ?? payload; // the rows of an event stand together, its payload in the first
+    if (row.token === null) return [];
+    token = row.token;
+    return leasedOf(row as LeasedRow, { payload, trigger: 'scheduled', step: 0 });
+  });
+  return stored;
 }
 
 /**
  * Stores events with their deliveries. `records` is a query of account_id, given_id (null = a new one), type, patterns, data,
  * only_endpoint and except_endpoint; `returned` names columns of these and `payload`. A disabled endpoint gets its
- * deliveries too: they are held until it is enabled.
+ * deliveries too: they are held until it is enabled. With an offer there is a row for each leased delivery.
  */
-async function store<Row>(tx: Tx, records: Sql, returned: Sql, name?: string): Promise<Row[]> {
-  const stored = await rows<Row & { deliveries: number }>(
+async function store<Row>(
+  tx: Tx,
+  records: Sql,
+  returned: Sql,
+  { name, offer }: { name?: string; offer?: Offer } = {},
+): Promise<Row[]> {
+  const lease = offer ? leasing(offer) : NO_LEASES;
+  const stored = await rows<Row & { left: number }>(
     tx,
     sql`with event as materialized (
           select *, concat('{"id":"', public_id('evt', id), '","object":"event","type":"', type,
@@ -121,18 +162,19 @@ async function store<Row>(tx: Tx, records: Sql, returned: Sql, name?: string): P
           where case when v.only_endpoint is not null then e.id = v.only_endpoint
                      else (e.event_types is null or e.event_types && string_to_array(v.patterns, ' '))
                           and e.id is distinct from v.except_endpoint end),
+        ${lease.ctes}
         logged as (
           insert into deliveries (account_id, endpoint_id, event_id, type, next_attempt_at)
           select account_id, endpoint_id, event_id, type, now_ms() from wanted),
         counted as (
           ${noteChanges(sql`select *, 1 as total, 0 as delivered, 0 as failed from wanted`)}),
         queued as (
-          insert into queue (account_id, endpoint_id, event_id, generation, due_at)
-          select account_id, endpoint_id, event_id, resumptions, now() from wanted)
-        select ${returned}, (select count(*)::int from wanted) as deliveries from event`,
+          insert into queue (account_id, endpoint_id, event_id, generation, due_at, lease_token)
+          ${lease.queued})
+        select ${returned}, ${lease.left} as left ${lease.returned}`,
     name,
   );
-  if ((stored[0]?.deliveries ?? 0) > 0) tx.announce();
+  if ((stored[0]?.left ?? 0) > 0) tx.announce();
   return stored;
 }
 

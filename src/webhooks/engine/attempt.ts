@@ -4,7 +4,7 @@ import type { DeliveryConfig } from '../../kernel/config.ts';
 import { idOf } from '../../kernel/ids.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { Vault } from '../../kernel/vault.ts';
-import type { Claimed } from './claim.ts';
+import type { Leased } from '../../outbox/hand-over.ts';
 import { createKeyring } from './keyring.ts';
 import type { Outcome } from './outcome.ts';
 import { nextDelay } from './schedule.ts';
@@ -14,7 +14,7 @@ import { sign } from './sign.ts';
 
 /** An attempt that ended: what is to be written of it, and what it tells about its endpoint. */
 export interface Finished {
-  readonly delivery: Claimed;
+  readonly delivery: Leased;
   readonly outcome: Outcome;
   readonly result: Result;
   readonly retryAfterMs: number | null;
@@ -22,7 +22,7 @@ export interface Finished {
   readonly isGone: boolean;
 }
 
-interface AttemptsOptions {
+export interface AttemptsOptions {
   readonly vault: Vault;
   readonly addresses: AddressRules;
   /** For endpoints that the operator of this machine allowed on its loopback. */
@@ -35,7 +35,7 @@ interface AttemptsOptions {
 /** Makes attempts: signs, sends, and says what came of it. */
 export interface Attempts {
   /** Never rejects for a receiver's sake. The outcome has a `lack` when nothing could be sent. */
-  make(delivery: Claimed, token: string): Promise<Finished>;
+  make(delivery: Leased, token: string): Promise<Finished>;
   /** Gives up what is under way: it ends as `lost`. */
   abortAll(): void;
   close(): Promise<void>;
@@ -92,7 +92,7 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
 }
 
 function finishedOf(
-  delivery: Claimed,
+  delivery: Leased,
   {
     token,
     at,

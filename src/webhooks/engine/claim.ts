@@ -1,40 +1,19 @@
 import sql from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
-import { type AccountId, type EndpointId, type EventId, nil } from '../../kernel/ids.ts';
-
-/** A delivery this worker may attempt until its lease ends, with all that the attempt needs. */
-export interface Claimed {
-  readonly account: AccountId;
-  readonly endpoint: EndpointId;
-  readonly event: EventId;
-  readonly payload: string;
-  readonly trigger: 'scheduled' | 'manual' | 'recovery';
-  /** Attempts of the schedule made before. */
-  readonly step: number;
-  readonly url: string;
-  /** The machine on whose loopback the operator allowed the URL; null = the usual rules hold. */
-  readonly localMachine: string | null;
-  /** Sealed; one, or two while a rotation overlaps. */
-  readonly secrets: readonly Buffer[];
-  readonly headerNames: readonly string[];
-  /** Sealed JSON array in the order of the names; null = no headers. */
-  readonly headerValues: Buffer | null;
-  /** What was known of the endpoint at the claim. */
-  readonly lane: number;
-  readonly failures: number;
-  /** More than a minute ago, or never: worth writing down again. */
-  readonly successIsOld: boolean;
-}
+import { type AccountId, type EndpointId, nil } from '../../kernel/ids.ts';
+import { type Leased, type LeasedRow, leasedOf } from '../../outbox/hand-over.ts';
 
 export interface Claim {
   readonly token: string;
-  readonly deliveries: readonly Claimed[];
+  readonly deliveries: readonly Leased[];
   /** Milliseconds since 1970 by the database's clock. */
   readonly now: number;
   /** Where the next claim goes on; null when this one came to the end. */
   readonly next: Cursor | null;
   /** Milliseconds until an endpoint that has work but must wait may start again; null = none. */
   readonly waitMs: number | null;
+  /** An endpoint may have more that is due: its lane is full, or somebody else had it. */
+  readonly isCrowded: boolean;
 }
 
 /** An endpoint (account and UUID): claims go round, so that no endpoint waits for the others. */
@@ -55,29 +34,18 @@ interface Round {
   /** The locked ones, as JSON that goes back as it came; null = none. */
   free: string | null;
   free_count: number;
+  is_crowded: boolean;
 }
 
-interface Row {
+interface Row extends LeasedRow {
   token: string;
   now: bigint;
   wait_ms: number | null;
-  account_id: AccountId;
-  endpoint_id: EndpointId;
-  event_id: EventId;
   payload: string;
-  trigger: Claimed['trigger'];
+  trigger: Leased['trigger'];
   step: number;
   /** The lease of an earlier attempt that never settled. */
   lost: string | null;
-  url: string;
-  local_machine: string | null;
-  secret: Buffer;
-  previous_secret: Buffer | null;
-  header_names: string[];
-  header_values: Buffer | null;
-  lane: number;
-  failures: number;
-  success_is_old: boolean;
 }
 
 const START: Cursor = {
@@ -89,7 +57,7 @@ const ENDPOINTS_AT_ONCE = 500;
 const ENDPOINTS_A_CLAIM = 32;
 
 /**
- * Leases due deliveries to this worker, `slots` at most. It walks the endpoints that have work from the cursor on,
+ * Leases due deliveries to the worker of that number, `slots` at most. It walks the endpoints that have work from the cursor on,
  * takes those that may start and that no other worker is claiming from, and of each as many rows as its lane and its
  * rate limit still have room for, over all workers. A backlog at one endpoint is never walked.
  *
@@ -100,13 +68,13 @@ const ENDPOINTS_A_CLAIM = 32;
  */
 export async function claim(
   tx: Tx,
-  { slots, leaseMs, from }: { slots: number; leaseMs: number; from: Cursor | null },
+  { worker, slots, leaseMs, from }: { worker: number; slots: number; leaseMs: number; from: Cursor | null },
 ): Promise<Claim> {
   const rowsEach = Math.ceil(slots / ENDPOINTS_A_CLAIM);
   const round = await lockEndpoints(tx, { cursor: from ?? START, slots, rowsEach, leaseMs });
   // none takes the places of all the others that are due
   const share = Math.max(rowsEach, Math.ceil(slots / round.free_count));
-  const taken = round.free === null ? [] : await takeRows(tx, round.free, { slots, share, leaseMs });
+  const taken = round.free === null ? [] : await takeRows(tx, round.free, { worker, slots, share, leaseMs });
   const lost = taken.filter(({ lost }) => lost !== null);
   if (lost.length > 0) await logLost(tx, lost);
   const waits = [round.wait_ms, taken[0]?.wait_ms ?? null].filter((wait) => wait !== null);
@@ -115,7 +83,8 @@ export async function claim(
     now: Number(taken[0]?.now ?? round.now),
     waitMs: waits.length === 0 ? null : Math.min(...waits),
     next: nextCursor(round, taken, { slots, share }),
-    deliveries: taken.map(claimedOf),
+    isCrowded: round.is_crowded,
+    deliveries: taken.map((row) => leasedOf(row, row)),
   };
 }
 
@@ -151,11 +120,11 @@ function lockEndpoints(
         clock as materialized (
           select now, now + ${leaseMs}::int * interval '1 millisecond' as lease_end
           from (select clock_timestamp() as now) at),
-        visited (account_id, endpoint_id, place, may_start_at, found) as (
-          select ${cursor.account}::uuid, ${cursor.endpoint}::uuid, 0, null::timestamptz, 0
+        visited (account_id, endpoint_id, place, may_start_at, found, is_crowded) as (
+          select ${cursor.account}::uuid, ${cursor.endpoint}::uuid, 0, null::timestamptz, 0, false
           union all
           select q.account_id, q.endpoint_id, v.place + 1, w.may_start_at,
-                 v.found + case when w.may_start_at <= c.now then w.due else 0 end
+                 v.found + case when w.may_start_at <= c.now then w.due else 0 end, w.is_crowded
           from visited v
           cross join clock c
           cross join lateral (
@@ -163,20 +132,21 @@ function lockEndpoints(
             where (account_id, endpoint_id) > (v.account_id, v.endpoint_id)
             order by account_id, endpoint_id limit 1) q
           left join lateral (
-            select s.may_start_at, d.due
+            select case when d.due > 0 then s.may_start_at end as may_start_at, d.due, d.due >= r.room as is_crowded
             from (select * from webhook_endpoints
                   where account_id = q.account_id and id = q.endpoint_id limit 1) e
             cross join (select * from endpoint_state
                         where account_id = q.account_id and endpoint_id = q.endpoint_id limit 1) s
+            cross join lateral (select greatest(0, least(${rowsEach}::int, s.lane - ${underWay})) as room) r
             cross join lateral (
               select count(*)::int as due from (
-                select from queue r
-                where r.account_id = q.account_id and r.endpoint_id = q.endpoint_id
-                  and (r.generation, r.due_at) <= (e.resumptions, c.now)
-                  and (r.lease_token is null or r.due_at <= c.now)
-                order by r.generation, r.due_at
-                limit greatest(0, least(${rowsEach}::int, s.lane - ${underWay}))) r) d
-            where e.disabled_at is null and e.deleted_at is null and d.due > 0) w on true
+                select from queue d
+                where d.account_id = q.account_id and d.endpoint_id = q.endpoint_id
+                  and (d.generation, d.due_at) <= (e.resumptions, c.now)
+                  and (d.lease_token is null or d.due_at <= c.now)
+                order by d.generation, d.due_at
+                limit r.room) due_rows) d
+            where e.disabled_at is null and e.deleted_at is null) w on true
           where v.place < ${ENDPOINTS_AT_ONCE}::int and v.found < ${slots}::int),
         free as materialized (
           select v.place, v.account_id, v.endpoint_id
@@ -187,7 +157,9 @@ function lockEndpoints(
                (select ceil(extract(epoch from min(may_start_at) - c.now) * 1000)::int
                 from visited where may_start_at > c.now) as wait_ms,
                l.account_id, l.endpoint_id, l.place = ${ENDPOINTS_AT_ONCE}::int or l.found >= ${slots}::int as goes_on,
-               (select json_agg(row_to_json(free)) from free) as free, (select count(*)::int from free) as free_count
+               (select json_agg(row_to_json(free)) from free) as free, (select count(*)::int from free) as free_count,
+               (select coalesce(bool_or(is_crowded), false)
+                  or count(*) filter (where may_start_at <= c.now) > (select count(*) from free) from visited) as is_crowded
         from clock c
         cross join lateral (
           select account_id, endpoint_id, place, found from visited order by place desc limit 1) l`,
@@ -204,13 +176,14 @@ const underWay = sql`(select count(*) from queue o
 function takeRows(
   tx: Tx,
   free: string,
-  { slots, share, leaseMs }: { slots: number; share: number; leaseMs: number },
+  { worker, slots, share, leaseMs }: { worker: number; slots: number; share: number; leaseMs: number },
 ): Promise<Row[]> {
   return rows<Row>(
     tx,
     sql`with
         clock as materialized (
-          select now, now + ${leaseMs}::int * interval '1 millisecond' as lease_end, new_id() as token
+          select now, now + ${leaseMs}::int * interval '1 millisecond' as lease_end,
+                 lease_token(${worker}::int) as token
           from (select clock_timestamp() as now) at),
         picked as materialized (
           select f.place, s.lane, s.failures, s.last_success_at, e.account_id, e.id, e.resumptions, e.rate_limit, e.url,
@@ -260,25 +233,6 @@ function takeRows(
         order by p.place`,
     'claim',
   );
-}
-
-function claimedOf(row: Row): Claimed {
-  return {
-    account: row.account_id,
-    endpoint: row.endpoint_id,
-    event: row.event_id,
-    payload: row.payload,
-    trigger: row.trigger,
-    step: row.step,
-    url: row.url,
-    localMachine: row.local_machine,
-    secrets: row.previous_secret ? [row.secret, row.previous_secret] : [row.secret],
-    headerNames: row.header_names,
-    headerValues: row.header_values,
-    lane: row.lane,
-    failures: row.failures,
-    successIsOld: row.success_is_old,
-  };
 }
 
 // Its number is the delivery's next; the schedule does not count it, so that no crash uses the schedule up.

@@ -1,6 +1,6 @@
 import type { Vault } from '../../kernel/vault.ts';
+import type { Leased } from '../../outbox/hand-over.ts';
 import { placeOf, signingKey } from '../../outbox/secrets.ts';
-import type { Claimed } from './claim.ts';
 
 /** What stands in the log for the value of a merchant's own header: it may be a password. */
 const HIDDEN = '(hidden)';
@@ -15,7 +15,7 @@ interface Opened {
 }
 
 /** Opens the sealed values of endpoints, and keeps them open until they change. */
-export function createKeyring(vault: Vault): { open(delivery: Claimed): Opened } {
+export function createKeyring(vault: Vault): { open(delivery: Leased): Opened } {
   const kept = new Map<string, { sealed: readonly Buffer[]; opened: Opened }>();
   return {
     open(delivery) {

@@ -4,6 +4,8 @@ import type { Logger } from 'pino';
 export interface Pump {
   /** Looks now, or once more after the look that is under way. */
   wake(): void;
+  /** A look is under way. */
+  isLooking(): boolean;
   /** Begins no more looks; resolves when the last one is over. */
   close(): Promise<void>;
 }
@@ -57,6 +59,7 @@ export function createPump({ log, look }: { log: Logger; look(pump: Look): Promi
 
   return {
     wake,
+    isLooking: () => looking !== undefined,
     async close() {
       isClosing = true;
       clearTimeout(timer);

@@ -3,11 +3,11 @@ import { slowClock } from '../../db/clock.ts';
 import { rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import { noteChanges } from '../../outbox/counts.ts';
-import type { Claimed } from './claim.ts';
+import type { Leased } from '../../outbox/hand-over.ts';
 
 /** What came of an attempt, ready to be written. */
 export interface Result {
-  readonly delivery: Pick<Claimed, 'account' | 'endpoint' | 'event'>;
+  readonly delivery: Pick<Leased, 'account' | 'endpoint' | 'event'>;
   readonly token: string;
   readonly succeeded: boolean;
   /** Milliseconds to the next attempt of the schedule; null = this was the last one, or the receiver is gone. */

@@ -12,7 +12,8 @@ interface SettlerOptions {
   readonly log: Logger;
   readonly leaseMs: number;
   disableEndpoint(tx: Tx, endpoint: Disabling): Promise<boolean>;
-  onSettled(): void;
+  /** Called when a batch is written, or was given up: its leases are over. */
+  onSettled(batch: readonly Finished[]): void;
 }
 
 /** Writes results in batches: whatever piled up while the batches before were under way. */
@@ -51,7 +52,7 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
         if (batch.length === 0) break; // the other writer took them
         const hopeless = await writeBatch(batch);
         waiting -= batch.length;
-        onSettled();
+        onSettled(batch.map(({ finished }) => finished));
         for (const endpoint of hopeless) await disable(endpoint);
       }
     } finally {
@@ -63,12 +64,10 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
   async function writeBatch(batch: typeof pile): Promise<Disabling[]> {
     for (;;) {
       try {
-        return await db.engine((tx) =>
-          writeAll(
-            tx,
-            batch.map(({ finished }) => finished),
-            notesOf,
-          ),
+        return await writeAll(
+          db,
+          batch.map(({ finished }) => finished),
+          notesOf,
         );
       } catch (error) {
         const last = Math.max(...batch.map(({ until }) => until));
@@ -114,21 +113,25 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
   };
 }
 
-/** Returns the endpoints that nobody listens at any more. */
-async function writeAll(
-  tx: Tx,
+/** Returns the endpoints that nobody listens at any more. Without notes it is one statement. */
+function writeAll(
+  db: Database,
   batch: readonly Finished[],
   notesOf: (told: readonly Finished[]) => EndpointNote[],
 ): Promise<Disabling[]> {
   const results = batch.map(({ result }) => result);
-  const counted = new Set(await settle(tx, results));
-  const told = batch.filter(({ result }) => counted.has(result) && !result.released);
-  const notes = notesOf(told);
-  const failing = notes.length === 0 ? [] : await noteEndpoints(tx, notes, PATIENCE);
-  return [
-    ...told
-      .filter(({ isGone }) => isGone)
-      .map(({ delivery: { account, endpoint } }) => ({ account, endpoint, reason: 'gone' as const })),
-    ...failing.map((endpoint) => ({ ...endpoint, reason: 'failing' as const })),
-  ];
+  const notes = notesOf(batch.filter(({ result }) => !result.released));
+  const write = async (tx: Tx) => {
+    const counted = new Set(await settle(tx, results));
+    const told = batch.filter(({ result }) => counted.has(result) && !result.released);
+    const certain = counted.size === batch.length ? notes : notesOf(told);
+    const failing = notes.length === 0 ? [] : await noteEndpoints(tx, certain, PATIENCE);
+    return [
+      ...told
+        .filter(({ isGone }) => isGone)
+        .map(({ delivery: { account, endpoint } }) => ({ account, endpoint, reason: 'gone' as const })),
+      ...failing.map((endpoint) => ({ ...endpoint, reason: 'failing' as const })),
+    ];
+  };
+  return db.engine(write, { single: notes.length === 0 });
 }

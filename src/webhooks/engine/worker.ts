@@ -4,12 +4,16 @@ import type { AddressRules } from '../../kernel/addresses.ts';
 import type { DeliveryConfig } from '../../kernel/config.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import type { Vault } from '../../kernel/vault.ts';
-import { endDeleted, giveBack } from '../../outbox/queue.ts';
-import { createAttempts } from './attempt.ts';
-import { type Claim, type Claimed, type Cursor, claim } from './claim.ts';
+import { deliverHere, type Leased } from '../../outbox/hand-over.ts';
+import { endDeleted } from '../../outbox/queue.ts';
+import type { Finished } from './attempt.ts';
+import type { Cursor } from './claim.ts';
+import { createDispatch } from './dispatch.ts';
 import { noteClaim } from './idle.ts';
+import { createLeasing } from './leasing.ts';
 import { createPump, type Look } from './pump.ts';
 import { startRecovering } from './recover.ts';
+import { register } from './registry.ts';
 import { createSettler } from './settler.ts';
 import { CHANNEL } from './wake.ts';
 
@@ -42,11 +46,7 @@ const UNWRITTEN = 400;
 /** Correctness rests on this poll; waking only makes it quicker. */
 const POLL_MS = 500;
 const SWEEP_MS = 5000;
-/** After an attempt that this machine lacked something for; doubled while it goes on. */
-const SHORTEST_REST_MS = 1000;
-const LONGEST_REST_MS = 30_000;
 const CLAIMS_TOLD_MS = 10_000;
-const DRAIN_MS = 10_000;
 const LEASES_PER_TIMEOUT = 2;
 
 /** Starts a worker. */
@@ -55,32 +55,39 @@ export function createWorker(options: WorkerOptions): Worker {
   /** What to add to performance.now() for the database's clock. */
   let clockOffset = performance.timeOrigin;
   const leaseMs = config.timeoutMs * LEASES_PER_TIMEOUT;
-  const attempts = createAttempts({ ...options, now: () => performance.now() + clockOffset });
+  const now = () => performance.now() + clockOffset;
   const pump = createPump({ log, look });
-  const settler = createSettler({ ...options, leaseMs, onSettled: pump.wake });
-  const rest = createRest(log);
+  const registration = register({ db, log, onChange: pump.wake });
+  const settler = createSettler({ ...options, leaseMs, onSettled });
+  const dispatch = createDispatch({ ...options, now, settle: settler.add, onUnsent: endLease });
   const tellOfClaim = createTelling(db);
-  const underWay = new Set<Promise<void>>();
   let cursor: Cursor | null = null;
+  let isClosing = false;
+  const leasing = createLeasing({
+    db,
+    registration,
+    leaseMs,
+    slots: () => Math.min(config.concurrency - dispatch.size(), UNWRITTEN - settler.waiting(), CLAIM_AT_ONCE),
+    isOpen: () => !isClosing && dispatch.restMs() <= 0,
+    start(deliveries, token) {
+      dispatch.start(deliveries, token);
+      if (deliveries.length > 0) tellOfClaim();
+    },
+  });
 
-  /** Claims until nothing is due or nothing more fits; returns the milliseconds until it is worth to look again. */
+  /** Claims until nothing is due or nothing more fits; returns the milliseconds until it is worth looking again. */
   async function look({ begin, isOver }: Look): Promise<number> {
+    if (!registration.isReady()) return POLL_MS;
     let pauseMs = POLL_MS;
+    leasing.beginLook();
     // from the cursor to the end, then once from the start: every endpoint was looked at
     for (let rounds = cursor === null ? 1 : 2; rounds > 0 && !isOver(); ) {
       begin();
-      const restMs = rest.leftMs();
+      const restMs = dispatch.restMs();
       if (restMs > 0) return restMs;
-      const slots = Math.min(
-        config.concurrency - underWay.size,
-        UNWRITTEN - settler.waiting(),
-        CLAIM_AT_ONCE,
-      );
-      if (slots < 1) return POLL_MS; // an attempt that ends wakes us
-      const claimed = await db.engine((tx) => claim(tx, { slots, leaseMs, from: cursor }));
+      const claimed = await leasing.claim(cursor);
+      if (claimed === null) return POLL_MS; // an attempt that ends wakes us
       clockOffset = claimed.now - performance.now();
-      for (const delivery of claimed.deliveries) start(delivery, claimed);
-      if (claimed.deliveries.length > 0) tellOfClaim();
       if (claimed.waitMs !== null) pauseMs = Math.min(pauseMs, Math.max(1, claimed.waitMs));
       cursor = claimed.next;
       if (cursor === null) rounds -= 1;
@@ -88,72 +95,36 @@ export function createWorker(options: WorkerOptions): Worker {
     return pauseMs;
   }
 
-  function start(delivery: Claimed, { token }: Claim): void {
-    const attempt = attemptOne(delivery, token)
-      .catch((error: unknown) => {
-        // the lease ends and the row is due again
-        log.error({ err: error, endpoint: delivery.endpoint, event: delivery.event }, 'an attempt broke');
-      })
-      .then(() => {
-        underWay.delete(attempt);
-      });
-    underWay.add(attempt);
+  function endLease(delivery: Leased): void {
+    leasing.end([delivery]);
   }
 
-  async function attemptOne(delivery: Claimed, token: string): Promise<void> {
-    const finished = await attempts.make(delivery, token);
-    const { lack } = finished.outcome;
-    if (lack === null) {
-      rest.end();
-      settler.add(finished);
-      return;
-    }
-    // no fault of the receiver: the delivery goes back as it came, and this process takes no more for a while
-    rest.begin(lack);
-    await db.engine((tx) => giveBack(tx, { ...delivery, token }));
+  function onSettled(batch: readonly Finished[]): void {
+    leasing.end(batch.map(({ delivery }) => delivery));
+    if (leasing.isLeftBehind() || pump.isLooking()) pump.wake();
   }
 
-  const stopListening = db.listen(CHANNEL, pump.wake);
+  const stopListening = db.listen(CHANNEL, pump.wake, registration.sign);
   const stopHearing = db.onAnnounced(pump.wake);
+  const stopOffering = deliverHere(db, leasing);
   const stopSweeping = startSweeping(db, log);
   const recoverer = startRecovering(options);
-  pump.wake();
 
   return {
     wake: pump.wake,
     async close() {
+      isClosing = true;
+      stopOffering();
       const lastLook = pump.close();
       stopSweeping();
       stopHearing();
-      await stopListening();
       await recoverer.close();
       await lastLook;
-      const cut = setTimeout(attempts.abortAll, DRAIN_MS);
-      await Promise.all(underWay);
-      clearTimeout(cut);
+      await dispatch.drain();
       await settler.close();
-      await attempts.close();
-    },
-  };
-}
-
-/** The pause after an attempt that this machine lacked something for; doubled while it goes on. */
-function createRest(log: Logger) {
-  let restMs = 0;
-  let until = 0;
-  return {
-    leftMs: () => until - performance.now(),
-    begin(lack: string): void {
-      if (until >= performance.now()) return;
-      restMs = Math.min(Math.max(SHORTEST_REST_MS, restMs * 2), LONGEST_REST_MS);
-      until = performance.now() + restMs;
-      log.warn(
-        { lack, rest_ms: restMs },
-        'this machine has no room for more connections: the worker makes fewer',
-      );
-    },
-    end(): void {
-      restMs = 0;
+      await registration.close();
+      await stopListening();
+      await dispatch.close();
     },
   };
 }

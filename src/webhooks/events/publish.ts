@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Tx } from '../../db/connect.ts';
-import { type Failure, fail } from '../../kernel/errors.ts';
+import { Failure, fail } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { StrictJson } from '../../kernel/strict-json.ts';
@@ -43,7 +43,10 @@ export async function publishPlatformEvents(
   const fresh = fine.filter((one) => !taken.get(one)?.earlier);
   const payloads = await store(tx, fresh, taken);
   const results = new Map(
-    payloads.map((json, index) => [fresh[index] as Publication, { json, isNew: true }]),
+    payloads.map((sent, index) => [
+      fresh[index] as Publication,
+      sent instanceof Failure ? sent : { json: sent, isNew: true },
+    ]),
   );
   return publications.map(
     (one) => refused.get(one) ?? results.get(one) ?? again(one, taken.get(one) as Taken),
@@ -86,7 +89,7 @@ async function store(
   tx: Tx,
   publications: readonly Publication[],
   taken: ReadonlyMap<Publication, Taken>,
-): Promise<Json<Event>[]> {
+): Promise<(Json<Event> | Failure)[]> {
   if (publications.length === 0) return [];
   const events = publications.map((one) => ({
     account: one.account,

@@ -1,0 +1,74 @@
+import pg from 'pg';
+import type { Watch } from './watch.ts';
+
+/**
+ * A shared advisory lock that a connection holds as long as it lives: others see by it that its process does. PostgreSQL
+ * lets it go when the process is gone.
+ */
+export interface SignOfLife {
+  /** Two positive int4: what the sign is of, and whose it is. */
+  readonly space: number;
+  readonly number: number;
+}
+
+/** How connections that listen are made. */
+interface ListenOptions {
+  readonly target: pg.ClientConfig;
+  onIdleError(error: Error): void;
+}
+
+/** Milliseconds that making a connection may take. */
+export const CONNECT_MS = 10_000;
+/** An idle peer is asked after so many seconds, and given up when it does not answer: by us and by PostgreSQL. */
+export const KEEP_ALIVE_S = 20;
+const LISTEN_AGAIN_MS = 1000;
+/** A connection on which nothing comes may be one on which nothing comes any more. */
+const LISTEN_CHECK_MS = 15_000;
+
+/** What `Database.listen` is. */
+export function listen(
+  { target, onIdleError }: ListenOptions,
+  watch: Watch,
+  { channel, listener, sign }: { channel: string; listener: () => void; sign: SignOfLife | undefined },
+): () => Promise<void> {
+  let client: pg.Client | undefined;
+  let again: NodeJS.Timeout | undefined;
+  let closed = false;
+  const lost = (error: Error) => {
+    if (closed || again) return;
+    onIdleError(error);
+    client?.end().catch(() => undefined);
+    again = setTimeout(open, LISTEN_AGAIN_MS);
+  };
+  const open = () => {
+    again = undefined;
+    const opened = new pg.Client({
+      ...target,
+      application_name: 'payhook listener',
+      connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_S * 1000,
+    });
+    client = opened;
+    opened.on('notification', listener);
+    opened.on('error', lost);
+    opened.on('end', () => lost(new Error('the connection that listens was closed')));
+    const ask = (text: string, values: readonly unknown[] = []) =>
+      watch.during(opened, opened.query(text, [...values]));
+    opened
+      .connect()
+      .then(() => ask(`listen ${pg.escapeIdentifier(channel)}`))
+      .then(() => sign && ask('select pg_advisory_lock_shared($1, $2)', [sign.space, sign.number]))
+      .then(listener, lost);
+  };
+  const checking = setInterval(() => {
+    if (client && !again) watch.during(client, client.query('select 1')).catch(lost);
+  }, LISTEN_CHECK_MS).unref();
+  open();
+  return async () => {
+    closed = true;
+    clearTimeout(again);
+    clearInterval(checking);
+    await client?.end().catch(() => undefined);
+  };
+}

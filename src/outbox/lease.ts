@@ -1,0 +1,67 @@
+import sql, { type Sql } from 'sql-template-tag';
+import type { Offer } from './hand-over.ts';
+
+/** The parts of the publishing statement that say who acts first on a delivery. */
+interface Leasing {
+  /** CTEs, each with a comma after it, over `wanted`. */
+  readonly ctes: Sql;
+  /** Rows for the queue. */
+  readonly queued: Sql;
+  /** How many deliveries somebody still has to claim. */
+  readonly left: Sql;
+  /** Columns after those of the event, and `from`. */
+  readonly returned: Sql;
+}
+
+/** Every delivery waits for a claim. */
+export const NO_LEASES: Leasing = {
+  ctes: sql``,
+  queued: sql`
+    select account_id, endpoint_id, event_id, resumptions, now(), null from wanted`,
+  left: sql`(select count(*)::int from wanted)`,
+  returned: sql`from event`,
+};
+
+/**
+ * Deliveries begin leased to a worker of this process where its offer and the lane have room. Only while it is the only
+ * worker of the database: it knows what is under way then, and leases nothing else meanwhile. A rate limit, a pause and
+ * what is due already are left to the claim, which goes round fairly.
+ */
+export function leasing({ worker, leaseMs, slots, underWay }: Offer): Leasing {
+  return {
+    ctes: sql`
+        moment as materialized (
+          select now, now + ${leaseMs}::int * interval '1 millisecond' as lease_end, lease_token(${worker}::int) as token
+          from (select clock_timestamp() as now) at
+          where (select count(*) = 1 and bool_and(number = ${worker}::int) from workers)),
+        leased as materialized (
+          select * from (
+            select w.event_id, m.token, m.lease_end, m.now, e.*, s.lane, s.failures, s.last_success_at,
+                   row_number() over (partition by e.id order by w.event_id) as place_in_lane,
+                   s.lane - coalesce(u.count, 0) as room
+            from moment m
+            cross join wanted w
+            join webhook_endpoints e on e.account_id = w.account_id and e.id = w.endpoint_id
+            join endpoint_state s on s.account_id = w.account_id and s.endpoint_id = w.endpoint_id
+            left join unnest(${[...underWay.keys()]}::uuid[], ${[...underWay.values()]}::int[]) as u (id, count) on u.id = e.id
+            where e.disabled_at is null and e.rate_limit is null and s.may_start_at <= m.now
+              and not exists (
+                select from queue q where q.account_id = e.account_id and q.endpoint_id = e.id
+                  and (q.generation, q.due_at) <= (e.resumptions, m.now)
+                  and (q.lease_token is null or q.due_at <= m.now))) each_wanted
+          where place_in_lane <= room order by event_id limit ${slots}::int),`,
+    queued: sql`
+          select w.account_id, w.endpoint_id, w.event_id, w.resumptions, coalesce(l.lease_end, now()), l.token
+          from wanted w left join leased l on l.event_id = w.event_id and l.id = w.endpoint_id`,
+    left: sql`(select count(*)::int from wanted) - (select count(*)::int from leased)`,
+    returned: sql`,
+          case when row_number() over (partition by event.id order by l.id) = 1 then payload end as payload, l.token,
+          l.account_id, l.id as endpoint_id, l.event_id, l.url,
+          case when l.local_url = l.url then l.local_machine end as local_machine, l.secret,
+          case when l.previous_secret_until > l.now then l.previous_secret end as previous_secret,
+          l.header_names, l.header_values, l.lane, l.failures,
+          coalesce(l.last_success_at < l.now - interval '1 minute', true) as success_is_old
+        from event left join leased l on l.event_id = event.id
+        order by event.id, l.id`,
+  };
+}

@@ -1,0 +1,96 @@
+import type { Database } from '../../db/connect.ts';
+import type { EndpointId } from '../../kernel/ids.ts';
+import type { Leased, Offer } from '../../outbox/hand-over.ts';
+import { type Claim, type Cursor, claim } from './claim.ts';
+import type { Registration } from './registry.ts';
+import { createTurns } from './turns.ts';
+
+/** The two ways of a worker to deliveries: it claims what waits, and takes over what this process publishes. */
+export interface Leasing {
+  /** Forgets what was left behind: a look begins that will see it again. */
+  beginLook(): void;
+  /** Leases what is due from the cursor on; null when nothing more fits. */
+  claim(from: Cursor | null): Promise<Claim | null>;
+  /** For a publish: what it may lease to this process, or null. */
+  offer(): Promise<Offer | null>;
+  /** The leases of deliveries are over. */
+  end(deliveries: readonly Leased[]): void;
+  /** Whether deliveries were left behind that may be due when leases end: the lane or this process was full. */
+  isLeftBehind(): boolean;
+}
+
+interface LeasingOptions {
+  readonly db: Database;
+  readonly registration: Registration;
+  readonly leaseMs: number;
+  /** How many attempts this process can begin now. */
+  slots(): number;
+  /** Whether this process may take over what it publishes. */
+  isOpen(): boolean;
+  /** Begins the attempts. */
+  start(deliveries: readonly Leased[], token: string): void;
+}
+
+/** A publish waits so long for a claim that is under way; then its deliveries wait for the next one. */
+const OFFER_PATIENCE_MS = 5;
+const CLAIM_PATIENCE_MS = 60_000;
+
+/** Makes what leases deliveries to this process. */
+export function createLeasing({ db, registration, leaseMs, slots, isOpen, start }: LeasingOptions): Leasing {
+  const worker = registration.number;
+  const turns = createTurns();
+  const underWay = new Map<EndpointId, number>();
+  let isClaiming = false;
+  let isLeftBehind = false;
+
+  const isFree = () => isOpen() && registration.isReady() && registration.isAlone() && slots() > 0;
+
+  function begin(deliveries: readonly Leased[], token: string): void {
+    for (const { endpoint } of deliveries) underWay.set(endpoint, (underWay.get(endpoint) ?? 0) + 1);
+    start(deliveries, token);
+  }
+
+  return {
+    beginLook() {
+      isLeftBehind = false;
+    },
+    async claim(from) {
+      while (!(await turns.take(CLAIM_PATIENCE_MS)));
+      isClaiming = true;
+      try {
+        const free = slots();
+        isLeftBehind ||= free < 1;
+        if (free < 1) return null;
+        const claimed = await db.engine((tx) => claim(tx, { worker, slots: free, leaseMs, from }));
+        isLeftBehind ||= claimed.isCrowded;
+        begin(claimed.deliveries, claimed.token);
+        return claimed;
+      } finally {
+        isClaiming = false;
+        turns.give();
+      }
+    },
+    async offer() {
+      if (!isFree()) return null;
+      // where nothing was left behind, to wait for a claim spares the next one
+      if (!(await turns.take(isClaiming && !isLeftBehind ? OFFER_PATIENCE_MS : 0))) return null;
+      if (!isFree()) {
+        turns.give();
+        return null;
+      }
+      const close = (leased: readonly Leased[], token: string) => {
+        begin(leased, token);
+        turns.give();
+      };
+      return { worker, leaseMs, slots: slots(), underWay, close };
+    },
+    end(deliveries) {
+      for (const { endpoint } of deliveries) {
+        const left = (underWay.get(endpoint) ?? 1) - 1;
+        if (left > 0) underWay.set(endpoint, left);
+        else underWay.delete(endpoint);
+      }
+    },
+    isLeftBehind: () => isLeftBehind,
+  };
+}
