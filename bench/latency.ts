@@ -18,8 +18,13 @@ const SETTLE_MS = 500;
 
 const nowMicros = () => Number(process.hrtime.bigint() / 1000n);
 
-/** Publishes one event after the other, its types going round; the sink reads from each when it was sent. */
-async function publishAtRate(bench: Bench, types: readonly string[], perSecond: number, seconds: number) {
+/** Publishes at a fixed rate, one event after the other, its types going round; the sink reads from each when it was sent. */
+export async function publishAtRate(
+  bench: Bench,
+  types: readonly string[],
+  perSecond: number,
+  seconds: number,
+) {
   let number = 0;
   const body = () => {
     number += 1;
@@ -33,13 +38,13 @@ async function publishAtRate(bench: Bench, types: readonly string[], perSecond: 
   );
 }
 
-async function makeEndpoint(bench: Bench, url: string, type: string): Promise<string> {
+export async function makeEndpoint(bench: Bench, url: string, type: string): Promise<string> {
   const made = await bench.send('POST', '/v2/webhook-endpoints', { url, event_types: [type] });
   return (JSON.parse(made) as { id: string }).id;
 }
 
 /** Of deliveries that arrived at paths that begin so, in seconds from the sending of the event. */
-async function waitsAt(sink: Receiver, prefix: string): Promise<number[]> {
+export async function waitsAt(sink: Receiver, prefix: string): Promise<number[]> {
   const { waits } = await sink.report();
   return Object.entries(waits)
     .flatMap(([path, values]) => (path.startsWith(prefix) ? values : []))

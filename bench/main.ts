@@ -21,9 +21,11 @@ import { mixed } from './mixed.ts';
 import { payouts } from './payouts.ts';
 import { cleanUp, postgresqlVersion } from './program.ts';
 import { publishing } from './publishing.ts';
+import { recovery } from './recovery.ts';
 import { type Outcome, summary, table } from './report.ts';
 import { requests } from './requests.ts';
 import { startup } from './startup.ts';
+import { trickle } from './trickle.ts';
 
 const GROUPS: readonly Group[] = [
   startup,
@@ -38,6 +40,8 @@ const GROUPS: readonly Group[] = [
   latency,
   publishing,
   mixed,
+  trickle,
+  recovery,
 ];
 
 const DEFAULT: Sizes = {

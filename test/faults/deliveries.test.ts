@@ -199,3 +199,37 @@ describe('SIGTERM under load', () => {
     expect((await second.signal('SIGTERM')).code).toBe(0);
   });
 });
+
+describe('what a process had under way when it was killed', () => {
+  test('is sent again by the next one long before its leases are over', async () => {
+    const folder = dataFolder({ settings: { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8' } }); // leases of a minute
+    cleanups.push(() => folder.remove());
+    const receiver = await startReceiver();
+    cleanups.push(() => receiver.close());
+    receiver.respond(() => undefined); // takes everything and answers nothing
+    const server = await folder.start();
+    const made = await server.api.post(ENDPOINTS, { url: receiver.url, event_types: ['order.*'] });
+    expect(made.status, made.text).toBe(201);
+    const publish = () => server.api.post('/v2/events', { type: 'order.created', data: {} });
+    expect((await Promise.all([publish(), publish(), publish()])).map(({ status }) => status)).toEqual([
+      201, 201, 201,
+    ]);
+    await receiver.until(3);
+    const [before] = await folder.query<{ end: string }>('select min(due_at)::text as end from queue');
+    await server.kill(false);
+    receiver.respond(200);
+    const next = await folder.start();
+    await receiver.until(6);
+    const [after] = await folder.query<{ early: boolean }>(
+      `select clock_timestamp() < '${before?.end}'::timestamptz as early`,
+    );
+    expect(after?.early).toBe(true);
+    await until('nothing waits', async () => (await folder.query('select from queue')).length === 0);
+    expect(await folder.query('select error_code from attempts order by event_id, number')).toEqual(
+      Array(3)
+        .fill([{ error_code: 'lost' }, { error_code: null }])
+        .flat(),
+    );
+    expect((await next.signal('SIGTERM')).code).toBe(0);
+  });
+});

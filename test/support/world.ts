@@ -31,6 +31,8 @@ export interface World {
   secondServer(): Promise<{ api: Api; close(): Promise<void> }>;
   /** Starts a `payhook worker` on the same database, with settings of its own; the world closes it if nobody else does. */
   startWorker(settings?: Readonly<Record<string, string>>): Promise<{ close(): Promise<void> }>;
+  /** A connection of its own to the world's database, as superuser; the test ends it. */
+  connect(): Promise<pg.Client>;
   /** Errors that the test provokes on purpose are allowed in the log. */
   expectErrors(): void;
   /** Stops everything; throws when the books do not balance or an error was logged. */
@@ -158,6 +160,11 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       };
       workers.add(worker);
       return worker;
+    },
+    async connect() {
+      const client = clientOf(database);
+      await client.connect();
+      return client;
     },
     expectErrors() {
       errorsExpected = true;

@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest';
+import { until } from '../support/wire.ts';
+import { type Endpoint, holding, idsOf, metering, notOnce, onStage, type Stage } from './support.ts';
+
+/** Workers that registered and hold their sign of life. */
+const workersOf = ({ world }: Stage) => world.query<{ number: number }>('select number from workers');
+
+const registered = (stage: Stage, count: number) =>
+  until(`${count} workers to be registered`, async () => (await workersOf(stage)).length === count);
+
+/** Keeps claims away from an endpoint until `end` is called: they pass by what somebody else has locked. */
+async function withoutClaims(stage: Stage, endpoint: Endpoint) {
+  const client = await stage.world.connect();
+  await client.query('begin');
+  await client.query('select from endpoint_state where endpoint_id = $1 for update', [endpoint.uuid]);
+  return {
+    async end() {
+      await client.query('rollback');
+      await client.end();
+    },
+  };
+}
+
+/** The worker that each lease of an endpoint carries. */
+const leasedBy = (stage: Stage, { uuid }: Endpoint) =>
+  stage.world.query<{ worker: number | null }>(
+    'select lease_worker(lease_token) as worker from queue where endpoint_id = $1 order by event_id',
+    [uuid],
+  );
+
+describe.concurrent('an event that is published in the process that delivers', () => {
+  test('begins leased to it, and is sent without a claim', () =>
+    onStage({}, async (stage) => {
+      const receiver = await stage.receiver();
+      const door = holding(receiver);
+      const endpoint = await stage.endpoint(receiver);
+      await registered(stage, 1);
+      const lock = await withoutClaims(stage, endpoint);
+      const event = await stage.publish();
+      await door.until(1);
+      expect(await leasedBy(stage, endpoint)).toEqual([{ worker: (await workersOf(stage))[0]?.number }]);
+      await lock.end();
+      door.release();
+      const log = await stage.untilLog(endpoint, event, { status: 'delivered' });
+      expect(log.attempts).toHaveLength(1);
+      expect(log.attempts[0]).toMatchObject({ trigger: 'scheduled', error_code: null });
+      await until('nothing waits', async () => (await stage.queue(endpoint)).length === 0);
+    }));
+
+  test('waits for a claim while another worker is there, and again begins leased when that one is gone', () =>
+    onStage({}, async (stage) => {
+      const receiver = await stage.receiver();
+      const endpoint = await stage.endpoint(receiver);
+      await registered(stage, 1);
+      const other = await stage.world.startWorker();
+      await registered(stage, 2);
+      const lock = await withoutClaims(stage, endpoint);
+      const first = await stage.publish();
+      expect(await leasedBy(stage, endpoint)).toEqual([{ worker: null }]);
+      await lock.end();
+      await stage.nudge();
+      await stage.untilLog(endpoint, first, { status: 'delivered' });
+      await other.close();
+      await registered(stage, 1);
+      await until('an event begins leased', async () => {
+        const again = await withoutClaims(stage, endpoint);
+        const event = await stage.publish();
+        const [row] = await stage.queue(endpoint);
+        const isLeased = row === undefined || row.leased; // gone = delivered already
+        await again.end();
+        await stage.nudge();
+        await stage.untilLog(endpoint, event, { status: 'delivered' });
+        return isLeased;
+      });
+    }));
+
+  test('takes no more places than the lane has, whatever is published at once', () =>
+    onStage({}, async (stage) => {
+      const receiver = await stage.receiver();
+      const door = holding(receiver);
+      const endpoint = await stage.endpoint(receiver);
+      await registered(stage, 1);
+      const events = await stage.publishMany(30);
+      await door.until(4);
+      await stage.publishMany(5);
+      const leased = (await stage.queue(endpoint)).filter((row) => row.leased);
+      expect([door.held.length, leased.length]).toEqual([4, 4]);
+      door.release();
+      for (const event of events) await stage.untilLog(endpoint, event, { status: 'delivered' });
+    }));
+
+  test.each([
+    ['has a rate limit', { rate_limit: 1000 }],
+    ['is disabled', { status: 'disabled' }],
+  ])('is left to a claim where the endpoint %s', (_, fields) =>
+    onStage({}, async (stage) => {
+      const endpoint = await stage.endpoint(await stage.receiver());
+      await stage.change(endpoint, fields);
+      await registered(stage, 1);
+      const lock = await withoutClaims(stage, endpoint);
+      await stage.publish();
+      expect(await leasedBy(stage, endpoint)).toEqual([{ worker: null }]);
+      await lock.end();
+    }),
+  );
+
+  test.each([
+    [
+      'asked for a pause',
+      `update endpoint_state set may_start_at = now() + interval '1 hour' where endpoint_id = $1`,
+    ],
+    [
+      'has others waiting that are due',
+      `insert into queue (account_id, endpoint_id, event_id, generation, due_at)
+       select account_id, id, new_id(), resumptions, now() from webhook_endpoints where id = $1`,
+    ],
+  ])('is left to a claim where the endpoint %s', (_, statement) =>
+    onStage({}, async (stage) => {
+      const endpoint = await stage.endpoint(await stage.receiver());
+      await registered(stage, 1);
+      const client = await stage.world.connect();
+      await client.query('begin');
+      await client.query(statement, [endpoint.uuid]);
+      await client.query('select from endpoint_state where endpoint_id = $1 for update', [endpoint.uuid]);
+      await client.query('commit; begin');
+      await client.query('select from endpoint_state where endpoint_id = $1 for update', [endpoint.uuid]);
+      await stage.publish();
+      expect((await leasedBy(stage, endpoint)).map(({ worker }) => worker)).not.toContain(
+        (await workersOf(stage))[0]?.number,
+      );
+      await client.query(
+        `delete from queue where endpoint_id = $1 and event_id not in (select id from events)`,
+        [endpoint.uuid],
+      );
+      await client.query('commit');
+      await client.end();
+    }),
+  );
+
+  test('is sent once to each of many endpoints, with headers, secrets and URL of their own', () =>
+    onStage({}, async (stage) => {
+      const receivers = await Promise.all(Array.from({ length: 12 }, () => stage.receiver()));
+      const endpoints = await Promise.all(
+        receivers.map((receiver, index) =>
+          stage.endpoint(receiver, { headers: { 'x-own': `value ${index}` } }),
+        ),
+      );
+      await registered(stage, 1);
+      const events = await stage.publishMany(20);
+      for (const [index, receiver] of receivers.entries()) {
+        await receiver.until(20);
+        expect(notOnce(receiver.received, events)).toEqual({});
+        expect(receiver.received.every(({ headers }) => headers['x-own'] === `value ${index}`)).toBe(true);
+      }
+      for (const endpoint of endpoints) {
+        await until('nothing waits', async () => (await stage.queue(endpoint)).length === 0);
+      }
+    }));
+});
+
+describe('lanes over three processes that publish and deliver', () => {
+  test('hold while workers come and go', () =>
+    onStage({ databaseLatencyMs: 5 }, async (stage) => {
+      const receiver = await stage.receiver();
+      const meter = metering(receiver, { answerMs: 40, status: 500 }); // a lane that narrows to one
+      const endpoint = await stage.endpoint(receiver);
+      await registered(stage, 1);
+      const events = await stage.publishMany(20);
+      await until('the lane is one', async () => (await stage.state(endpoint)).lane === 1);
+      await until('nothing is leased', async () =>
+        (await stage.queue(endpoint)).every(({ leased }) => !leased),
+      );
+      meter.most = 0;
+      const publishing = Array.from({ length: 4 }, async () => {
+        for (let count = 0; count < 25; count += 1) events.push(await stage.publish());
+      });
+      const [one, two] = [await stage.world.startWorker(), await stage.world.startWorker()];
+      await registered(stage, 3);
+      await one?.close();
+      await two?.close();
+      await Promise.all(publishing);
+      await until('60 events to come', () => new Set(idsOf(receiver.received)).size >= 60);
+      expect(meter.most).toBe(1);
+      await stage.change(endpoint, { status: 'disabled' });
+    }));
+});
