@@ -147,7 +147,7 @@ test('nothing is overwritten without --force, and a folder or a device never', a
   await refuse(wise('--paid-list', 'mine.csv'), 1, 'mine.csv exists: add --force');
   await refuse(wise('-o', machine.folder, '--force'), 1, 'is a folder');
   await refuse(wise('-o', '/dev/null', '--force'), 1, 'is no plain file');
-  await refuse(wise('-o', 'none/mine.csv'), 1, 'none is no folder');
+  await refuse(wise('-o', 'none/mine.csv'), 1, 'none is not a folder');
   await refuse(wise('-o', 'one.csv', '--paid-list', './one.csv'), 2, 'two files cannot have the same name');
   expect(read('mine.csv')).toBe('mine');
   expect((await wise('-o', 'mine.csv', '-f')).code).toBe(0);
