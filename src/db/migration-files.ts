@@ -25,6 +25,8 @@ export interface Migration {
 export function readMigrations(folder = FOLDER): Migration[] {
   const frozen = frozenChecksums(folder);
   const migrations = allMigrations(folder);
+  const twin = migrations.find(({ version }, index) => version === migrations[index + 1]?.version);
+  if (twin) throw new MigrationError(`migrations/${twin.name}.sql has the number of another one`);
   for (const [name, checksum] of Object.entries(frozen)) {
     const found = migrations.find((migration) => migration.name === name);
     if (found?.checksum === checksum) continue;

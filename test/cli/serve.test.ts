@@ -150,7 +150,7 @@ test('the server ends with 1 and says so when PostgreSQL ends by itself; with --
   process.kill(postgresPid(machine.dataDir), 'SIGKILL');
   const { code, stderr } = await server.ended;
   expect(code).toBe(1);
-  expect(stderr).toContain('PostgreSQL ended by itself');
+  expect(stderr).toContain('PostgreSQL stopped unexpectedly');
 });
 
 test('SIGTERM to npm start stops server and PostgreSQL', async () => {
