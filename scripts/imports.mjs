@@ -127,7 +127,7 @@ for (const file of dashboard.filter((name) => name !== 'dashboard/vite.config.ts
   if (!dashboardRooms.has(room))
     problems.push(`${file}: scripts/rooms.mjs has no line for dashboard/${room}`);
   for (const [, named, lazy, bare] of text.matchAll(
-    /from\s*'([^']+)'|import\('([^']+)'\)|^import '([^']+)'/gm,
+    /^(?:import|export)\s[^;']*?from '([^']+)'|import\('([^']+)'\)|^import '([^']+)'/gm,
   )) {
     const specifier = named ?? lazy ?? bare;
     if (specifier.endsWith('.css') && specifier.startsWith('.')) continue;

@@ -140,5 +140,5 @@ export const DASHBOARD_ROOMS = [
   ['', 'the beginning: the routes of all screens, and how it is built', ['screens', 'app', 'data']],
 ];
 
-/** What the dashboard may take of the server: the types and errors of the client, and how money and time are written. */
-export const FOR_DASHBOARD = /^src\/(client\/(api|errors|retry)|kernel\/(money|time))\.ts$/;
+/** What the dashboard may take of the server: the types and errors of the client, and how money, time and payments are written. */
+export const FOR_DASHBOARD = /^src\/(client\/(api|errors|retry)|kernel\/(money|payment-reference|time))\.ts$/;

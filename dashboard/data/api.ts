@@ -72,14 +72,14 @@ export async function call<Id extends OperationId>(
   return (gives === 'file' ? response.blob() : response.json()) as Promise<Result<Id>>;
 }
 
-/** A file of the API and the name it has; the types of the description say `Download`, which browsers have not. */
+/** A file of the API, the name it has and what its headers say; the types of the description say `Download`, which browsers do not have. */
 export async function download<Id extends OperationId>(
   id: Id,
   input: Input<Id>,
-): Promise<{ readonly blob: Blob; readonly name: string }> {
+): Promise<{ readonly blob: Blob; readonly name: string; readonly headers: Headers }> {
   const response = await send(id, input as Call, {});
   const name = /filename="?([^";]+)/.exec(response.headers.get('content-disposition') ?? '')?.[1];
-  return { blob: await response.blob(), name: name ?? id };
+  return { blob: await response.blob(), name: name ?? id, headers: response.headers };
 }
 
 async function send(id: OperationId, input: Call, { signal, idempotencyKey }: Options): Promise<Response> {

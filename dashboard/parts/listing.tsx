@@ -91,7 +91,7 @@ export function Pager({
   pagination: { page, limit, total, pages },
   onPage,
 }: {
-  pagination: ListPage<unknown>['pagination'];
+  pagination: Pick<ListPage<unknown>['pagination'], 'page' | 'limit' | 'total' | 'pages'>;
   onPage: (page: number) => void;
 }) {
   const size = pageSize.use();

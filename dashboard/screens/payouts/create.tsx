@@ -1,22 +1,266 @@
-import { useRead } from '../../data/queries.ts';
-import { Problem, Skeleton } from '../../parts/feedback.tsx';
-import { Card, Page } from '../../parts/page.tsx';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import type { PayoutFilters, PayoutPreview, PayoutSelection } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
+import { useRead, useWrite } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { copyCurl } from '../../parts/copy.tsx';
+import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
+import { Checkbox, SearchField, Select } from '../../parts/field.tsx';
+import { money } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Card, Page, Tabs } from '../../parts/page.tsx';
+import { toast } from '../../parts/toast.tsx';
 import { Moneys } from '../../parts/values.tsx';
-import { payouts as texts } from '../../texts/payouts.ts';
+import { common, listed } from '../../texts/common.ts';
+import { payouts } from '../../texts/payouts.ts';
+import { LeftOut, WouldBePaid } from './preview.tsx';
 
-/** /payouts/new */
+const route = getRouteApi('/payouts/new');
+const texts = payouts.create;
+
+/** What the address asks for, as the API takes it. */
+function selectionOf(search: ReturnType<typeof route.useSearch>): PayoutSelection {
+  const filters: PayoutFilters = {
+    ...(search.method ? { payout_method: search.method } : {}),
+    ...(search.currency ? { currency: search.currency } : {}),
+    ...(search.program ? { program_id: search.program } : {}),
+    ...(search.until ? { occurred_at: { lte: search.until } } : {}),
+  };
+  return {
+    ...(Object.keys(filters).length > 0 ? { filters } : {}),
+    ...(search.search ? { search: search.search } : {}),
+    ...(search.minimum ? { ignore_minimum: true } : {}),
+  };
+}
+
+/** /payouts/new: filters as sentences, and beside them what the payout would be. */
 export function NewPayout() {
-  const { data: preview, error, refetch } = useRead('previewPayout', { body: {} });
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const may = useMay();
+  const body = selectionOf(search);
+  const reading = useRead('previewPayout', { body }, { keepsPrevious: true });
+  const create = useWrite('createPayout');
+  const preview = reading.data;
+  const submit = () =>
+    create.mutate(
+      { body },
+      {
+        onSuccess: ({ id }) => {
+          toast(texts.done);
+          void navigate({ to: '/payouts/$id', params: { id } });
+        },
+      },
+    );
+  const isEmpty = preview?.affiliate_count === 0;
   return (
-    <Page title={texts.new}>
-      {error && <Problem error={error} onRetry={() => void refetch()} />}
+    <Page
+      title={texts.title}
+      lead={may.write ? texts.lead : payouts.viewer}
+      above={
+        <Link to="/payouts">
+          <Icon name="left" />
+          {texts.back}
+        </Link>
+      }
+      actions={
+        <>
+          <Button kind="quiet" icon="copy" onPress={() => copyCurl('createPayout', { body })}>
+            {common.copyAsCurl}
+          </Button>
+          {may.write && (
+            <Button
+              kind="primary"
+              isBusy={create.isPending}
+              isDisabled={preview === undefined || isEmpty || preview.current_payout_id !== null}
+              onPress={submit}
+            >
+              {preview && !isEmpty ? texts.doIt(payouts.affiliates(preview.affiliate_count)) : texts.action}
+            </Button>
+          )}
+        </>
+      }
+    >
+      {create.error && <Problem error={create.error} />}
+      {preview?.current_payout_id && (
+        <Notice
+          tone="warn"
+          actions={
+            <Link className="button plain" to="/payouts/$id" params={{ id: preview.current_payout_id }}>
+              {texts.openCurrent}
+            </Link>
+          }
+        >
+          <p>{texts.current}</p>
+        </Notice>
+      )}
+      <Sentences />
+      {reading.error && <Problem error={reading.error} onRetry={() => void reading.refetch()} />}
       {preview === undefined ? (
-        <Skeleton />
+        !reading.error && <Skeleton lines={5} />
       ) : (
-        <Card>
-          <Moneys amounts={preview.totals} />
-        </Card>
+        <Preview preview={preview} body={body} />
       )}
     </Page>
   );
+}
+
+/** The filters, to be read as a sentence. */
+function Sentences() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const account = useRead('getAccount', {});
+  const programs = useRead('listPrograms', { query: { per_page: 100 } });
+  const everything = useRead('previewPayout', { body: { ignore_minimum: true } });
+  const change = (next: Partial<typeof search>) =>
+    void navigate({ search: { ...search, page: undefined, ...next }, replace: true });
+  const { sentence } = texts;
+  const currencies = new Set([
+    ...(everything.data?.totals.map(({ currency }) => currency) ?? []),
+    ...(account.data ? [account.data.default_currency] : []),
+    ...(search.currency ? [search.currency] : []),
+  ]);
+  const isFiltered = Object.keys(search).some((name) => name !== 'view' && name !== 'page');
+  return (
+    <Card>
+      <div className="sentence">
+        <span>{sentence.pay},</span>
+        <span>{sentence.method}</span>
+        <Select
+          label={sentence.method}
+          value={search.method ?? ''}
+          options={[
+            { value: '', label: sentence.anyMethod },
+            { value: 'paypal', label: payouts.methods.paypal },
+            { value: 'wise', label: payouts.methods.wise },
+            { value: 'other', label: payouts.methods.other },
+          ]}
+          onChange={(value) => change({ method: value || undefined })}
+        />
+        <span>{sentence.currency}</span>
+        <Select
+          label={sentence.currency}
+          value={search.currency ?? ''}
+          options={[
+            { value: '', label: sentence.anyCurrency },
+            ...[...currencies].sort().map((value) => ({ value, label: value.toUpperCase() })),
+          ]}
+          onChange={(value) => change({ currency: value || undefined })}
+        />
+        <span>{sentence.program}</span>
+        <Select
+          label={sentence.program}
+          value={String(search.program ?? '')}
+          options={[
+            { value: '', label: sentence.anyProgram },
+            ...(programs.data?.data ?? []).map(({ id, name }) => ({ value: String(id), label: name })),
+          ]}
+          onChange={(value) => change({ program: value === '' ? undefined : Number(value) })}
+        />
+        <span>{sentence.until}</span>
+        <input
+          type="date"
+          className="input inline"
+          aria-label={sentence.until}
+          value={search.until ?? ''}
+          onChange={(event) => change({ until: event.currentTarget.value || undefined })}
+        />
+      </div>
+      <div className="sentence">
+        <SearchField
+          label={sentence.search}
+          value={search.search ?? ''}
+          onChange={(value) => change({ search: value || undefined })}
+        />
+        <Checkbox
+          label={sentence.minimum}
+          isChecked={search.minimum === 'ignored'}
+          onChange={(isOn) => change({ minimum: isOn ? 'ignored' : undefined })}
+        />
+        {isFiltered && (
+          <Button kind="quiet" onPress={() => void navigate({ search: {} })}>
+            {sentence.reset}
+          </Button>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+/** What the payout would be: totals, how they differ from before, who is paid and who is not. */
+function Preview({ preview, body }: { preview: PayoutPreview; body: PayoutSelection }) {
+  const search = route.useSearch();
+  const before = usePrevious(preview, JSON.stringify(body));
+  const leftOut = preview.excluded.reduce((sum, { affiliate_count }) => sum + affiliate_count, 0);
+  return (
+    <>
+      <div className="figures" aria-live="polite">
+        <div>
+          <span className="soft">{texts.total}</span>
+          <Moneys amounts={preview.totals} isStrong />
+        </div>
+        <div>
+          <span className="soft">{texts.pays}</span>
+          <b>{payouts.affiliates(preview.affiliate_count)}</b>
+          <span className="soft">{payouts.commissions(preview.commission_count)}</span>
+        </div>
+        {before && (
+          <div>
+            <span className="soft">{texts.compared}</span>
+            <span>{differenceText(before, preview)}</span>
+          </div>
+        )}
+      </div>
+      <Tabs label={texts.title}>
+        <Link
+          to="/payouts/new"
+          search={{ ...search, view: undefined, page: undefined }}
+          className={search.view ? undefined : 'active'}
+          activeProps={{}}
+        >
+          {texts.pays} ({preview.affiliate_count})
+        </Link>
+        <Link
+          to="/payouts/new"
+          search={{ ...search, view: 'out', page: undefined }}
+          className={search.view ? 'active' : undefined}
+          activeProps={{}}
+        >
+          {texts.leavesOut} ({leftOut})
+        </Link>
+      </Tabs>
+      {search.view === 'out' ? <LeftOut body={body} /> : <WouldBePaid body={body} />}
+    </>
+  );
+}
+
+/** The preview of the filters before these. */
+function usePrevious(preview: PayoutPreview, of: string): PayoutPreview | null {
+  const seen = useRef<{ of: string; preview: PayoutPreview; before: PayoutPreview | null }>({
+    of,
+    preview,
+    before: null,
+  });
+  useEffect(() => {
+    const last = seen.current;
+    seen.current = { of, preview, before: last.of === of ? last.before : last.preview };
+  }, [preview, of]);
+  return seen.current.of === of ? seen.current.before : seen.current.preview;
+}
+
+function differenceText(before: PayoutPreview, after: PayoutPreview): string {
+  const word = (difference: number, text: string) => (difference > 0 ? texts.more(text) : texts.less(text));
+  const people = after.affiliate_count - before.affiliate_count;
+  const currencies = [...new Set([...before.totals, ...after.totals].map(({ currency }) => currency))].sort();
+  const amountIn = ({ totals }: PayoutPreview, currency: string) =>
+    totals.find((total) => total.currency === currency)?.amount ?? 0;
+  const parts = [
+    ...(people === 0 ? [] : [word(people, payouts.affiliates(Math.abs(people)))]),
+    ...currencies
+      .map((currency) => ({ currency, amount: amountIn(after, currency) - amountIn(before, currency) }))
+      .filter(({ amount }) => amount !== 0)
+      .map(({ currency, amount }) => word(amount, money({ currency, amount: Math.abs(amount) }))),
+  ];
+  return parts.length === 0 ? texts.same : listed(parts);
 }

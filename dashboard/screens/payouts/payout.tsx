@@ -1,32 +1,308 @@
-import { getRouteApi } from '@tanstack/react-router';
-import { useRead } from '../../data/queries.ts';
-import { Problem, Skeleton } from '../../parts/feedback.tsx';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useCallback, useState } from 'react';
+import type { Payout, PayoutLine } from '../../../src/client/api.ts';
+import { useMay, useMe } from '../../data/me.ts';
+import { downloads, usePayoutLines } from '../../data/payouts.ts';
+import { useRead, useWrite } from '../../data/queries.ts';
+import { copyCurl, Id } from '../../parts/copy.tsx';
+import { Empty, Problem, Skeleton } from '../../parts/feedback.tsx';
 import { whole } from '../../parts/format.ts';
-import { Card, Facts, Page } from '../../parts/page.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import { Confirm } from '../../parts/overlay.tsx';
+import { Card, Facts, Page, Steps } from '../../parts/page.tsx';
+import { sumTexts } from '../../parts/sums.ts';
+import { toast } from '../../parts/toast.tsx';
 import { Moneys, Time } from '../../parts/values.tsx';
-import { payouts as texts } from '../../texts/payouts.ts';
+import { common, listed } from '../../texts/common.ts';
+import { payouts } from '../../texts/payouts.ts';
+import { Changes } from './changes.tsx';
+import { Complete } from './complete.tsx';
+import { Files, sharesOf } from './files.tsx';
+import { Line } from './line.tsx';
+import { Lines } from './lines.tsx';
 import { PayoutStatus } from './list.tsx';
 
 const route = getRouteApi('/payouts/$id');
+const STEPS = ['review', 'files', 'send', 'complete'] as const;
 
-/** /payouts/{id} */
+const above = (
+  <Link to="/payouts">
+    <Icon name="left" />
+    {payouts.title}
+  </Link>
+);
+
+/** /payouts/{id}: an unpaid payout on its way, or the record of a paid one. */
 export function PayoutScreen() {
   const { id } = route.useParams();
+  const { line: open } = route.useSearch();
   const { data: payout, error, refetch } = useRead('getPayout', { path: [id] }, { isLive: true });
-  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
-  if (payout === undefined) return <Skeleton lines={6} />;
+  const lines = usePayoutLines(payout);
+  if (error?.status === 404) {
+    return (
+      <Page title={payouts.gone.title} above={above}>
+        <Empty
+          icon="payouts"
+          title={payouts.gone.title}
+          actions={
+            <Link className="button plain" to="/payouts">
+              {payouts.gone.action}
+            </Link>
+          }
+        >
+          {payouts.gone.lead}
+        </Empty>
+      </Page>
+    );
+  }
+  if (payout === undefined) {
+    return (
+      <Page title={payouts.title} above={above}>
+        {error ? <Problem error={error} onRetry={() => void refetch()} /> : <Skeleton lines={6} />}
+      </Page>
+    );
+  }
+  const opened = lines.data?.find(({ affiliate_id }) => affiliate_id === open);
   return (
-    <Page title={texts.name(payout.number)} status={<PayoutStatus status={payout.status} />}>
-      <Card>
-        <Facts
-          rows={[
-            [texts.columns.amount, <Moneys key="amount" amounts={payout.totals} />],
-            [texts.columns.affiliates, whole(payout.affiliate_count)],
-            [texts.columns.commissions, whole(payout.commission_count)],
-            [texts.columns.created, <Time key="created" at={payout.created_at} isFocusable />],
-          ]}
-        />
-      </Card>
+    <Page
+      title={payouts.name(payout.number)}
+      status={<PayoutStatus status={payout.status} />}
+      above={above}
+      actions={<Actions payout={payout} />}
+    >
+      {lines.error && <Problem error={lines.error} onRetry={() => void lines.refetch()} />}
+      {lines.isFetching && lines.data === undefined && lines.loaded > 0 && (
+        <p className="hint" role="status">
+          {payouts.review.loading(whole(lines.loaded), whole(payout.affiliate_count))}
+        </p>
+      )}
+      {payout.status === 'paid' ? (
+        <Paid payout={payout} lines={lines.data} />
+      ) : (
+        <Unpaid payout={payout} lines={lines.data} isCurrent={!lines.isPlaceholderData} />
+      )}
+      {opened && <Line payout={payout} line={opened} />}
     </Page>
+  );
+}
+
+/** What can be done with a payout besides going on with it. */
+function Actions({ payout }: { payout: Payout }) {
+  const may = useMay();
+  const [isDeleting, setDeleting] = useState(false);
+  const stop = useCallback(() => setDeleting(false), []);
+  return (
+    <>
+      <a className="button plain" href={`/v2/affiliates/payouts/${payout.id}/download`} download>
+        <Icon name="download" />
+        {payouts.paid.csv}
+      </a>
+      <Menu
+        label={common.more}
+        groups={[
+          {
+            items: [
+              { label: payouts.paid.print, icon: 'print', onPress: () => window.print() },
+              {
+                label: common.copyAsCurl,
+                icon: 'copy',
+                onPress: () => copyCurl('getPayout', { path: [payout.id] }),
+              },
+            ],
+          },
+          {
+            items:
+              payout.status === 'unpaid' && may.write
+                ? [
+                    {
+                      label: payouts.paid.delete,
+                      icon: 'trash',
+                      isDangerous: true,
+                      onPress: () => setDeleting(true),
+                    },
+                  ]
+                : [],
+          },
+        ]}
+      >
+        <Icon name="dots" />
+      </Menu>
+      {isDeleting && <Delete payout={payout} onClose={stop} />}
+    </>
+  );
+}
+
+function Delete({ payout, onClose }: { payout: Payout; onClose: () => void }) {
+  const remove = useWrite('deletePayout');
+  const navigate = useNavigate();
+  const texts = payouts.remove;
+  const submit = () =>
+    remove.mutate(
+      { path: [payout.id], ifMatch: payout.revision },
+      {
+        onSuccess: () => {
+          downloads.forget(payout.id);
+          toast(texts.done);
+          void navigate({ to: '/payouts' });
+        },
+      },
+    );
+  return (
+    <Confirm
+      title={texts.title(payout.number)}
+      action={texts.action(payout.number)}
+      isDangerous
+      isBusy={remove.isPending}
+      error={remove.error}
+      onConfirm={submit}
+      onClose={onClose}
+    >
+      <p>{texts.lead(payouts.commissions(payout.commission_count), listed(sumTexts(payout.totals)))}</p>
+      {downloads.oldest(payout.id) && <p>{texts.files}</p>}
+    </Confirm>
+  );
+}
+
+/** The facts of a payout. */
+function Summary({
+  payout,
+  rows = [],
+}: {
+  payout: Payout;
+  rows?: readonly (readonly [string, ReactNode])[];
+}) {
+  const { data: me } = useMe();
+  return (
+    <Card>
+      <Facts
+        rows={[
+          [payouts.columns.amount, <Moneys key="amount" amounts={payout.totals} isStrong />],
+          [payouts.columns.affiliates, whole(payout.affiliate_count)],
+          [payouts.columns.commissions, whole(payout.commission_count)],
+          [payouts.columns.created, <Time key="created" at={payout.created_at} isFocusable />],
+          [
+            payouts.columns.madeBy,
+            payout.created_by === me?.id ? payouts.you : <Id key="by">{payout.created_by}</Id>,
+          ],
+          ...rows,
+        ]}
+      />
+    </Card>
+  );
+}
+
+interface Shown {
+  readonly payout: Payout;
+  readonly lines: readonly PayoutLine[] | undefined;
+}
+
+/** The way of an unpaid payout, a step at a time. */
+function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
+  const { step = 'review' } = route.useSearch();
+  const may = useMay();
+  // what is ticked stays when one looks at another step
+  const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set());
+  const at = STEPS.indexOf(step);
+  const next = (to: (typeof STEPS)[number], text: string) => (
+    <div className="next">
+      <Link className="button primary" to="/payouts/$id" params={{ id: payout.id }} search={{ step: to }}>
+        {text}
+      </Link>
+    </div>
+  );
+  return (
+    <>
+      {lines && <Changes payout={payout} lines={lines} isCurrent={isCurrent} />}
+      <Steps
+        label={payouts.steps.label}
+        steps={STEPS.map((name, index) => ({
+          title: payouts.steps[name],
+          state: index < at ? 'done' : index === at ? 'current' : 'ahead',
+          link: (inside, props) => (
+            <Link
+              {...props}
+              to="/payouts/$id"
+              params={{ id: payout.id }}
+              search={{ step: name }}
+              activeProps={{}}
+            >
+              {inside}
+            </Link>
+          ),
+        }))}
+      />
+      {step === 'review' && (
+        <>
+          <Summary payout={payout} />
+          <Lines payout={payout} lines={lines} />
+          {next('files', payouts.review.next)}
+        </>
+      )}
+      {step === 'files' && <Files payout={payout} lines={lines} />}
+      {step === 'send' && (
+        <>
+          <Send lines={lines} />
+          {next('complete', payouts.send.next)}
+        </>
+      )}
+      {step === 'complete' &&
+        (may.write ? (
+          <Complete payout={payout} lines={lines} ticks={{ ticked, set: setTicked }} />
+        ) : (
+          <Empty icon="payouts" title={payouts.viewer} />
+        ))}
+    </>
+  );
+}
+
+/** What is to be done at the providers. */
+function Send({ lines }: { lines: readonly PayoutLine[] | undefined }) {
+  if (lines === undefined) return <Skeleton />;
+  const shares = sharesOf(lines);
+  const methods = [...new Set(shares.map(({ method }) => method))];
+  return (
+    <Card>
+      <p className="soft">{payouts.send.lead}</p>
+      <ul className="send">
+        {methods.map((method) => (
+          <li key={method}>
+            <div>
+              <h2>{payouts.methods[method]}</h2>
+              <p className="soft">{payouts.send.steps[method]}</p>
+            </div>
+            <Moneys amounts={shares.filter((share) => share.method === method)} isStrong />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** The record of a paid payout. */
+function Paid({ payout, lines }: Shown) {
+  const { step } = route.useSearch();
+  const released = payout.totals.filter(({ released_amount }) => released_amount > 0);
+  const carried = payout.totals.filter(({ carried_amount }) => carried_amount > 0);
+  const amounts = (of: typeof payout.totals, field: 'paid_amount' | 'released_amount' | 'carried_amount') => (
+    <Moneys amounts={of.map((total) => ({ currency: total.currency, amount: total[field] }))} />
+  );
+  return (
+    <>
+      <Summary
+        payout={payout}
+        rows={[
+          [payouts.paid.linePaid, amounts(payout.totals, 'paid_amount')],
+          ...(released.length > 0
+            ? [[payouts.paid.lineReleased, amounts(released, 'released_amount')] as const]
+            : []),
+          ...(carried.length > 0
+            ? [[payouts.paid.carried, amounts(carried, 'carried_amount')] as const]
+            : []),
+          [payouts.paid.paidOn, <Time key="paid" at={payout.paid_at} isFocusable />],
+        ]}
+      />
+      {step === 'files' ? <Files payout={payout} lines={lines} /> : <Lines payout={payout} lines={lines} />}
+    </>
   );
 }

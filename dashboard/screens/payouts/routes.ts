@@ -19,6 +19,8 @@ const create = createRoute({
     until: text,
     program: number,
     minimum: oneOf(['ignored']),
+    view: oneOf(['out']),
+    page: number,
   }),
   component: lazyRouteComponent(() => import('./create.tsx'), 'NewPayout'),
 });
@@ -33,6 +35,7 @@ const one = createRoute({
     sort: text,
     line: number,
     search: text,
+    currency: text,
   }),
   component: lazyRouteComponent(() => import('./payout.tsx'), 'PayoutScreen'),
 });

@@ -1,0 +1,107 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Payout, PayoutLine } from '../../src/client/api.ts';
+import type { ApiError } from '../../src/client/errors.ts';
+import { call } from './api.ts';
+
+const MOST_A_PAGE = 100;
+
+/** All lines of a payout, read whole: those of a large one page by page. `loaded` counts them while they come. */
+export function usePayoutLines(payout: Payout | undefined) {
+  const [loaded, setLoaded] = useState(0);
+  const { id = '', revision = 0 } = payout ?? {};
+  const query = useQuery<readonly PayoutLine[], ApiError>({
+    queryKey: ['lines', id, revision],
+    enabled: payout !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: (previous, before) => (before?.queryKey[1] === id ? previous : undefined),
+    queryFn: async ({ signal }) => {
+      if (payout?.affiliates) return payout.affiliates;
+      const lines: PayoutLine[] = [];
+      for (let after: string | undefined; ; ) {
+        const query = { per_page: MOST_A_PAGE, ...(after === undefined ? {} : { after }) };
+        const { data, pagination } = await call('listPayoutAffiliates', { path: [id], query }, { signal });
+        lines.push(...data);
+        setLoaded(lines.length);
+        if (pagination.next === null) return lines;
+        after = pagination.next;
+      }
+    },
+  });
+  return { ...query, loaded };
+}
+
+/** What a line was worth, to be compared with later: affiliate, name, currency, amount. */
+export type Worth = readonly (readonly [affiliate: number, name: string, currency: string, amount: number])[];
+
+/** A payout as it was at a revision. */
+export interface Snapshot {
+  readonly revision: number;
+  readonly at: string;
+  readonly worth: Worth;
+}
+
+/** The name of an affiliate, or what else tells who it is. */
+export const nameOf = ({
+  name,
+  email,
+  affiliate_id,
+}: Pick<PayoutLine, 'name' | 'email' | 'affiliate_id'>): string => name ?? email ?? `#${affiliate_id}`;
+
+/** What each line is worth now. */
+export const worthOf = (lines: readonly PayoutLine[]): Worth =>
+  lines.flatMap((line) =>
+    line.totals.map(({ currency, amount }) => [line.affiliate_id, nameOf(line), currency, amount] as const),
+  );
+
+export interface Change {
+  readonly key: string;
+  readonly name: string;
+  readonly currency: string;
+  /** null = it was not in the payout. */
+  readonly before: number | null;
+  /** null = it is not in the payout any more. */
+  readonly after: number | null;
+}
+
+/** Whose amount is another one than before, who came and who left. */
+export function changesBetween(before: Worth, after: Worth): Change[] {
+  const changes = new Map<string, Change>();
+  const keyOf = ([affiliate, , currency]: Worth[number]) => `${affiliate} ${currency}`;
+  for (const each of before) {
+    const [, name, currency, amount] = each;
+    changes.set(keyOf(each), { key: keyOf(each), name, currency, before: amount, after: null });
+  }
+  for (const each of after) {
+    const [, name, currency, amount] = each;
+    const key = keyOf(each);
+    const known = changes.get(key);
+    changes.set(key, { key, name, currency, before: known?.before ?? null, after: amount });
+  }
+  return [...changes.values()].filter((change) => change.before !== change.after);
+}
+
+const keyOf = (payout: string, file: string) => `payhook.file.${payout}.${file}`;
+
+/** The files of a payout that were downloaded in this browser, and the payout as it was then. */
+export const downloads = {
+  keep(payout: string, file: string, snapshot: Snapshot): void {
+    localStorage.setItem(keyOf(payout, file), JSON.stringify(snapshot));
+  },
+  of(payout: string, file: string): Snapshot | null {
+    const kept = localStorage.getItem(keyOf(payout, file));
+    return kept === null ? null : (JSON.parse(kept) as Snapshot);
+  },
+  /** The oldest one of a payout: what changed since is not in that file. */
+  oldest(payout: string): Snapshot | null {
+    const prefix = keyOf(payout, '');
+    const all = Object.keys(localStorage)
+      .filter((key) => key.startsWith(prefix))
+      .map((key) => JSON.parse(localStorage.getItem(key) ?? 'null') as Snapshot);
+    return all.sort((one, other) => one.revision - other.revision)[0] ?? null;
+  },
+  forget(payout: string): void {
+    const prefix = keyOf(payout, '');
+    for (const key of Object.keys(localStorage)) if (key.startsWith(prefix)) localStorage.removeItem(key);
+  },
+};

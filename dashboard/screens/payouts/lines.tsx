@@ -1,0 +1,216 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Payout, PayoutLine } from '../../../src/client/api.ts';
+import { nameOf } from '../../data/payouts.ts';
+import { pageSize } from '../../data/preferences.ts';
+import { Empty } from '../../parts/feedback.tsx';
+import { SearchField, Select } from '../../parts/field.tsx';
+import { whole } from '../../parts/format.ts';
+import { Pager } from '../../parts/listing.tsx';
+import { type Column, rowLink, type Selection, Table } from '../../parts/table.tsx';
+import { Moneys, Name, Status } from '../../parts/values.tsx';
+import { payouts } from '../../texts/payouts.ts';
+import { Destination } from './preview.tsx';
+
+const route = getRouteApi('/payouts/$id');
+const texts = payouts.review;
+
+/** Ticked affiliates, when lines are to be ticked. */
+export interface Ticks {
+  readonly ticked: ReadonlySet<number>;
+  readonly set: (ticked: ReadonlySet<number>) => void;
+}
+
+const COMPARE: Readonly<Record<string, (one: PayoutLine, other: PayoutLine) => number>> = {
+  name: (one, other) => nameOf(one).localeCompare(nameOf(other)),
+  method: (one, other) => (one.payout_method ?? '').localeCompare(other.payout_method ?? ''),
+  commissions: (one, other) => one.commission_count - other.commission_count,
+  amount: (one, other) => {
+    const [a, b] = [one.totals[0], other.totals[0]];
+    return (a?.currency ?? '').localeCompare(b?.currency ?? '') || (a?.amount ?? 0) - (b?.amount ?? 0);
+  },
+};
+
+/** The lines that the address asks for, in its order; all of them are at hand, so nothing waits. */
+function chosenLines(
+  lines: readonly PayoutLine[],
+  { search = '', currency, sort = '' }: ReturnType<typeof route.useSearch>,
+) {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = lines
+    .filter((line) => {
+      const text =
+        `${line.name ?? ''} ${line.email ?? ''} ${line.paypal_email ?? ''} ${line.affiliate_id}`.toLowerCase();
+      return words.every((word: string) => text.includes(word));
+    })
+    .map((line) =>
+      currency === undefined
+        ? line
+        : { ...line, totals: line.totals.filter((total) => total.currency === currency) },
+    )
+    .filter(({ totals }) => currency === undefined || totals.length > 0);
+  const compare = COMPARE[sort.replace('-', '')];
+  if (compare === undefined) return found;
+  return found.sort((one, other) => (sort.startsWith('-') ? -compare(one, other) : compare(one, other)));
+}
+
+/** The lines of a payout with search, order, and pages; a line opens its commissions at the side. */
+export function Lines({
+  payout,
+  lines,
+  ticks,
+  actions,
+}: {
+  payout: Payout;
+  lines: readonly PayoutLine[] | undefined;
+  ticks?: Ticks;
+  actions?: ReactNode;
+}) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const perPage = Number(pageSize.use());
+  const found = chosenLines(lines ?? [], search);
+  const pages = Math.max(1, Math.ceil(found.length / perPage));
+  const page = Math.min(search.page ?? 1, pages);
+  const change = (next: Partial<typeof search>) =>
+    void navigate({ search: { ...search, page: undefined, ...next }, replace: true });
+  return (
+    <>
+      <div className="filters">
+        <SearchField
+          label={texts.search}
+          value={search.search ?? ''}
+          onChange={(value) => change({ search: value || undefined })}
+        />
+        {payout.totals.length > 1 && (
+          <Select
+            label={payouts.columns.amount}
+            value={search.currency ?? ''}
+            options={[
+              { value: '', label: texts.anyCurrency },
+              ...payout.totals.map(({ currency }) => ({ value: currency, label: currency.toUpperCase() })),
+            ]}
+            onChange={(value) => change({ currency: value || undefined })}
+          />
+        )}
+        {actions}
+      </div>
+      {lines && found.length === 0 ? (
+        <Empty icon="search" title={texts.noneFound} />
+      ) : (
+        <div className="listing">
+          <Table
+            label={payouts.paid.lines}
+            columns={payout.status === 'paid' ? PAID_COLUMNS : COLUMNS}
+            rows={lines && found.slice((page - 1) * perPage, page * perPage)}
+            keyOf={keyOf}
+            sort={search.sort}
+            onSort={(sort) => change({ sort })}
+            selection={ticks && selectionOf(ticks, found)}
+          />
+          <Pager
+            pagination={{ page, limit: perPage, total: found.length, pages }}
+            onPage={(to) => void navigate({ search: { ...search, page: to } })}
+          />
+        </div>
+      )}
+    </>
+  );
+}
+
+const keyOf = ({ affiliate_id }: PayoutLine) => String(affiliate_id);
+
+/** Ticks of the lines that are found; those that the search leaves out keep theirs. */
+function selectionOf({ ticked, set }: Ticks, found: readonly PayoutLine[]): Selection<PayoutLine> {
+  const on = found.filter(({ affiliate_id }) => ticked.has(affiliate_id)).length;
+  return {
+    has: (key) => ticked.has(Number(key)),
+    isAll: found.length > 0 && on === found.length,
+    isSome: on > 0,
+    nameOf,
+    toggle(key, isOn) {
+      const next = new Set(ticked);
+      if (isOn) next.add(Number(key));
+      else next.delete(Number(key));
+      set(next);
+    },
+    toggleAll(isOn) {
+      const next = new Set(ticked);
+      for (const { affiliate_id } of found) {
+        if (isOn) next.add(affiliate_id);
+        else next.delete(affiliate_id);
+      }
+      set(next);
+    },
+  };
+}
+
+const COLUMNS: readonly Column<PayoutLine>[] = [
+  {
+    title: payouts.columns.affiliate,
+    sort: 'name',
+    cell: (line) => (
+      <>
+        <Link
+          {...rowLink}
+          from="/payouts/$id"
+          to="."
+          search={(now) => ({ ...now, line: line.affiliate_id })}
+          resetScroll={false}
+        >
+          <Name>{nameOf(line)}</Name>
+        </Link>
+        {line.name !== null && line.email !== null && <span className="second">{line.email}</span>}
+      </>
+    ),
+  },
+  {
+    title: payouts.columns.destination,
+    sort: 'method',
+    isWide: true,
+    cell: (line) => <Destination line={line} />,
+  },
+  {
+    title: payouts.columns.commissions,
+    sort: 'commissions',
+    isFigure: true,
+    isWide: true,
+    cell: ({ commission_count }) => whole(commission_count),
+  },
+  {
+    title: payouts.columns.amount,
+    sort: 'amount',
+    isFigure: true,
+    cell: ({ totals }) => <Moneys amounts={totals} />,
+  },
+];
+
+const PAID_COLUMNS: readonly Column<PayoutLine>[] = [
+  ...COLUMNS,
+  { title: payouts.columns.status, cell: (line) => <LineStatus line={line} /> },
+  {
+    title: payouts.columns.reference,
+    isWide: true,
+    cell: ({ payment_reference }) => payment_reference ?? '',
+  },
+];
+
+/** What became of a line of a paid payout. */
+export function LineStatus({ line: { totals } }: { line: PayoutLine }) {
+  const returned = totals.filter(({ returned_amount }) => returned_amount > 0);
+  if (!totals.some(({ is_paid }) => is_paid))
+    return <Status tone="neutral" label={payouts.paid.lineReleased} />;
+  return (
+    <>
+      <Status tone="good" label={payouts.paid.linePaid} />
+      {returned.length > 0 && (
+        <span className="second">
+          {payouts.columns.returned}{' '}
+          <Moneys
+            amounts={returned.map(({ currency, returned_amount }) => ({ currency, amount: returned_amount }))}
+          />
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,130 @@
+import { getRouteApi } from '@tanstack/react-router';
+import type { PayoutLine, PayoutPreviewExclusion, PayoutSelection } from '../../../src/client/api.ts';
+import { nameOf } from '../../data/payouts.ts';
+import { pageSize } from '../../data/preferences.ts';
+import { useRead } from '../../data/queries.ts';
+import { Empty } from '../../parts/feedback.tsx';
+import { money, relative, whole } from '../../parts/format.ts';
+import { Listing } from '../../parts/listing.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { Money, Moneys, Name } from '../../parts/values.tsx';
+import { payouts } from '../../texts/payouts.ts';
+import './payouts.css';
+
+const route = getRouteApi('/payouts/new');
+const texts = payouts.create;
+
+/** Who it is, with the e-mail address below the name. */
+export function Who({ line }: { line: Pick<PayoutLine, 'name' | 'email' | 'affiliate_id'> }) {
+  return (
+    <>
+      <Name>{nameOf(line)}</Name>
+      {line.name !== null && line.email !== null && <span className="second">{line.email}</span>}
+    </>
+  );
+}
+
+/** How and where to somebody is paid. */
+export function Destination({
+  line: { payout_method: method, paypal_email: paypal, email },
+}: {
+  line: PayoutLine;
+}) {
+  if (method === null) return <span className="soft">{payouts.methods.none}</span>;
+  const to = method === 'paypal' ? paypal : method === 'wise' ? email : null;
+  return (
+    <>
+      {payouts.methods[method]}
+      {method !== 'other' && <span className="second">{to ?? payouts.noDestination}</span>}
+    </>
+  );
+}
+
+const PAID: readonly Column<PayoutLine>[] = [
+  { title: payouts.columns.affiliate, cell: (line) => <Who line={line} /> },
+  { title: payouts.columns.destination, isWide: true, cell: (line) => <Destination line={line} /> },
+  {
+    title: payouts.columns.commissions,
+    isFigure: true,
+    isWide: true,
+    cell: ({ commission_count }) => whole(commission_count),
+  },
+  { title: payouts.columns.amount, isFigure: true, cell: ({ totals }) => <Moneys amounts={totals} /> },
+];
+
+/** Who would be paid, a page at a time. */
+export function WouldBePaid({ body }: { body: PayoutSelection }) {
+  const { page } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = { page, per_page: Number(pageSize.use()) };
+  const reading = useRead('previewPayoutAffiliates', { body, query }, { keepsPrevious: true });
+  return (
+    <Listing
+      label={texts.pays}
+      reading={reading}
+      columns={PAID}
+      keyOf={({ affiliate_id }) => String(affiliate_id)}
+      onPage={(to) => void navigate({ search: (now) => ({ ...now, page: to }) })}
+      empty={
+        <Empty icon="payouts" title={texts.nobody}>
+          {texts.nobodyHint}
+        </Empty>
+      }
+    />
+  );
+}
+
+/** What would let somebody in. */
+function wayIn({ reason, minimum_payout, amount, currency, available_at }: PayoutPreviewExclusion): string {
+  const { wayIn: ways } = texts;
+  if (reason === 'below_minimum') {
+    return minimum_payout === null
+      ? ''
+      : ways.below_minimum(money({ amount: minimum_payout - amount, currency }));
+  }
+  if (reason === 'on_hold')
+    return available_at === null ? ways.held : ways.on_hold(relative(available_at, Date.now()));
+  return ways[reason];
+}
+
+const OUT: readonly Column<PayoutPreviewExclusion>[] = [
+  { title: payouts.columns.affiliate, cell: (row) => <Who line={row} /> },
+  {
+    title: payouts.columns.reason,
+    cell: (row) => (
+      <>
+        {texts.reasons[row.reason]}
+        <span className="second">{wayIn(row)}</span>
+      </>
+    ),
+  },
+  {
+    title: payouts.columns.commissions,
+    isFigure: true,
+    isWide: true,
+    cell: ({ commission_count }) => whole(commission_count),
+  },
+  {
+    title: payouts.columns.amount,
+    isFigure: true,
+    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+  },
+];
+
+/** Who would be left out, why, and what would let them in. */
+export function LeftOut({ body }: { body: PayoutSelection }) {
+  const { page } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = { page, per_page: Number(pageSize.use()) };
+  const reading = useRead('previewPayoutExclusions', { body, query }, { keepsPrevious: true });
+  return (
+    <Listing
+      label={texts.leavesOut}
+      reading={reading}
+      columns={OUT}
+      keyOf={({ affiliate_id, currency, reason }) => `${affiliate_id} ${currency} ${reason}`}
+      onPage={(to) => void navigate({ search: (now) => ({ ...now, page: to }) })}
+      empty={<Empty icon="check" title={texts.everybody} />}
+    />
+  );
+}
