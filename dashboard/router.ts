@@ -3,6 +3,7 @@ import { ScreenProblem } from './app/problem.tsx';
 import { rootRoute } from './app/root.tsx';
 import { parseSearch, stringifySearch } from './app/search.ts';
 import { payoutRoutes } from './screens/payouts/routes.ts';
+import { settingsRoutes } from './screens/settings/routes.ts';
 
 const start = createRoute({
   getParentRoute: () => rootRoute,
@@ -13,7 +14,7 @@ const start = createRoute({
 });
 
 // a new noun: its routes here, its entry in app/navigation.ts
-const routeTree = rootRoute.addChildren([start, ...payoutRoutes]);
+const routeTree = rootRoute.addChildren([start, ...payoutRoutes, ...settingsRoutes]);
 
 export const router = createRouter({
   routeTree,

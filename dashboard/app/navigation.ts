@@ -2,7 +2,7 @@ import type { IconName } from '../parts/icon.tsx';
 import { navigation } from '../texts/navigation.ts';
 
 export interface Entry {
-  readonly to: '/payouts';
+  readonly to: '/payouts' | '/settings';
   readonly title: string;
   readonly icon: IconName;
   /** `g` and this letter go there. */
@@ -12,4 +12,5 @@ export interface Entry {
 /** The screens that are there, in their order: a new one is a line here. */
 export const ENTRIES: readonly Entry[] = [
   { to: '/payouts', title: navigation.payouts, icon: 'payouts', letter: 'p' },
+  { to: '/settings', title: navigation.settings, icon: 'settings', letter: 's' },
 ];

@@ -93,6 +93,30 @@ export function TextField({
   );
 }
 
+/** Some lines of text. */
+export function TextArea({
+  value,
+  onChange,
+  rows = 3,
+  isCode = false,
+  ...rest
+}: Labelled & { value: string; onChange: (value: string) => void; rows?: number; isCode?: boolean }) {
+  return (
+    <Field {...rest}>
+      {(wired) => (
+        <textarea
+          {...wired}
+          className={isCode ? 'input code' : 'input'}
+          rows={rows}
+          value={value}
+          spellCheck={false}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
 export interface Option<Value extends string> {
   readonly value: Value;
   readonly label: string;
@@ -180,6 +204,31 @@ export function Checkbox({
         onChange={(event) => onChange(event.currentTarget.checked)}
       />
       <span className={isLabelHidden ? 'hidden-text' : undefined}>{label}</span>
+    </label>
+  );
+}
+
+/** A day `YYYY-MM-DD` with its label inside the line: for filters. */
+export function DayField({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string | undefined;
+  onChange: (day: string | undefined) => void;
+}) {
+  return (
+    <label className="day">
+      {label}
+      <input
+        type="date"
+        className="input"
+        min="1970-01-01"
+        max="2999-12-31"
+        value={value ?? ''}
+        onChange={(event) => onChange(event.currentTarget.value || undefined)}
+      />
     </label>
   );
 }

@@ -19,4 +19,9 @@ const unpaid = async (api: Api) => {
 export const SCREENS: readonly Screen[] = [
   { name: 'payouts', path: () => '/payouts' },
   { name: 'payout', path: unpaid },
+  { name: 'settings-account', path: () => '/settings/account' },
+  { name: 'settings-people', path: () => '/settings/people' },
+  { name: 'settings-keys', path: () => '/settings/keys' },
+  { name: 'settings-applications', path: () => '/settings/applications' },
+  { name: 'settings-audit', path: () => '/settings/audit' },
 ];

@@ -1,0 +1,129 @@
+import { type FormEvent, useState } from 'react';
+import type { Account } from '../../../src/client/api.ts';
+import { formatDecimal, parseDecimal } from '../../../src/kernel/money.ts';
+import { useMay } from '../../data/me.ts';
+import { useRead, useWrite } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Id } from '../../parts/copy.tsx';
+import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { Card, Facts } from '../../parts/page.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { Time } from '../../parts/values.tsx';
+import { settings } from '../../texts/settings.ts';
+import { type Amounts, AmountsField } from './amounts.tsx';
+import { Settings } from './frame.tsx';
+
+const texts = settings.account;
+
+/** /settings/account */
+export function AccountSettings() {
+  const { data: account, error, refetch } = useRead('getAccount', {});
+  return (
+    <Settings part="account">
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {account === undefined ? !error && <Skeleton lines={6} /> : <AccountForm account={account} />}
+    </Settings>
+  );
+}
+
+const amountsOf = (minor: Readonly<Record<string, number>>): Amounts =>
+  Object.entries(minor).map(([currency, amount], line) => ({
+    line,
+    currency,
+    amount: formatDecimal(BigInt(amount), currency),
+  }));
+
+/** Minor units by currency; null when a line is no amount. */
+function minorOf(amounts: Amounts): Record<string, number> | null {
+  const entries = amounts.map(({ currency, amount }) => {
+    const code = currency.trim().toLowerCase();
+    return [code, parseDecimal(amount.trim(), code)] as const;
+  });
+  if (entries.some(([code, minor]) => code === '' || minor === null)) return null;
+  return Object.fromEntries(entries.map(([code, minor]) => [code, Number(minor)]));
+}
+
+function AccountForm({ account }: { account: Account }) {
+  const may = useMay();
+  const saving = useWrite('changeAccount');
+  const [name, setName] = useState(account.name);
+  const [currency, setCurrency] = useState(account.default_currency.toUpperCase());
+  const [zone, setZone] = useState(account.time_zone);
+  const [hold, setHold] = useState(String(account.hold_days));
+  const [minimums, setMinimums] = useState(() => amountsOf(account.minimum_payout));
+  const [limits, setLimits] = useState(() => amountsOf(account.paypal_payment_limit));
+  const [minimumPayout, paymentLimit] = [minorOf(minimums), minorOf(limits)];
+  const isHoldGood = /^\d{1,4}$/.test(hold);
+  const zones = [...new Set([account.time_zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    if (minimumPayout === null || paymentLimit === null || !isHoldGood || saving.isPending) return;
+    const body = {
+      name,
+      default_currency: currency.trim().toLowerCase(),
+      time_zone: zone,
+      hold_days: Number(hold),
+      minimum_payout: minimumPayout,
+      paypal_payment_limit: paymentLimit,
+    };
+    saving.mutate({ body }, { onSuccess: () => toast(texts.saved) });
+  };
+  return (
+    <form onSubmit={save} className="settings-form">
+      {!may.write && <Notice>{texts.readOnly}</Notice>}
+      <fieldset disabled={!may.write}>
+        <Card title={texts.general}>
+          <TextField label={texts.name} value={name} onChange={setName} maxLength={200} />
+          <TextField
+            label={texts.currency}
+            hint={texts.currencyHint}
+            value={currency}
+            onChange={setCurrency}
+            maxLength={3}
+          />
+          <SelectField
+            label={texts.zone}
+            hint={texts.zoneHint}
+            value={zone}
+            options={zones.map((value) => ({ value, label: value.replaceAll('_', ' ') }))}
+            onChange={setZone}
+          />
+          <TextField
+            label={texts.hold}
+            hint={texts.holdHint}
+            value={hold}
+            onChange={setHold}
+            problem={isHoldGood ? null : texts.badHold}
+          />
+        </Card>
+        <Card title={texts.minimums}>
+          <AmountsField hint={texts.minimumsHint} amounts={minimums} onChange={setMinimums} />
+        </Card>
+        <Card title={texts.limits}>
+          <AmountsField hint={texts.limitsHint} amounts={limits} onChange={setLimits} />
+        </Card>
+        {saving.error && <Problem error={saving.error} />}
+        {may.write && (
+          <Button
+            kind="primary"
+            type="submit"
+            isBusy={saving.isPending}
+            isDisabled={minimumPayout === null || paymentLimit === null || !isHoldGood}
+          >
+            {texts.save}
+          </Button>
+        )}
+      </fieldset>
+      <Card>
+        <Facts
+          rows={[
+            [texts.facts.id, <Id key="id">{account.id}</Id>],
+            [texts.facts.created, <Time key="created" at={account.created_at} isFocusable />],
+            [texts.facts.changed, <Time key="changed" at={account.updated_at} isFocusable />],
+          ]}
+        />
+      </Card>
+    </form>
+  );
+}

@@ -1,0 +1,64 @@
+import { parseDecimal } from '../../../src/kernel/money.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { settings } from '../../texts/settings.ts';
+import './settings.css';
+
+const texts = settings.account;
+
+/** Amounts by currency while they are written: `line` tells them apart. */
+export type Amounts = readonly {
+  readonly line: number;
+  readonly currency: string;
+  readonly amount: string;
+}[];
+
+/** An amount for each of some currencies. */
+export function AmountsField({
+  hint,
+  amounts,
+  onChange,
+}: {
+  hint: string;
+  amounts: Amounts;
+  onChange: (amounts: Amounts) => void;
+}) {
+  const set = (line: number, next: Partial<Amounts[number]>) =>
+    onChange(amounts.map((each) => (each.line === line ? { ...each, ...next } : each)));
+  const next = Math.max(0, ...amounts.map(({ line }) => line)) + 1;
+  return (
+    <>
+      <p className="hint">{hint}</p>
+      {amounts.map(({ line, currency, amount }) => (
+        <div key={line} className="amount-line">
+          <TextField
+            label={texts.code}
+            value={currency.toUpperCase()}
+            onChange={(text) => set(line, { currency: text.toLowerCase() })}
+            maxLength={3}
+          />
+          <TextField
+            label={texts.amount}
+            value={amount}
+            onChange={(text) => set(line, { amount: text })}
+            problem={
+              amount === '' || parseDecimal(amount.trim(), currency) !== null
+                ? null
+                : texts.badAmount(currency)
+            }
+          />
+          <IconButton
+            icon="trash"
+            label={texts.remove(currency)}
+            onPress={() => onChange(amounts.filter((each) => each.line !== line))}
+          />
+        </div>
+      ))}
+      <div className="buttons">
+        <Button icon="plus" onPress={() => onChange([...amounts, { line: next, currency: '', amount: '' }])}>
+          {texts.addCurrency}
+        </Button>
+      </div>
+    </>
+  );
+}

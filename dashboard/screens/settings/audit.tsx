@@ -1,0 +1,120 @@
+import { getRouteApi } from '@tanstack/react-router';
+import type { AuditEntry } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
+import { pageSize } from '../../data/preferences.ts';
+import { useRead } from '../../data/queries.ts';
+import { copyCurl } from '../../parts/copy.tsx';
+import { Empty } from '../../parts/feedback.tsx';
+import { DayField, SearchField, Select } from '../../parts/field.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { Time } from '../../parts/values.tsx';
+import { common } from '../../texts/common.ts';
+import { settings } from '../../texts/settings.ts';
+import { Settings } from './frame.tsx';
+
+const texts = settings.audit;
+const route = getRouteApi('/settings/audit');
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { title: texts.when, cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: texts.what, cell: ({ action }) => <code>{action}</code> },
+  {
+    title: texts.who,
+    cell: ({ actor, user_id }) => (
+      <>
+        {texts.kinds[actor.kind]}
+        <span className="second">{actor.id}</span>
+        {user_id !== null && user_id !== actor.id && (
+          <span className="second">{texts.onBehalf(user_id)}</span>
+        )}
+      </>
+    ),
+  },
+  { title: texts.target, isWide: true, cell: ({ target }) => <code>{target ?? common.nothing}</code> },
+  { title: texts.request, isWide: true, cell: ({ request_id }) => <code>{request_id}</code> },
+];
+
+/** /settings/audit */
+export function AuditLog() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const may = useMay();
+  const { page, kind, actor, action, target, from, until } = search;
+  const query = {
+    page,
+    actor_kind: kind,
+    actor_id: actor,
+    action,
+    target,
+    'created_at[gte]': from,
+    'created_at[lte]': until,
+    per_page: Number(pageSize.use()),
+  };
+  const reading = useRead(
+    'listAuditLog',
+    { query },
+    { isLive: true, keepsPrevious: true, isEnabled: may.own },
+  );
+  const change = (next: Partial<typeof search>) =>
+    void navigate({ search: { ...search, page: undefined, ...next } });
+  const isFiltered = Boolean(kind ?? actor ?? action ?? target ?? from ?? until);
+  const curl = {
+    label: common.copyAsCurl,
+    icon: 'copy',
+    onPress: () => copyCurl('listAuditLog', { query }),
+  } as const;
+  return (
+    <Settings
+      part="audit"
+      lead={texts.lead}
+      isOwned
+      actions={
+        <Menu label={common.more} groups={[{ items: [curl] }]}>
+          <Icon name="dots" />
+        </Menu>
+      }
+    >
+      <div className="filters">
+        <SearchField
+          label={texts.action}
+          value={action ?? ''}
+          onChange={(text) => change({ action: text.trim() || undefined })}
+        />
+        <SearchField
+          label={texts.targetFilter}
+          value={target ?? ''}
+          onChange={(text) => change({ target: text.trim() || undefined })}
+        />
+        <Select
+          label={texts.who}
+          value={kind ?? ''}
+          options={[
+            { value: '', label: texts.anybody },
+            ...(['user', 'key', 'application', 'operator'] as const).map((value) => ({
+              value,
+              label: texts.kinds[value],
+            })),
+          ]}
+          onChange={(value) => change({ kind: value === '' ? undefined : value })}
+        />
+        <DayField label={texts.from} value={from} onChange={(day) => change({ from: day })} />
+        <DayField label={texts.until} value={until} onChange={(day) => change({ until: day })} />
+      </div>
+      <Listing
+        label={settings.parts.audit}
+        reading={reading}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        onPage={(next) => change({ page: next })}
+        empty={
+          <Empty icon="search" title={texts.empty}>
+            {isFiltered ? texts.filtered : texts.emptyLead}
+          </Empty>
+        }
+      />
+    </Settings>
+  );
+}

@@ -1,0 +1,49 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useMay } from '../../data/me.ts';
+import { Empty } from '../../parts/feedback.tsx';
+import { Page, Tabs } from '../../parts/page.tsx';
+import { settings as texts } from '../../texts/settings.ts';
+
+type Part = keyof typeof texts.parts;
+
+/** What is around each part of the settings: the way to the others. `isOwned` parts are for owners. */
+export function Settings({
+  part,
+  lead,
+  actions,
+  isOwned = false,
+  children,
+}: {
+  part: Part;
+  lead?: string;
+  actions?: ReactNode;
+  isOwned?: boolean;
+  children: ReactNode;
+}) {
+  const may = useMay();
+  const isClosed = isOwned && !may.own;
+  return (
+    <Page
+      title={texts.title}
+      name={`${texts.parts[part]} · ${texts.title}`}
+      lead={lead}
+      actions={isClosed ? undefined : actions}
+    >
+      <Tabs label={texts.title}>
+        {(Object.keys(texts.parts) as Part[]).map((each) => (
+          <Link key={each} to={`/settings/${each}`} activeOptions={{ includeSearch: false }}>
+            {texts.parts[each]}
+          </Link>
+        ))}
+      </Tabs>
+      {isClosed ? (
+        <Empty icon="settings" title={texts.ownersOnly}>
+          {texts.ownersOnlyLead}
+        </Empty>
+      ) : (
+        children
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,87 @@
+import { useState } from 'react';
+import type { OAuthGrant } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
+import { useRead, useWrite } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import { Confirm } from '../../parts/overlay.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { Name, Status, Time } from '../../parts/values.tsx';
+import { listed } from '../../texts/common.ts';
+import { settings } from '../../texts/settings.ts';
+
+const texts = settings.applications;
+
+/** What was granted to applications, and by whom. */
+export function Grants({ page, onPage }: { page: number | undefined; onPage: (page: number) => void }) {
+  const may = useMay();
+  const options = { isLive: true, keepsPrevious: true, isEnabled: may.own };
+  const reading = useRead('listOAuthGrants', { query: { page, per_page: 25 } }, options);
+  const [revoking, setRevoking] = useState<OAuthGrant | null>(null);
+  return (
+    <>
+      <h2 className="section-title">{texts.grants}</h2>
+      <Listing
+        label={texts.grants}
+        reading={reading}
+        columns={columnsWith(setRevoking)}
+        keyOf={({ id }) => id}
+        onPage={onPage}
+        empty={<p className="soft">{texts.grantsEmpty}</p>}
+      />
+      {revoking && <Revoke grant={revoking} onClose={() => setRevoking(null)} />}
+    </>
+  );
+}
+
+const columnsWith = (revoke: (grant: OAuthGrant) => void): readonly Column<OAuthGrant>[] => [
+  { title: texts.application, cell: (grant) => <Name>{grant.application_name}</Name> },
+  { title: texts.by, cell: ({ user_name }) => <Name>{user_name}</Name> },
+  { title: texts.scopes, isWide: true, cell: ({ scopes }) => listed(scopes) },
+  {
+    title: settings.status,
+    cell: ({ status, revoked_because }) => (
+      <>
+        <Status tone={status === 'active' ? 'good' : 'neutral'} label={texts.grantStatuses[status]} />
+        {revoked_because && <span className="second">{texts.because[revoked_because]}</span>}
+      </>
+    ),
+  },
+  { title: settings.lastUsed, isWide: true, cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+  {
+    title: texts.revoke,
+    cell: (grant) =>
+      grant.status === 'active' && (
+        <Button
+          kind="quiet"
+          title={texts.revokeLabel(grant.application_name, grant.user_name)}
+          onPress={() => revoke(grant)}
+        >
+          {texts.revoke}
+        </Button>
+      ),
+  },
+];
+
+function Revoke({ grant, onClose }: { grant: OAuthGrant; onClose: () => void }) {
+  const revoking = useWrite('revokeOAuthGrant');
+  const { id, application_name: name, scopes } = grant;
+  const done = () => {
+    toast(texts.revoked(name));
+    onClose();
+  };
+  return (
+    <Confirm
+      title={texts.revokeTitle(name)}
+      action={texts.revokeTitle(name)}
+      isDangerous
+      isBusy={revoking.isPending}
+      error={revoking.error}
+      onClose={onClose}
+      onConfirm={() => revoking.mutate({ path: [id] }, { onSuccess: done })}
+    >
+      <p>{texts.revoking(name, listed(scopes))}</p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,178 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { ApiKey, NewApiKey } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
+import { pageSize } from '../../data/preferences.ts';
+import { useRead, useWrite } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Empty } from '../../parts/feedback.tsx';
+import { Select, TextField } from '../../parts/field.tsx';
+import { relative } from '../../parts/format.ts';
+import { Listing } from '../../parts/listing.tsx';
+import { Confirm } from '../../parts/overlay.tsx';
+import { SecretOnce } from '../../parts/secret.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { Name, Status, Time } from '../../parts/values.tsx';
+import { common } from '../../texts/common.ts';
+import { settings } from '../../texts/settings.ts';
+import { Settings } from './frame.tsx';
+
+const texts = settings.keys;
+const route = getRouteApi('/settings/keys');
+
+/** /settings/keys */
+export function KeySettings() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const may = useMay();
+  const [isMaking, setMaking] = useState(false);
+  const [made, setMade] = useState<NewApiKey | null>(null);
+  const [revoking, setRevoking] = useState<ApiKey | null>(null);
+  const query = {
+    ...search,
+    sort: search.sort as '-created_at' | undefined,
+    per_page: Number(pageSize.use()),
+  };
+  const reading = useRead(
+    'listApiKeys',
+    { query },
+    { isLive: true, keepsPrevious: true, isEnabled: may.own },
+  );
+  const change = (next: Partial<typeof search>) =>
+    void navigate({ search: { ...search, page: undefined, ...next } });
+  const make = (
+    <Button kind="primary" icon="plus" onPress={() => setMaking(true)}>
+      {texts.make}
+    </Button>
+  );
+  return (
+    <Settings part="keys" lead={texts.lead} actions={make} isOwned>
+      <div className="filters">
+        <Select
+          label={settings.status}
+          value={search.status ?? ''}
+          options={[
+            { value: '', label: common.all },
+            { value: 'active', label: texts.statuses.active },
+            { value: 'revoked', label: texts.statuses.revoked },
+          ]}
+          onChange={(status) => change({ status: status === '' ? undefined : status })}
+        />
+      </div>
+      <Listing
+        label={settings.parts.keys}
+        reading={reading}
+        columns={columnsWith(setRevoking)}
+        keyOf={({ id }) => id}
+        sort={search.sort}
+        onSort={(sort) => change({ sort })}
+        onPage={(page) => change({ page })}
+        empty={
+          <Empty icon="settings" title={texts.empty} actions={make}>
+            {search.status ? texts.filtered : texts.emptyLead}
+          </Empty>
+        }
+      />
+      {isMaking && (
+        <Make
+          onClose={() => setMaking(false)}
+          onMade={(key) => {
+            setMaking(false);
+            setMade(key);
+          }}
+        />
+      )}
+      {made && (
+        <SecretOnce
+          title={texts.made(made.name)}
+          lead={texts.once}
+          label={texts.label}
+          secret={made.key}
+          onClose={() => setMade(null)}
+        />
+      )}
+      {revoking && <Revoke apiKey={revoking} onClose={() => setRevoking(null)} />}
+    </Settings>
+  );
+}
+
+const columnsWith = (revoke: (key: ApiKey) => void): readonly Column<ApiKey>[] => [
+  { title: texts.name, sort: 'name', cell: ({ name }) => <Name>{name}</Name> },
+  { title: texts.hint, cell: ({ hint }) => <code>{hint}</code> },
+  {
+    title: settings.status,
+    cell: ({ revoked_at }) => (
+      <Status
+        tone={revoked_at ? 'neutral' : 'good'}
+        label={revoked_at ? texts.statuses.revoked : texts.statuses.active}
+      />
+    ),
+  },
+  {
+    title: settings.lastUsed,
+    sort: 'last_used_at',
+    isWide: true,
+    cell: ({ last_used_at }) =>
+      last_used_at ? <Time at={last_used_at} /> : <span className="soft">{settings.never}</span>,
+  },
+  {
+    title: settings.created,
+    sort: 'created_at',
+    isWide: true,
+    cell: ({ created_at }) => <Time at={created_at} />,
+  },
+  { title: texts.by, isWide: true, cell: ({ created_by }) => <code>{created_by}</code> },
+  {
+    title: texts.revoke,
+    cell: (key) =>
+      key.revoked_at === null && (
+        <Button kind="quiet" title={texts.revokeLabel(key.name)} onPress={() => revoke(key)}>
+          {texts.revoke}
+        </Button>
+      ),
+  },
+];
+
+function Make({ onClose, onMade }: { onClose: () => void; onMade: (key: NewApiKey) => void }) {
+  const [name, setName] = useState('');
+  const making = useWrite('createApiKey');
+  return (
+    <Confirm
+      title={texts.make}
+      action={texts.makeAction}
+      isBusy={making.isPending}
+      isDisabled={name.trim() === ''}
+      error={making.error}
+      onClose={onClose}
+      onConfirm={() => making.mutate({ body: { name } }, { onSuccess: onMade })}
+    >
+      <TextField label={texts.name} hint={texts.nameHint} value={name} onChange={setName} hasFocus />
+    </Confirm>
+  );
+}
+
+function Revoke({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
+  const revoking = useWrite('revokeApiKey');
+  const { id, name, hint, last_used_at } = apiKey;
+  const done = () => {
+    toast(texts.revoked(name));
+    onClose();
+  };
+  return (
+    <Confirm
+      title={texts.revokeTitle(name)}
+      action={texts.revokeLabel(name)}
+      isDangerous
+      isBusy={revoking.isPending}
+      error={revoking.error}
+      onClose={onClose}
+      onConfirm={() => revoking.mutate({ path: [id] }, { onSuccess: done })}
+    >
+      <p>{texts.revoking(hint)}</p>
+      <p className="soft">
+        {last_used_at ? texts.used(relative(last_used_at, Date.now())) : texts.usedNever}
+      </p>
+    </Confirm>
+  );
+}

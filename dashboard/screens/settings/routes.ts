@@ -1,0 +1,63 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { rootRoute } from '../../app/root.tsx';
+import { number, oneOf, searchOf, text } from '../../app/search.ts';
+
+const start = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/account' });
+  },
+});
+
+const account = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings/account',
+  component: lazyRouteComponent(() => import('./account.tsx'), 'AccountSettings'),
+});
+
+/** `user` is the one that is open at the side, `sessions` the page of the sessions. */
+const people = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings/people',
+  validateSearch: searchOf({
+    page: number,
+    sort: text,
+    status: oneOf(['active', 'invited', 'removed']),
+    user: text,
+    sessions: number,
+  }),
+  component: lazyRouteComponent(() => import('./people.tsx'), 'PeopleSettings'),
+});
+
+const keys = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings/keys',
+  validateSearch: searchOf({ page: number, sort: text, status: oneOf(['active', 'revoked']) }),
+  component: lazyRouteComponent(() => import('./keys.tsx'), 'KeySettings'),
+});
+
+/** `application` is the one that is open at the side, `grants` the page of what was granted. */
+const applications = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings/applications',
+  validateSearch: searchOf({ page: number, application: text, grants: number }),
+  component: lazyRouteComponent(() => import('./applications.tsx'), 'ApplicationSettings'),
+});
+
+const audit = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings/audit',
+  validateSearch: searchOf({
+    page: number,
+    kind: oneOf(['key', 'user', 'application', 'operator']),
+    actor: text,
+    action: text,
+    target: text,
+    from: text,
+    until: text,
+  }),
+  component: lazyRouteComponent(() => import('./audit.tsx'), 'AuditLog'),
+});
+
+export const settingsRoutes = [start, account, people, keys, applications, audit] as const;

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import { useWorld } from '../support/world.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
+import { inChromium } from './support.ts';
+
+inChromium('the settings', (chromium) => {
+  const world = useWorld();
+
+  test('an owner changes the account: minimums are written as people write amounts', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/settings/account' });
+    const { page } = ada;
+    await page.getByLabel('Days a new commission is on hold').fill('14');
+    const minimums = page.locator('section', { has: page.getByRole('heading', { name: 'Minimum payout' }) });
+    await minimums.getByRole('button', { name: 'Add a currency' }).click();
+    await minimums.getByLabel('Currency').last().fill('jpy');
+    await minimums.getByLabel('Amount').last().fill('5000.5');
+    await minimums.getByText('Write an amount of JPY').waitFor();
+    await expectAccessible(page);
+    await minimums.getByLabel('Amount').last().fill('5000');
+    await page.getByRole('button', { name: 'Save the settings' }).click();
+    await page.getByText('The settings were saved.').waitFor();
+    const { body } = await world.api.get('/v2/account');
+    expect(body).toMatchObject({ hold_days: 14, minimum_payout: { jpy: 5000 } });
+    expectQuiet(ada);
+  });
+
+  test('a key is shown once, works, and is revoked in words of consequence', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/settings/keys' });
+    const { page } = ada;
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByLabel('Name').fill('CI <b>bold</b>');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    const shown = page.getByRole('dialog', { name: /was made/ });
+    const secret = await shown.getByLabel('Key', { exact: true }).inputValue();
+    await expectAccessible(page);
+    const status = async () => {
+      const headers = { authorization: `Bearer ${secret}` };
+      return (await fetch(`${world.url}/v2/account`, { headers })).status;
+    };
+    expect(await status()).toBe(200);
+    await shown.getByRole('button', { name: 'I have kept it' }).click();
+    expect(await page.content()).not.toContain(secret);
+    await page.getByTitle('Revoke CI <b>bold</b>').click();
+    const asked = page.getByRole('dialog', { name: /Revoke the key/ });
+    await asked.getByText('is refused from its next request on').waitFor();
+    await expectAccessible(page);
+    await asked.getByRole('button', { name: 'Revoke CI <b>bold</b>' }).click();
+    await page.getByText('The key “CI <b>bold</b>” was revoked.').waitFor();
+    expect(await status()).toBe(401);
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('Revoked');
+    await page.getByRole('cell', { name: 'CI <b>bold</b>', exact: true }).waitFor();
+    expect(new URL(page.url()).search).toBe('?status=revoked');
+    expectQuiet(ada);
+  });
+
+  test('somebody is invited, becomes a viewer, and is removed', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/settings/people' });
+    const { page } = ada;
+    await page.getByRole('button', { name: 'Invite somebody' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Grace');
+    await page.getByLabel('E-mail address').fill('grace@example.com');
+    await page.getByRole('button', { name: 'Invite grace@example.com' }).click();
+    const link = page.getByRole('dialog', { name: 'Invite grace@example.com' });
+    expect(await link.getByLabel('Link').inputValue()).toMatch(/^http/);
+    await link.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('link', { name: 'Grace' }).click();
+    const drawer = page.getByRole('dialog', { name: 'Grace', exact: true });
+    await drawer.getByLabel('Change the role').selectOption('viewer');
+    await page.getByText('Grace is viewer now.').waitFor();
+    await expectAccessible(page);
+    await drawer.getByRole('button', { name: 'Remove Grace' }).click();
+    const asked = page.getByRole('dialog', { name: 'Remove Grace' });
+    await asked.getByRole('button', { name: 'Remove Grace' }).click();
+    await asked.waitFor({ state: 'detached' });
+    const { body } = await world.api.get('/v2/users?email=grace@example.com');
+    expect(body.data).toMatchObject([{ role: 'viewer', status: 'removed' }]);
+    expectQuiet(ada);
+  });
+
+  test('an application is registered, its secret shown once, and it is deleted', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/settings/applications' });
+    const { page } = ada;
+    await page.getByRole('button', { name: 'Register an application' }).click();
+    await page.getByLabel('Name').fill('Ledger');
+    await page.getByLabel('Redirect addresses').fill('https://ledger.example/back');
+    await page.getByLabel('affiliates').check();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Register the application' }).click();
+    const shown = page.getByRole('dialog', { name: '“Ledger” was registered' });
+    expect(await shown.getByLabel('Client secret').inputValue()).not.toBe('');
+    await shown.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('link', { name: 'Ledger' }).click();
+    await page.getByRole('button', { name: 'Delete “Ledger”' }).click();
+    const asked = page.getByRole('dialog', { name: 'Delete “Ledger”' });
+    await asked.getByRole('button', { name: 'Delete “Ledger”' }).click();
+    await page.getByText('“Ledger” was deleted.').waitFor();
+    expect((await world.api.get('/v2/oauth-applications')).body.data).toEqual([]);
+    expectQuiet(ada);
+  });
+
+  test('the audit log is filtered in its address; on a phone nothing is wider than the screen', async () => {
+    await world.api.patch('/v2/account', { name: 'Acme' });
+    const path = '/settings/audit?action=changeAccount&kind=key';
+    const ada = await atDashboard(chromium, world, { path, viewport: PHONE });
+    const { page } = ada;
+    await page.getByRole('cell', { name: 'changeAccount' }).first().waitFor();
+    await expectAccessible(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+    await page.getByRole('searchbox', { name: /^Action/ }).fill('completePayout');
+    await page.getByText('No entry fits these filters.').waitFor();
+    expect(new URL(page.url()).searchParams.get('action')).toBe('completePayout');
+    expectQuiet(ada);
+  });
+
+  test('a viewer is told whose these are, and finds nothing that would be refused', async () => {
+    const vera = await atDashboard(chromium, world, { role: 'viewer', path: '/settings/keys' });
+    const { page } = vera;
+    await page.getByText('Only an owner of the account sees this.').waitFor();
+    expect(await page.getByRole('button', { name: 'Make a key' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Account', exact: true }).click();
+    await page.getByText('Your role may read only.').waitFor();
+    expect(await page.getByLabel('Name').isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Save the settings' }).count()).toBe(0);
+    await expectAccessible(page);
+    expectQuiet(vera);
+  });
+});
