@@ -2,6 +2,7 @@ import { QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from
 import { useRef } from 'react';
 import { ApiError } from '../../src/client/errors.ts';
 import { type Call, call, type Input, type OperationId, type Result } from './api.ts';
+import { createSignal } from './signal.ts';
 
 /** How often a list or record that one looks at is asked for again, in milliseconds. */
 export const REFRESH_MS = 15_000;
@@ -13,6 +14,9 @@ export const queries = new QueryClient({
     mutations: { networkMode: 'always' },
   },
 });
+
+/** How many writes of this page were answered: what they changed is shown at once. */
+export const writes = createSignal(0);
 
 /** What is read by an operation: for `useRead`, or to load before a screen opens. */
 export function read<Id extends OperationId>(id: Id, input: Input<Id>) {
@@ -66,6 +70,9 @@ export function useWrite<Id extends OperationId>(id: Id) {
         throw error;
       }
     },
-    onSettled: () => void client.invalidateQueries(),
+    onSettled: () => {
+      writes.set(writes.get() + 1);
+      void client.invalidateQueries();
+    },
   });
 }

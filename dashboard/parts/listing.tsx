@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { Page as ListPage } from '../../src/client/api.ts';
 import { pageSize } from '../data/preferences.ts';
+import { writes } from '../data/queries.ts';
 import { common } from '../texts/common.ts';
 import { Button, IconButton } from './button.tsx';
 import { Problem } from './feedback.tsx';
@@ -64,11 +65,12 @@ export function Listing<Row>(props: ListingProps<Row>) {
 }
 
 /**
- * Holds the rows one reads while others arrive: changes of the same rows are shown at once, new ones when one asks. Another
- * page, order or filter is shown as it comes.
+ * Holds the rows one reads while others arrive: changes of the same rows are shown at once, new ones when one asks. What one
+ * made oneself, and another page, order or filter, is shown as it comes.
  */
 function useHeld<Row>({ data, isPlaceholderData }: Reading<Row>, keyOf: (row: Row) => string) {
-  const [held, setHeld] = useState(data);
+  const own = writes.use();
+  const [{ held, heldAt }, setHeld] = useState({ held: data, heldAt: own });
   const isSamePlace =
     held !== undefined &&
     data !== undefined &&
@@ -77,12 +79,13 @@ function useHeld<Row>({ data, isPlaceholderData }: Reading<Row>, keyOf: (row: Ro
   const known = new Set(held?.data.map(keyOf));
   const arrived = isSamePlace ? data.data.filter((row) => !known.has(keyOf(row))) : [];
   // rows that left made room for others at the end: nothing is new then
-  const isNew = isSamePlace && arrived.length > 0 && data.pagination.total > held.pagination.total;
-  if (data !== held && !isNew && !isPlaceholderData) setHeld(data);
+  const isNew =
+    isSamePlace && own === heldAt && arrived.length > 0 && data.pagination.total > held.pagination.total;
+  if (data !== held && !isNew && !isPlaceholderData) setHeld({ held: data, heldAt: own });
   return {
     data: isNew ? held : (data ?? held),
     fresh: isNew ? data.pagination.total - held.pagination.total : 0,
-    showFresh: () => setHeld(data),
+    showFresh: () => setHeld({ held: data, heldAt: own }),
   };
 }
 

@@ -12,6 +12,8 @@ export const common = {
   copyId: (id: string) => `Copy ${id}`,
   copyAsCurl: 'Copy as curl',
   copiedCurl: 'Copied. Put an API key in place of $PAYHOOK_API_KEY.',
+  pretty: 'Indented',
+  raw: 'Raw',
   kept: 'I have kept it',
   shownBefore: 'It was shown before, and is not kept anywhere. Make another one.',
   optional: 'optional',

@@ -46,7 +46,7 @@ export const settings = {
     email: 'E-mail address',
     name: 'Name',
     role: 'Role',
-    anyStatus: 'Everybody',
+    anyStatus: 'Active and invited',
     statuses: { active: 'Active', invited: 'Invited', removed: 'Removed' },
     roles: {
       owner: 'Owner: everything',
@@ -57,7 +57,7 @@ export const settings = {
     invited: (name: string) =>
       `Send ${name} this link. It works once, and whoever opens it chooses the password.`,
     changeRole: 'Change the role',
-    becomes: (name: string, role: string) => `${name} is ${role} now.`,
+    becomes: (name: string, role: string) => `${name} is ${role === 'owner' ? 'an' : 'a'} ${role} now.`,
     reset: 'Make a link to set a new password',
     resetDone: (name: string) =>
       `Send ${name} this link. It works once. Until it is used, the old password stays.`,

@@ -66,13 +66,13 @@ inChromium('the settings', (chromium) => {
     await page.getByRole('link', { name: 'Grace' }).click();
     const drawer = page.getByRole('dialog', { name: 'Grace', exact: true });
     await drawer.getByLabel('Change the role').selectOption('viewer');
-    await page.getByText('Grace is viewer now.').waitFor();
+    await page.getByText('Grace is a viewer now.').waitFor();
     await expectAccessible(page);
     await drawer.getByRole('button', { name: 'Remove Grace' }).click();
     const asked = page.getByRole('dialog', { name: 'Remove Grace' });
     await asked.getByRole('button', { name: 'Remove Grace' }).click();
     await asked.waitFor({ state: 'detached' });
-    const { body } = await world.api.get('/v2/users?email=grace@example.com');
+    const { body } = await world.api.get('/v2/users?status=removed&email=grace@example.com');
     expect(body.data).toMatchObject([{ role: 'viewer', status: 'removed' }]);
     expectQuiet(ada);
   });

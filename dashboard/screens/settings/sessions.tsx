@@ -22,13 +22,23 @@ export function Sessions({ page, onPage }: { page: number | undefined; onPage: (
   const nameOf = (id: string) => users?.find((user) => user.id === id)?.name ?? id;
   const [ending, setEnding] = useState<Session | null>(null);
   const columns: readonly Column<Session>[] = [
-    { title: texts.sessionOf, cell: ({ user_id }) => <Name>{nameOf(user_id)}</Name> },
+    {
+      title: texts.sessionOf,
+      cell: ({ user_id }) => (
+        <span className="unbroken">
+          <Name>{nameOf(user_id)}</Name>
+        </span>
+      ),
+    },
     {
       title: texts.browser,
       isWide: true,
       cell: ({ user_agent }) => <Name>{user_agent ?? texts.unknown}</Name>,
     },
-    { title: texts.address, cell: ({ address }) => <code>{address ?? texts.unknown}</code> },
+    {
+      title: texts.address,
+      cell: ({ address }) => <code className="unbroken">{address ?? texts.unknown}</code>,
+    },
     { title: texts.seen, cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
     {
       title: texts.end,
