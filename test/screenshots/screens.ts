@@ -14,11 +14,26 @@ const unpaid = async (api: Api) => {
   const { body } = await api.get('/v2/affiliates/payouts?status=unpaid');
   return `/payouts/${body.data[0]?.id ?? 'po_none'}`;
 };
+const paid = async (api: Api) => {
+  const { body } = await api.get('/v2/affiliates/payouts?status=paid');
+  return `/payouts/${body.data[0]?.id ?? 'po_none'}`;
+};
 
 /** Every screen; a new one is a line here. */
 export const SCREENS: readonly Screen[] = [
   { name: 'payouts', path: () => '/payouts' },
-  { name: 'payout', path: unpaid },
+  { name: 'payout-new', path: () => '/payouts/new' },
+  { name: 'payout-left-out', path: () => '/payouts/new?view=out' },
+  { name: 'payout-review', path: unpaid },
+  { name: 'payout-line', path: async (api) => `${await unpaid(api)}?line=3` },
+  { name: 'payout-files', path: async (api) => `${await unpaid(api)}?step=files` },
+  { name: 'payout-send', path: async (api) => `${await unpaid(api)}?step=send` },
+  {
+    name: 'payout-complete',
+    path: async (api) => `${await unpaid(api)}?step=complete`,
+    act: (page) => page.getByRole('button', { name: 'Tick all' }).click(),
+  },
+  { name: 'payout-paid', path: paid },
   { name: 'settings-account', path: () => '/settings/account' },
   { name: 'settings-people', path: () => '/settings/people' },
   { name: 'settings-keys', path: () => '/settings/keys' },

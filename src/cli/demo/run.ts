@@ -129,5 +129,5 @@ async function tell(
   const { id, name } = summary.account;
   const isAlone = (await accounts.list()).length === 1;
   const flag = isAlone ? '' : ` --account ${/^[\w -]+$/.test(name) ? `"${name}"` : id}`;
-  terminal.result(summary, () => describe(summary, { flag, docsUrl: `${address}/docs` }, terminal));
+  terminal.result(summary, () => describe(summary, { flag, url: address }, terminal));
 }

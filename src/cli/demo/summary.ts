@@ -76,7 +76,7 @@ async function recovered(client: Client): Promise<Summary['recovered_event']> {
 /** The summary for people: what there is, and what to type next. `flag` names the account; '' = no need to. */
 export function describe(
   summary: Summary,
-  { flag, docsUrl }: { flag: string; docsUrl: string },
+  { flag, url }: { flag: string; url: string },
   { paint }: Terminal,
 ): string {
   const { account, commissions, payouts, webhook_endpoints: endpoints } = summary;
@@ -94,7 +94,11 @@ export function describe(
     payoutTable(payouts, paint.faint),
     endpointTable(endpoints, paint.faint),
     `${paint.strong('Have a look')}\n` +
-      steps([...whatToSee(summary).map(command), ['The API, while the server runs', docsUrl]]),
+      steps([
+        ...whatToSee(summary).map(command),
+        ['In a browser, while the server runs', `${url}/payouts`],
+        ['The API, while the server runs', `${url}/docs`],
+      ]),
     `${paint.strong('Webhooks on this machine, while the server runs (npm start)')}\n` +
       steps(WHAT_TO_SEND.map(command)),
   ];

@@ -165,6 +165,7 @@ async function banner(platform: Platform, address: string): Promise<string> {
   const lines = [
     `Payhook is running at ${address}`,
     ...(config.baseUrl ? [`  Public address  ${config.baseUrl}`] : []),
+    `  Dashboard       ${config.authorizeUrl ?? config.baseUrl ?? address}/`,
     `  API reference   ${config.baseUrl ?? address}/docs`,
     `  Data folder     ${config.dataDir}`,
     `  Database        ${databaseOf(platform)}`,
