@@ -26,6 +26,7 @@ export const ROOMS = [
   ['people/grants', 'what an application was allowed', []],
   ['people/audit', 'the audit log', []],
   ['people/me', 'who asks', ['people/users']],
+  ['people/system', 'the state of the installation', []],
 
   ['money', 'who is owed what, and who was paid', ['people', 'outbox', 'contract', 'db', 'kernel']],
   ['money/ledger', 'the common ground below the nouns: books, membership, arrivals, totals', []],

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type Chore, forgetting, type Slice, untilDone } from '../db/chores.ts';
+import { type Chore, forgetting, noting, type Slice, untilDone } from '../db/chores.ts';
 import { noteLatestTime, readLatestTime } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
 import { makePartitions, needsPartitions } from '../db/partitions.ts';
@@ -33,7 +33,7 @@ export function choresOf({
 }): readonly Chore[] {
   const forget = (name: string, everyMs: number, slice: Parameters<typeof forgetting>[1]['slice']) =>
     forgetting(db, { name, everyMs, slice });
-  return [
+  const chores = [
     watchClock(db, log),
     { name: 'delivery counts', everyMs: 2 * SECOND_MS, run: () => foldCounts(db) },
     {
@@ -60,6 +60,7 @@ export function choresOf({
       run: () => dropOldWeeks({ db, log, days: config.delivery.retentionDays }),
     },
   ];
+  return chores.map((chore) => noting(db, chore));
 }
 
 /**

@@ -32,7 +32,7 @@ import { createNotifier } from '../webhooks/engine/wake.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../webhooks/engine/worker.ts';
 import { choresOf } from './chores.ts';
 import { hasData, requireData } from './data-folder.ts';
-import { readinessOf } from './readiness.ts';
+import { readinessOf, roomOf } from './readiness.ts';
 import {
   exposedSecretKey,
   heldFingerprints,
@@ -304,6 +304,7 @@ export async function serve(
       connections: connectionsFor(config, { isPublic, delivers: options.delivers ?? false, log }),
     },
     readiness: () => readiness.problem(),
+    disk: async () => (platform.embedded ? roomOf(config.dataDir) : null),
     ...(options.operator ? { operator: options.operator } : {}),
   });
   const listening = await server.listen(options.listen);

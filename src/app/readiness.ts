@@ -38,7 +38,7 @@ export function readinessOf(platform: Pick<Platform, 'db' | 'log' | 'embedded' |
 
   async function look(): Promise<Problem | null> {
     try {
-      if (embedded && (await freeBytes(config.dataDir)) < LEAST_FREE) {
+      if (embedded && (await roomOf(config.dataDir)).free_bytes < LEAST_FREE) {
         return { reason: 'disk_full', message: 'the disk of the data folder is full: free some space' };
       }
       // what can be read may still not be written: a standby, or a full disk
@@ -95,9 +95,10 @@ export function readinessOf(platform: Pick<Platform, 'db' | 'log' | 'embedded' |
   };
 }
 
-async function freeBytes(folder: string): Promise<number> {
-  const disk = await statfs(folder);
-  return disk.bavail * disk.bsize;
+/** Room on the disk of a folder, in bytes. */
+export async function roomOf(folder: string): Promise<{ free_bytes: number; total_bytes: number }> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return { free_bytes: bavail * bsize, total_bytes: blocks * bsize };
 }
 
 function problemOf(error: unknown): Problem {

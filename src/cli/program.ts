@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Command, type Option } from 'commander';
+import { programVersion } from '../kernel/version.ts';
 import type { Cli } from './command/cli.ts';
 import { UsageError } from './command/errors.ts';
 import { isGiven, refuseMeaningless, takes } from './command/option-rules.ts';
@@ -68,7 +68,7 @@ function emptyProgram(): Command {
     .description(
       'Self-hosted affiliate payouts and webhooks: who is paid how much, never twice; and every event delivered.',
     )
-    .version(version(), '-V, --version', 'print the version')
+    .version(programVersion(), '-V, --version', 'print the version')
     .option('--json', 'print JSON, one document or one per line; errors are JSON on standard error')
     .option('--account <account>', 'the account, by id (acc_…) or name; needed when there are several')
     .option('--data-dir <folder>', 'the data folder, instead of DATA_DIR')
@@ -93,9 +93,4 @@ function globalOptions(command: Command): Option[] {
 /** The program a command belongs to. */
 function rootOf(command: Command): Command {
   return command.parent === null ? command : rootOf(command.parent);
-}
-
-function version(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

@@ -1754,6 +1754,48 @@ export interface Session {
   readonly expires_at: Timestamp;
 }
 
+export interface System {
+  readonly object: 'system';
+  /** of the last migration */
+  readonly schema_version: number;
+  readonly database: {
+    readonly version: string;
+    readonly size_bytes: number;
+    readonly started_at: Timestamp;
+  };
+  /** of all accounts */
+  readonly backlog: {
+    /** deliveries that somebody must act on, of all accounts */
+    readonly queued_count: number;
+    /** of these, due now at endpoints that are enabled */
+    readonly due_count: number;
+    /** since when the first of them is due */
+    readonly oldest_due_at: Timestamp | null;
+  };
+  readonly workers: {
+    /** processes that deliver and are connected to the database */
+    readonly connected_count: number;
+    /** when one of them last took something to send */
+    readonly last_claim_at: Timestamp | null;
+    /** attempts under way */
+    readonly in_flight_count: number;
+  };
+  readonly chores: readonly {
+    readonly name: string;
+    /** by any process; noted once a minute at most */
+    readonly last_done_at: Timestamp;
+  }[];
+  /** of the program */
+  readonly version: string;
+  /** where the data folder is; null when the database is elsewhere */
+  readonly disk: {
+    readonly free_bytes: number;
+    readonly total_bytes: number;
+  } | null;
+  /** nothing is known of backups yet */
+  readonly backups: null;
+}
+
 export interface User {
   readonly id: string;
   readonly object: 'user';
@@ -3006,6 +3048,13 @@ export interface Operations {
   readonly getMe: {
     readonly result: Me;
   };
+  /**
+   * Get the state of the installation. For whoever runs the server: keys and owners of the account that was made
+   * first. Version, schema, database, disk, what waits to be delivered, and when each chore was last done.
+   */
+  readonly getSystem: {
+    readonly result: System;
+  };
   /** Get the account and its settings. Get the account and its settings. */
   readonly getAccount: {
     readonly result: Account;
@@ -3472,6 +3521,7 @@ export const OPERATIONS = {
   getEvent: { method: 'GET', path: '/v2/events/{event_id}', takes: [], gives: 'record' },
   listEventTypes: { method: 'GET', path: '/v2/event-types', takes: ['query'], gives: 'page', order: 'type' },
   getMe: { method: 'GET', path: '/v2/me', takes: [], gives: 'record' },
+  getSystem: { method: 'GET', path: '/v2/system', takes: [], gives: 'record' },
   getAccount: { method: 'GET', path: '/v2/account', takes: [], gives: 'record' },
   changeAccount: { method: 'PATCH', path: '/v2/account', takes: ['body'], gives: 'record' },
   listApiKeys: { method: 'GET', path: '/v2/api-keys', takes: ['query'], gives: 'page', order: 'id' },

@@ -21,6 +21,10 @@ export function resourcesOf({ method, send }: Calls) {
       /** Who asks: the key, token or session of this client, and what it may do. */
       get: method('getMe'),
     },
+    system: {
+      /** The state of the installation: told to the account that was made first. */
+      get: method('getSystem'),
+    },
     /** The account of the API key. */
     account: {
       /** The account and its settings. */

@@ -219,6 +219,8 @@ interface ReadInput<Path extends string, Query extends TObject> {
   readonly principal: Principal;
   readonly params: Params<Path>;
   readonly query: Static<Query>;
+  /** Room on the disk of the data folder, in bytes; null when the database is elsewhere. */
+  readonly disk: () => Promise<{ readonly free_bytes: number; readonly total_bytes: number } | null>;
 }
 
 interface WriteInput<Path extends string, Query extends TObject, Body extends TSchema> {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
+import sql from 'sql-template-tag';
 import { lookAtSlowClock } from './clock.ts';
-import type { Database, Tx } from './connect.ts';
+import { type Database, rows, type Tx } from './connect.ts';
 import { tryLock } from './locks.ts';
 
 /** Work that some process of a database must do now and then. */
@@ -42,6 +43,28 @@ export function forgetting(
     async run() {
       const at = await db.transaction(lookAtSlowClock);
       await untilDone(db, name, (tx) => slice(tx, at));
+    },
+  };
+}
+
+const NOTED_EVERY_MS = 60_000;
+
+/** The chore, noting when it was last done: under `chore` and its name in the settings, once a minute at most. */
+export function noting(db: Database, chore: Chore): Chore {
+  let notedAt = Number.NEGATIVE_INFINITY;
+  return {
+    ...chore,
+    async run() {
+      await chore.run();
+      if (performance.now() - notedAt < NOTED_EVERY_MS) return;
+      notedAt = performance.now();
+      await db.transaction((tx) =>
+        rows(
+          tx,
+          sql`insert into server_settings (key, value) values (${`chore ${chore.name}`}, iso(now()))
+              on conflict (key) do update set value = excluded.value`,
+        ),
+      );
     },
   };
 }

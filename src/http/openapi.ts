@@ -104,6 +104,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'event-types': 'The catalogue of event types.',
   account: 'The settings of the account.',
   me: 'Who asks.',
+  system: 'The state of the installation.',
   'api-keys': 'Secrets of programs.',
   users: 'People who sign in.',
   sessions: 'Where people are signed in.',

@@ -15,6 +15,7 @@ import * as oauthGrants from '../people/grants/routes.ts';
 import * as apiKeys from '../people/keys/routes.ts';
 import * as me from '../people/me/routes.ts';
 import * as sessions from '../people/sessions/routes.ts';
+import * as system from '../people/system/routes.ts';
 import * as users from '../people/users/routes.ts';
 import * as webhookEndpoints from '../webhooks/endpoints/routes.ts';
 import * as events from '../webhooks/events/routes.ts';
@@ -90,6 +91,7 @@ export const ROUTES: readonly Route[] = [
   events.get,
   catalogue.listTypes,
   me.get,
+  system.get,
   accounts.get,
   accounts.change,
   apiKeys.list,

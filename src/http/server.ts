@@ -41,6 +41,7 @@ export interface ServerOptions {
   readonly authorizeUrl: () => string;
   /** Proxies whose word on where a request came from is believed. */
   readonly trustedProxies: readonly string[];
+  readonly disk: () => Promise<{ readonly free_bytes: number; readonly total_bytes: number } | null>;
   readonly operator?: OperatorCredential;
   readonly vault: Vault;
   readonly addresses: AddressRules;
@@ -230,7 +231,7 @@ function principalOf(request: FastifyRequest): Principal {
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl }: ServerOptions): Handler {
+function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl, disk }: ServerOptions): Handler {
   return async (request, reply) => {
     const principal = principalOf(request);
     const { query, list } = await queryOf(route, request, db.reader, principal.account);
@@ -238,6 +239,7 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl }: Server
       db: db.reader,
       vault,
       snapshot: db.snapshot,
+      disk,
       account: principal.account,
       principal,
       params: request.params as Record<string, string>,

@@ -45,6 +45,10 @@ export const REASONS = {
     status: 403,
     meaning: 'The operation takes an API key, or an owner who is signed in.',
   },
+  installation_only: {
+    status: 403,
+    meaning: 'Only whoever runs the server may know: the account that was made first, and the command line.',
+  },
   role_too_low: { status: 403, meaning: "The user's role does not allow the operation." },
   cross_site_request: {
     status: 403,

@@ -106,8 +106,23 @@ export function addressOf(pattern: string, { path = {}, query = {} }: Example['r
   return search === '' ? address : `${address}?${search}`;
 }
 
+/** What an installation may be like; the real one is another in each run. */
+const SOME_SYSTEM = {
+  schema_version: 20,
+  database: { version: '18.4', size_bytes: 734_003_200, started_at: '2026-09-01T05:58:12.000Z' },
+  backlog: { queued_count: 3, due_count: 0, oldest_due_at: null },
+  workers: { connected_count: 1, last_claim_at: '2026-09-23T09:04:31.000Z', in_flight_count: 0 },
+  chores: [
+    { name: 'partitions', last_done_at: '2026-09-23T09:04:02.000Z' },
+    { name: 'webhook log', last_done_at: '2026-09-23T08:31:40.000Z' },
+  ],
+  version: '0.1.0',
+  disk: { free_bytes: 31_138_512_896, total_bytes: 53_687_091_200 },
+};
+
 /** A cursor of the example's: a real one has ids in it, which are others in each run. */
 function withoutKeys(body: Answer['body']): Answer['body'] {
+  if (body?.object === 'system') return { ...body, ...SOME_SYSTEM };
   if (typeof body?.pagination?.next !== 'string') return body;
   const next = Buffer.from('["an","example"]').toString('base64url');
   return { ...body, pagination: { ...body.pagination, next } };

@@ -29,6 +29,7 @@ export async function people({ show, refuse, chapter }: Recorder, { world }: Sce
   await refuse('changeUser', 'last_owner', { path: { user_id: mary.id }, body: { role: 'viewer' } });
   await show('resetUserPassword', { path: { user_id: mary.id } });
   await show('getMe');
+  await show('getSystem');
   await show('listUsers', { query: { status: 'active' } });
   await show('removeUser', { path: { user_id: other.body.id } });
   const { data: sessions } = await show('listSessions', { query: { user_id: mary.id } });

@@ -1,0 +1,80 @@
+import sql from 'sql-template-tag';
+import { type Static, Type } from 'typebox';
+import { columnsOf } from '../../contract/records.ts';
+import { nullable, strict, timestamp } from '../../contract/schemas.ts';
+
+const bytes = Type.Integer({ minimum: 0 });
+const count = Type.Integer({ minimum: 0 });
+
+const chore = strict({
+  name: Type.String({ examples: ['webhook log'] }),
+  last_done_at: { ...timestamp, description: 'by any process; noted once a minute at most' },
+});
+
+/** What the database knows of the installation. */
+const known = {
+  object: Type.Literal('system'),
+  schema_version: Type.Integer({ description: 'of the last migration' }),
+  database: strict({
+    version: Type.String({ examples: ['18.4'] }),
+    size_bytes: bytes,
+    started_at: timestamp,
+  }),
+  backlog: strict(
+    {
+      queued_count: { ...count, description: 'deliveries that somebody must act on, of all accounts' },
+      due_count: { ...count, description: 'of these, due now at endpoints that are enabled' },
+      oldest_due_at: nullable({ ...timestamp, description: 'since when the first of them is due' }),
+    },
+    { description: 'of all accounts' },
+  ),
+  workers: strict({
+    connected_count: { ...count, description: 'processes that deliver and are connected to the database' },
+    last_claim_at: nullable({ ...timestamp, description: 'when one of them last took something to send' }),
+    in_flight_count: { ...count, description: 'attempts under way' },
+  }),
+  chores: Type.Array(chore),
+};
+export const knownState = strict(known);
+
+/** The state of the installation. */
+export const system = strict(
+  {
+    ...known,
+    version: Type.String({ description: 'of the program', examples: ['0.1.0'] }),
+    disk: nullable(
+      strict(
+        { free_bytes: bytes, total_bytes: bytes },
+        { description: 'where the data folder is; null when the database is elsewhere' },
+      ),
+    ),
+    backups: Type.Null({ description: 'nothing is known of backups yet' }),
+  },
+  { title: 'System' },
+);
+export type System = Static<typeof system>;
+
+const isDue = `e.disabled_at is null and e.deleted_at is null and q.lease_token is null
+  and (q.due_at <= now() or q.generation < e.resumptions)`;
+const setting = (key: string) => `(select iso(value::timestamptz) from server_settings where key = '${key}')`;
+
+/** What the names of settings begin with under which a chore's last end is noted. */
+export const CHORE = 'chore ';
+
+export const stateRecord = columnsOf(knownState, {
+  object: "'system'",
+  schema_version: '(select max(version) from schema_migrations)',
+  database: sql`(select json_build_object('version', split_part(current_setting('server_version'), ' ', 1),
+    'size_bytes', pg_database_size(current_database()), 'started_at', iso(pg_postmaster_start_time())))`,
+  backlog: `(select json_build_object('queued_count', count(*), 'due_count', count(*) filter (where ${isDue}),
+      'oldest_due_at', iso(min(q.due_at) filter (where ${isDue})))
+    from queue q join webhook_endpoints e on e.account_id = q.account_id and e.id = q.endpoint_id)`,
+  workers: `(select json_build_object(
+    'connected_count', (select count(*) from pg_stat_activity
+      where datname = current_database() and application_name = 'payhook listener'),
+    'last_claim_at', ${setting('last_claim')},
+    'in_flight_count', (select count(*) from queue where lease_token is not null)))`,
+  chores: sql`(select coalesce(json_agg(json_build_object('name', substr(key, ${CHORE.length + 1}::int),
+      'last_done_at', iso(value::timestamptz)) order by key), '[]')
+    from server_settings where starts_with(key, ${CHORE}))`,
+});

@@ -1,0 +1,16 @@
+import { ok, readRoute } from '../../contract/route.ts';
+import { system } from './record.ts';
+import { describeSystem } from './service.ts';
+
+export const get = readRoute({
+  operation: 'getSystem',
+  path: '/v2/system',
+  access: 'full',
+  summary: 'Get the state of the installation',
+  description:
+    'For whoever runs the server: keys and owners of the account that was made first. Version, schema, database, disk, ' +
+    'what waits to be delivered, and when each chore was last done.',
+  returns: { 200: system },
+  errors: ['installation_only'],
+  handle: async ({ db, principal, disk }) => ok(await describeSystem(db, principal, await disk())),
+});

@@ -1,0 +1,25 @@
+import type { Principal } from '../../contract/route.ts';
+import type { Reader } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { extended, type Json, toJson } from '../../kernel/json.ts';
+import { programVersion } from '../../kernel/version.ts';
+import type { System } from './record.ts';
+import { isFirstAccount, readState } from './store.ts';
+
+/** Room on the disk of the data folder, in bytes. */
+export type Disk = System['disk'];
+
+/**
+ * The state of the installation, for whoever runs it: the command line on its machine, and the account that was made
+ * first, by its keys and owners. Throws `installation_only`.
+ */
+export async function describeSystem(db: Reader, who: Principal, disk: Disk): Promise<Json<System>> {
+  if (who.kind !== 'operator' && !(await isFirstAccount(db, who.account))) {
+    throw fail('installation_only', 'this is told to the account that was made first, and on the machine');
+  }
+  return extended(await readState(db), {
+    version: toJson(programVersion()),
+    disk: toJson(disk),
+    backups: toJson(null),
+  });
+}

@@ -1,0 +1,21 @@
+import sql from 'sql-template-tag';
+import type { Static } from 'typebox';
+import { oneRecord } from '../../contract/records.ts';
+import { oneRow, type Reader } from '../../db/connect.ts';
+import type { AccountId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { type knownState, stateRecord } from './record.ts';
+
+/** Whether the account (UUID) was made before all others: with the installation. */
+export async function isFirstAccount(db: Reader, account: AccountId): Promise<boolean> {
+  const { first } = await oneRow<{ first: boolean }>(
+    db,
+    sql`select not exists (select from accounts where id < ${account}) as first`,
+  );
+  return first;
+}
+
+/** What the database knows of the installation. */
+export function readState(db: Reader): Promise<Json<Static<typeof knownState>>> {
+  return oneRecord(db, stateRecord, sql`(select 1) one`);
+}

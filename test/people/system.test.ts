@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { serve } from '../../src/app/platform.ts';
+import { noting, untilDone } from '../../src/db/chores.ts';
+import { nil } from '../../src/kernel/ids.ts';
+import { apiOf } from '../support/api.ts';
+import { makeEndpoint } from '../support/seed.ts';
+import { useWorld } from '../support/world.ts';
+import { makeUser } from './support.ts';
+
+const world = useWorld();
+const SYSTEM = '/v2/system';
+
+test('the first account reads versions, sizes and when the database was started', async () => {
+  const { status, body } = await world.api.get(SYSTEM);
+  const [{ version, schema, size } = { version: '', schema: 0, size: 0 }] = await world.query<{
+    version: string;
+    schema: number;
+    size: number;
+  }>(
+    `select split_part(current_setting('server_version'), ' ', 1) as version, max(schema_migrations.version) as schema,
+            pg_database_size(current_database())::float8 as size from schema_migrations`,
+  );
+  expect([status, body.version, body.schema_version]).toEqual([200, '0.1.0', Number(schema)]);
+  expect(body.database.version).toBe(version);
+  expect(Math.abs(body.database.size_bytes - size)).toBeLessThan(size);
+  expect(Date.parse(body.database.started_at)).toBeLessThan(Date.now());
+  expect([body.disk, body.backups]).toEqual([null, null]);
+});
+
+test('what waits is counted over all accounts: due, held and later', async () => {
+  const before = (await world.api.get(SYSTEM)).body.backlog;
+  const other = await world.otherAccount();
+  await makeEndpoint(other);
+  await makeEndpoint(other, { status: 'disabled' });
+  const { body } = await other.post('/v2/events', { type: 'order.created', data: {} });
+  await makeEndpoint(world.api);
+  await world.api.post('/v2/events', { type: 'order.created', data: {} });
+  await world.query(`update queue set due_at = now() + interval '1 hour'
+    where account_id = (select account_id from webhook_endpoints where disabled_at is null order by id desc limit 1)`);
+  const { backlog, workers } = (await world.api.get(SYSTEM)).body;
+  // three wait, one of them is held and one is due later
+  expect([backlog.queued_count, backlog.due_count]).toEqual([before.queued_count + 3, before.due_count + 1]);
+  expect(Date.parse(backlog.oldest_due_at)).toBeLessThanOrEqual(Date.parse(body.timestamp) + 1000);
+  expect(workers.in_flight_count).toBe(0);
+});
+
+test('a chore is noted when it was done, and not when it failed', async () => {
+  const { db } = world.platform;
+  await noting(db, {
+    name: 'sweeping',
+    everyMs: 1000,
+    run: () => untilDone(db, 'sweeping', async () => 0),
+  }).run();
+  const failing = noting(db, {
+    name: 'mopping',
+    everyMs: 1000,
+    run: () => Promise.reject(new Error('no water')),
+  });
+  await expect(failing.run()).rejects.toThrow('no water');
+  const { chores } = (await world.api.get(SYSTEM)).body;
+  const [sweeping] = chores.filter(({ name }: { name: string }) => name === 'sweeping');
+  expect(Math.abs(Date.parse(sweeping.last_done_at) - Date.now())).toBeLessThan(60_000);
+  expect(chores.some(({ name }: { name: string }) => name === 'mopping')).toBe(false);
+});
+
+test('nobody of another account is told, nor who is no owner; the command line is', async () => {
+  const other = await world.otherAccount();
+  const theirs = await makeUser(other, 'owner');
+  for (const refused of [await other.get(SYSTEM), await theirs.browser.call('GET', SYSTEM, undefined, null)])
+    expect([refused.status, refused.reason]).toEqual([403, 'installation_only']);
+  const member = await makeUser(world.api, 'member');
+  const refused = await member.browser.call('GET', SYSTEM, undefined, null);
+  expect([refused.status, refused.reason]).toEqual([403, 'full_access_required']);
+  const owner = await makeUser(world.api, 'owner');
+  expect((await owner.browser.call('GET', SYSTEM, undefined, null)).status).toBe(200);
+  const accounts = await world.platform.accounts.list();
+  const operator = { token: 'the-operator-of-one-process', account: accounts.at(-1)?.uuid ?? nil() };
+  const commands = await serve(world.platform, { listen: { host: '127.0.0.1', port: 0 }, operator });
+  expect((await apiOf(commands.address, operator.token).get(SYSTEM)).status).toBe(200);
+  await commands.close();
+});
