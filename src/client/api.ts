@@ -1773,8 +1773,11 @@ export interface System {
     readonly oldest_due_at: Timestamp | null;
   };
   readonly workers: {
-    /** processes that deliver and are connected to the database */
-    readonly connected_count: number;
+    /** what delivers at the moment: machine and process */
+    readonly processes: readonly {
+      readonly name: string;
+      readonly started_at: Timestamp;
+    }[];
     /** when one of them last took something to send */
     readonly last_claim_at: Timestamp | null;
     /** attempts under way */

@@ -111,7 +111,11 @@ const SOME_SYSTEM = {
   schema_version: 20,
   database: { version: '18.4', size_bytes: 734_003_200, started_at: '2026-09-01T05:58:12.000Z' },
   backlog: { queued_count: 3, due_count: 0, oldest_due_at: null },
-  workers: { connected_count: 1, last_claim_at: '2026-09-23T09:04:31.000Z', in_flight_count: 0 },
+  workers: {
+    processes: [{ name: 'payhook-1 4021', started_at: '2026-09-01T05:58:14.000Z' }],
+    last_claim_at: '2026-09-23T09:04:31.000Z',
+    in_flight_count: 0,
+  },
   chores: [
     { name: 'partitions', last_done_at: '2026-09-23T09:04:02.000Z' },
     { name: 'webhook log', last_done_at: '2026-09-23T08:31:40.000Z' },

@@ -29,7 +29,9 @@ const known = {
     { description: 'of all accounts' },
   ),
   workers: strict({
-    connected_count: { ...count, description: 'processes that deliver and are connected to the database' },
+    processes: Type.Array(strict({ name: Type.String(), started_at: timestamp }), {
+      description: 'what delivers at the moment: machine and process',
+    }),
     last_claim_at: nullable({ ...timestamp, description: 'when one of them last took something to send' }),
     in_flight_count: { ...count, description: 'attempts under way' },
   }),
@@ -70,8 +72,8 @@ export const stateRecord = columnsOf(knownState, {
       'oldest_due_at', iso(min(q.due_at) filter (where ${isDue})))
     from queue q join webhook_endpoints e on e.account_id = q.account_id and e.id = q.endpoint_id)`,
   workers: `(select json_build_object(
-    'connected_count', (select count(*) from pg_stat_activity
-      where datname = current_database() and application_name = 'payhook listener'),
+    'processes', (select coalesce(json_agg(json_build_object('name', w.name, 'started_at', iso(w.started_at))
+      order by w.started_at, w.number), '[]') from workers w),
     'last_claim_at', ${setting('last_claim')},
     'in_flight_count', (select count(*) from queue where lease_token is not null)))`,
   chores: sql`(select coalesce(json_agg(json_build_object('name', substr(key, ${CHORE.length + 1}::int),
