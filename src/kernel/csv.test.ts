@@ -181,8 +181,12 @@ describe('a header is refused that', () => {
 describe('a line is refused that', () => {
   test.each([
     ['has a cell too few', '1,Ada\n', 'line 2, column amount: is missing: the line ends before it'],
-    ['has a decimal comma', '1,Ada,31,90\n', 'line 2, column 4: the header has no such column: '],
-    ['has an empty cell too many', '1,Ada,31.90,\n', 'line 2, column 4: the header has no such column: '],
+    ['has a decimal comma', '1,Ada,31,90\n', 'line 2, column 4: the header has no such column. Check'],
+    [
+      'has an empty cell too many',
+      '1,Ada,31.90,\n',
+      'line 2, column 4: the header has no such column. Check',
+    ],
     [
       'is broken in two by a line end without quotes',
       '1,Ada\nLovelace,3\n',
@@ -289,7 +293,7 @@ describe('bytes are refused, with their place, that are', () => {
     [
       'the half of a character at the end',
       Buffer.from(`${HEAD}1,a,2\n3,🎉`).subarray(0, -1),
-      'line 3, column name, character 3: the file ends in the middle of a UTF-8 character: is it cut off',
+      'line 3, column name, character 3: the file ends in the middle of a UTF-8 character; it may be cut off',
     ],
     [
       'NUL',
@@ -333,7 +337,7 @@ describe('bytes are refused, with their place, that are', () => {
 });
 
 describe('a file without a line end after its last line', () => {
-  const CUT = 'the file ends here without a line end: is it cut off?';
+  const CUT = 'the file ends here without a line end, so it may be cut off';
   test.each([
     ['id,amount\n1,31.9', `line 2, column amount: ${CUT}`],
     ['id,amount\n1,"31.9"', `line 2, column amount: ${CUT}`],

@@ -31,7 +31,7 @@ test.each([
   ['a\uD800b', 'U+D800'],
 ])('%j is none, and its character is named', (name, code) => {
   expect(nameProblem(name)).toContain(`(${code})`);
-  expect(() => nameFrom(name, 'the name')).toThrow(/^the name must not hold invisible characters/);
+  expect(() => nameFrom(name, 'the name')).toThrow(/^the name must not contain invisible characters/);
 });
 
 test('what was stored before is shown with the character in sight', () => {

@@ -115,7 +115,7 @@ test('what is read, refused and told to be rounded is what a slow reader finds',
     fc.property(written, fc.constantFrom('', ' ', '\n\t '), (value, space) => {
       const source = print(value, space);
       if (repeats(value)) {
-        expect(() => readStrictJson(source)).toThrow('stands twice');
+        expect(() => readStrictJson(source)).toThrow('has this key twice');
         return;
       }
       const json = readStrictJson(source);
@@ -165,11 +165,11 @@ test.each([
 });
 
 test.each([
-  ['{"a":1,"a":2}', 'duplicate_key', 'a: the key stands twice'],
+  ['{"a":1,"a":2}', 'duplicate_key', 'a: the object has this key twice'],
   ['{"a":1,"\\u0061":2}', 'duplicate_key', 'a: '],
   ['{"a":[{"b":1},{"b":1,"c":{},"b":1}]}', 'duplicate_key', 'a[1].b: '],
   ['{"a":[0,1,{"b":"\\"{","b":1}]}', 'duplicate_key', 'a[2].b: '],
-  ['{"":1,"":1}', 'duplicate_key', ': the key stands twice'],
+  ['{"":1,"":1}', 'duplicate_key', ': the object has this key twice'],
   [`{"${'k'.repeat(5000)}":1,"${'k'.repeat(5000)}":1}`, 'duplicate_key', `${'k'.repeat(100)}…: `],
   ['{"a":{"__proto__":1}}', 'invalid_body', 'a.__proto__'],
   ['{"a":["\\u0000"]}', 'invalid_body', 'a[0] must be Unicode text'],

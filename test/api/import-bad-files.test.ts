@@ -110,7 +110,7 @@ describe('a file of commissions is refused, by line and column, with', () => {
     [
       'an amount that is cut off',
       'external_id,affiliate_external_id,amount\nc1,ada,31.9',
-      'line 2, column amount: the file ends here without a line end: is it cut off?',
+      'line 2, column amount: the file ends here without a line end, so it may be cut off',
     ],
     [
       'a text that is cut off',

@@ -260,7 +260,7 @@ test('money comes back in parts of one currency, is listed, and a return made by
     object: 'payout_return',
     undone: true,
   });
-  await refuse(1, 'was undone before', ...undo, first.id, '--yes');
+  await refuse(1, 'already undone', ...undo, first.id, '--yes');
   expect(await say(...list)).not.toMatch(new RegExp(`^${first.id} .+ - +a fee$`, 'm'));
   expect(await say('payouts', 'show', '1')).toMatch(/ 50\.00 {2}USD +yes, 37\.50 came back$/m);
 });

@@ -83,7 +83,7 @@ describe('a list of who was paid is refused by line and column, and the payout s
     [
       'a reference that is cut off',
       () => whole().slice(0, -2),
-      () => 'line 4, column payment_reference: the file ends here without a line end: is it cut off?',
+      () => 'line 4, column payment_reference: the file ends here without a line end, so it may be cut off',
     ],
     [
       'a last line that is cut off',

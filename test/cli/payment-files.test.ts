@@ -146,7 +146,7 @@ test('nothing is overwritten without --force, and a folder or a device never', a
   await refuse(wise('-o', 'mine.csv'), 1, 'mine.csv exists: add --force');
   await refuse(wise('--paid-list', 'mine.csv'), 1, 'mine.csv exists: add --force');
   await refuse(wise('-o', machine.folder, '--force'), 1, 'is a folder');
-  await refuse(wise('-o', '/dev/null', '--force'), 1, 'is no plain file');
+  await refuse(wise('-o', '/dev/null', '--force'), 1, 'is not a regular file');
   await refuse(wise('-o', 'none/mine.csv'), 1, 'none is not a folder');
   await refuse(wise('-o', 'one.csv', '--paid-list', './one.csv'), 2, 'two files cannot have the same name');
   expect(read('mine.csv')).toBe('mine');
@@ -336,7 +336,7 @@ test('the payment files themselves complete the payout: what none of them pays i
   ]);
   await makePayout(api);
   await nothingChanges(world, () =>
-    refuse(run(['payouts', 'complete', '2', '--yes', '--from', 'p.csv']), 1, 'which is not of this payout'),
+    refuse(run(['payouts', 'complete', '2', '--yes', '--from', 'p.csv']), 1, 'which is not in this payout'),
   );
 });
 

@@ -232,7 +232,7 @@ test('retry sends it again, and so does retry --failed; success makes it deliver
   });
   const all = await run('webhooks', 'retry', url, '--failed', '--yes');
   expect(all).toMatchObject({ code: 0, stderr: '' });
-  expect(all.stdout).toMatch(/^rec_\w+ sends again what matches/);
+  expect(all.stdout).toMatch(/^rec_\w+ sends matching events again/);
   for (const event of events) {
     expect((await logged(event, 'delivered')).attempts.at(-1)).toMatchObject({
       trigger: 'recovery',

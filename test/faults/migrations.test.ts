@@ -51,6 +51,19 @@ describe('the files', () => {
   });
 });
 
+test('two migrations with one number are refused', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'payhook-migrations-'));
+  try {
+    cpSync(join(ROOT, 'migrations'), folder, { recursive: true });
+    writeFileSync(join(folder, '0003_twin.sql'), 'select 1;');
+    expect(() => readMigrations(pathToFileURL(`${folder}/`))).toThrow(
+      /0003_refunds\.sql has the number of another/,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 describe('a database', () => {
   let database: EmptyDatabase;
   beforeEach(async () => {

@@ -148,7 +148,7 @@ describe('an invitation', () => {
       browserAt(world.url).submit('/set-up', { token, name: 'Bea', email, password, again: password });
     const wrong = await setUp(OTHER);
     expect(wrong.status).toBe(400);
-    expect(wrong.text).toContain('enter the password it has');
+    expect(wrong.text).toContain('already has an account here: enter its password');
     expect((await setUp(PASSWORD)).status).toBe(303);
     const { browser } = await signInAs(world.url, email);
     expect((await browser.get('/account')).text).toContain('Third');

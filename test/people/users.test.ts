@@ -57,7 +57,11 @@ describe('setting up', () => {
     ['no e-mail address', { email: 'ada' }, 'Enter your e-mail address'],
     ['a short password', { password: 'nine char', again: 'nine char' }, 'at least 10 characters'],
     ['a long password', { password: 'abcdé'.repeat(41), again: 'abcdé'.repeat(41) }, 'at most 200'],
-    ['the e-mail address', { password: 'ADA@example.com', again: 'ADA@example.com' }, 'something else than'],
+    [
+      'the e-mail address',
+      { password: 'ADA@example.com', again: 'ADA@example.com' },
+      'must not be your e-mail address',
+    ],
     ['a common password', { password: 'Password123', again: 'Password123' }, 'too easy to guess'],
     ['one character', { password: 'aaaaaaaaaaaa', again: 'aaaaaaaaaaaa' }, 'too easy to guess'],
     ['two passwords', { again: OTHER }, 'not the same'],

@@ -36,7 +36,7 @@ test('what cannot be understood is a usage error', () => {
   expect(() => read('total[gt]=1', 'total[gt]=2')).toThrow('--filter total[gt] takes one value');
   expect(() => readFilterOptions([], '{currency')).toThrow('--filters is not JSON');
   expect(() => readFilterOptions([], '{"type":"sale","type":null}')).toThrow(
-    '--filters: type: the key stands twice',
+    '--filters: type: the object has this key twice',
   );
   expect(() => readFilterOptions([], '{"program_id":[0.99999999999999999999]}')).toThrow(
     'program_id[0] must be a whole',

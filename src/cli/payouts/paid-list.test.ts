@@ -44,10 +44,16 @@ test.each([
   ['affiliate_id\n1\n', 'line 1: column is_paid is missing'],
   ['affiliate_id,is_paid,is_paid\n1,true,false\n', 'line 1, column 3: is_paid is column 2 already'],
   ['affiliate_id,,is_paid\n1,,true\n', 'line 1, column 2: has no name'],
-  ['affiliate_id,is_paid', 'line 1, column is_paid: the file ends here without a line end: is it cut off?'],
+  [
+    'affiliate_id,is_paid',
+    'line 1, column is_paid: the file ends here without a line end, so it may be cut off',
+  ],
   [`${HEADER}1,true\n2,tr`, 'line 3, column is_paid: must be true or false, not "tr"'],
   [`${HEADER}1,true\n2`, 'line 3, column is_paid: the file ends before it: the file may be cut off'],
-  [`${HEADER}1,true\n2,`, 'line 3, column is_paid: the file ends here without a line end: is it cut off?'],
+  [
+    `${HEADER}1,true\n2,`,
+    'line 3, column is_paid: the file ends here without a line end, so it may be cut off',
+  ],
   [`${HEADER}1,true\n2\n`, 'line 3, column is_paid: is missing: the line ends before it'],
   [`${HEADER}1,true,x\n`, 'line 2, column 3: the header has no such column'],
   [
@@ -205,7 +211,7 @@ test('of several lists, who is paid in one is paid, each currency by itself, and
     ['usd', true],
   ]);
   expect(() => mergeLists([dollars, of('1,,true\n2,,false\n')])).toThrow(
-    'affiliate 1 in USD is paid in another file',
+    'affiliate 1 in USD is also paid in another file',
   );
 });
 
@@ -240,7 +246,7 @@ test('a payment file says itself who was paid, and how much', () => {
   expect(readPaymentFile('wise', 4, Buffer.from(wise))).toEqual([{ ...found[0], where: 'line 2' }]);
   const refused = (text: string) => () => readPaymentFile('paypal', 4, Buffer.from(text));
   expect(refused(paypal.replace('4-7', '3-7'))).toThrow(
-    'the file pays 3-7, which is not of this payout; nothing was changed',
+    'the file pays 3-7, which is not in this payout; nothing was changed',
   );
   expect(refused(paypal.replace('20.00', '20.001'))).toThrow('an amount that cannot be read: 20.001');
   expect(refused(`${paypal}${paypal}`)).toThrow('line 3: 4-7 is already in line 1');
