@@ -59,6 +59,7 @@ export const ROOMS = [
     ['money/files', 'money/ledger', 'money/payouts'],
   ],
   ['money/returns', 'money that came back', ['money/commissions', 'money/ledger', 'money/payouts']],
+  ['money/analytics', 'what happened to commissions over time', ['money/ledger']],
   ['money/reports', 'what was paid and what is owed', ['money/affiliates', 'money/ledger', 'money/files']],
 
   ['webhooks', 'who hears of what happened', ['people', 'outbox', 'contract', 'db', 'kernel']],

@@ -7,6 +7,7 @@ import { forgetOldReplies, redateReplies } from '../http/idempotency.ts';
 import type { Config } from '../kernel/config.ts';
 import { foldArrivals } from '../money/ledger/arrivals.ts';
 import { foldBalances } from '../money/ledger/balances.ts';
+import { foldSeries } from '../money/ledger/series.ts';
 import { mendTokens } from '../oauth/service.ts';
 import { deleteExpiredCodes, deleteExpiredTokens, deleteUnusedGrants } from '../oauth/store.ts';
 import { foldCounts } from '../outbox/counts.ts';
@@ -47,6 +48,7 @@ export function choresOf({
       run: () => untilDone(db, 'commission arrivals', foldArrivals),
     },
     { name: 'affiliate balances', everyMs: 5 * SECOND_MS, run: () => foldBalances(db) },
+    { name: 'commission series', everyMs: 5 * SECOND_MS, run: () => foldSeries(db) },
     forget('idempotency keys', 10 * MINUTE_MS, forgetOldReplies),
     forget('sign-in attempts', HOUR_MS, deleteOldFailures),
     forget('links', HOUR_MS, deleteOldLinks),

@@ -352,6 +352,18 @@ export interface Commission {
   readonly updated_at: Timestamp;
 }
 
+export interface CommissionAnalytics {
+  readonly object: 'commission_analytics';
+  readonly interval: 'day' | 'week' | 'month';
+  /** of the account: its days are told of */
+  readonly time_zone: string;
+  /** the first day */
+  readonly from: string;
+  /** the last day */
+  readonly to: string;
+  readonly series: readonly CommissionSeries[];
+}
+
 export interface CommissionBatch {
   readonly object: 'commission_batch';
   readonly items: readonly {
@@ -367,6 +379,30 @@ export interface CommissionBatch {
         }
       | undefined;
   }[];
+}
+
+export interface CommissionBucket {
+  readonly starts_at: Timestamp;
+  /** the first day, in the zone of the account */
+  readonly day: string;
+  /** commissions as they came in, by when the sale was */
+  readonly earned_amount: number;
+  readonly earned_count: number;
+  /** what refunds took, by when they were; reversed ones do not count */
+  readonly refunded_amount: number;
+  readonly refunded_count: number;
+  /** what was left of commissions that were voided by hand */
+  readonly voided_amount: number;
+  readonly voided_count: number;
+  /** credits and debits by hand */
+  readonly adjusted_amount: number;
+  readonly adjusted_count: number;
+  /** what left; null of a program, as a payment is of an affiliate and a currency */
+  readonly paid_amount: number | null;
+  readonly paid_count: number | null;
+  /** what came back, less what turned out not to have */
+  readonly returned_amount: number | null;
+  readonly returned_count: number | null;
 }
 
 export interface CommissionClawedBackEvent {
@@ -471,6 +507,13 @@ export interface CommissionRefund {
   readonly capped: boolean;
   readonly commission: Commission;
   readonly clawback: Commission | null;
+}
+
+export interface CommissionSeries {
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** every interval from the first day to the last */
+  readonly buckets: readonly CommissionBucket[];
 }
 
 export type CommissionStatus = 'pending' | 'unpaid' | 'paid' | 'voided';
@@ -2218,6 +2261,18 @@ export interface ListAffiliatesQuery extends PageQuery {
   readonly 'created_at[lt]'?: string | undefined;
 }
 
+export interface GetCommissionAnalyticsQuery {
+  readonly interval?: 'day' | 'week' | 'month' | undefined;
+  /** a day YYYY-MM-DD: the series begins with the interval that holds it. Default: 30 days, 12 weeks or 12 months */
+  readonly from?: string | undefined;
+  /** a day YYYY-MM-DD: the series ends with the interval that holds it. Default today */
+  readonly to?: string | undefined;
+  /** ISO 4217, any case */
+  readonly currency?: string | undefined;
+  /** of commissions of this program */
+  readonly program_id?: string | undefined;
+}
+
 export interface ImportAffiliatesQuery {
   readonly dry_run?: boolean | undefined;
   readonly partial?: boolean | undefined;
@@ -2709,6 +2764,15 @@ export interface Operations {
    */
   readonly getBalances: {
     readonly result: AffiliateBalances;
+  };
+  /**
+   * Get what was earned, refunded and paid over time. Amounts and counts by currency and by day, week or month
+   * of the time zone of the account, 400 intervals at most. Earned and adjusted, less refunded and voided, less
+   * paid, and what was returned again: over all time that is what is owed.
+   */
+  readonly getCommissionAnalytics: {
+    readonly query?: GetCommissionAnalyticsQuery;
+    readonly result: CommissionAnalytics;
   };
   /**
    * Import affiliates from CSV. Creates or updates affiliates, matched by external_id, else by e-mail. Columns:
@@ -3318,6 +3382,12 @@ export const OPERATIONS = {
   listAffiliates: { method: 'GET', path: '/v2/affiliates', takes: ['query'], gives: 'page', order: 'id' },
   createAffiliate: { method: 'POST', path: '/v2/affiliates', takes: ['body'], gives: 'record' },
   getBalances: { method: 'GET', path: '/v2/affiliates/balances', takes: [], gives: 'record' },
+  getCommissionAnalytics: {
+    method: 'GET',
+    path: '/v2/analytics/commissions',
+    takes: ['query'],
+    gives: 'record',
+  },
   importAffiliates: {
     method: 'POST',
     path: '/v2/affiliates/import',

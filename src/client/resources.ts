@@ -91,6 +91,11 @@ export function resourcesOf({ method, send }: Calls) {
       /** Credits or debits an affiliate. */
       adjust: method('createAdjustment'),
     },
+    /** Sums over time, for charts. */
+    analytics: {
+      /** What was earned, refunded, paid, … by day, week or month of the account's zone. */
+      commissions: method('getCommissionAnalytics'),
+    },
     /** Programs: holds and minimums of their own. */
     programs: {
       list: method('listPrograms'),

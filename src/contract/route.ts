@@ -50,6 +50,10 @@ export const CONSEQUENCES: { readonly [Name in Scope]?: { readonly may: string; 
     may: 'Make and complete payouts',
     more: 'Read and change affiliates, their payment details, programs, commissions and refunds; download payment files.',
   },
+  analytics: {
+    may: 'See what you earn and pay out over time',
+    more: 'Sums and counts of commissions by day, week or month; no affiliate and no order by itself.',
+  },
 };
 
 /** The scopes that open something here. */

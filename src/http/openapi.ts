@@ -94,6 +94,7 @@ export function describe(
 const TAGS: Readonly<Record<string, string>> = {
   payouts: 'What is owed, frozen at one moment, paid and ticked off.',
   reports: 'What was paid, for the books.',
+  analytics: 'Sums over time.',
   affiliates: 'Who earns commissions, and where they are paid.',
   programs: 'Groups of commissions with a hold of their own.',
   commissions: 'What affiliates earned.',

@@ -1,6 +1,7 @@
 import * as catalogue from '../catalogue/routes.ts';
 import type { Route } from '../contract/route.ts';
 import * as affiliates from '../money/affiliates/routes.ts';
+import * as analytics from '../money/analytics/routes.ts';
 import * as commissions from '../money/commissions/routes.ts';
 import * as paymentFiles from '../money/payment-files/routes.ts';
 import * as payouts from '../money/payouts/routes.ts';
@@ -46,6 +47,7 @@ export const ROUTES: readonly Route[] = [
   reports.paidRows,
   affiliates.list,
   affiliates.balances,
+  analytics.commissions,
   affiliates.create,
   affiliates.importFile,
   affiliates.get,

@@ -151,6 +151,9 @@ export async function earning({ show, refuse, chapter, at, day }: Recorder, { wo
   await show('getAffiliate', { path: { affiliate_id: ada } });
   await show('listAffiliates', { query: { sort: '-unpaid', per_page: 2 } });
   await show('getBalances');
+  await show('getCommissionAnalytics', {
+    query: { from: day('2026-08-01'), to: day('2026-08-31'), interval: 'month' },
+  });
 }
 
 /** Somebody listens: an endpoint, tried before anything depends on it. */

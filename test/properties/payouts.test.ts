@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { expectOwed } from '../support/balances.ts';
 import { keepHouse } from '../support/chores.ts';
-import { IMBALANCES, UNTOLD } from '../support/imbalances.ts';
+import { IMBALANCES, MISTOLD, UNTOLD } from '../support/imbalances.ts';
 import { makeAffiliates } from '../support/seed.ts';
 import { startWorld, type World } from '../support/world.ts';
 import {
@@ -454,7 +454,7 @@ async function observe({ world, account, ids }: Stage): Promise<Observed> {
 /** What does not balance or was not told, apart from what is known. */
 async function wrongIn(world: World, known: ReadonlySet<string> = new Set()): Promise<Set<string>> {
   const found = await world.query<{ what: string; detail: string }>(
-    `${IMBALANCES} union all select * from (${UNTOLD}) untold`,
+    `${IMBALANCES} union all select * from (${UNTOLD}) untold union all select * from (${MISTOLD}) mistold`,
   );
   return new Set(found.map(({ what, detail }) => `${what}: ${detail}`).filter((each) => !known.has(each)));
 }
@@ -499,7 +499,7 @@ function permutations<Item>(items: readonly Item[]): Item[][] {
 
 /** Sends the commands at once; the answers and rows must be those of the model in one of the orders. */
 async function step(stage: Stage, state: State, commands: readonly Command[], before: Observed) {
-  const folding = keepHouse(stage.world, 'affiliate balances');
+  const folding = keepHouse(stage.world, 'affiliate balances', 'commission series');
   const answers = await Promise.all(commands.map((command) => send(stage, command, before)));
   await folding;
   const after = await observe(stage);

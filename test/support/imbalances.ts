@@ -239,6 +239,46 @@ export const UNTOLD = `
   where stored <> told
 `;
 
+/** Where what happened over time is told wrong: notes and sums against the records. Not where a test moved a time. */
+export const MISTOLD = `
+  with happened as (
+    select account_id, program_id, currency, occurred_at as at,
+           case type when 'adjustment' then 'adjusted' else 'earned' end as kind, original_amount as amount, 1 as count
+    from commissions where type in ('sale', 'recurring', 'bonus', 'adjustment') and returns_payout_id is null
+    union all
+    select account_id, program_id, currency, voided_at, 'voided', original_amount - refunded_amount, 1
+    from commissions
+    where voided_at is not null and type <> 'clawback' and returns_payout_id is null and original_amount <> refunded_amount
+    union all
+    select c.account_id, c.program_id, c.currency, r.occurred_at, 'refunded', i.amount, 1
+    from refund_items i join refunds r on r.account_id = i.account_id and r.id = i.refund_id
+    join commissions c on c.account_id = i.account_id and c.id = i.commission_id
+    where r.status <> 'reversed' and i.amount > 0
+    union all
+    select t.account_id, null, t.currency, p.paid_at, 'paid', t.amount - t.carried_amount, t.commission_count
+    from payout_line_totals t join payouts p on p.account_id = t.account_id and p.id = t.payout_id where t.is_paid
+    union all
+    select account_id, null, currency, returned_at, 'returned', amount, 1 from payout_returns
+    union all
+    select account_id, null, currency, undone_at, 'returned', -amount, -1 from payout_returns where undone_at is not null),
+  part as (
+    select account_id, program_id, at, currency, kind, amount, count from happened
+    union all
+    select account_id, program_id, starts_at, currency, kind, -amount, -count from commission_series_notes),
+  summed as (
+    select account_id, scope as program_id, span, date_bin(length, at, timestamptz '2001-01-01 00:00:00Z') as starts_at,
+           currency, kind, amount, count
+    from part
+    cross join lateral (select 0 as scope union all select program_id where program_id is not null) scopes
+    cross join (values ('day', interval '1 day'), ('hour', '1 hour'), ('quarter', '15 minutes')) spans (span, length)
+    union all
+    select account_id, program_id, span, starts_at, currency, kind, -amount, -count from commission_series)
+  select 'what happened is told wrong' as what, to_json(s)::text as detail
+  from (select account_id, program_id, span, starts_at, currency, kind, sum(amount) as amount, sum(count) as count
+        from summed group by 1, 2, 3, 4, 5, 6) s
+  where (amount, count) <> (0, 0)
+`;
+
 /** Where the log is counted wrong: sums, folded or not, against the rows themselves. At any moment there is none. */
 export const MISCOUNTS = `
   select 'the log is counted wrong' as what, to_json(m)::text as detail

@@ -194,7 +194,7 @@ export async function dump(
   const tables = await world.query<{ name: string }>(
     `select relname as name from pg_class
      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
-       and relname not like all ('{delivery\\_count%,affiliate\\_balance%}')
+       and relname not like all ('{delivery\\_count%,affiliate\\_balance%,commission\\_series%}')
        and relname not in ('commission_arrivals', 'program_affiliates', 'server_settings') order by 1`,
   );
   const parts: string[] = [];

@@ -2,6 +2,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { oneRow, type Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { noteNew } from './balances.ts';
+import { earnedBy, noteSeries } from './series.ts';
 
 /**
  * The CTEs that note what the CTE `made` inserted, which returns `NOTED`: whatever inserts commissions has them beside.
@@ -11,7 +12,8 @@ export function arrivals(account: AccountId): Sql {
   return sql`arrived as (
       insert into commission_arrivals (account_id, count)
       select ${account}::uuid, count(*) from made having count(*) > 0),
-    balanced as (${noteNew(account)})`;
+    balanced as (${noteNew(account)}),
+    told as (${noteSeries(account, earnedBy(sql`made`))})`;
 }
 
 const FOLDED_AT_ONCE = 100_000;

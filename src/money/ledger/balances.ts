@@ -2,6 +2,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { type Database, oneRow, rows, type Tx } from '../../db/connect.ts';
 import { tryLock } from '../../db/locks.ts';
 import type { AccountId } from '../../kernel/ids.ts';
+import { noteSeries, voidedOf } from './series.ts';
 
 /*
  * What each affiliate is owed and was paid, per currency, without adding up commissions. Whatever changes that notes the
@@ -12,7 +13,8 @@ import type { AccountId } from '../../kernel/ids.ts';
  */
 
 /** The columns of commissions that notes are made of. */
-export const NOTED = sql`affiliate_id, currency, program_id, available_at, amount, payout_id, voided_at`;
+export const NOTED = sql`affiliate_id, currency, program_id, available_at, amount, payout_id, voided_at, type, occurred_at,
+  original_amount, refunded_amount, returns_payout_id`;
 
 /** Which commissions are owed and in no payout. */
 const OPEN = sql`payout_id is null and voided_at is null`;
@@ -74,7 +76,7 @@ export const notePaid = (account: AccountId, paid: Sql): Sql =>
         from (${paid}) p`,
   );
 
-/** Changes commissions that the caller has locked, and notes what that changes of balances. */
+/** Changes commissions that the caller has locked, and notes what that changes of balances, and what was voided. */
 export async function changeCommissions(
   tx: Tx,
   account: AccountId,
@@ -87,7 +89,8 @@ export async function changeCommissions(
         after as (
           update commissions set ${set}, updated_at = clock_timestamp()
           where account_id = ${account} and id in (select id from before) returning ${NOTED}),
-        balanced as (${noteChanged(account)})
+        balanced as (${noteChanged(account)}),
+        told as (${noteSeries(account, sql`${voidedOf('-', sql`before`)} union all ${voidedOf('', sql`after`)}`)})
         select 1`,
   );
 }

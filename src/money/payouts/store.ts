@@ -7,6 +7,7 @@ import type { Timestamp } from '../../kernel/time.ts';
 import { noteClaimed, notePaid } from '../ledger/balances.ts';
 import { type PayoutSummary, undecidedTotal } from '../ledger/payout-record.ts';
 import { exclusionsBy } from '../ledger/payout-totals.ts';
+import { noteSeries } from '../ledger/series.ts';
 import { claimCondition, decidedGroups, moment, type Selection } from './plan.ts';
 import { type PayoutPreview, preview } from './record.ts';
 
@@ -184,6 +185,13 @@ export async function markPaid(
         balanced as (${notePaid(
           account,
           sql`select t.affiliate_id, t.currency, t.amount - t.carried_amount as amount, paid.paid_at
+              from payout_line_totals t cross join paid
+              where t.account_id = ${account} and t.payout_id = ${payout} and t.is_paid`,
+        )}),
+        told as (${noteSeries(
+          account,
+          sql`select 'paid' as kind, null::int8 as program_id, t.currency, paid.paid_at as at,
+                     t.amount - t.carried_amount as amount, t.commission_count as count
               from payout_line_totals t cross join paid
               where t.account_id = ${account} and t.payout_id = ${payout} and t.is_paid`,
         )})

@@ -2,6 +2,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, RefundId } from '../../kernel/ids.ts';
 import { NOTED, noteChanged } from '../ledger/balances.ts';
+import { noteSeries, refundedBy } from '../ledger/series.ts';
 import { askedBy, type Candidate, settleLine } from './lines.ts';
 import { lockOutRefunds, type Orders } from './locks.ts';
 import { after, shareOf, type Taken } from './rule.ts';
@@ -135,10 +136,14 @@ async function write(tx: Tx, account: AccountId, { commissions, items, lines }: 
   }));
   await rows(
     tx,
-    sql`insert into refund_items (account_id, refund_id, commission_id, amount, sale_amount, capped)
-        select ${account}, refund_id, commission_id, amount, sale_amount, capped
-        from json_to_recordset(${JSON.stringify(items)}::json)
-          as i (refund_id uuid, commission_id uuid, amount int8, sale_amount int8, capped boolean)`,
+    sql`with item as (
+          insert into refund_items (account_id, refund_id, commission_id, amount, sale_amount, capped)
+          select ${account}, refund_id, commission_id, amount, sale_amount, capped
+          from json_to_recordset(${JSON.stringify(items)}::json)
+            as i (refund_id uuid, commission_id uuid, amount int8, sale_amount int8, capped boolean)
+          returning refund_id, commission_id, amount),
+        told as (${noteSeries(account, refundedBy(account, '', sql`item`))})
+        select 1`,
   );
   await rows(
     tx,

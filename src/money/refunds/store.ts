@@ -5,6 +5,7 @@ import type { LockedCommission } from '../commissions/store.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import { changeCommissions, NOTED } from '../ledger/balances.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
+import { noteSeries, refundedBy } from '../ledger/series.ts';
 import type { Candidate, RefundLine, Settled } from '../refund-lines/lines.ts';
 import type { Share, Taken } from '../refund-lines/rule.ts';
 
@@ -154,10 +155,14 @@ export async function insertItem(
   const { amount, sale, capped } = item.share;
   await rows(
     tx,
-    sql`insert into refund_items (account_id, refund_id, commission_id, amount, sale_amount, capped, clawback_id,
-          was_held)
-        values (${account}, ${refund.id}, ${item.commission}, ${amount}, ${sale}, ${capped}, ${item.clawback},
-          ${item.wasHeld})`,
+    sql`with item as (
+          insert into refund_items (account_id, refund_id, commission_id, amount, sale_amount, capped, clawback_id,
+            was_held)
+          values (${account}, ${refund.id}, ${item.commission}, ${amount}, ${sale}, ${capped}, ${item.clawback},
+            ${item.wasHeld})
+          returning refund_id, commission_id, amount),
+        told as (${noteSeries(account, refundedBy(account, '', sql`item`))})
+        select 1`,
   );
 }
 
@@ -230,8 +235,12 @@ export async function markReversed(tx: Tx, account: AccountId, id: RefundId): Pr
   );
   await rows(
     tx,
-    sql`update refunds set status = 'reversed', reversed_at = clock_timestamp(), updated_at = clock_timestamp()
-        where account_id = ${account} and id = ${id}`,
+    sql`with reversed as (
+          update refunds set status = 'reversed', reversed_at = clock_timestamp(), updated_at = clock_timestamp()
+          where account_id = ${account} and id = ${id}),
+        item as (select * from refund_items where account_id = ${account} and refund_id = ${id}),
+        told as (${noteSeries(account, refundedBy(account, '-', sql`item`))})
+        select 1`,
   );
 }
 

@@ -15,6 +15,7 @@ import { arrivals } from '../ledger/arrivals.ts';
 import { NOTED, notePaid } from '../ledger/balances.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
 import { lineJoins, lineRecord, type PayoutLine } from '../ledger/payout-record.ts';
+import { noteSeries } from '../ledger/series.ts';
 import { type PayoutReturn, record } from './record.ts';
 
 /** The lines of an affiliate in a payout; the UUID of the payout. */
@@ -82,6 +83,10 @@ export async function bookReturns(
           account,
           sql`select ${affiliate}::int8 as affiliate_id, currency, -amount as amount, null::timestamptz as paid_at from given`,
         )}),
+        back as (${noteSeries(
+          account,
+          sql`select 'returned' as kind, null::int8 as program_id, currency, now_ms() as at, amount, 1 as count from given`,
+        )}),
         noted as (
           insert into payout_returns (account_id, id, payout_id, affiliate_id, currency, amount, reason, reference,
             commission_id, returned_at)
@@ -123,6 +128,11 @@ export async function markUndone(tx: Tx, account: AccountId, id: ReturnId): Prom
         paid as (${notePaid(
           account,
           sql`select affiliate_id, currency, amount, null::timestamptz as paid_at from undone`,
+        )}),
+        told as (${noteSeries(
+          account,
+          sql`select 'returned' as kind, null::int8 as program_id, currency, now_ms() as at, -amount as amount, -1 as count
+              from undone`,
         )})
         update payout_line_totals t set returned_amount = returned_amount - u.amount
         from undone u

@@ -29,6 +29,8 @@ const RECORDS = [
   'affiliate_balances',
   'affiliate_balance_marks',
   'program_affiliates',
+  'commission_series_notes',
+  'commission_series',
   'affiliates',
   'affiliate_programs',
   'webhook_recoveries',

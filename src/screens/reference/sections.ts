@@ -56,6 +56,14 @@ export const GROUPS: readonly SectionGroup[] = [
           'after payment creates a clawback, which is subtracted from the next payout.',
       },
       {
+        slug: 'analytics',
+        title: 'Analytics',
+        tags: ['analytics'],
+        lead:
+          'Sums over time, for charts: what was earned, refunded and paid, by day, week or month of the time zone of the ' +
+          'account. They are kept beside the records and exact at any moment, however many records there are.',
+      },
+      {
         slug: 'refunds',
         title: 'Refunds',
         tags: ['refunds'],

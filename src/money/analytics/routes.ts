@@ -1,0 +1,17 @@
+import { ok, readRoute } from '../../contract/route.ts';
+import { commissionAnalytics, commissionAnalyticsQuery } from './record.ts';
+import { getCommissionAnalytics } from './service.ts';
+
+export const commissions = readRoute({
+  operation: 'getCommissionAnalytics',
+  path: '/v2/analytics/commissions',
+  access: 'analytics',
+  summary: 'Get what was earned, refunded and paid over time',
+  description:
+    'Amounts and counts by currency and by day, week or month of the time zone of the account, 400 intervals at most. ' +
+    'Earned and adjusted, less refunded and voided, less paid, and what was returned again: over all time that is what is owed.',
+  query: commissionAnalyticsQuery,
+  returns: { 200: commissionAnalytics },
+  errors: ['invalid_query', 'amount_too_large'],
+  handle: async ({ db, account, query }) => ok(await getCommissionAnalytics(db, account, query)),
+});

@@ -1,0 +1,165 @@
+import sql, { join, raw, type Sql } from 'sql-template-tag';
+import { type Database, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { tryLock } from '../../db/locks.ts';
+import type { AccountId } from '../../kernel/ids.ts';
+import { formatInstant, type Span } from '../../kernel/time.ts';
+
+/*
+ * What happened to commissions over time, without reading them: whatever changes them notes beside it what that was and
+ * when; the notes are folded into sums of days, hours and quarter hours of UTC, and who asks adds what is not folded yet.
+ * A span of any time zone is whole days, then hours, then quarters: their offsets are multiples of a quarter hour.
+ */
+
+/** What is told of: each has a sum and a count. */
+export const KINDS = ['earned', 'refunded', 'voided', 'adjusted', 'paid', 'returned'] as const;
+export type Kind = (typeof KINDS)[number];
+
+const SPANS = { day: '1 day', hour: '1 hour', quarter: '15 minutes' } as const;
+type SpanName = keyof typeof SPANS;
+const QUARTER_MS = 15 * 60_000;
+const LENGTHS_MS = { day: 96 * QUARTER_MS, hour: 4 * QUARTER_MS, quarter: QUARTER_MS } as const;
+
+const startOf = (length: Sql, at: Sql) => sql`date_bin(${length}, ${at}, timestamptz '2001-01-01 00:00:00Z')`;
+
+/** The statement that notes what happened: a query of kind, program_id, currency, at, amount and count. */
+export function noteSeries(account: AccountId, happened: Sql): Sql {
+  return sql`insert into commission_series_notes (account_id, program_id, starts_at, currency, kind, amount, count)
+    select ${account}::uuid, program_id, ${startOf(sql`interval '15 minutes'`, sql`at`)}, currency, kind, sum(amount),
+           sum(count)
+    from (${happened}) h group by 2, 3, 4, 5 having sum(amount) <> 0 or sum(count) <> 0`;
+}
+
+/** What came in by itself: not what takes back a paid commission, or owes again what a payout did not pay. */
+const OWN = sql`type <> 'clawback' and returns_payout_id is null`;
+
+/** What was earned or adjusted by new commissions of a CTE, `NOTED` of each. */
+export const earnedBy = (source: Sql): Sql => sql`
+  select case type when 'adjustment' then 'adjusted' else 'earned' end as kind, program_id, currency, occurred_at as at,
+         original_amount as amount, 1 as count
+  from ${source} where ${OWN}`;
+
+/** What commissions of a CTE, `NOTED` of each, lost by being voided: what refunds had not taken before. */
+export const voidedOf = (sign: '' | '-', source: Sql): Sql => sql`
+  select 'voided' as kind, program_id, currency, voided_at as at,
+         ${raw(sign)}(original_amount - refunded_amount) as amount, ${raw(sign)}1 as count
+  from ${source} where voided_at is not null and ${OWN} and original_amount <> refunded_amount`;
+
+/** What items of refunds of a CTE (refund_id, commission_id, amount) took, or no longer take. */
+export const refundedBy = (account: AccountId, sign: '' | '-', source: Sql): Sql => sql`
+  select 'refunded' as kind, c.program_id, c.currency, r.occurred_at as at, ${raw(sign)}i.amount as amount,
+         ${raw(sign)}1 as count
+  from ${source} i
+  join commissions c on c.account_id = ${account} and c.id = i.commission_id
+  join refunds r on r.account_id = ${account} and r.id = i.refund_id
+  where i.amount > 0`;
+
+/** A part of a bucket that sums of one length make up. */
+interface Piece extends Span {
+  /** The place of the bucket. */
+  readonly bucket: number;
+  readonly span: SpanName;
+}
+
+const floor = (ms: number, span: SpanName) => Math.floor(ms / LENGTHS_MS[span]) * LENGTHS_MS[span];
+const ceil = (ms: number, span: SpanName) => -floor(-ms, span);
+
+/** Cuts a span into whole days, and what is left of it into hours and quarters. */
+function piecesOf(bucket: number, { from, until }: Span, span: SpanName = 'day'): Piece[] {
+  if (from >= until) return [];
+  const [first, last] = [ceil(from, span), floor(until, span)];
+  const next = span === 'day' ? 'hour' : 'quarter';
+  if (first >= last) return span === 'quarter' ? [] : piecesOf(bucket, { from, until }, next);
+  const whole: Piece = { bucket, span, from: first, until: last };
+  if (span === 'quarter') return [whole];
+  return [
+    ...piecesOf(bucket, { from, until: first }, next),
+    whole,
+    ...piecesOf(bucket, { from: last, until }, next),
+  ];
+}
+
+/** The sum of a kind in one bucket and currency. */
+export interface SeriesSum {
+  readonly bucket: number;
+  readonly currency: string;
+  readonly kind: Kind;
+  readonly amount: bigint;
+  readonly count: bigint;
+}
+
+/** What happened in each of some spans of time, cut at quarter hours; without a program in all. */
+export function readSeries(
+  db: Reader,
+  account: AccountId,
+  {
+    buckets,
+    currency,
+    program,
+  }: { buckets: readonly Span[]; currency: string | null; program: number | null },
+): Promise<SeriesSum[]> {
+  const spans = buckets.map(({ from, until }) => ({
+    from: floor(from, 'quarter'),
+    until: floor(until, 'quarter'),
+  }));
+  const pieces = spans.flatMap((span, bucket) => piecesOf(bucket, span));
+  const instants = (times: readonly number[]) => sql`${times.map(formatInstant)}::timestamptz[]`;
+  const wanted = sql`(${currency}::text is null or s.currency = ${currency})`;
+  return rows(
+    db,
+    sql`select bucket, currency, kind, sum(amount) as amount, sum(count)::int8 as count
+        from (
+          select p.bucket, s.currency, s.kind, s.amount, s.count
+          from unnest(${pieces.map(({ bucket }) => bucket)}::int[], ${pieces.map(({ span }) => span)}::text[],
+                 ${instants(pieces.map(({ from }) => from))}, ${instants(pieces.map(({ until }) => until))})
+            as p (bucket, span, from_at, until_at)
+          cross join lateral (
+            select * from commission_series s
+            where s.account_id = ${account} and s.program_id = ${program ?? 0}::int8 and s.span = p.span
+              and s.starts_at >= p.from_at and s.starts_at < p.until_at and ${wanted} offset 0) s
+          union all
+          select p.place::int - 1, s.currency, s.kind, s.amount, s.count
+          from commission_series_notes s
+          join unnest(${instants(spans.map(({ from }) => from))}, ${instants(spans.map(({ until }) => until))})
+            with ordinality as p (from_at, until_at, place) on s.starts_at >= p.from_at and s.starts_at < p.until_at
+          where s.account_id = ${account} and ${wanted}
+            and (${program}::int8 is null or s.program_id = ${program}::int8)) part
+        group by 1, 2, 3 having sum(amount) <> 0 or sum(count) <> 0
+        order by 1, 2, 3`,
+  );
+}
+
+const FOLDED_AT_ONCE = 20_000;
+
+/** Adds up what was noted, unless another process does so; whoever asks sees the same sums before and after. */
+export async function foldSeries(db: Database): Promise<void> {
+  let folded: number;
+  do {
+    folded = await db.transaction(async (tx) =>
+      (await tryLock(tx, 'commission series')) ? foldNotes(tx) : 0,
+    );
+  } while (folded === FOLDED_AT_ONCE);
+}
+
+async function foldNotes(tx: Tx): Promise<number> {
+  const spans = join(
+    Object.entries(SPANS).map(([span, length]) => sql`('${raw(span)}', interval '${raw(length)}')`),
+  );
+  const { folded } = await oneRow<{ folded: number }>(
+    tx,
+    sql`with gone as (
+          delete from commission_series_notes
+          where ctid = any(array(select ctid from commission_series_notes limit ${FOLDED_AT_ONCE}::int)) returning *),
+        added as (
+          insert into commission_series as s (account_id, program_id, span, starts_at, currency, kind, amount, count)
+          select account_id, scope, span, ${startOf(sql`length`, sql`starts_at`)}, currency, kind, sum(amount), sum(count)
+          from gone
+          cross join lateral (select 0 as scope union all select program_id where program_id is not null) scopes
+          cross join (values ${spans}) spans (span, length)
+          group by 1, 2, 3, 4, 5, 6
+          on conflict (account_id, program_id, span, starts_at, currency, kind) do update
+          set amount = s.amount + excluded.amount, count = s.count + excluded.count)
+        select count(*)::int as folded from gone`,
+    'fold_series',
+  );
+  return folded;
+}

@@ -1,0 +1,135 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Api } from '../support/api.ts';
+import { keepHouse } from '../support/chores.ts';
+import { MISTOLD } from '../support/imbalances.ts';
+import { startWorld, type World } from '../support/world.ts';
+import {
+  completePayout,
+  expectRefusal,
+  type Json,
+  makeAffiliate,
+  makeCommission,
+  makePayout,
+  PAYOUTS,
+  PROGRAMS,
+} from './fixtures.ts';
+
+const PATH = '/v2/analytics/commissions';
+
+let world: World;
+let api: Api;
+beforeAll(async () => {
+  world = await startWorld();
+  return () => world.close();
+});
+beforeEach(async () => {
+  api = await world.otherAccount();
+});
+
+const seriesOf = async (query: string): Promise<Json> => {
+  const answer = await api.get(`${PATH}?${query}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
+};
+/** What of the buckets is not zero, by the first day. */
+const told = (buckets: Json[]) =>
+  Object.fromEntries(
+    buckets
+      .map(
+        ({ day, starts_at: _, ...facts }) =>
+          [day, Object.fromEntries(Object.entries(facts).filter(([, n]) => n))] as const,
+      )
+      .filter(([, facts]) => Object.keys(facts).length > 0),
+  );
+
+describe('commissions over time', () => {
+  test('are told by day of the account, folded or not, across a change of the clocks', async () => {
+    await api.patch('/v2/account', { time_zone: 'Asia/Kolkata' });
+    const { id } = await makeAffiliate(api);
+    // midnight there is 18:30 UTC
+    await makeCommission(api, id, { amount: 100, occurred_at: '2026-03-01T18:29:59.999Z' });
+    await makeCommission(api, id, { amount: 30, occurred_at: '2026-03-01T18:30:00Z' });
+    await makeCommission(api, id, { amount: 7, occurred_at: '2026-03-02T12:00:00Z' });
+    await makeCommission(api, id, { amount: 5, currency: 'eur', occurred_at: '2026-03-02T12:00:00Z' });
+    for (const when of ['not folded', 'folded']) {
+      const body = await seriesOf('interval=day&from=2026-02-28&to=2026-03-04');
+      expect(body, when).toMatchObject({
+        object: 'commission_analytics',
+        ...{ interval: 'day', time_zone: 'Asia/Kolkata', from: '2026-02-28', to: '2026-03-04' },
+      });
+      expect(body.series.map(({ currency }: Json) => currency)).toEqual(['eur', 'usd']);
+      const { buckets } = body.series[1];
+      expect(buckets.map(({ starts_at }: Json) => starts_at)).toEqual(
+        ['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02', '2026-03-03'].map(
+          (day) => `${day}T18:30:00.000Z`,
+        ),
+      );
+      expect(told(buckets), when).toEqual({
+        '2026-03-01': { earned_amount: 100, earned_count: 1 },
+        '2026-03-02': { earned_amount: 37, earned_count: 2 },
+      });
+      expect(
+        told((await seriesOf('interval=week&from=2026-03-02&to=2026-03-03&currency=EUR')).series[0].buckets),
+      ).toEqual({
+        '2026-03-02': { earned_amount: 5, earned_count: 1 },
+      });
+      const months = await seriesOf('from=2026-02-10&to=2026-03-20&currency=usd');
+      expect([months.from, months.to]).toEqual(['2026-02-01', '2026-03-31']);
+      expect(told(months.series[0].buckets)).toEqual({
+        '2026-03-01': { earned_amount: 137, earned_count: 3 },
+      });
+      await keepHouse(world, 'commission series');
+    }
+    // an hour more in the last week of October
+    await api.patch('/v2/account', { time_zone: 'Europe/Berlin' });
+    await makeCommission(api, id, { amount: 9, occurred_at: '2026-10-25T22:59:00Z' });
+    const { series } = await seriesOf('interval=day&from=2026-10-25&to=2026-10-26&currency=usd');
+    expect(told(series[0].buckets)).toEqual({ '2026-10-25': { earned_amount: 9, earned_count: 1 } });
+  });
+
+  test('tell of refunds, voids, adjustments, payments and what came back; by program of no payment', async () => {
+    const { id } = await makeAffiliate(api);
+    const program = (await api.post(PROGRAMS, { name: 'Spring' })).body;
+    const first = await makeCommission(api, id, { amount: 1000, program_id: program.id });
+    const second = await makeCommission(api, id, { amount: 500 });
+    const third = await makeCommission(api, id, { amount: 40 });
+    const refund = (commission: Json, external_id: string, amount: number) =>
+      api.post(`/v2/affiliates/commissions/${commission.id}/refund`, { external_id, amount });
+    await refund(first, 'r-1', 100);
+    await refund(second, 'r-2', 500);
+    await refund(third, 'r-3', 10);
+    await api.post(`/v2/affiliates/commissions/${third.id}/void`);
+    await api.post('/v2/affiliates/refunds/r-2/reverse');
+    await api.post(`/v2/affiliates/${id}/adjustments`, { external_id: 'gift', amount: 25, currency: 'usd' });
+    const payout = await completePayout(api, await makePayout(api));
+    await api.post(`${PAYOUTS}/${payout.id}/affiliates/${id}/returned`, { reason: 'closed', amount: 60 });
+    await refund(first, 'r-4', 200);
+    for (const when of ['not folded', 'folded']) {
+      const [bucket] = Object.values(told((await seriesOf('interval=month')).series[0].buckets));
+      expect(bucket, when).toEqual({
+        ...{ earned_amount: 1540, earned_count: 3, refunded_amount: 310, refunded_count: 3 },
+        ...{ voided_amount: 30, voided_count: 1, adjusted_amount: 25, adjusted_count: 1 },
+        ...{ paid_amount: 1425, paid_count: 3, returned_amount: 60, returned_count: 1 },
+      });
+      const { series } = await seriesOf(`interval=month&program_id=${program.id}`);
+      expect(Object.values(told(series[0].buckets)), when).toEqual([
+        { earned_amount: 1000, earned_count: 1, refunded_amount: 300, refunded_count: 2 },
+      ]);
+      expect(series[0].buckets[0]).toMatchObject({ paid_amount: null, returned_count: null });
+      await keepHouse(world, 'commission series');
+    }
+    expect(await world.query(MISTOLD)).toEqual([]);
+  });
+
+  test.each([
+    ['interval=hour', 'interval'],
+    ['from=2026-13-01', 'from'],
+    ['to=yesterday', 'to'],
+    ['from=2026-03-02&to=2026-03-01&interval=day', 'from'],
+    ['from=2000-01-01&interval=day', '400'],
+    ['currency=dollars', 'currency'],
+    ['program_id=x', 'program_id'],
+  ])('refuse %s by name', async (query, part) => {
+    expectRefusal(await api.get(`${PATH}?${query}`), 400, 'invalid_query', part);
+  });
+});
