@@ -91,4 +91,18 @@ inChromium('the dashboard', (chromium) => {
     expect(new URL(page.url()).search).toBe('?status=paid');
     expectQuiet(ada);
   });
+
+  test('a server that is away is told of, and the screen goes on by itself once it is back', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/payouts' });
+    const { page, context } = ada;
+    await context.setOffline(true);
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('Paid');
+    const bar = page.getByText('The server does not answer.');
+    await bar.waitFor();
+    await expectAccessible(page);
+    await context.setOffline(false);
+    await page.getByText('No payout has this status.').waitFor();
+    await bar.waitFor({ state: 'detached' });
+    expectQuiet(ada);
+  });
 });
