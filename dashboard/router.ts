@@ -2,6 +2,8 @@ import { createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { ScreenProblem } from './app/problem.tsx';
 import { rootRoute } from './app/root.tsx';
 import { parseSearch, stringifySearch } from './app/search.ts';
+import { affiliateRoutes } from './screens/affiliates/routes.ts';
+import { commissionRoutes } from './screens/commissions/routes.ts';
 import { payoutRoutes } from './screens/payouts/routes.ts';
 import { settingsRoutes } from './screens/settings/routes.ts';
 
@@ -14,7 +16,13 @@ const start = createRoute({
 });
 
 // a new noun: its routes here, its entry in app/navigation.ts
-const routeTree = rootRoute.addChildren([start, ...payoutRoutes, ...settingsRoutes]);
+const routeTree = rootRoute.addChildren([
+  start,
+  ...payoutRoutes,
+  ...affiliateRoutes,
+  ...commissionRoutes,
+  ...settingsRoutes,
+]);
 
 export const router = createRouter({
   routeTree,

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { currencyTable } from '../../src/kernel/money.ts';
 import { common } from '../texts/common.ts';
 import { Icon } from './icon.tsx';
 
@@ -120,6 +121,12 @@ export function TextArea({
 export interface Option<Value extends string> {
   readonly value: Value;
   readonly label: string;
+}
+
+/** All currencies to choose from, first those that are likely. */
+export function currencyOptions(likely: readonly string[]): Option<string>[] {
+  const all = currencyTable().map(([currency]) => currency);
+  return [...new Set([...likely, ...all])].map((value) => ({ value, label: value.toUpperCase() }));
 }
 
 /** A choice of one, in a field of a form. */
@@ -255,13 +262,16 @@ export function SearchField({
     told.current = value;
     setText(value);
   }, [value]);
+  const tell = (typed: string) => {
+    clearTimeout(timer.current);
+    if (typed === told.current) return;
+    told.current = typed;
+    onChange(typed);
+  };
   const type = (typed: string) => {
     setText(typed);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => {
-      told.current = typed;
-      onChange(typed);
-    }, PAUSE_MS);
+    timer.current = setTimeout(() => tell(typed), PAUSE_MS);
   };
   return (
     <div className="search">
@@ -274,6 +284,8 @@ export function SearchField({
         value={text}
         data-search=""
         onChange={(event) => type(event.currentTarget.value)}
+        // told later, it would lead back from where one goes next
+        onBlur={() => tell(text)}
       />
     </div>
   );

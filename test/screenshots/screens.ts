@@ -19,6 +19,16 @@ const paid = async (api: Api) => {
   return `/payouts/${body.data[0]?.id ?? 'po_none'}`;
 };
 
+const firstAffiliate = async (api: Api) => {
+  const { body } = await api.get('/v2/affiliates?sort=id');
+  return `/affiliates/${body.data[0]?.id ?? 1}`;
+};
+
+const refunded = async (api: Api) => {
+  const { body } = await api.get('/v2/affiliates/refunds?status=applied');
+  return `/commissions?open=${body.data[0]?.refunds[0]?.commission.id ?? 'com_none'}`;
+};
+
 /** Every screen; a new one is a line here. */
 export const SCREENS: readonly Screen[] = [
   { name: 'payouts', path: () => '/payouts' },
@@ -34,6 +44,11 @@ export const SCREENS: readonly Screen[] = [
     act: (page) => page.getByRole('button', { name: 'Tick all' }).click(),
   },
   { name: 'payout-paid', path: paid },
+  { name: 'affiliates', path: () => '/affiliates' },
+  { name: 'affiliate', path: firstAffiliate },
+  { name: 'affiliate-adjust', path: async (api) => `${await firstAffiliate(api)}?open=adjust` },
+  { name: 'commissions', path: () => '/commissions' },
+  { name: 'commission', path: refunded },
   { name: 'settings-account', path: () => '/settings/account' },
   { name: 'settings-people', path: () => '/settings/people' },
   { name: 'settings-keys', path: () => '/settings/keys' },

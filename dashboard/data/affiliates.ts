@@ -1,0 +1,30 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Affiliate } from '../../src/client/api.ts';
+import { read } from './queries.ts';
+
+const KNOWN_MS = 300_000;
+
+/** What an affiliate is called: the name, else the e-mail address. */
+export const nameOf = ({
+  name_first,
+  name_last,
+  email,
+}: Pick<Affiliate, 'name_first' | 'name_last' | 'email'>): string =>
+  [name_first, name_last].filter(Boolean).join(' ') || email;
+
+/** The affiliate behind an id in another record, asked once in a while; undefined while it is read. */
+export function useAffiliate(id: number): Affiliate | undefined {
+  return useQuery({
+    ...read('getAffiliate', { path: [id] }),
+    staleTime: KNOWN_MS,
+    refetchOnWindowFocus: false,
+  }).data;
+}
+
+/** What a payment file would miss of an affiliate, by its method: null = nothing. */
+export function missingOf(affiliate: Affiliate): 'paypal' | 'wise' | null {
+  const { payout_method: method, paypal_email: address, name_first, name_last } = affiliate;
+  if (method === 'other') return null;
+  if (method === 'wise') return `${name_first ?? ''}${name_last ?? ''}`.trim() === '' ? 'wise' : null;
+  return address === null ? 'paypal' : null;
+}

@@ -1,0 +1,236 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { AffiliateBalance, AffiliateWithBalance } from '../../../src/client/api.ts';
+import { missingOf, nameOf } from '../../data/affiliates.ts';
+import { useMe } from '../../data/me.ts';
+import { pageSize } from '../../data/preferences.ts';
+import { useRead } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { copyCurl } from '../../parts/copy.tsx';
+import { Empty } from '../../parts/feedback.tsx';
+import { SearchField, Select } from '../../parts/field.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import { Page } from '../../parts/page.tsx';
+import { type Column, rowLink } from '../../parts/table.tsx';
+import { Moneys, Name, Status, Time } from '../../parts/values.tsx';
+import { affiliates as texts } from '../../texts/affiliates.ts';
+import { common } from '../../texts/common.ts';
+
+const route = getRouteApi('/affiliates');
+
+const amountsOf = (
+  balances: readonly AffiliateBalance[],
+  state: 'pending' | 'unpaid' | 'in_payout' | 'paid',
+) =>
+  balances
+    .filter((each) => each[state] !== 0)
+    .map((each) => ({ currency: each.currency, amount: each[state] }));
+
+const COLUMNS: readonly Column<AffiliateWithBalance>[] = [
+  {
+    title: texts.columns.name,
+    sort: 'email',
+    cell: (affiliate) => (
+      <>
+        <Link {...rowLink} to="/affiliates/$id" params={{ id: String(affiliate.id) }}>
+          <Name>{nameOf(affiliate)}</Name>
+        </Link>
+        {nameOf(affiliate) !== affiliate.email && <span className="second">{affiliate.email}</span>}
+      </>
+    ),
+  },
+  {
+    title: texts.columns.unpaid,
+    sort: 'unpaid',
+    isFigure: true,
+    cell: ({ balance }) => <Moneys amounts={amountsOf(balance, 'unpaid')} isStrong />,
+  },
+  {
+    title: texts.columns.pending,
+    isFigure: true,
+    isWide: true,
+    cell: ({ balance }) => <Moneys amounts={amountsOf(balance, 'pending')} />,
+  },
+  {
+    title: texts.columns.inPayout,
+    isFigure: true,
+    isWide: true,
+    cell: ({ balance }) => <Moneys amounts={amountsOf(balance, 'in_payout')} />,
+  },
+  {
+    title: texts.columns.paid,
+    isFigure: true,
+    isWide: true,
+    cell: ({ balance }) => <Moneys amounts={amountsOf(balance, 'paid')} />,
+  },
+  { title: texts.columns.lastPaid, isWide: true, cell: ({ last_paid_at }) => <Time at={last_paid_at} /> },
+  { title: texts.columns.method, cell: (affiliate) => <Payment affiliate={affiliate} /> },
+];
+
+/** How somebody is paid, and what stands against it. */
+function Payment({ affiliate }: { affiliate: AffiliateWithBalance }) {
+  const { payout_method: method, status, is_ready_for_payout: isReady } = affiliate;
+  return (
+    <span className="signs">
+      {missingOf(affiliate) ? <Status tone="warn" label={texts.missing} /> : texts.method[method ?? 'paypal']}
+      {status === 'inactive' && <Status tone="neutral" label={texts.status.inactive} />}
+      {!isReady && <Status tone="neutral" label={texts.paused} />}
+    </span>
+  );
+}
+
+/** /affiliates */
+export function AffiliateList() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { page, sort, ...filters } = search;
+  const query = {
+    ...search,
+    sort: sort as '-unpaid' | undefined,
+    is_ready_for_payout: toBoolean(search.is_ready_for_payout),
+    has_destination: toBoolean(search.has_destination),
+    per_page: Number(pageSize.use()),
+  };
+  const reading = useRead('listAffiliates', { query }, { isLive: true, keepsPrevious: true });
+  const change = (next: Partial<typeof search>) =>
+    void navigate({ search: { ...search, page: undefined, ...next } });
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  return (
+    <Page
+      title={texts.title}
+      lead={texts.lead}
+      actions={
+        <Menu
+          label={common.more}
+          groups={[
+            {
+              items: [
+                {
+                  label: common.copyAsCurl,
+                  icon: 'copy',
+                  onPress: () => copyCurl('listAffiliates', { query }),
+                },
+              ],
+            },
+          ]}
+        >
+          <Icon name="dots" />
+        </Menu>
+      }
+    >
+      <Filters search={search} change={change} />
+      <Listing
+        label={texts.title}
+        reading={reading}
+        columns={COLUMNS}
+        keyOf={({ id }) => String(id)}
+        sort={sort}
+        onSort={(by) => change({ sort: by })}
+        onPage={(to) => change({ page: to })}
+        empty={
+          isFiltered ? (
+            <Empty
+              icon="affiliates"
+              title={texts.empty.filtered}
+              actions={<Button onPress={() => void navigate({ search: {} })}>{texts.empty.clear}</Button>}
+            >
+              {texts.empty.filteredLead}
+            </Empty>
+          ) : (
+            <Empty icon="affiliates" title={texts.empty.title} actions={<code>{texts.empty.command}</code>}>
+              {texts.empty.lead}
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+const toBoolean = (word: 'true' | 'false' | undefined) => (word === undefined ? undefined : word === 'true');
+
+type Search = ReturnType<typeof route.useSearch>;
+
+function Filters({ search, change }: { search: Search; change: (next: Partial<Search>) => void }) {
+  const texted = texts.filters;
+  const programs = useRead('listPrograms', { query: { per_page: 100 } }).data?.data ?? [];
+  const ownCurrency = useMe().data?.account.default_currency ?? 'usd';
+  const balanceCurrency = search.balance_currency ?? ownCurrency;
+  const currencies = [...new Set([ownCurrency, balanceCurrency, ...useOwedCurrencies()])];
+  return (
+    <div className="filters">
+      <SearchField
+        label={texts.search}
+        value={search.search ?? ''}
+        onChange={(typed) => change({ search: typed || undefined })}
+      />
+      <Select
+        label={texted.status}
+        value={search.status ?? ''}
+        options={[
+          { value: '', label: texted.anyStatus },
+          { value: 'active', label: texts.status.active },
+          { value: 'inactive', label: texts.status.inactive },
+        ]}
+        onChange={(status) => change({ status: status || undefined })}
+      />
+      <Select
+        label={texted.method}
+        value={search.payout_method ?? ''}
+        options={[
+          { value: '', label: texted.anyMethod },
+          ...(['paypal', 'wise', 'other', 'none'] as const).map((value) => ({
+            value,
+            label: texts.method[value],
+          })),
+        ]}
+        onChange={(method) => change({ payout_method: method || undefined })}
+      />
+      <Select
+        label={texted.destination}
+        value={search.has_destination ?? ''}
+        options={[
+          { value: '', label: texted.anyDestination },
+          { value: 'true', label: texted.hasDestination },
+          { value: 'false', label: texted.noDestination },
+        ]}
+        onChange={(has) => change({ has_destination: has || undefined })}
+      />
+      <Select
+        label={texted.ready}
+        value={search.is_ready_for_payout ?? ''}
+        options={[
+          { value: '', label: texted.anyReady },
+          { value: 'true', label: texted.isReady },
+          { value: 'false', label: texted.isPaused },
+        ]}
+        onChange={(ready) => change({ is_ready_for_payout: ready || undefined })}
+      />
+      {programs.length > 0 && (
+        <Select
+          label={texted.program}
+          value={String(search.program_id ?? '')}
+          options={[
+            { value: '', label: texted.anyProgram },
+            ...programs.map(({ id, name }) => ({ value: String(id), label: name })),
+          ]}
+          onChange={(id) => change({ program_id: id === '' ? undefined : Number(id) })}
+        />
+      )}
+      {currencies.length > 1 && /unpaid$/.test(search.sort ?? '') && (
+        <Select
+          label={texted.currency}
+          value={balanceCurrency}
+          options={currencies.map((value) => ({ value, label: value.toUpperCase() }))}
+          onChange={(currency) => change({ balance_currency: currency })}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The currencies in which something is owed. */
+function useOwedCurrencies(): readonly string[] {
+  return useRead('getBalances', {}).data?.balances.map(({ currency }) => currency) ?? [];
+}

@@ -1,0 +1,30 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../../app/root.tsx';
+import { number, oneOf, searchOf, text } from '../../app/search.ts';
+
+const list = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/affiliates',
+  validateSearch: searchOf({
+    page: number,
+    sort: text,
+    search: text,
+    status: oneOf(['active', 'inactive']),
+    payout_method: oneOf(['paypal', 'wise', 'other', 'none']),
+    is_ready_for_payout: oneOf(['true', 'false']),
+    has_destination: oneOf(['true', 'false']),
+    program_id: number,
+    balance_currency: text,
+  }),
+  component: lazyRouteComponent(() => import('./list.tsx'), 'AffiliateList'),
+});
+
+/** An affiliate, with what is open over it. */
+const one = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/affiliates/$id',
+  validateSearch: searchOf({ open: oneOf(['edit', 'adjust', 'switch']) }),
+  component: lazyRouteComponent(() => import('./affiliate.tsx'), 'AffiliateScreen'),
+});
+
+export const affiliateRoutes = [list, one] as const;

@@ -1,0 +1,156 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useMe } from '../../data/me.ts';
+import { useRead } from '../../data/queries.ts';
+import { IconButton } from '../../parts/button.tsx';
+import { AffiliateLink } from '../../parts/commissions.tsx';
+import { currencyOptions, SearchField, Select } from '../../parts/field.tsx';
+import { commissions as texts } from '../../texts/commissions.ts';
+import { payouts } from '../../texts/payouts.ts';
+
+const route = getRouteApi('/commissions');
+type Search = ReturnType<typeof route.useSearch>;
+type Change = (next: Partial<Search>) => void;
+
+const STATUSES = ['pending', 'unpaid', 'paid', 'voided'] as const;
+const TYPES = ['sale', 'recurring', 'bonus', 'adjustment', 'clawback'] as const;
+const filters = texts.filters;
+
+/** All that the list can be narrowed by. */
+export function Filters({ search, change }: { search: Search; change: Change }) {
+  const programs = useRead('listPrograms', { query: { per_page: 100 } }).data?.data ?? [];
+  const currency = useMe().data?.account.default_currency ?? 'usd';
+  return (
+    <div className="filters">
+      <Finding search={search} change={change} />
+      <Select
+        label={texts.columns.status}
+        value={search.status ?? ''}
+        options={[
+          { value: '', label: filters.anyStatus },
+          ...STATUSES.map((value) => ({ value, label: texts.status[value] })),
+        ]}
+        onChange={(status) => change({ status: status || undefined })}
+      />
+      <Select
+        label={texts.columns.type}
+        value={search.type ?? ''}
+        options={[
+          { value: '', label: filters.anyType },
+          ...TYPES.map((value) => ({ value, label: texts.type[value] })),
+        ]}
+        onChange={(type) => change({ type: type || undefined })}
+      />
+      <Select
+        label={filters.currency}
+        value={search.currency ?? ''}
+        options={[{ value: '', label: filters.anyCurrency }, ...currencyOptions([currency])]}
+        onChange={(chosen) => change({ currency: chosen || undefined })}
+      />
+      {programs.length > 0 && (
+        <Select
+          label={filters.program}
+          value={String(search.program_id ?? '')}
+          options={[
+            { value: '', label: filters.anyProgram },
+            ...programs.map(({ id, name }) => ({ value: String(id), label: name })),
+          ]}
+          onChange={(id) => change({ program_id: id === '' ? undefined : Number(id) })}
+        />
+      )}
+      <PayoutChoice search={search} change={change} />
+      <Span search={search} change={change} />
+      {search.affiliate_id && (
+        <span className="chip">
+          <AffiliateLink id={search.affiliate_id} />
+          <IconButton
+            icon="cross"
+            label={filters.remove(filters.ofAffiliate)}
+            onPress={() => change({ affiliate_id: undefined })}
+          />
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** By what an order or a commission is called elsewhere, in full. */
+function Finding({ search, change }: { search: Search; change: Change }) {
+  const by: keyof typeof filters.by = search.by ?? 'order_id';
+  return (
+    <>
+      <Select
+        label={filters.search}
+        value={by}
+        options={(['order_id', 'order_line_id', 'external_id'] as const).map((value) => ({
+          value,
+          label: filters.by[value],
+        }))}
+        onChange={(next: keyof typeof filters.by) => change({ by: next })}
+      />
+      <SearchField
+        label={filters.by[by]}
+        value={search.search ?? ''}
+        onChange={(typed) => change({ search: typed || undefined })}
+      />
+    </>
+  );
+}
+
+function PayoutChoice({ search, change }: { search: Search; change: Change }) {
+  const { data } = useRead('listPayouts', { query: { per_page: 25, sort: '-number' } });
+  const known = (data?.data ?? []).map(({ id, number }) => ({ value: id, label: payouts.name(number) }));
+  const chosen = search.payout_id;
+  const isKnown = chosen === undefined || chosen === 'none' || known.some(({ value }) => value === chosen);
+  return (
+    <Select
+      label={filters.payout}
+      value={chosen ?? ''}
+      options={[
+        { value: '', label: filters.anyPayout },
+        { value: 'none', label: filters.noPayout },
+        ...(isKnown ? [] : [{ value: chosen, label: chosen }]),
+        ...known,
+      ]}
+      onChange={(id) => change({ payout_id: id || undefined })}
+    />
+  );
+}
+
+/** From a day to a day, both included, of one of its dates. */
+function Span({ search, change }: { search: Search; change: Change }) {
+  return (
+    <span className="span">
+      <Select
+        label={filters.date}
+        value={search.date ?? 'occurred_at'}
+        options={(['occurred_at', 'created_at', 'paid_at'] as const).map((value) => ({
+          value,
+          label: filters.dates[value],
+        }))}
+        onChange={(date) => change({ date })}
+      />
+      <Day label={filters.from} value={search.from} onChange={(from) => change({ from })} />
+      <Day label={filters.to} value={search.to} onChange={(to) => change({ to })} />
+    </span>
+  );
+}
+
+function Day({
+  label,
+  value = '',
+  onChange,
+}: {
+  label: string;
+  value: string | undefined;
+  onChange: (day: string | undefined) => void;
+}) {
+  return (
+    <input
+      type="date"
+      className="input"
+      aria-label={label}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value || undefined)}
+    />
+  );
+}

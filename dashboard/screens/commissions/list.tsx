@@ -1,0 +1,140 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { Commission, ListCommissionsQuery } from '../../../src/client/api.ts';
+import { pageSize } from '../../data/preferences.ts';
+import { useRead } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { AffiliateLink, CommissionStatus, titleOf } from '../../parts/commissions.tsx';
+import { copyCurl } from '../../parts/copy.tsx';
+import { Empty } from '../../parts/feedback.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import { Page } from '../../parts/page.tsx';
+import { type Column, rowLink } from '../../parts/table.tsx';
+import { Money, Time } from '../../parts/values.tsx';
+import { commissions as texts } from '../../texts/commissions.ts';
+import { common } from '../../texts/common.ts';
+import { CommissionDrawer } from './commission.tsx';
+import { Filters } from './filters.tsx';
+
+const route = getRouteApi('/commissions');
+type Search = ReturnType<typeof route.useSearch>;
+
+/** What a screen at this address asks for. */
+export function queryOf({ by, search, date = 'occurred_at', from, to, open, act, sort, ...rest }: Search) {
+  return {
+    ...rest,
+    sort: sort as ListCommissionsQuery['sort'],
+    [by ?? 'order_id']: search,
+    [`${date}[gte]`]: from,
+    [`${date}[lte]`]: to,
+  } satisfies ListCommissionsQuery;
+}
+
+const columns: readonly Column<Commission>[] = [
+  { title: texts.columns.order, cell: (commission) => <Row commission={commission} /> },
+  { title: texts.columns.affiliate, cell: ({ affiliate_id }) => <AffiliateLink id={affiliate_id} /> },
+  {
+    title: texts.columns.status,
+    isWide: true,
+    cell: (commission) => <CommissionStatus commission={commission} />,
+  },
+  { title: texts.columns.type, isWide: true, cell: ({ type }) => texts.type[type] },
+  {
+    title: texts.columns.amount,
+    isFigure: true,
+    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} isStrong />,
+  },
+  {
+    title: texts.columns.occurred,
+    sort: 'occurred_at',
+    isWide: true,
+    cell: ({ occurred_at }) => <Time at={occurred_at} />,
+  },
+  {
+    title: texts.columns.created,
+    sort: 'created_at',
+    isWide: true,
+    cell: ({ created_at }) => <Time at={created_at} />,
+  },
+];
+
+function Row({ commission }: { commission: Commission }) {
+  const { id, description } = commission;
+  const search = route.useSearch();
+  return (
+    <>
+      <Link {...rowLink} to="/commissions" search={{ ...search, open: id }}>
+        {titleOf(commission)}
+      </Link>
+      {description && <span className="second">{description}</span>}
+      <span className="narrow-only second">
+        <CommissionStatus commission={commission} />
+      </span>
+    </>
+  );
+}
+
+/** /commissions */
+export function CommissionList() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = { ...queryOf(search), per_page: Number(pageSize.use()) };
+  const reading = useRead('listCommissions', { query }, { isLive: true, keepsPrevious: true });
+  const change = (next: Partial<Search>) =>
+    void navigate({ search: { ...search, page: undefined, ...next } });
+  const { page, sort, open, act, by, date, ...filters } = search;
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  const total = reading.data?.pagination.total;
+  return (
+    <Page
+      title={texts.title}
+      lead={isFiltered && total !== undefined ? texts.found(total) : texts.lead}
+      actions={
+        <Menu
+          label={common.more}
+          groups={[
+            {
+              items: [
+                {
+                  label: common.copyAsCurl,
+                  icon: 'copy',
+                  onPress: () => copyCurl('listCommissions', { query }),
+                },
+              ],
+            },
+          ]}
+        >
+          <Icon name="dots" />
+        </Menu>
+      }
+    >
+      <Filters search={search} change={change} />
+      <Listing
+        label={texts.title}
+        reading={reading}
+        columns={columns}
+        keyOf={({ id }) => id}
+        sort={sort}
+        onSort={(field) => change({ sort: field })}
+        onPage={(to) => change({ page: to })}
+        empty={
+          isFiltered ? (
+            <Empty
+              icon="commissions"
+              title={texts.empty.filtered}
+              actions={<Button onPress={() => void navigate({ search: {} })}>{texts.empty.clear}</Button>}
+            >
+              {texts.empty.filteredLead}
+            </Empty>
+          ) : (
+            <Empty icon="commissions" title={texts.empty.title} actions={<code>{texts.empty.command}</code>}>
+              {texts.empty.lead}
+            </Empty>
+          )
+        }
+      />
+      {open && <CommissionDrawer key={open} id={open} />}
+    </Page>
+  );
+}

@@ -1,0 +1,29 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../../app/root.tsx';
+import { number, oneOf, searchOf, text } from '../../app/search.ts';
+
+/** The list, and in `open` the commission in the drawer; `act` is what one is about to do with it. */
+const list = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/commissions',
+  validateSearch: searchOf({
+    page: number,
+    sort: text,
+    status: oneOf(['pending', 'unpaid', 'paid', 'voided']),
+    type: oneOf(['sale', 'recurring', 'bonus', 'adjustment', 'clawback']),
+    currency: text,
+    affiliate_id: number,
+    program_id: number,
+    payout_id: text,
+    by: oneOf(['order_id', 'order_line_id', 'external_id']),
+    search: text,
+    date: oneOf(['occurred_at', 'created_at', 'paid_at']),
+    from: text,
+    to: text,
+    open: text,
+    act: oneOf(['refund', 'void', 'hold', 'unhold']),
+  }),
+  component: lazyRouteComponent(() => import('./list.tsx'), 'CommissionList'),
+});
+
+export const commissionRoutes = [list] as const;

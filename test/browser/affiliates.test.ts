@@ -1,0 +1,129 @@
+import { beforeAll, expect, test } from 'vitest';
+import { AFFILIATES, COMMISSIONS, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
+import { useWorld } from '../support/world.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
+import { inChromium } from './support.ts';
+
+inChromium('affiliates and commissions in the dashboard', (chromium) => {
+  const world = useWorld();
+  beforeAll(async () => {
+    await world.api.patch('/v2/account', { hold_days: 0 });
+  });
+
+  test('a commission is found by its order; its refund is told in numbers and makes the unpaid payout smaller', async () => {
+    const ada = await makeAffiliate(world.api, { name_first: 'Ada', name_last: 'Lovelace' });
+    const sale = await makeCommission(world.api, ada.id, { order_id: 'order-77', sale_amount: 10_000 });
+    await makeCommission(world.api, ada.id, { order_id: 'order-78', type: 'bonus' });
+    const payout = await makePayout(world.api);
+    const visitor = await atDashboard(chromium, world, { path: '/commissions' });
+    const { page } = visitor;
+    await page.getByRole('link', { name: 'Ada Lovelace' }).first().waitFor();
+    await expectAccessible(page);
+    await page.getByRole('searchbox', { name: 'Order' }).fill('order-77');
+    await page.getByText('1 commission', { exact: true }).waitFor();
+    expect(new URL(page.url()).search).toBe('?search=order-77');
+    await page.getByRole('link', { name: 'order-77' }).click();
+    const drawer = page.getByRole('dialog', { name: 'order-77' });
+    await drawer.getByText('In an unpaid payout').waitFor();
+    await expectAccessible(page);
+    await drawer.getByRole('button', { name: 'Refund' }).click();
+    const question = page.getByRole('dialog', { name: 'Refund this commission' });
+    await question.getByLabel('Commission to take back').fill('10.01');
+    await question.getByText('It must be an amount above 0, at most 10.00 USD.').waitFor();
+    await question.getByLabel('Refund by').selectOption('Sale');
+    await question.getByLabel('Amount of the sale refunded').fill('25');
+    await question.getByLabel('Reason').fill('a part was sent back');
+    await expectAccessible(page);
+    await question.getByRole('button', { name: 'Refund 25.00 USD of the sale' }).click();
+    await drawer.getByText('Refund took 2.50 USD back').waitFor();
+    await drawer.getByText('“a part was sent back”').waitFor();
+    const { body: after } = await world.api.get(`${COMMISSIONS}/${sale.id}`);
+    expect(after).toMatchObject({ amount: 750, refunded_amount: 250 });
+    const { body: lines } = await world.api.get(`/v2/affiliates/payouts/${payout.id}`);
+    expect(lines.totals).toMatchObject([{ currency: 'usd', amount: 1750 }]);
+    expectQuiet(visitor);
+  });
+
+  test('a commission is held, released and voided, each with its sum on the button', async () => {
+    const affiliate = await makeAffiliate(world.api);
+    const { id } = await makeCommission(world.api, affiliate.id, { order_id: 'order-90', amount: 1234 });
+    const visitor = await atDashboard(chromium, world, { path: `/commissions?open=${id}`, viewport: PHONE });
+    const { page } = visitor;
+    const drawer = page.getByRole('dialog', { name: 'order-90' });
+    const statusOf = async () => (await world.api.get(`${COMMISSIONS}/${id}`)).body.status;
+    for (const [act, confirm, shown, status] of [
+      ['Hold for review', 'Hold 12.34 USD', 'In review', 'pending'],
+      ['End the review', 'Release 12.34 USD', 'Unpaid', 'unpaid'],
+      ['Void', 'Void 12.34 USD', 'Voided', 'voided'],
+    ] as const) {
+      await drawer.getByRole('button', { name: act }).click();
+      await page.getByRole('button', { name: confirm }).click();
+      await drawer.locator('header').getByText(shown).waitFor();
+      expect(await statusOf()).toBe(status);
+    }
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('');
+    expectQuiet(visitor);
+  });
+
+  test('an affiliate is found, mended and adjusted; only what was changed is sent', async () => {
+    const { id, email } = await makeAffiliate(world.api, { name_first: '<b>Grace</b>', name_last: 'عباس' });
+    await makeCommission(world.api, id);
+    const visitor = await atDashboard(chromium, world, { path: '/affiliates' });
+    const { page } = visitor;
+    await page.getByRole('searchbox').fill(email);
+    await page.getByRole('link', { name: '<b>Grace</b> عباس' }).click();
+    await page.getByText('There is no PayPal address.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const form = page.getByRole('dialog', { name: /^Edit/ });
+    await expectAccessible(page);
+    const taken = await makeAffiliate(world.api);
+    await form.getByLabel('E-mail', { exact: true }).fill(taken.email);
+    await world.api.patch(`${AFFILIATES}/${id}`, { slug: 'grace' });
+    await form.getByRole('button', { name: 'Save the changes' }).click();
+    await form.getByRole('alert').waitFor();
+    await form.getByLabel('E-mail', { exact: true }).fill(email);
+    await form.getByLabel('PayPal address').fill('grace@example.com');
+    await form.getByLabel('Minimum payout, USD').fill('25.00');
+    await form.getByRole('button', { name: 'Save the changes' }).click();
+    await form.waitFor({ state: 'detached' });
+    expect((await world.api.get(`${AFFILIATES}/${id}`)).body).toMatchObject({
+      ...{ slug: 'grace', paypal_email: 'grace@example.com', minimum_payout: { usd: 2500 } },
+      name_first: '<b>Grace</b>',
+    });
+    await page.getByRole('button', { name: 'Adjust balance' }).click();
+    await page.getByLabel('What it does').selectOption('Takes from what is owed');
+    await page.getByLabel('Amount').fill('2.50');
+    await page.getByText('Unpaid: 10.00 USD now, 7.50 USD afterwards.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Take 2.50 USD' }).click();
+    await page.getByRole('table').first().getByText('7.50').waitFor();
+    const { body } = await world.api.get(`${COMMISSIONS}?affiliate_id=${id}&type=adjustment`);
+    expect(body.data).toMatchObject([{ amount: -250, currency: 'usd' }]);
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Pause payouts' }).click();
+    await page.getByText('7.50 USD stays owed').waitFor();
+    await page.getByRole('button', { name: 'Pause payouts' }).click();
+    await page.getByText('Payouts are paused: what is owed stays').waitFor();
+    expect((await world.api.get(`${AFFILIATES}/${id}`)).body.is_ready_for_payout).toBe(false);
+    expectQuiet(visitor);
+  });
+
+  test('a viewer sees it all, and no button that would be refused', async () => {
+    const { id } = await makeAffiliate(world.api);
+    const commission = await makeCommission(world.api, id);
+    const visitor = await atDashboard(chromium, world, {
+      role: 'viewer',
+      path: `/commissions?open=${commission.id}&act=void`,
+    });
+    await visitor.page.getByText('an owner or a member changes commissions').waitFor();
+    expect(await visitor.page.getByRole('button', { name: 'Void' }).count()).toBe(0);
+    await visitor.page.goto(`${world.url}/affiliates/${id}?open=edit`);
+    await visitor.page.getByText('an owner or a member changes affiliates').waitFor();
+    expect(await visitor.page.getByRole('dialog').count()).toBe(0);
+    expectQuiet(visitor);
+  });
+});
