@@ -429,5 +429,5 @@ test('the list is not written when the payout changes between reading it and the
   const change = () => api.patch(`${AFFILIATES}/${ada}`, { name_last: 'Okafor' });
   const url = await between((path) => path.includes('payment-files'), change);
   const args = ['payouts', 'export', 'current', '--format', 'paypal', '--paid-list', 'paid.csv'];
-  await refuse(run(args, url), 1, 'payout 1 changed meanwhile');
+  await refuse(run(args, url), 1, 'payout 1 changed in the meantime');
 });

@@ -85,7 +85,7 @@ describe('a database', () => {
     [
       'other content',
       `update schema_migrations set checksum = 'f00' where version = 4`,
-      /0004_webhooks .*another content/,
+      /0004_webhooks .*different content/,
     ],
     [
       'another name',

@@ -98,7 +98,7 @@ function inOptions(error: unknown): unknown {
   const told = message
     .replace('choose with currency,', 'choose with --currency,')
     .replace(/^currency: /, '--currency: ')
-    .replace('allow_skipped=true makes', '--allow-skipped makes')
-    .replace('whole_units=down pays', '--whole-units pays');
+    .replace('allow_skipped=true', '--allow-skipped')
+    .replace('whole_units=down', '--whole-units');
   return new CommandError(told, { code, ...(reason === null ? {} : { reason }) });
 }
