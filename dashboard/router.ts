@@ -1,23 +1,16 @@
-import { createRoute, createRouter, redirect } from '@tanstack/react-router';
+import { createRouter } from '@tanstack/react-router';
 import { ScreenProblem } from './app/problem.tsx';
 import { rootRoute } from './app/root.tsx';
 import { parseSearch, stringifySearch } from './app/search.ts';
 import { affiliateRoutes } from './screens/affiliates/routes.ts';
 import { commissionRoutes } from './screens/commissions/routes.ts';
+import { homeRoutes } from './screens/home/routes.ts';
 import { payoutRoutes } from './screens/payouts/routes.ts';
 import { settingsRoutes } from './screens/settings/routes.ts';
 
-const start = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/payouts' });
-  },
-});
-
 // a new noun: its routes here, its entry in app/navigation.ts
 const routeTree = rootRoute.addChildren([
-  start,
+  ...homeRoutes,
   ...payoutRoutes,
   ...affiliateRoutes,
   ...commissionRoutes,

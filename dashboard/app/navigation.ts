@@ -2,7 +2,7 @@ import type { IconName } from '../parts/icon.tsx';
 import { navigation } from '../texts/navigation.ts';
 
 export interface Entry {
-  readonly to: '/payouts' | '/affiliates' | '/commissions' | '/settings';
+  readonly to: '/' | '/payouts' | '/affiliates' | '/commissions' | '/settings';
   readonly title: string;
   readonly icon: IconName;
   /** `g` and this letter go there. */
@@ -11,6 +11,7 @@ export interface Entry {
 
 /** The screens that are there, in their order: a new one is a line here. */
 export const ENTRIES: readonly Entry[] = [
+  { to: '/', title: navigation.home, icon: 'home', letter: 'h' },
   { to: '/payouts', title: navigation.payouts, icon: 'payouts', letter: 'p' },
   { to: '/affiliates', title: navigation.affiliates, icon: 'affiliates', letter: 'a' },
   { to: '/commissions', title: navigation.commissions, icon: 'commissions', letter: 'c' },

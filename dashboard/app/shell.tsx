@@ -83,7 +83,11 @@ function Side({ onSearch, children }: { onSearch: () => void; children: React.Re
           <ul>
             {ENTRIES.map(({ to, title, icon }) => (
               <li key={to}>
-                <Link to={to} className="side-link" activeOptions={{ exact: false, includeSearch: false }}>
+                <Link
+                  to={to}
+                  className="side-link"
+                  activeOptions={{ exact: to === '/', includeSearch: false }}
+                >
                   <Icon name={icon} />
                   {title}
                 </Link>

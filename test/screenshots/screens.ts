@@ -31,6 +31,7 @@ const refunded = async (api: Api) => {
 
 /** Every screen; a new one is a line here. */
 export const SCREENS: readonly Screen[] = [
+  { name: 'home', path: () => '/' },
   { name: 'payouts', path: () => '/payouts' },
   { name: 'payout-new', path: () => '/payouts/new' },
   { name: 'payout-left-out', path: () => '/payouts/new?view=out' },

@@ -1,0 +1,49 @@
+import { count } from './common.ts';
+
+export const home = {
+  title: 'Home',
+  lead: 'What is owed, what is being paid, and what needs you.',
+  owed: {
+    title: 'Owed now',
+    nothing: 'Nothing is owed.',
+    state: 'State',
+    states: {
+      payable: 'Can be paid now',
+      in_payout: 'In the current payout',
+      on_hold: 'On hold',
+      below_minimum: 'Below the minimum',
+      negative_balance: 'Debts',
+      not_ready: 'Payouts paused',
+      affiliate_inactive: 'Affiliate inactive',
+    },
+    all: 'In all',
+  },
+  current: {
+    title: 'Current payout',
+    lead: (affiliates: number) => `Pays ${count(affiliates, 'affiliate')}.`,
+    open: 'Review and pay',
+    none: 'There is no unpaid payout.',
+    preview: 'Preview a payout',
+  },
+  attention: {
+    title: 'Needs attention',
+    nothing: 'Nothing needs you.',
+    destination: (number: number) =>
+      `${count(number, 'affiliate')} with money and no destination in a currency`,
+    endpoints: (number: number) => `${count(number, 'webhook endpoint')} disabled`,
+    events: (number: number) => `${count(number, 'delivery', 'deliveries')} failed for good`,
+  },
+  begin: {
+    title: 'Set Payhook up',
+    lead: 'Each is ticked by itself once it is there.',
+    done: 'done',
+    open: 'to do',
+    affiliates: 'Bring affiliates in',
+    commissions: 'Bring commissions in',
+    payout: 'Make the first payout',
+    key: 'Make an API key for your shop',
+    endpoint: 'Make a webhook endpoint',
+    demo: 'To look around first, fill an empty account:',
+    demoCommand: 'npx payhook demo',
+  },
+};

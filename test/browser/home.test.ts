@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { ENDPOINTS, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
+import { useWorld } from '../support/world.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
+import { inChromium } from './support.ts';
+
+inChromium('the start of the dashboard', (chromium) => {
+  const world = useWorld();
+
+  test('from an empty account to what is owed: steps tick themselves, sums lead to their rows', async () => {
+    const visitor = await atDashboard(chromium, world, { path: '/', viewport: PHONE });
+    const { page } = visitor;
+    await page.getByText('Bring affiliates in (to do)').waitFor();
+    await page.getByText('Nothing is owed.').waitFor();
+    await expectAccessible(page);
+    await world.api.patch('/v2/account', { hold_days: 0 });
+    const ready = await makeAffiliate(world.api, { paypal_email: 'ready@example.com' });
+    const paused = await makeAffiliate(world.api, { is_ready_for_payout: false });
+    await makeCommission(world.api, ready.id);
+    await makeCommission(world.api, paused.id, { amount: 250 });
+    const payout = await makePayout(world.api);
+    const missing = await makeAffiliate(world.api);
+    await makeCommission(world.api, missing.id, { amount: 4000 });
+    await page.reload();
+    await page.getByText('Bring affiliates in (done)').waitFor();
+    await page.getByRole('heading', { name: `Payout #${payout.number}` }).waitFor();
+    await page.getByRole('row', { name: 'In all 52.50 USD' }).waitFor();
+    await page.getByText('1 affiliate with money and no destination').waitFor();
+    await expectAccessible(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+    await world.api.post(ENDPOINTS, { url: 'https://example.com/hook' });
+    await page.reload();
+    await page.getByRole('heading', { name: `Payout #${payout.number}` }).waitFor();
+    expect(await page.getByText('Set Payhook up').count()).toBe(0);
+    await page.getByRole('link', { name: 'Payouts paused' }).click();
+    await page.getByRole('link', { name: paused.email }).waitFor();
+    expect(await page.getByRole('link', { name: missing.email }).count()).toBe(0);
+    expectQuiet(visitor);
+  });
+});
