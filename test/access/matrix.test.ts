@@ -220,7 +220,7 @@ describe('a token', () => {
     ));
 
   test('needs exactly the scopes that the interface names for its operations', () => {
-    expect(NEEDED.toSorted()).toEqual(['account', 'affiliates', 'webhooks']);
+    expect(NEEDED.toSorted()).toEqual(['account', 'affiliates', 'analytics', 'webhooks']);
     for (const { path, operationId, access } of OPERATIONS) {
       if (/^\/v2\/affiliates\/payouts(\/|$)/.test(path)) expect(access.scope, operationId).toBe('affiliates');
       if (/^\/v2\/webhook-/.test(path)) expect(access.scope, operationId).toBe('webhooks');
