@@ -5,8 +5,10 @@ import { parseSearch, stringifySearch } from './app/search.ts';
 import { affiliateRoutes } from './screens/affiliates/routes.ts';
 import { commissionRoutes } from './screens/commissions/routes.ts';
 import { homeRoutes } from './screens/home/routes.ts';
+import { eventRoutes } from './screens/events/routes.ts';
 import { payoutRoutes } from './screens/payouts/routes.ts';
 import { settingsRoutes } from './screens/settings/routes.ts';
+import { webhookRoutes } from './screens/webhooks/routes.ts';
 
 // a new noun: its routes here, its entry in app/navigation.ts
 const routeTree = rootRoute.addChildren([
@@ -14,6 +16,8 @@ const routeTree = rootRoute.addChildren([
   ...payoutRoutes,
   ...affiliateRoutes,
   ...commissionRoutes,
+  ...webhookRoutes,
+  ...eventRoutes,
   ...settingsRoutes,
 ]);
 

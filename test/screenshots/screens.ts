@@ -27,6 +27,14 @@ const firstAffiliate = async (api: Api) => {
 const refunded = async (api: Api) => {
   const { body } = await api.get('/v2/affiliates/refunds?status=applied');
   return `/commissions?open=${body.data[0]?.refunds[0]?.commission.id ?? 'com_none'}`;
+const endpoint = async (api: Api) => {
+  const { body } = await api.get('/v2/webhook-endpoints');
+  return `/webhooks/${body.data[0]?.id ?? 'we_none'}`;
+};
+
+const event = async (api: Api) => {
+  const { body } = await api.get('/v2/events');
+  return `/events/${body.data[0]?.id ?? 'evt_none'}`;
 };
 
 /** Every screen; a new one is a line here. */
@@ -50,6 +58,20 @@ export const SCREENS: readonly Screen[] = [
   { name: 'affiliate-adjust', path: async (api) => `${await firstAffiliate(api)}?open=adjust` },
   { name: 'commissions', path: () => '/commissions' },
   { name: 'commission', path: refunded },
+  { name: 'webhooks', path: () => '/webhooks' },
+  { name: 'webhook-log', path: () => '/webhooks/log' },
+  { name: 'webhook', path: endpoint },
+  {
+    name: 'delivery',
+    path: () => '/webhooks/log?status=failed',
+    act: async (page) => {
+      await page.locator('a.rowlink').first().click();
+      await page.getByRole('dialog').getByText('Attempt 1').waitFor();
+    },
+  },
+  { name: 'webhook-settings', path: async (api) => `${await endpoint(api)}?view=settings` },
+  { name: 'events', path: () => '/events' },
+  { name: 'event', path: event },
   { name: 'settings-account', path: () => '/settings/account' },
   { name: 'settings-people', path: () => '/settings/people' },
   { name: 'settings-keys', path: () => '/settings/keys' },

@@ -1,0 +1,115 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { NotSent, WebhookEventAt } from '../../../src/client/api.ts';
+import { useRead } from '../../data/queries.ts';
+import { Code } from '../../parts/code.tsx';
+import { Id } from '../../parts/copy.tsx';
+import { Problem, Skeleton } from '../../parts/feedback.tsx';
+import { whole } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Card, Facts, Page } from '../../parts/page.tsx';
+import { type Column, rowLink, Table } from '../../parts/table.tsx';
+import { Name, Status, Time } from '../../parts/values.tsx';
+import { common } from '../../texts/common.ts';
+import { events as texts, webhooks } from '../../texts/webhooks.ts';
+import { Deliveries } from './list.tsx';
+import './events.css';
+
+const route = getRouteApi('/events/$id');
+const TONES = { failed: 'bad', pending: 'info', held: 'neutral', delivered: 'good' } as const;
+
+const SENT: readonly Column<WebhookEventAt>[] = [
+  {
+    title: webhooks.endpoint,
+    cell: ({ id, webhook_endpoint_id: at, url }) => (
+      <Link {...rowLink} to="/webhooks/$id" params={{ id: at }} search={{ event: id, at, id }}>
+        <Name>{url}</Name>
+      </Link>
+    ),
+  },
+  {
+    title: webhooks.status,
+    cell: ({ status }) => <Status tone={TONES[status]} label={webhooks.log.statuses[status]} />,
+  },
+  {
+    title: webhooks.log.answer,
+    cell: ({ last_response_status, last_error_code }) =>
+      last_response_status ?? last_error_code ?? common.nothing,
+  },
+  {
+    title: webhooks.log.attempts,
+    isFigure: true,
+    isWide: true,
+    cell: ({ attempt_count }) => whole(attempt_count),
+  },
+  {
+    title: webhooks.log.next,
+    isWide: true,
+    cell: ({ next_attempt_at }) => <Time at={next_attempt_at} />,
+  },
+];
+
+const NOT_SENT: readonly Column<NotSent>[] = [
+  {
+    title: webhooks.endpoint,
+    cell: ({ webhook_endpoint_id: id, url }) => (
+      <Link {...rowLink} to="/webhooks/$id" params={{ id }}>
+        <Name>{url}</Name>
+      </Link>
+    ),
+  },
+  { title: texts.notSentTo, cell: ({ reason }) => texts.reasons[reason] },
+];
+
+/** /events/{id}: what was published, to whom it went, and why not to the others */
+export function EventScreen() {
+  const { id } = route.useParams();
+  const { data: event, error, refetch } = useRead('getEvent', { path: [id] }, { isLive: true });
+  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (event === undefined) return <Skeleton lines={6} />;
+  return (
+    <Page
+      above={
+        <Link to="/events">
+          <Icon name="left" />
+          {texts.title}
+        </Link>
+      }
+      title={event.type}
+    >
+      <Card>
+        <Facts
+          rows={[
+            [texts.id, <Id key="id">{id}</Id>],
+            [texts.created, <Time key="created" at={event.created_at} isFocusable />],
+            [texts.externalId, event.external_id ?? common.nothing],
+            [texts.deliveries, <Deliveries key="deliveries" counts={event.deliveries} />],
+          ]}
+        />
+      </Card>
+      <h2 className="event-part">{texts.sentTo}</h2>
+      {event.sent_to.length === 0 ? (
+        <p className="soft">{texts.sentNowhere}</p>
+      ) : (
+        <Table
+          label={texts.sentTo}
+          columns={SENT}
+          rows={event.sent_to}
+          keyOf={({ webhook_endpoint_id }) => webhook_endpoint_id}
+        />
+      )}
+      {event.not_sent_to.length > 0 && (
+        <>
+          <h2 className="event-part">{texts.notSentTo}</h2>
+          <Table
+            label={texts.notSentTo}
+            columns={NOT_SENT}
+            rows={event.not_sent_to}
+            keyOf={({ webhook_endpoint_id }) => webhook_endpoint_id}
+          />
+        </>
+      )}
+      <h2 className="event-part">{texts.payload}</h2>
+      <Code label={texts.payload}>{JSON.stringify(event.payload)}</Code>
+    </Page>
+  );
+}

@@ -1,0 +1,112 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { DeliveryCounts, PublishedEvent } from '../../../src/client/api.ts';
+import { pageSize } from '../../data/preferences.ts';
+import { useRead } from '../../data/queries.ts';
+import { copyCurl } from '../../parts/copy.tsx';
+import { Empty } from '../../parts/feedback.tsx';
+import { DayField, SearchField } from '../../parts/field.tsx';
+import { whole } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import { Page } from '../../parts/page.tsx';
+import { type Column, rowLink } from '../../parts/table.tsx';
+import { Status, Time } from '../../parts/values.tsx';
+import { common } from '../../texts/common.ts';
+import { events as texts, webhooks } from '../../texts/webhooks.ts';
+
+const route = getRouteApi('/events');
+const TONES = { failed: 'bad', pending: 'info', held: 'neutral', delivered: 'good' } as const;
+
+const COLUMNS: readonly Column<PublishedEvent>[] = [
+  {
+    title: texts.type,
+    cell: ({ id, type }) => (
+      <>
+        <Link {...rowLink} to="/events/$id" params={{ id }}>
+          {type}
+        </Link>
+        <span className="second">{id}</span>
+      </>
+    ),
+  },
+  { title: texts.deliveries, cell: ({ deliveries }) => <Deliveries counts={deliveries} /> },
+  { title: texts.externalId, isWide: true, cell: ({ external_id }) => external_id ?? common.nothing },
+  { title: texts.created, cell: ({ created_at }) => <Time at={created_at} /> },
+];
+
+/** How many deliveries of an event are where. */
+export function Deliveries({ counts }: { counts: DeliveryCounts }) {
+  const statuses = (['failed', 'pending', 'held', 'delivered'] as const).filter((each) => counts[each] > 0);
+  if (statuses.length === 0) return <span className="soft">{texts.nobody}</span>;
+  return statuses.map((each) => (
+    <span key={each}>
+      <Status
+        tone={TONES[each]}
+        label={`${whole(counts[each])} ${webhooks.log.statuses[each].toLowerCase()}`}
+      />{' '}
+    </span>
+  ));
+}
+
+/** /events */
+export function EventList() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { page, type, own, from, until } = search;
+  const query = {
+    page,
+    type,
+    external_id: own,
+    'created_at[gte]': from,
+    'created_at[lte]': until,
+    per_page: Number(pageSize.use()),
+  };
+  const reading = useRead('listEvents', { query }, { isLive: true, keepsPrevious: true });
+  const change = (next: Partial<typeof search>) =>
+    void navigate({ search: { ...search, page: undefined, ...next } });
+  const isFiltered = Boolean(type ?? own ?? from ?? until);
+  const curl = {
+    label: common.copyAsCurl,
+    icon: 'copy',
+    onPress: () => copyCurl('listEvents', { query }),
+  } as const;
+  return (
+    <Page
+      title={texts.title}
+      lead={texts.lead}
+      actions={
+        <Menu label={common.more} groups={[{ items: [curl] }]}>
+          <Icon name="dots" />
+        </Menu>
+      }
+    >
+      <div className="filters">
+        <SearchField
+          label={texts.typeFilter}
+          value={type ?? ''}
+          onChange={(text) => change({ type: text.trim() || undefined })}
+        />
+        <SearchField
+          label={texts.externalFilter}
+          value={own ?? ''}
+          onChange={(text) => change({ own: text.trim() || undefined })}
+        />
+        <DayField label={webhooks.log.from} value={from} onChange={(day) => change({ from: day })} />
+        <DayField label={webhooks.log.until} value={until} onChange={(day) => change({ until: day })} />
+      </div>
+      <Listing
+        label={texts.title}
+        reading={reading}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        onPage={(next) => change({ page: next })}
+        empty={
+          <Empty icon="events" title={texts.empty}>
+            {isFiltered ? texts.filtered : texts.emptyLead}
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}

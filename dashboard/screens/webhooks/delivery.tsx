@@ -1,0 +1,189 @@
+import { Link } from '@tanstack/react-router';
+import type { WebhookAttempt, WebhookEventWithAttempts } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
+import { useRead, useWrite } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Code } from '../../parts/code.tsx';
+import { copyText, Id } from '../../parts/copy.tsx';
+import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
+import { whole } from '../../parts/format.ts';
+import { Drawer } from '../../parts/overlay.tsx';
+import { Facts } from '../../parts/page.tsx';
+import { plain } from '../../parts/plain.ts';
+import { toast } from '../../parts/toast.tsx';
+import { Status, Time } from '../../parts/values.tsx';
+import { webhooks } from '../../texts/webhooks.ts';
+import { curlOfAttempt } from './curl.ts';
+import { DeliveryState } from './log.tsx';
+
+const texts = webhooks.delivery;
+
+/** One event at one endpoint, at the side: what was sent, what came back, why it failed, and sending it again. */
+export function Delivery({
+  endpoint,
+  event: id,
+  onClose,
+}: {
+  endpoint: string;
+  event: string;
+  onClose: () => void;
+}) {
+  const path = [endpoint, id] as const;
+  const reading = useRead('getEventOfWebhookEndpoint', { path: [...path] }, { isLive: true });
+  const { data: event, error, refetch } = reading;
+  return (
+    <Drawer title={event?.type ?? id} onClose={onClose}>
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {event ? <Inside event={event} /> : !error && <Skeleton lines={6} />}
+    </Drawer>
+  );
+}
+
+function Inside({ event }: { event: WebhookEventWithAttempts }) {
+  const may = useMay();
+  const retrying = useWrite('retryEventOfWebhookEndpoint');
+  const { id, webhook_endpoint_id: endpoint, status, attempts, payload } = event;
+  const body = JSON.stringify(payload);
+  const newest = [...attempts].sort((a, b) => b.number - a.number);
+  const last = newest[0];
+  return (
+    <div className="stack">
+      <Facts
+        rows={[
+          [webhooks.status, <DeliveryState key="status" status={status} />],
+          [webhooks.log.created, <Time key="created" at={event.created_at} isFocusable />],
+          [webhooks.log.next, <Time key="next" at={event.next_attempt_at} isFocusable />],
+          [webhooks.log.event, <Id key="id">{id}</Id>],
+        ]}
+      />
+      {retrying.error && <Problem error={retrying.error} />}
+      <div className="buttons start">
+        {may.write && status !== 'held' && (
+          <Button
+            kind="primary"
+            icon="refresh"
+            isBusy={retrying.isPending}
+            onPress={() =>
+              retrying.mutate({ path: [endpoint, id] }, { onSuccess: () => toast(texts.retried) })
+            }
+          >
+            {texts.retry}
+          </Button>
+        )}
+        {last && (
+          <Button icon="copy" onPress={() => copyText(curlOfAttempt(last, body), texts.copiedCurl)}>
+            {texts.copyCurl}
+          </Button>
+        )}
+        <Link className="button plain" to="/webhooks/$id" params={{ id: endpoint }}>
+          {texts.openEndpoint}
+        </Link>
+        <Link className="button plain" to="/events/$id" params={{ id }}>
+          {texts.openEvent}
+        </Link>
+      </div>
+      {last?.error_code && (
+        <Notice tone="bad">
+          <p>
+            <b>{plain(last.error_message ?? last.error_code)}</b>
+          </p>
+          <p>{webhooks.errors[last.error_code] ?? webhooks.errorUnknown}</p>
+        </Notice>
+      )}
+      <section>
+        <h3>{texts.timeline}</h3>
+        {last === undefined && <p className="soft">{texts.notYet}</p>}
+        <ol className="attempts">
+          {newest.map((attempt, index) => (
+            <li key={attempt.number}>
+              <Attempt attempt={attempt} before={newest[index + 1]} isOpen={index === 0} />
+            </li>
+          ))}
+        </ol>
+      </section>
+      <section>
+        <h3>{texts.body}</h3>
+        <Code label={texts.body}>{body}</Code>
+      </section>
+    </div>
+  );
+}
+
+function Attempt({
+  attempt,
+  before,
+  isOpen,
+}: {
+  attempt: WebhookAttempt;
+  before: WebhookAttempt | undefined;
+  isOpen: boolean;
+}) {
+  const { number, status, response_status, error_code, trigger, started_at, duration_ms } = attempt;
+  const isGood = status === 'succeeded';
+  return (
+    <details className="attempt" open={isOpen}>
+      <summary>
+        <Status
+          tone={isGood ? 'good' : 'bad'}
+          label={String(response_status ?? error_code ?? webhooks.log.none)}
+        />
+        <span>
+          {texts.attempt(number)} <span className="soft">{texts.triggers[trigger]}</span>
+        </span>
+        <span className="soft attempt-when">
+          <Time at={started_at} /> · {texts.took(whole(duration_ms))}
+          {before && ` · ${texts.waited(between(before.started_at, started_at))}`}
+        </span>
+      </summary>
+      <div className="attempt-inside">
+        {!isGood && <p>{plain(attempt.error_message ?? '')}</p>}
+        <h4>{texts.request}</h4>
+        <p className="code-line">
+          <code>POST {plain(attempt.url)}</code>
+        </p>
+        <Headers label={texts.request} headers={attempt.request_headers} />
+        <h4>{texts.answer}</h4>
+        {response_status === null ? <p className="soft">{texts.noAnswer}</p> : <Answer attempt={attempt} />}
+      </div>
+    </details>
+  );
+}
+
+function Answer({ attempt }: { attempt: WebhookAttempt }) {
+  const { response_status, response_headers, response_body, response_truncated } = attempt;
+  return (
+    <>
+      <p className="code-line">
+        <code>HTTP {response_status}</code>
+      </p>
+      <Headers label={texts.answer} headers={response_headers} />
+      {response_body ? (
+        <Code label={texts.answer}>{response_body}</Code>
+      ) : (
+        <p className="soft">{texts.emptyAnswer}</p>
+      )}
+      {response_truncated && <p className="hint">{texts.truncated}</p>}
+    </>
+  );
+}
+
+function Headers({ label, headers }: { label: string; headers: WebhookAttempt['request_headers'] }) {
+  if (headers === null) return <p className="hint">{texts.hiddenHeaders}</p>;
+  return (
+    <section className="headers" aria-label={`${label}: ${texts.headers}`}>
+      {Object.entries(headers).map(([name, value]) => (
+        <div key={name}>
+          <code>{plain(name)}</code>: <code>{plain(value)}</code>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+/** How long one waited between two instants: `12 s`, `5 min`, `2 h`. */
+function between(from: string, to: string): string {
+  const seconds = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
+  return `${Math.round(seconds / 3600)} h`;
+}

@@ -1,0 +1,123 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { WebhookEndpoint } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
+import { useRead, useWrite } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Page, Tabs } from '../../parts/page.tsx';
+import { rowLink } from '../../parts/table.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { Name, Time } from '../../parts/values.tsx';
+import { webhooks as texts } from '../../texts/webhooks.ts';
+import { Log, type LogSearch } from './log.tsx';
+import { Recover } from './recover.tsx';
+import { Recoveries } from './recoveries.tsx';
+import { EndpointSettings } from './settings.tsx';
+import { EndpointState } from './state.tsx';
+
+const route = getRouteApi('/webhooks/$id');
+
+/** /webhooks/{id} */
+export function EndpointScreen() {
+  const { id } = route.useParams();
+  const { data: endpoint, error, refetch } = useRead('getWebhookEndpoint', { path: [id] }, { isLive: true });
+  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (endpoint === undefined) return <Skeleton lines={6} />;
+  return <Endpoint endpoint={endpoint} />;
+}
+
+function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
+  const { id, url, description, status, first_failure_at, last_success_at } = endpoint;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const may = useMay();
+  const testing = useWrite('testWebhookEndpoint');
+  const { view = 'log' } = search;
+  const change = (next: LogSearch) => void navigate({ search: { ...search, ...next } });
+  const page = { page: search.page, onPage: (to: number) => change({ page: to }) };
+  return (
+    <Page
+      above={
+        <Link to="/webhooks">
+          <Icon name="left" />
+          {texts.title}
+        </Link>
+      }
+      title={<Name>{url}</Name>}
+      name={url}
+      lead={description ?? undefined}
+      status={<EndpointState endpoint={endpoint} />}
+      actions={
+        may.write && (
+          <Button
+            isBusy={testing.isPending}
+            isDisabled={status === 'disabled'}
+            onPress={() => testing.mutate({ path: [id] }, { onSuccess: () => toast(texts.tested) })}
+          >
+            {texts.test}
+          </Button>
+        )
+      }
+    >
+      {testing.error && <Problem error={testing.error} />}
+      {status === 'disabled' && <Notice tone="warn">{texts.disabledNotice}</Notice>}
+      {status === 'enabled' && first_failure_at && (
+        <Notice tone="warn">
+          <p>
+            <b>
+              {texts.failingSince} <Time at={first_failure_at} isAbsolute />
+            </b>{' '}
+            · {texts.lastSuccess}: <Time at={last_success_at} />
+          </p>
+          <p>{texts.failingNotice}</p>
+        </Notice>
+      )}
+      <Tabs label={texts.endpoint}>
+        {(['log', 'recoveries', 'settings'] as const).map((each) => (
+          <Link
+            key={each}
+            to="/webhooks/$id"
+            params={{ id }}
+            search={each === 'log' ? {} : { view: each }}
+            className={each === view ? 'active' : ''}
+            activeProps={{ className: '' }}
+            aria-current={each === view ? 'page' : undefined}
+          >
+            {texts.one[each]}
+          </Link>
+        ))}
+      </Tabs>
+      {view === 'settings' && <EndpointSettings endpoint={endpoint} />}
+      {view === 'recoveries' && <Recoveries endpoint={id} {...page} />}
+      {view === 'log' && (
+        <Log
+          endpoint={id}
+          search={search}
+          onChange={change}
+          linkTo={(event) => (
+            <Link
+              {...rowLink}
+              from="/webhooks/$id"
+              to="/webhooks/$id"
+              params={{ id }}
+              search={(now) => ({ ...now, event: event.id, at: id })}
+            >
+              {event.type}
+            </Link>
+          )}
+          actions={(total) =>
+            may.write && (
+              <Recover
+                endpoint={endpoint}
+                search={search}
+                total={total}
+                onStarted={() => void navigate({ search: { view: 'recoveries' } })}
+              />
+            )
+          }
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,163 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { DeliveryStatus, NewWebhookEndpoint, WebhookEndpoint } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
+import { pageSize } from '../../data/preferences.ts';
+import { useRead } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { copyCurl } from '../../parts/copy.tsx';
+import { Empty } from '../../parts/feedback.tsx';
+import { Select } from '../../parts/field.tsx';
+import { whole } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import { Page } from '../../parts/page.tsx';
+import { SecretOnce } from '../../parts/secret.tsx';
+import { type Column, rowLink } from '../../parts/table.tsx';
+import { Name, Time } from '../../parts/values.tsx';
+import { common } from '../../texts/common.ts';
+import { webhooks as texts } from '../../texts/webhooks.ts';
+import { CreateEndpoint } from './create.tsx';
+import { EndpointState } from './state.tsx';
+import { Views } from './views.tsx';
+import './webhooks.css';
+
+const route = getRouteApi('/webhooks');
+
+const COLUMNS: readonly Column<WebhookEndpoint>[] = [
+  {
+    title: texts.url,
+    cell: ({ id, url, description }) => (
+      <>
+        <Link {...rowLink} to="/webhooks/$id" params={{ id }}>
+          <Name>{url}</Name>
+        </Link>
+        {description && <span className="second">{description}</span>}
+      </>
+    ),
+  },
+  { title: texts.status, cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
+  { title: texts.waiting, isFigure: true, cell: ({ id }) => <Counted endpoint={id} status="pending" /> },
+  { title: texts.failed, isFigure: true, cell: ({ id }) => <Counted endpoint={id} status="failed" /> },
+  {
+    title: texts.failingSince,
+    isWide: true,
+    cell: ({ first_failure_at }) => <Time at={first_failure_at} />,
+  },
+  { title: texts.lastSuccess, isWide: true, cell: ({ last_success_at }) => <Time at={last_success_at} /> },
+  {
+    title: texts.types,
+    isWide: true,
+    cell: ({ event_types }) =>
+      event_types === null ? (
+        <span className="soft">{texts.allTypes}</span>
+      ) : (
+        <span title={event_types.join(', ')}>{texts.typesOf(event_types.length)}</span>
+      ),
+  },
+];
+
+/** How many deliveries of an endpoint are of a status; leads to them. */
+function Counted({ endpoint: id, status }: { endpoint: string; status: DeliveryStatus }) {
+  const query = { status, per_page: 1 };
+  const { data } = useRead('listEventsOfWebhookEndpoint', { path: [id], query }, { isLive: true });
+  if (data === undefined) return <span className="soft">{common.nothing}</span>;
+  const { total } = data.pagination;
+  if (total === 0) return <span className="soft">0</span>;
+  return (
+    <Link to="/webhooks/$id" params={{ id }} search={{ status }}>
+      {whole(total)}
+    </Link>
+  );
+}
+
+/** /webhooks */
+export function EndpointList() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const may = useMay();
+  const [isMaking, setMaking] = useState(false);
+  const [made, setMade] = useState<NewWebhookEndpoint | null>(null);
+  const query = { ...search, per_page: Number(pageSize.use()) };
+  const reading = useRead('listWebhookEndpoints', { query }, { isLive: true, keepsPrevious: true });
+  const primary = may.write ? (
+    <Button kind="primary" icon="plus" onPress={() => setMaking(true)}>
+      {texts.create.title}
+    </Button>
+  ) : null;
+  const curl = {
+    label: common.copyAsCurl,
+    icon: 'copy',
+    onPress: () => copyCurl('listWebhookEndpoints', { query }),
+  } as const;
+  return (
+    <Page
+      title={texts.title}
+      lead={texts.lead}
+      actions={
+        <>
+          <Menu label={common.more} groups={[{ items: [curl] }]}>
+            <Icon name="dots" />
+          </Menu>
+          {primary}
+        </>
+      }
+    >
+      <Views />
+      <div className="filters">
+        <Select
+          label={texts.status}
+          value={search.status ?? ''}
+          options={[
+            { value: '', label: texts.log.anyStatus },
+            { value: 'enabled', label: texts.statuses.enabled },
+            { value: 'disabled', label: texts.statuses.disabled },
+          ]}
+          onChange={(status) => void navigate({ search: { status: status === '' ? undefined : status } })}
+        />
+      </div>
+      <Listing
+        label={texts.views.endpoints}
+        reading={reading}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        onPage={(page) => void navigate({ search: { ...search, page } })}
+        isMarked={({ first_failure_at, status }) => status === 'enabled' && first_failure_at !== null}
+        empty={
+          <Empty icon="webhooks" title={texts.empty.title} actions={primary}>
+            {search.status ? (
+              texts.empty.filtered
+            ) : (
+              <>
+                <p>{texts.empty.lead}</p>
+                <p>{texts.empty.command}</p>
+              </>
+            )}
+          </Empty>
+        }
+      />
+      {isMaking && (
+        <CreateEndpoint
+          onClose={() => setMaking(false)}
+          onMade={(endpoint) => {
+            setMaking(false);
+            setMade(endpoint);
+          }}
+        />
+      )}
+      {made && (
+        <SecretOnce
+          title={texts.create.made}
+          lead={texts.create.secretLead}
+          label={texts.secret.label}
+          secret={made.secret}
+          onClose={() => {
+            setMade(null);
+            void navigate({ to: '/webhooks/$id', params: { id: made.id } });
+          }}
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,132 @@
+import { useState } from 'react';
+import type { WebhookRecovery } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
+import { useRead, useWrite } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Empty } from '../../parts/feedback.tsx';
+import { whole } from '../../parts/format.ts';
+import { Listing } from '../../parts/listing.tsx';
+import { Confirm } from '../../parts/overlay.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { Status, Time } from '../../parts/values.tsx';
+import { listed } from '../../texts/common.ts';
+import { webhooks } from '../../texts/webhooks.ts';
+
+const texts = webhooks.recover;
+const TONES = {
+  pending: 'info',
+  running: 'info',
+  paused: 'warn',
+  completed: 'good',
+  cancelled: 'neutral',
+} as const;
+
+/** What was sent again to an endpoint in bulk, and how far each is. */
+export function Recoveries({
+  endpoint,
+  page,
+  onPage,
+}: {
+  endpoint: string;
+  page: number | undefined;
+  onPage: (page: number) => void;
+}) {
+  const may = useMay();
+  const [cancelling, setCancelling] = useState<WebhookRecovery | null>(null);
+  const input = { path: [endpoint], query: { page, per_page: 25 } } as const;
+  const reading = useRead(
+    'listRecoveriesOfWebhookEndpoint',
+    { path: [endpoint], query: input.query },
+    { isLive: true, keepsPrevious: true },
+  );
+  return (
+    <>
+      <Listing
+        label={webhooks.one.recoveries}
+        reading={reading}
+        columns={columnsWith(may.write ? setCancelling : null)}
+        keyOf={({ id }) => id}
+        onPage={onPage}
+        empty={
+          <Empty icon="refresh" title={texts.empty}>
+            {texts.emptyLead}
+          </Empty>
+        }
+      />
+      {cancelling && <Cancel recovery={cancelling} onClose={() => setCancelling(null)} />}
+    </>
+  );
+}
+
+const columnsWith = (
+  cancel: ((recovery: WebhookRecovery) => void) | null,
+): readonly Column<WebhookRecovery>[] => [
+  {
+    title: texts.what,
+    cell: ({ filters: { status, types } }) => (
+      <>
+        {listed(status.map((each) => webhooks.log.statuses[each]))}
+        <span className="second">{types === null ? webhooks.allTypes : listed(types)}</span>
+      </>
+    ),
+  },
+  {
+    title: texts.status,
+    cell: ({ status }) => <Status tone={TONES[status]} label={texts.statuses[status]} />,
+  },
+  { title: texts.progress, isWide: true, cell: (recovery) => <Progress recovery={recovery} /> },
+  { title: texts.queued, isFigure: true, cell: ({ queued_count }) => whole(queued_count) },
+  {
+    title: texts.skipped,
+    isFigure: true,
+    isWide: true,
+    cell: ({ skipped_count }) => whole(skipped_count),
+  },
+  { title: texts.begun, isWide: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    title: texts.cancel,
+    cell: (recovery) =>
+      cancel !== null &&
+      ['pending', 'running', 'paused'].includes(recovery.status) && (
+        <Button kind="quiet" onPress={() => cancel(recovery)}>
+          {texts.cancel}
+        </Button>
+      ),
+  },
+];
+
+/** How much of the time between its bounds was looked at. */
+function Progress({ recovery: { filters, processed_until, status } }: { recovery: WebhookRecovery }) {
+  const [since, until] = [Date.parse(filters.since), Date.parse(filters.until)];
+  const at = processed_until === null ? since : Date.parse(processed_until);
+  const done = status === 'completed' ? 100 : Math.floor((100 * (at - since)) / Math.max(1, until - since));
+  return (
+    <>
+      <progress max={100} value={done} aria-label={texts.progress} /> {done} %
+    </>
+  );
+}
+
+function Cancel({ recovery, onClose }: { recovery: WebhookRecovery; onClose: () => void }) {
+  const cancelling = useWrite('cancelRecoveryOfWebhookEndpoint');
+  const done = () => {
+    toast(texts.cancelled);
+    onClose();
+  };
+  return (
+    <Confirm
+      title={texts.cancelTitle}
+      action={texts.cancelTitle}
+      isDangerous
+      isBusy={cancelling.isPending}
+      error={cancelling.error}
+      onClose={onClose}
+      onConfirm={() =>
+        cancelling.mutate({ path: [recovery.webhook_endpoint_id, recovery.id] }, { onSuccess: done })
+      }
+    >
+      <p>{texts.cancelling(recovery.queued_count)}</p>
+    </Confirm>
+  );
+}

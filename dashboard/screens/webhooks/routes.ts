@@ -1,0 +1,40 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../../app/root.tsx';
+import { number, oneOf, searchOf, text } from '../../app/search.ts';
+
+/** What the log is filtered by. `event` and `at` are the delivery that is open at the side. */
+const LOG = {
+  page: number,
+  status: oneOf(['pending', 'delivered', 'failed', 'held']),
+  type: text,
+  answer: oneOf(['2xx', '3xx', '4xx', '5xx', 'none']),
+  error: text,
+  id: text,
+  from: text,
+  until: text,
+  event: text,
+  at: text,
+} as const;
+
+const list = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/webhooks',
+  validateSearch: searchOf({ page: number, status: oneOf(['enabled', 'disabled']) }),
+  component: lazyRouteComponent(() => import('./list.tsx'), 'EndpointList'),
+});
+
+const log = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/webhooks/log',
+  validateSearch: searchOf(LOG),
+  component: lazyRouteComponent(() => import('./all.tsx'), 'WholeLog'),
+});
+
+const one = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/webhooks/$id',
+  validateSearch: searchOf({ ...LOG, view: oneOf(['log', 'recoveries', 'settings']) }),
+  component: lazyRouteComponent(() => import('./endpoint.tsx'), 'EndpointScreen'),
+});
+
+export const webhookRoutes = [list, log, one] as const;

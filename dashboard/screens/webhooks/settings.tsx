@@ -1,0 +1,161 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import type { WebhookEndpoint } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
+import { useRead, useWrite } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Problem } from '../../parts/feedback.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { Confirm } from '../../parts/overlay.tsx';
+import { Card, Facts } from '../../parts/page.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { listed } from '../../texts/common.ts';
+import { webhooks as texts } from '../../texts/webhooks.ts';
+import { EndpointSecret } from './secret.tsx';
+import { TypesField } from './types.tsx';
+
+/** What an endpoint gets and how; its secret; its end. */
+export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
+  const may = useMay();
+  if (!may.write) return <Seen endpoint={endpoint} />;
+  return (
+    <div className="endpoint-form">
+      <Change endpoint={endpoint} />
+      <EndpointSecret endpoint={endpoint.id} />
+      <End endpoint={endpoint} />
+    </div>
+  );
+}
+
+function Seen({ endpoint: { event_types, rate_limit, headers } }: { endpoint: WebhookEndpoint }) {
+  return (
+    <Card>
+      <Facts
+        rows={[
+          [texts.fields.types, event_types === null ? texts.allTypes : listed(event_types)],
+          [texts.fields.rate, rate_limit ?? '—'],
+          [texts.fields.headers, headers.length === 0 ? '—' : listed(headers)],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
+  const saving = useWrite('changeWebhookEndpoint');
+  const [url, setUrl] = useState(endpoint.url);
+  const [description, setDescription] = useState(endpoint.description ?? '');
+  const [rate, setRate] = useState(endpoint.rate_limit === null ? '' : String(endpoint.rate_limit));
+  const [types, setTypes] = useState(endpoint.event_types);
+  const isRateGood = rate === '' || /^[1-9]\d{0,5}$/.test(rate);
+  const isGood = isRateGood && url.trim() !== '' && types?.length !== 0;
+  const body = {
+    url: url.trim(),
+    description: description.trim() || null,
+    rate_limit: rate === '' ? null : Number(rate),
+    event_types: types,
+  };
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isGood || saving.isPending) return;
+    saving.mutate({ path: [endpoint.id], body }, { onSuccess: () => toast(texts.fields.saved) });
+  };
+  return (
+    <form onSubmit={save}>
+      <Card>
+        <TextField label={texts.fields.url} hint={texts.fields.urlHint} value={url} onChange={setUrl} />
+        <TextField
+          label={texts.fields.description}
+          value={description}
+          onChange={setDescription}
+          isOptional
+        />
+        <TextField
+          label={texts.fields.rate}
+          hint={texts.fields.rateHint}
+          value={rate}
+          onChange={setRate}
+          problem={isRateGood ? null : texts.fields.badRate}
+          isOptional
+        />
+        <TypesField types={types} onChange={setTypes} />
+        {endpoint.headers.length > 0 && (
+          <p className="hint">
+            {texts.fields.headers}: {listed(endpoint.headers)}. {texts.fields.headersHint}
+          </p>
+        )}
+        {saving.error && <Problem error={saving.error} />}
+        <div className="buttons form-end">
+          <Button kind="primary" type="submit" isBusy={saving.isPending} isDisabled={!isGood}>
+            {texts.fields.save}
+          </Button>
+        </div>
+      </Card>
+    </form>
+  );
+}
+
+function End({ endpoint: { id, status } }: { endpoint: WebhookEndpoint }) {
+  const navigate = useNavigate();
+  const [asked, ask] = useState<'disable' | 'remove' | null>(null);
+  const changing = useWrite('changeWebhookEndpoint');
+  const removing = useWrite('deleteWebhookEndpoint');
+  const query = { status: 'pending', per_page: 1 } as const;
+  const waiting = useRead('listEventsOfWebhookEndpoint', { path: [id], query }).data?.pagination.total ?? 0;
+  const close = () => ask(null);
+  const set = (next: 'enabled' | 'disabled') =>
+    changing.mutate(
+      { path: [id], body: { status: next } },
+      {
+        onSuccess: () => {
+          toast(texts[next]);
+          close();
+        },
+      },
+    );
+  const removed = () => {
+    toast(texts.removed);
+    void navigate({ to: '/webhooks' });
+  };
+  return (
+    <Card>
+      <div className="buttons">
+        {status === 'enabled' ? (
+          <Button onPress={() => ask('disable')}>{texts.disable}</Button>
+        ) : (
+          <Button isBusy={changing.isPending} onPress={() => set('enabled')}>
+            {texts.enable}
+          </Button>
+        )}
+        <Button kind="danger" onPress={() => ask('remove')}>
+          {texts.remove}
+        </Button>
+      </div>
+      {asked === 'disable' && (
+        <Confirm
+          title={texts.disable}
+          action={texts.disable}
+          isBusy={changing.isPending}
+          error={changing.error}
+          onClose={close}
+          onConfirm={() => set('disabled')}
+        >
+          <p>{texts.disabling}</p>
+        </Confirm>
+      )}
+      {asked === 'remove' && (
+        <Confirm
+          title={texts.remove}
+          action={texts.remove}
+          isDangerous
+          isBusy={removing.isPending}
+          error={removing.error}
+          onClose={close}
+          onConfirm={() => removing.mutate({ path: [id] }, { onSuccess: removed })}
+        >
+          <p>{texts.removing(texts.waitingEvents(waiting))}</p>
+        </Confirm>
+      )}
+    </Card>
+  );
+}

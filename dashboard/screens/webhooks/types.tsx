@@ -1,0 +1,71 @@
+import { useState } from 'react';
+import { useRead } from '../../data/queries.ts';
+import { Problem } from '../../parts/feedback.tsx';
+import { Checkbox, SelectField, TextArea, TextField } from '../../parts/field.tsx';
+import { webhooks } from '../../texts/webhooks.ts';
+import './webhooks.css';
+
+const texts = webhooks.fields;
+
+/** The types that an endpoint gets: all of them, or some of the catalogue and patterns of one's own. null = all. */
+export function TypesField({
+  types,
+  onChange,
+}: {
+  types: readonly string[] | null;
+  onChange: (types: readonly string[] | null) => void;
+}) {
+  const { data, error } = useRead('listEventTypes', { query: { per_page: 100 } });
+  const [search, setSearch] = useState('');
+  const catalogue = data?.data ?? [];
+  const known = new Set(catalogue.map(({ type }) => type));
+  const chosen = new Set(types);
+  const found = catalogue.filter(({ type, description }) =>
+    `${type} ${description}`.toLowerCase().includes(search.trim().toLowerCase()),
+  );
+  const [own, setOwn] = useState(() => (types ?? []).filter((type) => data && !known.has(type)).join('\n'));
+  const toggle = (type: string, isOn: boolean) =>
+    onChange(isOn ? [...chosen, type] : [...chosen].filter((each) => each !== type));
+  const setOthers = (text: string) => {
+    setOwn(text);
+    onChange([...[...chosen].filter((type) => known.has(type)), ...text.split(/\s+/).filter(Boolean)]);
+  };
+  return (
+    <>
+      <SelectField
+        label={texts.types}
+        value={types === null ? 'all' : 'some'}
+        options={[
+          { value: 'all', label: texts.everything },
+          { value: 'some', label: texts.chosen },
+        ]}
+        onChange={(value) => onChange(value === 'all' ? null : [])}
+      />
+      {types !== null && (
+        <>
+          {error && <Problem error={error} />}
+          <TextField label={texts.find} value={search} onChange={setSearch} isOptional />
+          <fieldset className="types">
+            <legend className="hidden-text">{texts.types}</legend>
+            {found.map(({ type, description }) => (
+              <div key={type}>
+                <Checkbox label={type} isChecked={chosen.has(type)} onChange={(isOn) => toggle(type, isOn)} />
+                <p className="hint">{description}</p>
+              </div>
+            ))}
+            {found.length === 0 && data && <p className="soft">{texts.noType}</p>}
+          </fieldset>
+          <TextArea
+            label={texts.own}
+            hint={texts.ownHint}
+            value={own}
+            onChange={setOthers}
+            rows={2}
+            isCode
+            isOptional
+          />
+        </>
+      )}
+    </>
+  );
+}
