@@ -211,6 +211,7 @@ export const events = {
   filtered: 'No event fits these filters.',
   sentTo: 'Sent to',
   notSentTo: 'Not sent to',
+  why: 'Why not',
   sentNowhere: 'No endpoint was to get it.',
   reasons: {
     made_later: 'The endpoint was added after the event.',

@@ -78,6 +78,12 @@ inChromium('webhooks', (chromium) => {
   test('a secret is rotated with its overlap told; a test event arrives', async () => {
     const ada = await atDashboard(chromium, world, { path: `/webhooks/${endpoint.id}?view=settings` });
     const { page } = ada;
+    await page.getByLabel(/^Types of your own/).fill('order.*');
+    await page.getByRole('button', { name: 'Save the endpoint' }).click();
+    await page.getByText('The endpoint was saved.').waitFor();
+    await page.reload();
+    expect(await page.getByLabel(/^Types of your own/).inputValue()).toBe('order.*');
+    expect(await page.getByRole('checkbox', { name: 'affiliate.created' }).isChecked()).toBe(true);
     await page.getByRole('button', { name: 'Make a new secret' }).click();
     const asked = page.getByRole('dialog', { name: 'Make a new secret' });
     await asked.getByText('During the overlap they carry both signatures').waitFor();

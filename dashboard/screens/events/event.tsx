@@ -57,7 +57,7 @@ const NOT_SENT: readonly Column<NotSent>[] = [
       </Link>
     ),
   },
-  { title: texts.notSentTo, cell: ({ reason }) => texts.reasons[reason] },
+  { title: texts.why, cell: ({ reason }) => texts.reasons[reason] },
 ];
 
 /** /events/{id}: what was published, to whom it went, and why not to the others */

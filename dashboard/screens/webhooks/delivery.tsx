@@ -136,7 +136,7 @@ function Attempt({
         </span>
       </summary>
       <div className="attempt-inside">
-        {!isGood && <p>{plain(attempt.error_message ?? '')}</p>}
+        {response_status === null && <p>{plain(attempt.error_message ?? '')}</p>}
         <h4>{texts.request}</h4>
         <p className="code-line">
           <code>POST {plain(attempt.url)}</code>

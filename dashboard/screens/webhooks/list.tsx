@@ -38,7 +38,12 @@ const COLUMNS: readonly Column<WebhookEndpoint>[] = [
     ),
   },
   { title: texts.status, cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
-  { title: texts.waiting, isFigure: true, cell: ({ id }) => <Counted endpoint={id} status="pending" /> },
+  {
+    title: texts.waiting,
+    isWide: true,
+    isFigure: true,
+    cell: ({ id, status }) => <Counted endpoint={id} status={status === 'enabled' ? 'pending' : 'held'} />,
+  },
   { title: texts.failed, isFigure: true, cell: ({ id }) => <Counted endpoint={id} status="failed" /> },
   {
     title: texts.failingSince,

@@ -100,7 +100,7 @@ function End({ endpoint: { id, status } }: { endpoint: WebhookEndpoint }) {
   const [asked, ask] = useState<'disable' | 'remove' | null>(null);
   const changing = useWrite('changeWebhookEndpoint');
   const removing = useWrite('deleteWebhookEndpoint');
-  const query = { status: 'pending', per_page: 1 } as const;
+  const query = { status: status === 'enabled' ? 'pending' : 'held', per_page: 1 } as const;
   const waiting = useRead('listEventsOfWebhookEndpoint', { path: [id], query }).data?.pagination.total ?? 0;
   const close = () => ask(null);
   const set = (next: 'enabled' | 'disabled') =>

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import type { EventType } from '../../../src/client/api.ts';
 import { useRead } from '../../data/queries.ts';
 import { Problem } from '../../parts/feedback.tsx';
 import { Checkbox, SelectField, TextArea, TextField } from '../../parts/field.tsx';
@@ -16,14 +17,41 @@ export function TypesField({
   onChange: (types: readonly string[] | null) => void;
 }) {
   const { data, error } = useRead('listEventTypes', { query: { per_page: 100 } });
+  const isSome = types !== null;
+  return (
+    <>
+      <SelectField
+        label={texts.types}
+        value={isSome ? 'some' : 'all'}
+        options={[
+          { value: 'all', label: texts.everything },
+          { value: 'some', label: texts.chosen },
+        ]}
+        onChange={(value) => onChange(value === 'all' ? null : [])}
+      />
+      {isSome && error && <Problem error={error} />}
+      {isSome && data && <Some catalogue={data.data} types={types} onChange={onChange} />}
+    </>
+  );
+}
+
+/** The types of the catalogue with a tick each, and what else is subscribed to as text. */
+function Some({
+  catalogue,
+  types,
+  onChange,
+}: {
+  catalogue: readonly EventType[];
+  types: readonly string[];
+  onChange: (types: readonly string[]) => void;
+}) {
   const [search, setSearch] = useState('');
-  const catalogue = data?.data ?? [];
   const known = new Set(catalogue.map(({ type }) => type));
   const chosen = new Set(types);
   const found = catalogue.filter(({ type, description }) =>
     `${type} ${description}`.toLowerCase().includes(search.trim().toLowerCase()),
   );
-  const [own, setOwn] = useState(() => (types ?? []).filter((type) => data && !known.has(type)).join('\n'));
+  const [own, setOwn] = useState(() => types.filter((type) => !known.has(type)).join('\n'));
   const toggle = (type: string, isOn: boolean) =>
     onChange(isOn ? [...chosen, type] : [...chosen].filter((each) => each !== type));
   const setOthers = (text: string) => {
@@ -32,40 +60,26 @@ export function TypesField({
   };
   return (
     <>
-      <SelectField
-        label={texts.types}
-        value={types === null ? 'all' : 'some'}
-        options={[
-          { value: 'all', label: texts.everything },
-          { value: 'some', label: texts.chosen },
-        ]}
-        onChange={(value) => onChange(value === 'all' ? null : [])}
+      <TextField label={texts.find} value={search} onChange={setSearch} isOptional />
+      <fieldset className="types">
+        <legend className="hidden-text">{texts.types}</legend>
+        {found.map(({ type, description }) => (
+          <div key={type}>
+            <Checkbox label={type} isChecked={chosen.has(type)} onChange={(isOn) => toggle(type, isOn)} />
+            <p className="hint">{description}</p>
+          </div>
+        ))}
+        {found.length === 0 && <p className="soft">{texts.noType}</p>}
+      </fieldset>
+      <TextArea
+        label={texts.own}
+        hint={texts.ownHint}
+        value={own}
+        onChange={setOthers}
+        rows={2}
+        isCode
+        isOptional
       />
-      {types !== null && (
-        <>
-          {error && <Problem error={error} />}
-          <TextField label={texts.find} value={search} onChange={setSearch} isOptional />
-          <fieldset className="types">
-            <legend className="hidden-text">{texts.types}</legend>
-            {found.map(({ type, description }) => (
-              <div key={type}>
-                <Checkbox label={type} isChecked={chosen.has(type)} onChange={(isOn) => toggle(type, isOn)} />
-                <p className="hint">{description}</p>
-              </div>
-            ))}
-            {found.length === 0 && data && <p className="soft">{texts.noType}</p>}
-          </fieldset>
-          <TextArea
-            label={texts.own}
-            hint={texts.ownHint}
-            value={own}
-            onChange={setOthers}
-            rows={2}
-            isCode
-            isOptional
-          />
-        </>
-      )}
     </>
   );
 }
