@@ -27,6 +27,8 @@ const firstAffiliate = async (api: Api) => {
 const refunded = async (api: Api) => {
   const { body } = await api.get('/v2/affiliates/refunds?status=applied');
   return `/commissions?open=${body.data[0]?.refunds[0]?.commission.id ?? 'com_none'}`;
+};
+
 const endpoint = async (api: Api) => {
   const { body } = await api.get('/v2/webhook-endpoints');
   return `/webhooks/${body.data[0]?.id ?? 'we_none'}`;
