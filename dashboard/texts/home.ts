@@ -26,8 +26,6 @@ export const home = {
     preview: 'Preview a payout',
   },
   attention: {
-    title: 'Needs attention',
-    nothing: 'Nothing needs you.',
     destination: (number: number) =>
       `${count(number, 'affiliate')} with money and no destination in a currency`,
     endpoints: (number: number) => `${count(number, 'webhook endpoint')} disabled`,

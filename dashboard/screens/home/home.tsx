@@ -1,5 +1,4 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import type { AffiliateBalances, OwedBalance } from '../../../src/client/api.ts';
 import { useRead } from '../../data/queries.ts';
 import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
@@ -35,7 +34,7 @@ type State = keyof typeof texts.owed.states;
 const STATES = Object.keys(texts.owed.states) as State[];
 
 /** The rows that a state of what is owed is of. */
-function StateLink({ state, payout }: { state: State; payout?: ReactNode }) {
+function StateLink({ state }: { state: State }) {
   const name = texts.owed.states[state];
   if (state === 'on_hold') {
     return (
@@ -59,7 +58,14 @@ function StateLink({ state, payout }: { state: State; payout?: ReactNode }) {
     );
   }
   if (state === 'payable') return <Link to="/payouts/new">{name}</Link>;
-  return payout ?? name;
+  if (state === 'in_payout') {
+    return (
+      <Link to="/payouts" search={{ status: 'unpaid' }}>
+        {name}
+      </Link>
+    );
+  }
+  return name;
 }
 
 /** What is owed, a row a state and a column a currency. */
