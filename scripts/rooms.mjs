@@ -62,6 +62,12 @@ export const ROOMS = [
   ['money/analytics', 'what happened to commissions over time', ['money/ledger']],
   ['money/reports', 'what was paid and what is owed', ['money/affiliates', 'money/ledger', 'money/files']],
 
+  [
+    'money/imports',
+    'files of any shape: dialect, mapping, what came of them, and undoing it',
+    ['money/affiliates', 'money/commissions', 'money/ledger', 'money/files', 'money/payouts'],
+  ],
+
   ['webhooks', 'who hears of what happened', ['people', 'outbox', 'contract', 'db', 'kernel']],
   ['webhooks/types', 'names of event types, and which subscription covers which', []],
   ['webhooks/log', 'deliveries and their attempts', ['webhooks/types']],

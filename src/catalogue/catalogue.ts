@@ -2,6 +2,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { strict, timestamp } from '../contract/schemas.ts';
 import { affiliate } from '../money/affiliates/record.ts';
 import { commission, importedCommissions } from '../money/commissions/record.ts';
+import { importRecord } from '../money/imports/record.ts';
 import { payoutSummary } from '../money/ledger/payout-record.ts';
 import type { EventType } from '../outbox/event-types.ts';
 import { webhookEndpoint } from '../webhooks/endpoints/record.ts';
@@ -80,6 +81,16 @@ export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {
     data: affiliate,
     example: examples.affiliateUpdated,
     at: examples.affiliateUpdated.updated_at,
+  }),
+  'affiliate.deleted': entry({
+    data: affiliate,
+    example: examples.affiliateCreated,
+    at: examples.UNDONE_AT,
+  }),
+  'import.undone': entry({
+    data: importRecord,
+    example: examples.importUndone,
+    at: examples.UNDONE_AT,
   }),
   'webhook_endpoint.disabled': entry({
     data: webhookEndpoint,

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import type { affiliate } from '../money/affiliates/record.ts';
 import type { commission } from '../money/commissions/record.ts';
+import type { importRecord } from '../money/imports/record.ts';
 import type { payoutSummary } from '../money/ledger/payout-record.ts';
 import type { webhookEndpoint } from '../webhooks/endpoints/record.ts';
 
@@ -133,6 +134,46 @@ export const commissionsImported = {
   totals: [{ currency: 'usd', amount: 12000, count: 4 }],
 };
 export const IMPORTED_AT = '2026-08-10T06:15:22.337Z';
+
+export const UNDONE_AT = '2026-08-10T06:31:40.118Z';
+export const importUndone: Static<typeof importRecord> = {
+  id: 'imp_019fea4fbde1756c8e4a3b0d1f6272a0',
+  object: 'import',
+  kind: 'commissions',
+  status: 'undone',
+  file: {
+    name: 'commissions.csv',
+    bytes: 412,
+    sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  },
+  dialect: {
+    encoding: 'utf-8',
+    separator: 'comma',
+    line_end: 'crlf',
+    decimal: 'point',
+    dates: 'iso',
+    last_line: 'ended',
+  },
+  mapping: {
+    'Affiliate Email': 'affiliate_email',
+    Commission: 'amount',
+    'Order ID': 'order_id',
+    Notes: 'ignore',
+  },
+  guessed: [],
+  lines: 4,
+  created: 3,
+  updated: 0,
+  unchanged: 1,
+  skipped: 0,
+  failed: 0,
+  payouts: 0,
+  totals: commissionsImported.totals,
+  created_by: 'usr_019b8a3f21c4715d8a09b6e2f4d7c311',
+  created_at: IMPORTED_AT,
+  undone_by: 'usr_019b8a3f21c4715d8a09b6e2f4d7c311',
+  undone_at: UNDONE_AT,
+};
 
 /** What Ada sold in August: the sale above, less its refund, and one of 40.00 USD. */
 export const payoutCreated: Static<typeof payoutSummary> = {

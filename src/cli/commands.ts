@@ -83,6 +83,11 @@ const COMMANDS: readonly (Group | Alone)[] = [
     load: async () => (await import('./commissions/commands.ts')).addCommissions,
   },
   {
+    name: 'imports',
+    about: 'imports: files that came in, and taking one back',
+    load: async () => (await import('./imports/commands.ts')).addImports,
+  },
+  {
     name: 'refunds',
     about: 'refunds, by the order in the shop',
     load: async () => (await import('./refunds/commands.ts')).addRefunds,

@@ -106,6 +106,16 @@ export interface AffiliateCreatedEvent {
   readonly data: Affiliate;
 }
 
+export interface AffiliateDeletedEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'affiliate.deleted';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: Affiliate;
+}
+
 export interface AffiliateImport {
   readonly object: 'affiliate_import';
   readonly dry_run: boolean;
@@ -796,6 +806,224 @@ export type ExclusionReason =
 export type GrantEnd = 'merchant' | 'application' | 'reuse' | 'deleted' | 'user_removed' | 'user_not_owner';
 
 export type GrantStatus = 'active' | 'revoked';
+
+export interface Import {
+  readonly id: string;
+  readonly object: 'import';
+  readonly kind: 'affiliates' | 'commissions';
+  readonly status: 'completed' | 'undone';
+  readonly file: ImportedFile;
+  readonly dialect: ImportDialect;
+  /** column to field, or to `ignore`; field to a constant */
+  readonly mapping: Readonly<
+    Record<
+      string,
+      | string
+      | {
+          readonly constant: string;
+        }
+    >
+  >;
+  /** what nobody had said, in words */
+  readonly guessed: readonly string[];
+  /** lines read */
+  readonly lines: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** left out, because their status says that they are not owed */
+  readonly skipped: number;
+  /** bad lines */
+  readonly failed: number;
+  /** paid payouts made of lines that were paid elsewhere */
+  readonly payouts: number;
+  /** sums of the good lines */
+  readonly totals: readonly {
+    /** ISO 4217, lower case */
+    readonly currency: string;
+    /** minor units of the currency beside it */
+    readonly amount: number;
+    readonly count: number;
+  }[];
+  readonly created_by: string;
+  readonly created_at: Timestamp;
+  readonly undone_by: string | null;
+  readonly undone_at: Timestamp | null;
+}
+
+export interface ImportColumn {
+  readonly column: string;
+  /** null = ignored */
+  readonly field: string | null;
+  /** how it is known */
+  readonly source: 'given' | 'saved' | 'exact' | 'synonym' | 'values' | 'none';
+  readonly samples: readonly string[];
+}
+
+export interface ImportCounts {
+  /** lines read */
+  readonly lines: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** left out, because their status says that they are not owed */
+  readonly skipped: number;
+  /** bad lines */
+  readonly failed: number;
+  /** paid payouts made of lines that were paid elsewhere */
+  readonly payouts: number;
+  /** sums of the good lines */
+  readonly totals: readonly {
+    /** ISO 4217, lower case */
+    readonly currency: string;
+    /** minor units of the currency beside it */
+    readonly amount: number;
+    readonly count: number;
+  }[];
+  /** what is wrong with the first 1,000 bad lines */
+  readonly errors: readonly ImportError[];
+}
+
+export interface ImportDialect {
+  readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+  readonly separator: 'comma' | 'semicolon' | 'tab' | 'bar';
+  readonly line_end: 'lf' | 'crlf' | 'cr' | 'mixed' | null;
+  readonly decimal: 'point' | 'comma';
+  readonly dates: 'iso' | 'dmy' | 'mdy';
+  /** open: it has no line end, and the file was said to be whole */
+  readonly last_line: 'ended' | 'open';
+}
+
+export interface ImportError {
+  /** the header is line 1 */
+  readonly line: number;
+  /** the column of the file */
+  readonly column: string | null;
+  readonly message: string;
+}
+
+export interface ImportMapping {
+  readonly name: string;
+  readonly object: 'import_mapping';
+  readonly kind: 'affiliates' | 'commissions';
+  /** of the files it is for, in lower case */
+  readonly columns: readonly string[];
+  /** column to field, or to `ignore`; field to a constant */
+  readonly mapping: Readonly<
+    Record<
+      string,
+      | string
+      | {
+          readonly constant: string;
+        }
+    >
+  >;
+  /** what is said of such files beside */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly updated_at: Timestamp;
+}
+
+export interface ImportPreview {
+  readonly object: 'import_preview';
+  readonly kind: 'affiliates' | 'commissions';
+  readonly file: ImportedFile;
+  readonly dialect: ImportDialect;
+  /** column to field, or to `ignore`; field to a constant */
+  readonly mapping: Readonly<
+    Record<
+      string,
+      | string
+      | {
+          readonly constant: string;
+        }
+    >
+  >;
+  /** the saved mapping that was used */
+  readonly mapping_name: string | null;
+  readonly columns: readonly ImportColumn[];
+  /** what nobody had said, in words */
+  readonly guessed: readonly string[];
+  /** what must be answered before the file can be imported */
+  readonly questions: readonly ImportQuestion[];
+  /** the first lines as they are read; `fields` is empty for one that is left out */
+  readonly rows: readonly ImportRow[];
+  readonly report: ImportCounts | null;
+}
+
+export interface ImportQuestion {
+  readonly about: 'dates' | 'decimal' | 'mapping' | 'paid';
+  readonly message: string;
+  readonly choices: readonly {
+    readonly label: string;
+    /** what the next request says: parameters; `mapping` as JSON to merge into it */
+    readonly query: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+export interface ImportReport {
+  readonly object: 'import_report';
+  /** null in a dry run */
+  readonly import_id: string | null;
+  readonly dry_run: boolean;
+  readonly kind: 'affiliates' | 'commissions';
+  readonly file: ImportedFile;
+  readonly dialect: ImportDialect;
+  /** column to field, or to `ignore`; field to a constant */
+  readonly mapping: Readonly<
+    Record<
+      string,
+      | string
+      | {
+          readonly constant: string;
+        }
+    >
+  >;
+  /** what nobody had said, in words */
+  readonly guessed: readonly string[];
+  /** lines read */
+  readonly lines: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** left out, because their status says that they are not owed */
+  readonly skipped: number;
+  /** bad lines */
+  readonly failed: number;
+  /** paid payouts made of lines that were paid elsewhere */
+  readonly payouts: number;
+  /** sums of the good lines */
+  readonly totals: readonly {
+    /** ISO 4217, lower case */
+    readonly currency: string;
+    /** minor units of the currency beside it */
+    readonly amount: number;
+    readonly count: number;
+  }[];
+  /** what is wrong with the first 1,000 bad lines */
+  readonly errors: readonly ImportError[];
+}
+
+export interface ImportRow {
+  readonly line: number;
+  readonly fields: Readonly<Record<string, string | null>>;
+}
+
+export interface ImportUndoneEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'import.undone';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  readonly data: Import;
+}
+
+export interface ImportedFile {
+  readonly name: string | null;
+  readonly bytes: number;
+  /** hexadecimal */
+  readonly sha256: string;
+}
 
 export type LegalType = 'person' | 'business';
 
@@ -2369,6 +2597,83 @@ export interface ListRefundsQuery extends PageQuery {
   readonly 'occurred_at[lt]'?: string | undefined;
 }
 
+export interface PreviewImportQuery {
+  readonly kind: 'affiliates' | 'commissions';
+  /**
+   * JSON: `{"Column of the file": "field"}`, `"ignore"` for a column to leave out, and `{"field": {"constant":
+   * "usd"}}` for what stands in every line; or the name of a mapping that was saved. Columns it does not name
+   * are guessed
+   */
+  readonly mapping?: string | undefined;
+  readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | undefined;
+  readonly separator?: 'comma' | 'semicolon' | 'tab' | 'bar' | undefined;
+  readonly decimal?: 'point' | 'comma' | undefined;
+  readonly dates?: 'iso' | 'dmy' | 'mdy' | undefined;
+  readonly paid?: 'import' | 'skip' | undefined;
+  /** shown in the record */
+  readonly file_name?: string | undefined;
+}
+
+export interface CreateImportQuery {
+  readonly kind: 'affiliates' | 'commissions';
+  /**
+   * JSON: `{"Column of the file": "field"}`, `"ignore"` for a column to leave out, and `{"field": {"constant":
+   * "usd"}}` for what stands in every line; or the name of a mapping that was saved. Columns it does not name
+   * are guessed
+   */
+  readonly mapping?: string | undefined;
+  readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | undefined;
+  readonly separator?: 'comma' | 'semicolon' | 'tab' | 'bar' | undefined;
+  readonly decimal?: 'point' | 'comma' | undefined;
+  readonly dates?: 'iso' | 'dmy' | 'mdy' | undefined;
+  readonly paid?: 'import' | 'skip' | undefined;
+  /** shown in the record */
+  readonly file_name?: string | undefined;
+  readonly dry_run?: boolean | undefined;
+  readonly partial?: boolean | undefined;
+  readonly accept_guesses?: boolean | undefined;
+  /** saves the mapping for files with the same header */
+  readonly save_as?: string | undefined;
+}
+
+export interface ListImportsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
+  readonly kind?: 'affiliates' | 'commissions' | undefined;
+  readonly status?: 'completed' | 'undone' | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[lt]'?: string | undefined;
+}
+
+export interface DownloadBadLinesQuery {
+  readonly kind: 'affiliates' | 'commissions';
+  /**
+   * JSON: `{"Column of the file": "field"}`, `"ignore"` for a column to leave out, and `{"field": {"constant":
+   * "usd"}}` for what stands in every line; or the name of a mapping that was saved. Columns it does not name
+   * are guessed
+   */
+  readonly mapping?: string | undefined;
+  readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | undefined;
+  readonly separator?: 'comma' | 'semicolon' | 'tab' | 'bar' | undefined;
+  readonly decimal?: 'point' | 'comma' | undefined;
+  readonly dates?: 'iso' | 'dmy' | 'mdy' | undefined;
+  readonly paid?: 'import' | 'skip' | undefined;
+  /** shown in the record */
+  readonly file_name?: string | undefined;
+}
+
+export interface ListImportMappingsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `name` */
+  readonly sort?: 'name' | '-name' | 'updated_at' | '-updated_at' | undefined;
+  readonly kind?: 'affiliates' | 'commissions' | undefined;
+}
+
 export interface ListWebhookEndpointsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
@@ -2775,11 +3080,11 @@ export interface Operations {
     readonly result: CommissionAnalytics;
   };
   /**
-   * Import affiliates from CSV. Creates or updates affiliates, matched by external_id, else by e-mail. Columns:
-   * external_id, email (required), name_first, name_last, slug, paypal_email, payout_method,
-   * is_ready_for_payout, status, legal_type, country. A missing column is left unchanged, an empty cell clears.
-   * One transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run` reports and
-   * writes nothing.
+   * Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns: external_id, email
+   * (required), name_first, name_last, slug, paypal_email, payout_method, is_ready_for_payout, status,
+   * legal_type, country. A column that is not there is left unchanged, an empty cell clears. One transaction: a
+   * bad line stops the import with nothing written, unless `partial`; `dry_run` reports and writes nothing.
+   * Files of another shape go to `/v2/imports`.
    */
   readonly importAffiliates: {
     readonly query?: ImportAffiliatesQuery;
@@ -2871,7 +3176,7 @@ export interface Operations {
    * affiliate_external_id; program_id, type, currency, amount, sale_amount, rate_bps, order_id, order_line_id,
    * customer_email, product_id, product_name, description, occurred_at. Amounts are decimal (`31.90`). Any size,
    * one transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run` reports every
-   * bad line and the sums and writes nothing.
+   * bad line and the sums and writes nothing. Files of another shape go to `/v2/imports`.
    */
   readonly importCommissions: {
     readonly query?: ImportCommissionsQuery;
@@ -2960,6 +3265,67 @@ export interface Operations {
     readonly body: CreateAdjustmentBody;
     readonly header: 'Idempotency-Key';
     readonly result: Commission;
+  };
+  /**
+   * Look at a file before importing it. The file may be UTF-8, UTF-16 or Windows-1252, with commas, semicolons,
+   * tabs or bars, with columns of any name and order: what the request does not say is guessed from the bytes,
+   * the names of the columns and the values. The answer says how the file would be read, what of that was
+   * guessed, what must be asked, and what importing it would do. Nothing is changed.
+   */
+  readonly previewImport: {
+    readonly query: PreviewImportQuery;
+    readonly body: Upload;
+    readonly header: 'Idempotency-Key';
+    readonly result: ImportPreview;
+  };
+  /**
+   * Import a file of any shape. The file may be UTF-8, UTF-16 or Windows-1252, with commas, semicolons, tabs or
+   * bars, with columns of any name and order: what the request does not say is guessed from the bytes, the names
+   * of the columns and the values. Guesses are taken with `accept_guesses` only, and what could be read in two
+   * ways and is about money is never guessed. One transaction: a bad line stops the import with nothing written,
+   * unless `partial`; `dry_run` reports and writes nothing. Commissions that were paid elsewhere (`paid_at`)
+   * come in as paid, in past payouts of which no event tells.
+   */
+  readonly createImport: {
+    readonly query: CreateImportQuery;
+    readonly body: Upload;
+    readonly header: 'Idempotency-Key';
+    readonly result: ImportReport;
+  };
+  /** List imports. List imports. */
+  readonly listImports: {
+    readonly query?: ListImportsQuery;
+    readonly result: Page<Import>;
+  };
+  /**
+   * Get the bad lines of a file. As CSV: `line`, `error`, and the columns of the file; 100,000 lines at most.
+   * Correct them and import that file with the two columns ignored. Nothing is changed.
+   */
+  readonly downloadBadLines: {
+    readonly query: DownloadBadLinesQuery;
+    readonly body: Upload;
+    readonly header: 'Idempotency-Key';
+    readonly result: Download;
+  };
+  /** List saved mappings. A file with the header of one is read by it, unless the request says otherwise. */
+  readonly listImportMappings: {
+    readonly query?: ListImportMappingsQuery;
+    readonly result: Page<ImportMapping>;
+  };
+  /** Get an import. Get an import. */
+  readonly getImport: {
+    readonly path: [import_id: string];
+    readonly result: Import;
+  };
+  /**
+   * Undo an import. While nothing of it was paid, refunded, put into a payout or changed since. Commissions are
+   * voided and their external_ids are free again; affiliates it made are gone; affiliates it changed are as they
+   * were before. What came in as paid stays.
+   */
+  readonly undoImport: {
+    readonly path: [import_id: string];
+    readonly header: 'Idempotency-Key';
+    readonly result: Import;
   };
   /** List webhook endpoints. List webhook endpoints. */
   readonly listWebhookEndpoints: {
@@ -3499,6 +3865,24 @@ export const OPERATIONS = {
     takes: ['body'],
     gives: 'record',
   },
+  previewImport: { method: 'POST', path: '/v2/imports/preview', takes: ['file', 'query'], gives: 'record' },
+  createImport: { method: 'POST', path: '/v2/imports', takes: ['file', 'query'], gives: 'record' },
+  listImports: { method: 'GET', path: '/v2/imports', takes: ['query'], gives: 'page', order: 'id' },
+  downloadBadLines: {
+    method: 'POST',
+    path: '/v2/imports/bad-lines',
+    takes: ['file', 'query'],
+    gives: 'file',
+  },
+  listImportMappings: {
+    method: 'GET',
+    path: '/v2/imports/mappings',
+    takes: ['query'],
+    gives: 'page',
+    order: 'name',
+  },
+  getImport: { method: 'GET', path: '/v2/imports/{import_id}', takes: [], gives: 'record' },
+  undoImport: { method: 'POST', path: '/v2/imports/{import_id}/undo', takes: [], gives: 'record' },
   listWebhookEndpoints: {
     method: 'GET',
     path: '/v2/webhook-endpoints',

@@ -129,6 +129,21 @@ export function resourcesOf({ method, send }: Calls) {
       hold: method('holdCommission'),
       unhold: method('unholdCommission'),
     },
+    /** Files of any shape, and what came of them. */
+    imports: {
+      /** How a file would be read, what must be asked, and what importing it would do; nothing is changed. */
+      preview: method('previewImport'),
+      /** Imports a file; guesses are taken with `accept_guesses` only. */
+      create: method('createImport'),
+      /** The bad lines of a file as CSV, with what is wrong with them. */
+      badLines: method('downloadBadLines'),
+      list: method('listImports'),
+      get: method('getImport'),
+      /** Takes an import back, while nothing of it was paid. */
+      undo: method('undoImport'),
+      /** Mappings that were saved. */
+      mappings: method('listImportMappings'),
+    },
     /** Refunds as a shop knows them. */
     refunds: {
       list: method('listRefunds'),

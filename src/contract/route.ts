@@ -93,6 +93,8 @@ export type Params<Path extends string> = { readonly [Name in ParamNames<Path>]:
 /** An uploaded file, complete on this machine before the transaction begins: a slow client holds no connection. */
 export interface Upload {
   readonly bytes: number;
+  /** SHA-256 of the bytes: what an Idempotency-Key is compared by. */
+  readonly digest: Buffer;
   open(): Readable;
 }
 

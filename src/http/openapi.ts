@@ -98,6 +98,7 @@ const TAGS: Readonly<Record<string, string>> = {
   affiliates: 'Who earns commissions, and where they are paid.',
   programs: 'Groups of commissions with a hold of their own.',
   commissions: 'What affiliates earned.',
+  imports: 'Files of any shape, and what became of them.',
   refunds: 'Sales that were refunded.',
   'webhook-endpoints': 'Where events are sent.',
   'webhook-events': 'The log of what was sent where, and with what result.',

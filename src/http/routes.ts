@@ -3,6 +3,7 @@ import type { Route } from '../contract/route.ts';
 import * as affiliates from '../money/affiliates/routes.ts';
 import * as analytics from '../money/analytics/routes.ts';
 import * as commissions from '../money/commissions/routes.ts';
+import * as imports from '../money/imports/routes.ts';
 import * as paymentFiles from '../money/payment-files/routes.ts';
 import * as payouts from '../money/payouts/routes.ts';
 import * as programs from '../money/programs/routes.ts';
@@ -49,7 +50,7 @@ export const ROUTES: readonly Route[] = [
   affiliates.balances,
   analytics.commissions,
   affiliates.create,
-  affiliates.importFile,
+  imports.importAffiliates,
   affiliates.get,
   affiliates.change,
   affiliates.getOwn,
@@ -61,7 +62,7 @@ export const ROUTES: readonly Route[] = [
   commissions.list,
   commissions.create,
   commissions.createMany,
-  commissions.importFile,
+  imports.importCommissions,
   commissions.get,
   commissions.voidOne,
   commissions.hold,
@@ -72,6 +73,13 @@ export const ROUTES: readonly Route[] = [
   refunds.get,
   refunds.reverse,
   commissions.adjust,
+  imports.preview,
+  imports.create,
+  imports.badLines,
+  imports.list,
+  imports.mappings,
+  imports.get,
+  imports.undo,
   webhookEndpoints.list,
   webhookEndpoints.create,
   webhookEndpoints.get,

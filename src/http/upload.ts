@@ -11,8 +11,6 @@ import type { AccountId } from '../kernel/ids.ts';
 const READ_BYTES = 1 << 16;
 
 export interface SpooledUpload extends Upload {
-  /** SHA-256 of the bytes: what an Idempotency-Key is compared by. */
-  readonly digest: Buffer;
   close(): Promise<void>;
 }
 

@@ -1,11 +1,19 @@
 import { isUtf8 } from 'node:buffer';
+import type { CsvEncoding } from './csv-dialect.ts';
 import { CsvError } from './csv-refusal.ts';
 
 /** What the files begin with (hexadecimal) that people give instead of a CSV file. */
-const SIGNATURES: readonly (readonly [begin: string, what: string])[] = [
+const FOREIGN: readonly (readonly [begin: string, what: string])[] = [
   ['504b0304', 'an Excel workbook or another zip file'],
   ['d0cf11e0', 'an old Excel workbook'],
   ['1f8b', 'packed with gzip: unpack it first'],
+  ['89504e47', 'an image (PNG)'],
+  ['ffd8ff', 'an image (JPEG)'],
+  ['47494638', 'an image (GIF)'],
+  ['25504446', 'a PDF'],
+];
+const SIGNATURES: readonly (readonly [begin: string, what: string])[] = [
+  ...FOREIGN,
   ['fffe', 'UTF-16'],
   ['feff', 'UTF-16'],
 ];
@@ -14,6 +22,9 @@ const SIGNATURE_BYTES = 4;
 const REPLACEMENT = '\uFFFD';
 const GENUINE = 'efbfbd';
 const BYTE_ORDER_MARK = '\uFEFF';
+
+/** Turns the pieces of a file, whatever characters they are cut in, into text. */
+type Decode = (piece: Buffer, isLast: boolean) => Decoded;
 
 /** Text that was read, and what is wrong with what stands right behind it. */
 interface Decoded {
@@ -26,7 +37,7 @@ interface Decoded {
  * are cut in. Other bytes, NUL and a byte order mark inside the file are wrong. Throws CsvError for a file that begins
  * as no CSV file does.
  */
-export function utf8Decoder(): (piece: Buffer, isLast: boolean) => Decoded {
+export function utf8Decoder(): Decode {
   let held: Buffer = Buffer.alloc(0);
   let isBegun = false;
   return (piece, isLast) => {
@@ -47,18 +58,101 @@ export function utf8Decoder(): (piece: Buffer, isLast: boolean) => Decoded {
 function refuseForeign(bytes: Buffer): void {
   const begin = bytes.toString('hex', 0, SIGNATURE_BYTES);
   const [, known] = SIGNATURES.find(([signature]) => begin.startsWith(signature)) ?? [];
-  // without a mark UTF-16 shows by every other byte of English letters
-  const what = known ?? (/^(00[^0].|[^0].00)/.test(begin) ? 'UTF-16' : null);
+  const what = known ?? (utf16Of(begin) === null ? null : 'UTF-16');
   if (what !== null) throw new CsvError(`the file is ${what}: ${SAVE_AS}`);
+}
+
+/** The UTF-16 that shows by every other byte of English letters where there is no mark; null when none does. */
+function utf16Of(begin: string): CsvEncoding | null {
+  if (/^00[^0]./.test(begin)) return 'utf-16be';
+  return /^[^0].00/.test(begin) ? 'utf-16le' : null;
+}
+
+/** What the first bytes of a file say of its encoding; null when they say nothing. Throws CsvError for what is no text. */
+export function encodingOfStart(
+  bytes: Buffer,
+): { readonly encoding: CsvEncoding; readonly isCertain: boolean } | null {
+  const begin = bytes.toString('hex', 0, SIGNATURE_BYTES);
+  const foreign = FOREIGN.find(([signature]) => begin.startsWith(signature));
+  if (foreign) throw new CsvError(`the file is ${foreign[1]}: ${SAVE_AS}`);
+  const marked = MARKS.find(([mark]) => begin.startsWith(mark));
+  if (marked) return { encoding: marked[1], isCertain: true };
+  const encoding = utf16Of(begin);
+  return encoding && { encoding, isCertain: false };
+}
+
+const MARKS: readonly (readonly [mark: string, encoding: CsvEncoding])[] = [
+  ['efbbbf', 'utf-8'],
+  ['fffe', 'utf-16le'],
+  ['feff', 'utf-16be'],
+];
+
+/** How the pieces of a file become text, by its encoding. */
+export function decoderOf(encoding: CsvEncoding): Decode {
+  if (encoding === 'utf-8') return utf8Decoder();
+  return encoding === 'windows-1252' ? windowsDecoder() : utf16Decoder(encoding);
+}
+
+/** UTF-16 (RFC 2781), with or without a byte order mark. */
+function utf16Decoder(encoding: 'utf-16le' | 'utf-16be'): Decode {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  let isBegun = false;
+  let bytes = 0;
+  return (piece, isLast) => {
+    bytes += piece.length;
+    if (!isBegun) {
+      const foreign = encodingOfStart(piece);
+      if (foreign?.isCertain && foreign.encoding !== encoding)
+        throw new CsvError(`the file is ${foreign.encoding}`);
+      isBegun = true;
+    }
+    if (isLast && bytes % 2 === 1) {
+      throw new CsvError('the file has an odd number of bytes, which UTF-16 never has: is it cut off?');
+    }
+    let text: string;
+    try {
+      text = decoder.decode(piece, { stream: !isLast });
+    } catch {
+      return { text: '', wrong: `what follows is not ${encoding.toUpperCase()}: ${SAVE_AS}` };
+    }
+    return checked(text);
+  };
+}
+
+// The characters of 80 to 9F (encoding.spec.whatwg.org/index-windows-1252.txt); five of the bytes mean none.
+const WINDOWS = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+const UNUSED = /[\u0081\u008d\u008f\u0090\u009d]/;
+
+/** Windows-1252. By hand: the decoder of Node.js 20 takes it for Latin-1. */
+function windowsDecoder(): Decode {
+  let isBegun = false;
+  return (piece) => {
+    if (!isBegun && piece.length > 0) {
+      encodingOfStart(piece);
+      isBegun = true;
+    }
+    const text = piece
+      .toString('latin1')
+      .replaceAll(/[\u0080-\u009f]/g, (control) => WINDOWS.charAt(control.charCodeAt(0) - 0x80));
+    const unused = text.search(UNUSED);
+    if (unused === -1) return checked(text);
+    const byte = text.charCodeAt(unused).toString(16).toUpperCase();
+    return { text: text.slice(0, unused), wrong: `the byte ${byte} is not Windows-1252: ${SAVE_AS}` };
+  };
+}
+
+function checked(text: string): Decoded {
+  const forbidden = text.search(FORBIDDEN);
+  if (forbidden === -1) return { text, wrong: null };
+  return { text: text.slice(0, forbidden), wrong: ruleOf(text.charAt(forbidden)) };
 }
 
 function decode(bytes: Buffer, isFirst: boolean, isLast: boolean): Decoded {
   const bad = isUtf8(bytes) ? -1 : firstBadByte(bytes);
   const decoded = bytes.toString('utf8', 0, bad === -1 ? bytes.length : bad);
   const text = isFirst && decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
-  const forbidden = text.search(FORBIDDEN);
-  if (forbidden !== -1) return { text: text.slice(0, forbidden), wrong: ruleOf(text.charAt(forbidden)) };
-  if (bad === -1) return { text, wrong: null };
+  const found = checked(text);
+  if (bad === -1 || found.wrong !== null) return found;
   const isCut = isLast && wholeCharacters(bytes) === bad;
   const byte = bytes.toString('hex', bad, bad + 1).toUpperCase();
   return { text, wrong: isCut ? CUT_CHARACTER : `the byte ${byte} is not UTF-8: ${SAVE_AS}` };
@@ -73,6 +167,20 @@ const ruleOf = (character: string) =>
   character === BYTE_ORDER_MARK
     ? 'a byte order mark (U+FEFF) inside the file; two files may have been joined'
     : 'a NUL character; this may not be a text file';
+
+/** Says of the pieces of a file whether all of it so far is UTF-8. */
+export function utf8Check(): (piece: Buffer, isLast: boolean) => boolean {
+  let held: Buffer = Buffer.alloc(0);
+  let isGood = true;
+  return (piece, isLast) => {
+    if (!isGood) return false;
+    const bytes = held.length === 0 ? piece : Buffer.concat([held, piece]);
+    const whole = isLast ? bytes.length : wholeCharacters(bytes);
+    held = bytes.subarray(whole);
+    isGood = isUtf8(bytes.subarray(0, whole));
+    return isGood;
+  };
+}
 
 /** How many bytes end with a whole character, as far as the lead byte of the last one tells. */
 function wholeCharacters(bytes: Buffer): number {

@@ -47,6 +47,24 @@ export function readHeader(cells: readonly string[], line: number, format: CsvCo
   return { names, width: all.length };
 }
 
+/**
+ * Reads the first line of a file whose columns may be any, as they are written; one without a name is called by its place.
+ * Throws CsvError when a name stands twice.
+ */
+export function readAnyHeader(cells: readonly string[], line: number): CsvHeader {
+  const last = cells.findLastIndex((name) => name.trim() !== '');
+  const names = cells.slice(0, last + 1).map((name, index) => name.trim() || `column ${index + 1}`);
+  const keys = names.map((name) => name.toLowerCase());
+  const twice = keys.findIndex((key, index) => keys.indexOf(key) !== index);
+  if (twice !== -1) {
+    const first = keys.indexOf(keys[twice] ?? '');
+    throw new CsvError(
+      `line ${line}, column ${twice + 1}: ${quote(names[twice] ?? '')} is column ${first + 1} already`,
+    );
+  }
+  return { names, width: cells.length };
+}
+
 function otherSeparator(names: readonly string[], { columns }: CsvColumns): string | undefined {
   const [only = ''] = names;
   if (names.length !== 1) return undefined;

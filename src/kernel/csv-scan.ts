@@ -20,14 +20,14 @@ export type Scanned =
   | { readonly kind: 'wrong'; readonly cells: string[]; readonly at: number; readonly rule: string };
 
 /**
- * Scans the CSV record (RFC 4180) that begins at `start`. Without `isEnd` more text may follow, so a record that
- * only the text's end closes is unfinished.
+ * Scans the CSV record (RFC 4180) that begins at `start`, whose cells `separator` parts (a UTF-16 code, by default the
+ * comma). Without `isEnd` more text may follow, so a record that only the text's end closes is unfinished.
  */
-export function scanRecord(text: string, start: number, isEnd: boolean): Scanned {
+export function scanRecord(text: string, start: number, isEnd: boolean, separator = COMMA): Scanned {
   const cells: string[] = [];
   let lineEnds = 0;
   for (let from = start; ; ) {
-    let at = nextMark(text, from);
+    let at = nextMark(text, from, separator);
     let cell = text.slice(from, at).trim();
     if (text.charCodeAt(at) === QUOTE) {
       if (cell !== '') return { kind: 'wrong', cells, at, rule: QUOTE_INSIDE };
@@ -36,15 +36,15 @@ export function scanRecord(text: string, start: number, isEnd: boolean): Scanned
       const inside = text.slice(at + 1, close);
       cell = inside.includes('"') ? inside.replaceAll('""', '"') : inside;
       lineEnds += countLineEnds(inside);
-      at = nextMark(text, close + 1);
+      at = nextMark(text, close + 1, separator);
       const isClean = text.charCodeAt(at) !== QUOTE && text.slice(close + 1, at).trim() === '';
-      if (!isClean) return { kind: 'wrong', cells, at: close + 1, rule: AFTER_QUOTE };
+      if (!isClean) return { kind: 'wrong', cells, at: close + 1, rule: afterQuote(separator) };
     }
     const mark = text.charCodeAt(at);
     const isOpen = at === text.length || (mark === CR && at === text.length - 1); // an LF may follow a CR
     if (isOpen && !isEnd) return { kind: 'unfinished', cells, quote: -1 };
     cells.push(cell);
-    if (mark !== COMMA) {
+    if (mark !== separator) {
       const hasEnd = at < text.length;
       const next = at + (hasEnd ? 1 : 0) + (mark === CR && text.charCodeAt(at + 1) === LF ? 1 : 0);
       return { kind: 'record', cells, next, lineEnds: lineEnds + 1, hasEnd };
@@ -54,13 +54,15 @@ export function scanRecord(text: string, start: number, isEnd: boolean): Scanned
 }
 
 const QUOTE_INSIDE = 'a quote inside a cell: double it and put the cell in quotes';
-const AFTER_QUOTE = 'only a comma or the line end may follow a closing quote; a quote inside is doubled';
+const afterQuote = (separator: number) =>
+  `only a ${separator === COMMA ? 'comma' : 'separator'} or the line end may follow a closing quote; a quote inside is doubled`;
 
-/** The index of the next comma, quote or line end, or the text's length. */
-function nextMark(text: string, from: number): number {
+/** The index of the next separator, quote or line end, or the text's length. */
+function nextMark(text: string, from: number, separator: number): number {
+  const highest = Math.max(separator, QUOTE);
   for (let at = from; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code <= COMMA && (code === COMMA || code === LF || code === CR || code === QUOTE)) return at;
+    if (code <= highest && (code === separator || code === LF || code === CR || code === QUOTE)) return at;
   }
   return text.length;
 }

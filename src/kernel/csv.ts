@@ -1,5 +1,6 @@
-import { utf8Decoder } from './csv-bytes.ts';
-import { type CsvColumns, type CsvHeader, readHeader } from './csv-header.ts';
+import { decoderOf } from './csv-bytes.ts';
+import { CSV_SEPARATORS, type CsvDialect, PLAIN_CSV } from './csv-dialect.ts';
+import { type CsvColumns, type CsvHeader, readAnyHeader, readHeader } from './csv-header.ts';
 import { CsvError } from './csv-refusal.ts';
 import { type Scanned, scanRecord } from './csv-scan.ts';
 
@@ -24,7 +25,8 @@ export interface CsvReader {
 
 /** Where a reader is in its file. */
 interface Place {
-  readonly format: CsvColumns;
+  readonly format: CsvColumns | null;
+  readonly dialect: CsvDialect;
   header: CsvHeader;
   /** The line that `rest` begins in. */
   line: number;
@@ -33,12 +35,14 @@ interface Place {
 }
 
 /**
- * Reads a CSV file (RFC 4180; UTF-8 with or without a byte order mark; lines ended by LF, CRLF or CR) piece by piece,
- * in the memory of a piece and a line. Lines without any content are left out.
+ * Reads a CSV file (RFC 4180; lines ended by LF, CRLF or CR) piece by piece, in the memory of a piece and a line. Lines
+ * without any content are left out. Without a `format` the header may be any; a first line `sep=;`, which Excel reads as
+ * the separator of the file, is then left out too.
  */
-export function csvReader(format: CsvColumns): CsvReader {
-  const decode = utf8Decoder();
-  const place: Place = { format, header: { names: [], width: 0 }, line: 1, rest: '' };
+export function csvReader(format: CsvColumns | null, dialect: CsvDialect = PLAIN_CSV): CsvReader {
+  const decode = decoderOf(dialect.encoding);
+  const separator = CSV_SEPARATORS[dialect.separator].charCodeAt(0);
+  const place: Place = { format, dialect, header: { names: [], width: 0 }, line: 1, rest: '' };
   let dueLength = 0; // an unfinished line is scanned again when it has doubled, so that all its pieces cost one scan
 
   function take(piece: Buffer, isLast: boolean): CsvLine[] {
@@ -51,7 +55,7 @@ export function csvReader(format: CsvColumns): CsvReader {
     let start = 0;
     let scanned: Scanned | null = null;
     while (start < rest.length) {
-      scanned = scanRecord(rest, start, isEnd);
+      scanned = scanRecord(rest, start, isEnd, separator);
       checkLength(place, scanned, start);
       if (scanned.kind === 'wrong')
         throw refuseAt(place, scanned.rule, start, scanned.at, scanned.cells.length);
@@ -85,8 +89,12 @@ export function csvReader(format: CsvColumns): CsvReader {
 
 function readRecord(place: Place, cells: string[], found: CsvLine[]): void {
   if (cells.every((cell) => cell === '')) return;
-  if (place.header.width === 0) place.header = readHeader(cells, place.line, place.format);
-  else found.push({ line: place.line, cells: underHeader(place, cells) });
+  if (place.header.width > 0) found.push({ line: place.line, cells: underHeader(place, cells) });
+  else if (place.format !== null || !isSeparatorLine(cells)) place.header = headerOf(place, cells);
+}
+
+function headerOf({ format, line }: Place, cells: string[]): CsvHeader {
+  return format === null ? readAnyHeader(cells, line) : readHeader(cells, line, format);
 }
 
 /** The cells under the names; what is beyond them must be empty, as spreadsheets leave it. */
@@ -115,13 +123,14 @@ function readLast(
   }
   if (cells.length === 1 && place.rest.slice(start).trim() === '') return;
   const isHeader = place.header.width === 0;
-  if (isHeader) place.header = readHeader(cells, place.line, place.format);
+  if (isHeader) place.header = headerOf(place, cells);
   const { names } = place.header;
   const last = names.length - 1;
   if (cells.length <= last) throw refuse(place, cells.length, `the file ends before it: ${CUT_OFF}`);
   const isWhole =
+    place.dialect.isWhole ||
     cells.length > names.length ||
-    (cells[last] !== '' && place.format.fixedWords.includes(names[last] ?? ''));
+    (cells[last] !== '' && place.format?.fixedWords.includes(names[last] ?? '') === true);
   if (isHeader || !isWhole) throw refuse(place, last, NO_LINE_END);
   readRecord(place, cells, found);
 }
@@ -149,6 +158,10 @@ function refuseAt(place: Place, what: string, start: number, at: number, column:
   const character = [...(lines.at(-1) ?? '')].length + 1;
   return new CsvError(`line ${line}, column ${nameOf(place, column)}, character ${character}: ${what}`);
 }
+
+/** The line by which files tell Excel their separator. */
+const isSeparatorLine = (cells: readonly string[]) =>
+  /^sep=[,;|]?$/i.test(cells[0] ?? '') && cells.slice(1).every((cell) => cell === '');
 
 const longest = (cells: readonly string[]) => cells.reduce((a, b) => (b.length > a.length ? b : a));
 

@@ -124,6 +124,11 @@ export const REASONS = {
     status: 409,
     meaning: 'Other files are being read; try again after Retry-After.',
   },
+  import_is_undone: { status: 409, meaning: 'The import was undone before.' },
+  import_is_used: {
+    status: 409,
+    meaning: 'Something of the import was paid, refunded or changed since, or stands in a payout.',
+  },
   amount_too_large: { status: 409, meaning: 'A sum would exceed 9007199254740991 minor units.' },
   // What it says
   unknown_filter: { status: 400, meaning: 'The filters name an unknown field.' },
@@ -164,6 +169,18 @@ export const REASONS = {
   invalid_amount: { status: 400, meaning: 'An amount is missing, zero, of the wrong sign or out of range.' },
   invalid_file: { status: 400, meaning: 'The CSV file cannot be read or lacks a column.' },
   invalid_lines: { status: 400, meaning: 'Lines of the CSV file break rules; nothing was written.' },
+  invalid_mapping: {
+    status: 400,
+    meaning: 'The mapping of an import names a field or column that is not there, or gives a field twice.',
+  },
+  import_not_confirmed: {
+    status: 400,
+    meaning: 'The file is read by guesses that nobody accepted: say what they are, or accept_guesses.',
+  },
+  import_unclear: {
+    status: 400,
+    meaning: 'The file could be read in two ways, and money depends on which: answer the question.',
+  },
   invalid_items: { status: 400, meaning: 'Items of the batch break rules; nothing was written.' },
   invalid_url: { status: 400, meaning: 'Events may not be sent to this URL.' },
   invalid_redirect_uri: {

@@ -13,7 +13,8 @@ export type IdPrefix =
   | 'aud'
   | 'rec'
   | 'ref'
-  | 'ret';
+  | 'ret'
+  | 'imp';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
 declare const noun: unique symbol;
@@ -31,6 +32,7 @@ export type RefundId = Uuid<'ref'>;
 export type EndpointId = Uuid<'we'>;
 export type EventId = Uuid<'evt'>;
 export type ReturnId = Uuid<'ret'>;
+export type ImportId = Uuid<'imp'>;
 export type RecoveryId = Uuid<'rec'>;
 export type KeyId = Uuid<'key'>;
 export type UserId = Uuid<'usr'>;

@@ -18,6 +18,9 @@ export const EVENT_TYPES = {
     'Commissions were created by a batch or a file, or carried over from a payout: one event for all of them.',
   'affiliate.created': 'An affiliate was created.',
   'affiliate.updated': 'A field of an affiliate changed.',
+  'affiliate.deleted': 'The import that created an affiliate was undone.',
+  'import.undone':
+    'An import was undone: its commissions are voided, its affiliates are as they were before.',
   'webhook_endpoint.disabled': "An endpoint was disabled. The account's other endpoints get this event.",
   'webhook_endpoint.test':
     'Somebody tested an endpoint. Only that endpoint gets the event, whatever it subscribes to.',

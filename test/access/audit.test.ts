@@ -142,7 +142,9 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
       const target = targetOf(path, operation.path, answer);
       expected.push({ action: operationId, target, request_id: requestId(answer) });
     }
-    if (once) {
+    // looking at a file is nothing to repeat
+    const isLook = operation.mediaType === 'text/csv' && isUnaudited(operationId);
+    if (once && !isLook) {
       const again = await send(actor, actor.credentials, [method, path, request]);
       expect(again.headers.get('idempotent-replayed'), operationId).toBe('true');
     }
@@ -158,6 +160,12 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
     body: { email: `own-${name}@example.com` },
   });
   await act('importAffiliates', `${affiliates}/import`, csv(`email\nfile-${name}@example.com\n`));
+  const imports = '/v2/imports';
+  const people = csv(`email\nimported-${name}@example.com\n`);
+  await act('previewImport', `${imports}/preview?kind=affiliates`, people);
+  await act('downloadBadLines', `${imports}/bad-lines?kind=affiliates`, people);
+  const made = await act('createImport', `${imports}?kind=affiliates`, people);
+  await act('undoImport', `${imports}/${made.import_id}/undo`);
   const program = await act('createProgram', `${affiliates}/programs`, { body: { name } });
   await act('changeProgram', `${affiliates}/programs/${program.id}`, { body: { name: `${name} too` } });
   const commissions = `${affiliates}/commissions`;
@@ -306,6 +314,8 @@ test('of all writes only the streams of programs and the previews are left out',
   expect(out.toSorted()).toEqual([
     'createCommission',
     'createCommissionBatch',
+    'downloadBadLines',
+    'previewImport',
     'previewPayout',
     'previewPayoutAffiliates',
     'previewPayoutExclusions',

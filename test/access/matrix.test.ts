@@ -268,6 +268,8 @@ describe('a user who is signed in', () => {
       'previewPayout',
       'previewPayoutAffiliates',
       'previewPayoutExclusions',
+      'previewImport',
+      'downloadBadLines',
     ]);
     const reads = SCOPED.filter(({ method, access }) => method === 'GET' && access.role !== 'viewer');
     expect(namesOf(reads)).toEqual(['getWebhookEndpointSecret']);

@@ -54,5 +54,5 @@ export function nonsense(
   const path = pathOf(operation, nobodys);
   if (method === 'GET') return [method, path, {}];
   if (mediaType !== 'text/csv') return [method, path, { body: { nonsense: true } }];
-  return [method, path, { body: 'nonsense\n', headers: { 'content-type': 'text/csv' } }];
+  return [method, path, { body: 'twice,twice\n', headers: { 'content-type': 'text/csv' } }];
 }

@@ -47,6 +47,14 @@ async function paidCommission(): Promise<Json> {
   return sale;
 }
 
+/** An affiliate that came with a file. */
+async function importOne(): Promise<{ made: Json; affiliate: Json }> {
+  const email = `${unique('file')}@example.com`;
+  const made = await ok(api.upload('/v2/imports?kind=affiliates', `email\n${email}\n`));
+  const [affiliate = {}] = await allOf(api, `${AFFILIATES}?email=${email}`);
+  return { made, affiliate };
+}
+
 /** A type of event, what is there before it, what makes it happen and the data it must tell of. */
 const HAPPENINGS: Record<string, () => Promise<() => Promise<Json[]>>> = {
   'affiliate.created': async () => async () => [await makeAffiliate(api, { name_first: 'Zoë' })],
@@ -56,6 +64,17 @@ const HAPPENINGS: Record<string, () => Promise<() => Promise<Json[]>>> = {
       const { balance: _, ...changed } = await ok(api.patch(`${AFFILIATES}/${id}`, { name_last: 'Okafor' }));
       return [changed];
     };
+  },
+  'affiliate.deleted': async () => {
+    const { made, affiliate } = await importOne();
+    return async () => {
+      await ok(api.post(`/v2/imports/${made.import_id}/undo`));
+      return [affiliate];
+    };
+  },
+  'import.undone': async () => {
+    const { made } = await importOne();
+    return async () => [await ok(api.post(`/v2/imports/${made.import_id}/undo`))];
   },
   'commission.created': async () => {
     const { id } = await makeAffiliate(api);

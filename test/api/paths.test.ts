@@ -37,6 +37,7 @@ beforeAll(async () => {
   const { body: sessions } = await api.get(`/v2/sessions?user_id=${user_id}`);
   const tested = await api.post(`${ENDPOINTS}/${endpoint}/test`);
   const recovery = await api.post(`${ENDPOINTS}/${endpoint}/recover`, { since: '2020-01-01' });
+  const imported = await api.upload('/v2/imports?kind=affiliates', 'email\nfile@example.com\n');
   const refund = await api.post('/v2/affiliates/refunds', { external_id: 'late', order_id: 'late' });
   ids = {
     affiliate_id: affiliate.id,
@@ -52,6 +53,7 @@ beforeAll(async () => {
     id: endpoint,
     event_id: tested.body.id,
     recovery_id: recovery.body.id,
+    import_id: imported.body.import_id,
     refund_id: refund.body.id,
     return_id: `ret_${payout.id.slice(3)}`,
   };

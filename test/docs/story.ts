@@ -63,6 +63,24 @@ export async function settingUp({ show, refuse, chapter }: Recorder, { world }: 
       'partner-8,charles@example.com,Charles,Babbage,charles@example.com,paypal\r\n' +
       'partner-9,grace@example.com,Grace,Hopper,,wise\r\n',
   });
+  const file =
+    'Partner ID;E-Mail;Name;Notes\r\n' + 'partner-10;mary@example.com;Mary Somerville;met at the fair\r\n';
+  const from = { kind: 'affiliates', file_name: 'partners.csv' };
+  await show('previewImport', { query: from, body: file });
+  await refuse('createImport', 'import_not_confirmed', { query: from, body: file });
+  const taken = await show('createImport', {
+    query: { ...from, accept_guesses: true, save_as: 'partners' },
+    body: file,
+  });
+  await show('listImportMappings', { query: { kind: 'affiliates' } });
+  await show('getImport', { path: { import_id: taken.import_id } });
+  await show('listImports', { query: { kind: 'affiliates', status: 'completed' } });
+  await show('downloadBadLines', {
+    query: { kind: 'affiliates' },
+    body: 'email,country\r\nada.example.com,Atlantis\r\n',
+  });
+  await show('undoImport', { path: { import_id: taken.import_id } });
+  await refuse('undoImport', 'import_is_undone', { path: { import_id: taken.import_id } });
   await refuse('createAffiliate', 'duplicate_email', { body: { email: 'Ada@example.com' } });
 }
 

@@ -216,7 +216,9 @@ export const UNTOLD = `
     select account_id, id, count(*) filter (where type = 'payout.created') as created,
            count(*) filter (where type = 'payout.paid') as paid, count(*) filter (where type = 'payout.deleted') as deleted
     from told where type like 'payout.%' group by 1, 2),
-  stored as (select account_id, 'po_' || replace(id::text, '-', '') as id, status from payouts)
+  stored as (select account_id, 'po_' || replace(id::text, '-', '') as id, status from payouts
+    -- past ones are history: nobody is told
+    where import_id is null)
   select 'a payout was told of as it is not' as what, concat(to_json(stored), to_json(payout)) as detail
   from payout full join stored using (account_id, id)
   where (payout.created, payout.paid, payout.deleted) is distinct from case stored.status
@@ -234,7 +236,8 @@ export const UNTOLD = `
   select 'affiliates were made and not told of, or told of twice', to_json(c)::text
   from (select account_id,
           (select count(*) from affiliates c where c.account_id = a.account_id) as stored,
-          (select count(*) from told t where t.account_id = a.account_id and t.type = 'affiliate.created') as told
+          (select count(*) filter (where t.type = 'affiliate.created') - count(*) filter (where t.type = 'affiliate.deleted')
+           from told t where t.account_id = a.account_id) as told
         from payout_books a) c
   where stored <> told
 `;

@@ -121,6 +121,7 @@ export const REFERENCES = [
   'id', // of a webhook endpoint, as the interface calls it
   'event_id',
   'recovery_id',
+  'import_id',
   'refund_id',
   'return_id',
   'webhook_endpoint_id',
@@ -221,6 +222,7 @@ export const nobodys: Ids = {
   id: `we_${'0192f8e5'.repeat(4)}`,
   event_id: `evt_${'0192f8e5'.repeat(4)}`,
   recovery_id: `rec_${'0192f8e5'.repeat(4)}`,
+  import_id: `imp_${'0192f8e5'.repeat(4)}`,
   refund_id: `ref_${'0192f8e5'.repeat(4)}`,
   return_id: `ret_${'0192f8e5'.repeat(4)}`,
   webhook_endpoint_id: `we_${'0192f8e5'.repeat(4)}`,
@@ -262,6 +264,10 @@ export async function furnish(world: World, api: Api, prefix: string): Promise<I
   const { body: recovery } = await api.post(`/v2/webhook-endpoints/${endpoint}/recover`, {
     since: '2020-01-01',
   });
+  const { body: imported } = await api.upload(
+    '/v2/imports?kind=affiliates',
+    `email\nimported-of-${prefix}@example.com\n`,
+  );
   const refund = { external_id: `${prefix}-refund`, order_id: `late order of ${prefix}` };
   const { body: waiting } = await api.post('/v2/affiliates/refunds', refund);
   return {
@@ -277,6 +283,7 @@ export async function furnish(world: World, api: Api, prefix: string): Promise<I
     id: endpoint,
     event_id: log.data[0].id,
     recovery_id: recovery.id,
+    import_id: imported.import_id,
     refund_id: waiting.id,
     return_id,
     webhook_endpoint_id: endpoint,

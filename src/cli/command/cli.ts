@@ -18,7 +18,7 @@ export interface Cli {
 export async function confirm(terminal: Terminal, question: string, yes = false): Promise<void> {
   if (yes) return;
   requireYes(terminal, yes);
-  const answer = await ask(`${question}\nGo on? [y/N] `);
+  const answer = await askLine(`${question}\nGo on? [y/N] `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was done');
 }
 
@@ -40,11 +40,12 @@ export async function confirmName(
   if (!isRepeated && (yes === true || repeated !== undefined)) {
     throw new UsageError('--yes and --name go together: with both nothing is asked');
   }
-  const given = isRepeated ? repeated : await ask(`${question}\nType its name to continue: `);
+  const given = isRepeated ? repeated : await askLine(`${question}\nType its name to continue: `);
   if (given.trim() !== name) throw new CommandError(`nothing was done: the name is ${name}`);
 }
 
-async function ask(question: string): Promise<string> {
+/** Asks on the terminal; returns the line that was typed. */
+export async function askLine(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await lines.question(question);

@@ -21,6 +21,7 @@ const IN_PATHS: Readonly<Record<string, Json>> = {
   program_id: number('the program'),
   payout_id: opaque('po', 'the payout'),
   commission_id: opaque('com', 'the commission'),
+  import_id: opaque('imp', 'the import'),
   refund_id: {
     description: 'the refund: its id, or your external_id',
     schema: { type: 'string', minLength: 1, maxLength: 255 },

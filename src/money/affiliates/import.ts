@@ -1,15 +1,23 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
-import type { Static } from 'typebox';
 import type { Upload } from '../../contract/route.ts';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
-import type { AccountId } from '../../kernel/ids.ts';
-import { type Json, toJson } from '../../kernel/json.ts';
+import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 import { publishEach } from '../../outbox/queue.ts';
-import { BadLines, CellError, type CsvFormat, cell, refuseBadLines, stageCsv } from '../files/csv-import.ts';
+import {
+  BadLines,
+  CellError,
+  type Cells,
+  type CsvFormat,
+  cell,
+  type ImportOutcome,
+  type ImportRequest,
+  refuseBadLines,
+  stageCsv,
+} from '../files/csv-import.ts';
 import { lockBooks, reviseFor } from '../ledger/books.ts';
-import { type affiliateImport, LEGAL_TYPES, record } from './record.ts';
+import { LEGAL_TYPES, record } from './record.ts';
 import { DESTINATION_FIELDS, refuseDuplicates } from './service.ts';
 
 /** The columns of an affiliates file, with the SQL type they are staged in. */
@@ -27,24 +35,27 @@ const COLUMNS: Readonly<Record<string, string>> = {
   country: 'text',
 };
 
+/** The columns that a file can set. */
+export const IMPORTED_COLUMNS = Object.keys(COLUMNS);
+
 const FORMAT: CsvFormat = {
-  columns: Object.keys(COLUMNS),
+  columns: IMPORTED_COLUMNS,
   required: ['email'],
   fixedWords: ['payout_method', 'is_ready_for_payout', 'status', 'legal_type', 'country'],
   staged: [...Object.entries(COLUMNS), ['problems', 'json']],
-  readLine: (cells) => [
-    cell.text('external_id', cells.external_id, 255),
-    cell.composed('email', cell.required('email', cells.email), 320),
-    cell.composed('name_first', cells.name_first, 200),
-    cell.composed('name_last', cells.name_last, 200),
-    cell.composed('slug', cells.slug, 200),
-    cell.composed('paypal_email', cells.paypal_email, 320),
-    cell.oneOf('payout_method', cells.payout_method, PAYOUT_METHODS),
-    cell.boolean('is_ready_for_payout', cells.is_ready_for_payout) ?? true,
-    cell.oneOf('status', cells.status, ['active', 'inactive']) ?? 'active',
-    cell.oneOf('legal_type', cells.legal_type, LEGAL_TYPES),
-    countryCell(cells.country),
-    problemsOf(cells),
+  readers: [
+    ({ external_id }) => cell.text('external_id', external_id, 255),
+    ({ email }) => cell.composed('email', cell.required('email', email), 320),
+    ({ name_first }) => cell.composed('name_first', name_first, 200),
+    ({ name_last }) => cell.composed('name_last', name_last, 200),
+    ({ slug }) => cell.composed('slug', slug, 200),
+    ({ paypal_email }) => cell.composed('paypal_email', paypal_email, 320),
+    ({ payout_method }) => cell.oneOf('payout_method', payout_method, PAYOUT_METHODS),
+    ({ is_ready_for_payout }) => cell.boolean('is_ready_for_payout', is_ready_for_payout) ?? true,
+    ({ status }) => cell.oneOf('status', status, ['active', 'inactive']) ?? 'active',
+    ({ legal_type }) => cell.oneOf('legal_type', legal_type, LEGAL_TYPES),
+    ({ country }) => countryCell(country),
+    problemsOf,
   ],
 };
 
@@ -56,7 +67,7 @@ function countryCell(value: string | null | undefined): string | null {
 }
 
 /** JSON of column to message, of cells that are taken only where the affiliate has the same text already. */
-function problemsOf(cells: Readonly<Record<string, string | null>>): string | null {
+function problemsOf(cells: Cells): string | null {
   const readers = { email: cell.email, paypal_email: cell.email, external_id: cell.identifier };
   const problems: Record<string, string> = {};
   for (const [column, read] of Object.entries(readers)) {
@@ -78,30 +89,20 @@ export async function importAffiliates(
   tx: Tx,
   account: AccountId,
   upload: Upload,
-  { dryRun, partial }: { dryRun: boolean; partial: boolean },
-): Promise<Json<Static<typeof affiliateImport>>> {
-  const bad = new BadLines();
-  const { header, lines } = await stageCsv(tx, upload, FORMAT, bad);
+  { dryRun, partial, reading, importId, mostBad }: ImportRequest,
+): Promise<ImportOutcome> {
+  const bad = new BadLines(mostBad);
+  const { header, lines, skipped } = await stageCsv(tx, upload, { format: FORMAT, reading }, bad);
   await lockBooks(tx, account);
   await matchExisting(tx, account);
   await refuseProblems(tx, account, bad);
   await refuseClashes(tx, account, bad);
   if (bad.count > 0 && !partial && !dryRun) refuseBadLines(bad, lines);
-  // A dry run writes and takes it back, but for new rows: their ids would be used up.
-  if (dryRun) await rows(tx, sql`savepoint before_import`);
-  const updated = await updateStaged(tx, account, header);
-  const created = dryRun ? await countNew(tx) : await insertStaged(tx, account);
-  if (dryRun) await rows(tx, sql`rollback to savepoint before_import`);
-  return toJson({
-    object: 'affiliate_import',
-    dry_run: dryRun,
-    lines,
-    created,
-    updated,
-    unchanged: lines - bad.count - created - updated,
-    failed: bad.count,
-    errors: bad.first(),
-  });
+  const updated = await updateStaged(tx, account, header, importId);
+  // what a dry run writes the caller takes back, but for new rows: their ids would be used up
+  const created = dryRun ? await countNew(tx) : await insertStaged(tx, account, importId);
+  const unchanged = lines - skipped - bad.count - created - updated;
+  return { lines, created, updated, unchanged, skipped, totals: [], bad };
 }
 
 /** Notes which affiliate each line means: by external_id, else by e-mail where that does not contradict one. */
@@ -130,9 +131,15 @@ async function refuseProblems(tx: Tx, account: AccountId, bad: BadLines): Promis
           left join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id
           where to_json(a) ->> p.key is distinct from to_json(s) ->> p.key),
         gone as (delete from staged where line in (select line from problems))
-        select distinct on (line) line, message from problems order by line, place`,
+        select line, message from problems order by line, place`,
   );
-  for (const { line, message } of found) bad.add(line, message);
+  for (const [line, messages] of byLine(found)) bad.add(line, ...messages);
+}
+
+function byLine(found: readonly { line: number; message: string }[]): Map<number, string[]> {
+  const lines = new Map<number, string[]>();
+  for (const { line, message } of found) lines.set(line, [...(lines.get(line) ?? []), message]);
+  return lines;
 }
 
 /** Takes lines out that repeat an earlier one or would take another affiliate's e-mail address. */
@@ -156,14 +163,23 @@ async function refuseClashes(tx: Tx, account: AccountId, bad: BadLines): Promise
           ${repeated(sql`lower(email)`, column('email'), 'is also in')} union all
           ${repeated(sql`affiliate_id`, either, 'means the same affiliate as')} union all ${taken}),
         gone as (delete from staged where line in (select line from clashes))
-        select distinct on (line) line, column_name, value, rule from clashes order by line, column_name, rule`,
+        select distinct on (line, column_name) line, column_name, value, rule from clashes
+        order by line, column_name, rule`,
   );
-  for (const { line, column_name, value, rule } of clashes)
-    bad.add(line, `${column_name} ${quote(value)} ${rule}`);
+  const found = clashes.map(({ line, column_name, value, rule }) => ({
+    line,
+    message: `${column_name} ${quote(value)} ${rule}`,
+  }));
+  for (const [line, messages] of byLine(found)) bad.add(line, ...messages);
 }
 
-async function updateStaged(tx: Tx, account: AccountId, header: ReadonlySet<string>): Promise<number> {
-  const columns = Object.keys(COLUMNS).filter((column) => header.has(column));
+async function updateStaged(
+  tx: Tx,
+  account: AccountId,
+  header: ReadonlySet<string>,
+  importId: ImportId | null,
+): Promise<number> {
+  const columns = IMPORTED_COLUMNS.filter((column) => header.has(column));
   const list = (alias: string) => raw(columns.map((column) => `${alias}.${column}`).join(', '));
   const assignments = raw(columns.map((column) => `${column} = s.${column}`).join(', '));
   const destination = DESTINATION_FIELDS.filter((column) => header.has(column));
@@ -177,6 +193,14 @@ async function updateStaged(tx: Tx, account: AccountId, header: ReadonlySet<stri
         from staged s join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id
         where (${list('a')}) is distinct from (${list('s')})`,
   );
+  if (importId !== null) {
+    await rows(
+      tx,
+      sql`insert into import_affiliates (account_id, import_id, affiliate_id, before)
+          select ${account}, ${importId}, a.id, (select row_to_json(b) from (select ${list('a')}) b)
+          from affiliates a join changed on changed.affiliate_id = a.id where a.account_id = ${account}`,
+    );
+  }
   await rows(
     tx,
     sql`update affiliates a set ${assignments}, updated_at = now() from staged s join changed using (line)
@@ -203,8 +227,8 @@ async function countNew(tx: Tx): Promise<number> {
   return counted.count;
 }
 
-async function insertStaged(tx: Tx, account: AccountId): Promise<number> {
-  const columns = raw(Object.keys(COLUMNS).join(', '));
+async function insertStaged(tx: Tx, account: AccountId, importId: ImportId | null): Promise<number> {
+  const columns = raw(IMPORTED_COLUMNS.join(', '));
   const made = await refuseDuplicates(
     rows<{ id: bigint }>(
       tx,
@@ -212,12 +236,20 @@ async function insertStaged(tx: Tx, account: AccountId): Promise<number> {
           select ${account}, ${columns} from staged where affiliate_id is null order by line returning id`,
     ),
   );
+  const ids = made.map((row) => row.id);
+  if (importId !== null) {
+    await rows(
+      tx,
+      sql`insert into import_affiliates (account_id, import_id, affiliate_id)
+          select ${account}, ${importId}, unnest(${ids}::int8[])`,
+    );
+  }
   await publishEach(tx, {
     account,
     type: 'affiliate.created',
     records: sql`select row_to_json(r)::text as data from (
       select ${record} from affiliates a
-      where a.account_id = ${account} and a.id = any(${made.map((row) => row.id)}::int8[]) order by a.id) r`,
+      where a.account_id = ${account} and a.id = any(${ids}::int8[]) order by a.id) r`,
   });
   return made.length;
 }

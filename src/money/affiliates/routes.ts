@@ -1,13 +1,10 @@
-import { Type } from 'typebox';
 import { created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
-import { listOf, strict } from '../../contract/schemas.ts';
+import { listOf } from '../../contract/schemas.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
-import { importAffiliates } from './import.ts';
 import { readBalances } from './owed.ts';
 import {
   affiliate,
   affiliateChange,
-  affiliateImport,
   affiliateWithBalance,
   namedAffiliateChange,
   newAffiliate,
@@ -134,28 +131,4 @@ export const put = writeRoute({
     const { json, isNew } = await putAffiliate(tx, account, params.external_id, body);
     return isNew ? created(json) : ok(json);
   },
-});
-
-export const importFile = writeRoute({
-  operation: 'importAffiliates',
-  method: 'POST',
-  path: '/v2/affiliates/import',
-  access: 'affiliates',
-  summary: 'Import affiliates from CSV',
-  description:
-    'Creates or updates affiliates, matched by external_id, else by e-mail. Columns: external_id, email (required), name_first, ' +
-    'name_last, slug, paypal_email, payout_method, is_ready_for_payout, status, legal_type, country. A missing column is left ' +
-    'unchanged, an empty cell clears. One transaction: a bad line stops the import with nothing written, unless ' +
-    '`partial`; `dry_run` reports and writes nothing.',
-  query: strict({ dry_run: Type.Optional(Type.Boolean()), partial: Type.Optional(Type.Boolean()) }),
-  upload: 'text/csv',
-  returns: { 200: affiliateImport },
-  errors: ['invalid_file', 'invalid_lines'],
-  handle: async ({ tx, account, upload, query }) =>
-    ok(
-      await importAffiliates(tx, account, upload, {
-        dryRun: query.dry_run ?? false,
-        partial: query.partial ?? false,
-      }),
-    ),
 });

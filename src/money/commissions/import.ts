@@ -2,8 +2,8 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 import type { Upload } from '../../contract/route.ts';
 import { rows, type Tx } from '../../db/connect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
-import type { AccountId } from '../../kernel/ids.ts';
-import { extended, type Json, toJson } from '../../kernel/json.ts';
+import type { AccountId, ImportId } from '../../kernel/ids.ts';
+import { fromJson } from '../../kernel/json.ts';
 import {
   currencyDigits,
   formatDecimal,
@@ -14,11 +14,22 @@ import {
 import { formatInstant, parseInstantOrDay } from '../../kernel/time.ts';
 import { publish } from '../../outbox/queue.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
-import { BadLines, CellError, type CsvFormat, cell, refuseBadLines, stageCsv } from '../files/csv-import.ts';
+import {
+  BadLines,
+  type Cell,
+  CellError,
+  type Cells,
+  type CsvFormat,
+  cell,
+  type ImportOutcome,
+  type ImportRequest,
+  refuseBadLines,
+  stageCsv,
+} from '../files/csv-import.ts';
+import { changeCommissions } from '../ledger/balances.ts';
 import { externalIdRule } from '../ledger/own-ids.ts';
 import { AFFILIATE_NAMES, type AffiliateName } from '../ledger/references.ts';
 import { refuseInexact } from '../ledger/totals.ts';
-import type { CommissionImport } from './record.ts';
 import { commissionOf, defaultCurrency, imported } from './service.ts';
 import { contradictions, INPUT_COLUMNS, insertCommissions, sumsOf, unknownReferences } from './store.ts';
 
@@ -27,7 +38,13 @@ const AFFILIATE_COLUMNS = Object.keys(AFFILIATE_NAMES) as AffiliateName[];
 
 const columns = Object.keys(INPUT_COLUMNS).filter((column) => column !== 'metadata');
 
+/** What a file of another product may say beside: what became of a commission there. */
+const HISTORY = ['paid_at', 'payment_reference', 'is_pending'] as const;
+
 function format(fallbackCurrency: string, zone: string): CsvFormat {
+  const currencyOf = ({ currency }: Cells) => currencyCell(currency ?? null, fallbackCurrency);
+  const money = (name: string, cells: Cells) =>
+    cells[name] == null ? null : moneyCell(name, cells[name], currencyOf(cells));
   return {
     columns: [...columns, ...AFFILIATE_COLUMNS],
     required: ['external_id', AFFILIATE_COLUMNS],
@@ -36,29 +53,40 @@ function format(fallbackCurrency: string, zone: string): CsvFormat {
       ['affiliate', 'text'],
       ...columns.map((column) => [column, INPUT_COLUMNS[column] ?? ''] as const),
     ],
-    readLine(cells) {
-      const externalId = externalIdCell(cells.external_id);
-      const currency = currencyCell(cells.currency ?? null, fallbackCurrency);
-      const saleAmount = moneyCell('sale_amount', cells.sale_amount, currency);
-      const rate = rateCell(cells.rate_bps);
-      return [
-        affiliateCell(cells),
-        externalId,
-        cell.id('program_id', cells.program_id),
-        cell.oneOf('type', cells.type, ['sale', 'recurring', 'bonus']) ?? 'sale',
-        currency,
-        amountCell(cells.amount, currency, saleAmount, rate),
-        saleAmount,
-        rate,
-        cell.identifier('order_id', cells.order_id),
-        cell.identifier('order_line_id', cells.order_line_id),
-        cell.email('customer_email', cells.customer_email),
-        cell.identifier('product_id', cells.product_id),
-        cell.text('product_name', cells.product_name, 500),
-        cell.text('description', cells.description, 1000),
-        timeCell(cells.occurred_at, zone),
-      ];
-    },
+    readers: [
+      affiliateCell,
+      ({ external_id }) => externalIdCell(external_id),
+      ({ program_id }) => cell.id('program_id', program_id),
+      ({ type }) => cell.oneOf('type', type, ['sale', 'recurring', 'bonus']) ?? 'sale',
+      currencyOf,
+      (cells) => amountCell(cells, currencyOf(cells), money),
+      (cells) => money('sale_amount', cells),
+      ({ rate_bps }) => rateCell(rate_bps),
+      ({ order_id }) => cell.identifier('order_id', order_id),
+      ({ order_line_id }) => cell.identifier('order_line_id', order_line_id),
+      ({ customer_email }) => cell.email('customer_email', customer_email),
+      ({ product_id }) => cell.identifier('product_id', product_id),
+      ({ product_name }) => cell.text('product_name', product_name, 500),
+      ({ description }) => cell.text('description', description, 1000),
+      ({ occurred_at, paid_at }) => timeCell('occurred_at', occurred_at ?? paid_at, zone),
+    ],
+  };
+}
+
+/** The same with what says that a line was paid before, or waits for a decision. */
+function formatWithHistory(fallbackCurrency: string, zone: string): CsvFormat {
+  const plain = format(fallbackCurrency, zone);
+  const readers: readonly ((cells: Cells) => Cell)[] = [
+    ({ paid_at }) => timeCell('paid_at', paid_at, zone),
+    ({ payment_reference }) => cell.text('payment_reference', payment_reference, 255),
+    ({ is_pending }) => cell.boolean('is_pending', is_pending) ?? false,
+  ];
+  const types = ['timestamptz(3)', 'text', 'boolean'];
+  return {
+    ...plain,
+    columns: [...plain.columns, ...HISTORY],
+    staged: [...plain.staged, ...HISTORY.map((name, index) => [name, types[index] ?? ''] as const)],
+    readers: [...plain.readers, ...readers],
   };
 }
 
@@ -69,7 +97,7 @@ function externalIdCell(value: string | null | undefined): string | null {
   return externalId;
 }
 
-function affiliateCell(cells: Readonly<Record<string, string | null>>): string {
+function affiliateCell(cells: Cells): string {
   for (const column of AFFILIATE_COLUMNS) {
     if (cells[column] === undefined) continue;
     const value = cell.required(column, cells[column]);
@@ -114,67 +142,113 @@ function rateCell(value: string | null | undefined): number | null {
 }
 
 function amountCell(
-  value: string | null | undefined,
+  cells: Cells,
   currency: string,
-  saleAmount: bigint | null,
-  rate: number | null,
+  money: (name: string, cells: Cells) => bigint | null,
 ): bigint {
-  const given = moneyCell('amount', value, currency);
+  const given = moneyCell('amount', cells.amount, currency);
   if (given !== null && given < 1n)
-    throw new CellError(`amount must be above zero, not ${quote(value ?? '')}`);
-  const computed = saleAmount !== null && rate !== null ? commissionOf(saleAmount, BigInt(rate)) : null;
-  const amount = given ?? computed;
-  if (amount === null) throw new CellError('amount is empty, and there is no sale_amount with a rate_bps');
-  return amount;
+    throw new CellError(`amount must be above zero, not ${quote(cells.amount ?? '')}`);
+  if (given !== null) return given;
+  const [saleAmount, rate] = [money('sale_amount', cells), rateCell(cells.rate_bps)];
+  if (saleAmount === null || rate === null)
+    throw new CellError('amount is empty, and there is no sale_amount with a rate_bps');
+  return commissionOf(saleAmount, BigInt(rate));
 }
 
-function timeCell(value: string | null | undefined, zone: string): string | null {
+function timeCell(name: string, value: string | null | undefined, zone: string): string | null {
   if (value === null || value === undefined) return null;
   const at = parseInstantOrDay(value, zone);
   if (at === null)
     throw new CellError(
-      `occurred_at must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z (RFC 3339), from 1970 to 2999, not ${quote(value)}`,
+      `${name} must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z (RFC 3339), from 1970 to 2999, not ${quote(value)}`,
     );
   return formatInstant(at.from);
 }
 
 /**
  * Takes commissions in from a CSV file of any size in the request's transaction. Lines that are stored already with
- * the same content count as unchanged. Throws `invalid_file`, and `invalid_lines` unless `partial` or `dryRun`,
+ * the same content count as unchanged. A dry run is taken back by the caller. Throws `invalid_file`, and `invalid_lines` unless `partial` or `dryRun`,
  * which report the bad lines instead.
  */
 export async function importCommissions(
   tx: Tx,
   account: AccountId,
   upload: Upload,
-  { dryRun, partial }: { dryRun: boolean; partial: boolean },
-): Promise<Json<CommissionImport>> {
-  const bad = new BadLines();
-  const shape = format(await defaultCurrency(tx, account), await zoneOf(tx, account));
-  const { header, lines } = await stageCsv(tx, upload, shape, bad);
+  { dryRun, partial, reading, importId, mostBad }: ImportRequest,
+): Promise<ImportOutcome> {
+  const bad = new BadLines(mostBad);
+  const [currency, zone] = [await defaultCurrency(tx, account), await zoneOf(tx, account)];
+  const shape = reading === null ? format(currency, zone) : formatWithHistory(currency, zone);
+  const { header, lines, skipped } = await stageCsv(tx, upload, { format: shape, reading }, bad);
   const source = sourceOf(account, header);
   const stop = () => bad.count > 0 && !partial && !dryRun && refuseBadLines(bad, lines);
   await dropUnknown(tx, account, source, header, bad);
+  if (header.has('paid_at')) await dropImpossible(tx, bad);
   stop();
-  await rows(tx, sql`savepoint before_import`);
-  const created = await insertCommissions(tx, account, source, header.has('order_id') ? 'many' : 'none');
-  if (created < lines - bad.count) await dropContradictions(tx, account, source, bad);
+  const orders = header.has('order_id') ? 'many' : 'none';
+  const created = await insertCommissions(tx, account, source, { orders, importId });
+  if (created < lines - skipped - bad.count) await dropContradictions(tx, account, source, bad);
+  if (header.has('paid_at') && importId !== null) await dropUnpaid(tx, account, importId, bad);
   stop();
   const { json: totals, largest } = await sumsOf(tx, source);
   refuseInexact(largest);
-  const counts = { created, unchanged: lines - bad.count - created, failed: bad.count };
-  if (dryRun) await rows(tx, sql`rollback to savepoint before_import`);
-  else if (created > 0) {
-    const data = imported({ source: 'file', ...counts }, totals);
+  if (header.has('is_pending') && importId !== null) await holdPending(tx, account, importId);
+  const unchanged = lines - skipped - bad.count - created;
+  if (created > 0 && !dryRun) {
+    const data = imported({ source: 'file', created, unchanged, failed: bad.count }, totals);
     await publish(tx, { account, type: 'commissions.imported', data });
   }
-  const head: Json<Omit<CommissionImport, 'totals' | 'errors'>> = toJson({
-    object: 'commission_import',
-    dry_run: dryRun,
-    lines,
-    ...counts,
+  return { lines, created, updated: 0, unchanged, skipped, totals: fromJson(totals), bad };
+}
+
+/** Takes lines out that were paid in the future, or say of a commission what an earlier line says otherwise. */
+async function dropImpossible(tx: Tx, bad: BadLines): Promise<void> {
+  const found = await rows<{ line: number; message: string }>(
+    tx,
+    sql`with told as (
+          select line, external_id, paid_at, first_value(line) over same as first,
+                 (paid_at, payment_reference, is_pending) is distinct from first_value((paid_at, payment_reference, is_pending)) over same
+                   as is_other
+          from staged window same as (partition by external_id order by line)),
+        found as (
+          select line, case when paid_at > now() then 'paid_at must not lie in the future'
+            else concat('external_id ', to_json(external_id), ' is also in line ', first, ', paid at another time or not') end
+            as message
+          from told where paid_at > now() or is_other),
+        gone as (delete from staged where line in (select line from found))
+        select line, message from found order by line`,
+  );
+  for (const { line, message } of found) bad.add(line, message);
+}
+
+/** Takes lines out that were paid, of commissions that are here already and are not. */
+async function dropUnpaid(tx: Tx, account: AccountId, importId: ImportId, bad: BadLines): Promise<void> {
+  const found = await rows<{ line: number; external_id: string }>(
+    tx,
+    sql`select s.line, s.external_id from staged s
+        join commissions c on c.account_id = ${account} and c.external_id = s.external_id
+        left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
+        where s.paid_at is not null and c.import_id is distinct from ${importId}::uuid
+          and p.status is distinct from 'paid' order by s.line`,
+  );
+  await removeStaged(
+    tx,
+    found.map(({ line }) => line),
+  );
+  for (const { line, external_id } of found) {
+    const what = `commission ${quote(external_id)} is here already and not paid: complete its payout`;
+    bad.add(line, `paid_at: ${what}`);
+  }
+}
+
+/** Sets what waits for a decision aside, as `hold` does. */
+async function holdPending(tx: Tx, account: AccountId, importId: ImportId): Promise<void> {
+  await changeCommissions(tx, account, {
+    which: sql`import_id = ${importId} and external_id in (
+      select external_id from staged where is_pending and paid_at is null)`,
+    set: sql`held_available_at = available_at, available_at = 'infinity'`,
   });
-  return extended(head, { totals, errors: toJson(bad.first()) });
 }
 
 const affiliateColumn = (header: ReadonlySet<string>): AffiliateName =>

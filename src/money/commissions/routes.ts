@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import { created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, nullable, strict, text } from '../../contract/schemas.ts';
-import { importCommissions } from './import.ts';
 import { commissionList, listCommissions } from './list.ts';
-import { commission, commissionBatch, commissionImport, newAdjustment, newCommission } from './record.ts';
+import { commission, commissionBatch, newAdjustment, newCommission } from './record.ts';
 import { createAdjustment, createBatch, createCommission, getCommission } from './service.ts';
 import { holdCommission, unholdCommission, voidCommission } from './state.ts';
 
@@ -57,31 +56,6 @@ export const createMany = writeRoute({
   unaudited: true,
   handle: async ({ tx, account, body }) =>
     ok(await createBatch(tx, account, body.commissions, body.partial ?? false)),
-});
-
-export const importFile = writeRoute({
-  operation: 'importCommissions',
-  method: 'POST',
-  path: '/v2/affiliates/commissions/import',
-  access: 'affiliates',
-  summary: 'Import commissions from CSV',
-  description:
-    'Columns: external_id; one of affiliate_id, affiliate_email, affiliate_external_id; program_id, type, currency, ' +
-    'amount, sale_amount, rate_bps, order_id, order_line_id, customer_email, product_id, product_name, description, ' +
-    'occurred_at. ' +
-    'Amounts are decimal (`31.90`). Any size, one transaction: a bad line stops the import with nothing written, ' +
-    'unless `partial`; `dry_run` reports every bad line and the sums and writes nothing.',
-  query: strict({ dry_run: Type.Optional(Type.Boolean()), partial: Type.Optional(Type.Boolean()) }),
-  upload: 'text/csv',
-  returns: { 200: commissionImport },
-  errors: ['invalid_file', 'invalid_lines', 'amount_too_large'],
-  handle: async ({ tx, account, upload, query }) =>
-    ok(
-      await importCommissions(tx, account, upload, {
-        dryRun: query.dry_run ?? false,
-        partial: query.partial ?? false,
-      }),
-    ),
 });
 
 export const adjust = writeRoute({

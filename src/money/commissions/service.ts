@@ -152,7 +152,8 @@ async function takeIn(
   const [line = given] = await withAffiliateIds(tx, account, [given]);
   const source = itemSource([line]);
   const [unknown] = await unknownReferences(tx, account, source);
-  const isNew = !unknown && (await insertCommissions(tx, account, source, ordersOf([line]))) === 1;
+  const isNew =
+    !unknown && (await insertCommissions(tx, account, source, { orders: ordersOf([line]) })) === 1;
   if (!isNew && (await contradictions(tx, account, source)).length > 0) {
     throw fail('duplicate_external_id', contradiction(input.external_id));
   }

@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
-import type { AccountId, CommissionId, PayoutId } from '../../kernel/ids.ts';
+import type { AccountId, CommissionId, ImportId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import { changeCommissions, NOTED } from '../ledger/balances.ts';
@@ -57,13 +57,13 @@ const holdEnd = sql`case when hold.days = 0 then at.occurred
  * Inserts what is not there yet. In the order of external_id, whatever the order given: two that take the same
  * commissions in wait for each other in one order and cannot deadlock.
  */
-const insertNew = (account: AccountId, source: Sql) => sql`
+const insertNew = (account: AccountId, source: Sql, importId: ImportId | null) => sql`
   insert into commissions (account_id, external_id, affiliate_id, program_id, type, currency, amount, original_amount,
     sale_amount, rate_bps, order_id, order_line_id, customer_email, product_id, product_name, description, occurred_at,
-    available_at, metadata)
+    available_at, metadata, import_id)
   select ${account}, s.external_id, s.affiliate_id, s.program_id, s.type, s.currency, s.amount, s.amount,
     s.sale_amount, s.rate_bps, s.order_id, s.order_line_id, s.customer_email, s.product_id, s.product_name,
-    s.description, at.occurred, ${holdEnd}, s.metadata
+    s.description, at.occurred, ${holdEnd}, s.metadata, ${importId}::uuid
   from ${source}
   cross join lateral (select coalesce(s.occurred_at, now_ms()) as occurred) at
   join accounts a on a.id = ${account}
@@ -82,11 +82,11 @@ export async function insertCommissions(
   tx: Tx,
   account: AccountId,
   source: Sql,
-  orders: Orders,
+  { orders, importId = null }: { orders: Orders; importId?: ImportId | null },
 ): Promise<number> {
   const { count } = await oneRow<{ count: number }>(
     tx,
-    sql`with made as (${insertNew(account, source)}), ${arrivals(account)}
+    sql`with made as (${insertNew(account, source, importId)}), ${arrivals(account)}
         select count(*)::int as count from made`,
   );
   if (count > 0) await applyWaiting(tx, account, source, orders);
@@ -102,7 +102,7 @@ export async function insertAndName(
 ): Promise<Set<string>> {
   const made = await rows<{ external_id: string }>(
     tx,
-    sql`with made as (${insertNew(account, source)}), ${arrivals(account)}
+    sql`with made as (${insertNew(account, source, null)}), ${arrivals(account)}
         select external_id from made`,
   );
   if (made.length > 0) await applyWaiting(tx, account, source, orders);

@@ -4,11 +4,12 @@ import { raw } from 'sql-template-tag';
 import type { Upload } from '../../contract/route.ts';
 import { rows, type Tx } from '../../db/connect.ts';
 import { type CsvLine, csvReader } from '../../kernel/csv.ts';
+import type { CsvDialect } from '../../kernel/csv-dialect.ts';
 import type { CsvColumns } from '../../kernel/csv-header.ts';
 import { CsvError, guardRule, quote } from '../../kernel/csv-refusal.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
-import { numberIdOf } from '../../kernel/ids.ts';
+import { type ImportId, numberIdOf } from '../../kernel/ids.ts';
 import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
 
 const MAX_REPORTED = 1000;
@@ -19,22 +20,34 @@ export interface BadLine {
   readonly message: string;
 }
 
-/** Counts all bad lines and keeps the first 1,000 by line number. */
+/** Counts all bad lines and keeps what is wrong with the first of them, by default 1,000, by line number. */
 export class BadLines {
-  readonly #lines = new Map<number, string>();
+  readonly #lines = new Map<number, readonly string[]>();
+  readonly #most: number;
   #count = 0;
 
-  add(line: number, message: string): void {
+  constructor(most = MAX_REPORTED) {
+    this.#most = most;
+  }
+
+  /** Notes a line that was not bad before, with every rule it breaks. */
+  add(line: number, ...messages: string[]): void {
     this.#count += 1;
-    if (this.#lines.size < MAX_REPORTED) this.#lines.set(line, message);
+    if (this.#lines.size < this.#most) this.#lines.set(line, messages);
   }
 
   get count(): number {
     return this.#count;
   }
 
+  /** The lines by their number, each with all its messages in one. */
   first(): BadLine[] {
-    return [...this.#lines].map(([line, message]) => ({ line, message })).sort((a, b) => a.line - b.line);
+    return this.each().map(([line, messages]) => ({ line, message: messages.join('; ') }));
+  }
+
+  /** The same, with a message for each rule. */
+  each(): (readonly [line: number, messages: readonly string[]])[] {
+    return [...this.#lines].sort(([a], [b]) => a - b);
   }
 }
 
@@ -46,45 +59,65 @@ export type Cell = string | number | bigint | boolean | null;
 export interface CsvFormat extends CsvColumns {
   /** The temporary table `staged (line int, …)`: its columns in order, with their SQL types. */
   readonly staged: readonly (readonly [column: string, type: string])[];
-  /**
-   * The staged values of a line, after its number. `cells` holds the texts of the columns in the file, null where a
-   * cell is empty. Throws CellError for a bad line.
-   */
-  readLine(cells: Readonly<Record<string, string | null>>): readonly Cell[];
+  /** What reads the value of each staged column of a line, in their order. Throws CellError for a cell that is bad. */
+  readonly readers: readonly ((cells: Cells) => Cell)[];
 }
 
-/** What a file held: its columns, and how many lines were read, good and bad. */
+/** The texts of the columns of a line, null where a cell is empty. */
+export type Cells = Readonly<Record<string, string | null>>;
+
+/** How the cells of a file of another dialect or header become the cells of a format. */
+export interface Reading {
+  readonly dialect: CsvDialect;
+  /** The columns of the format that the file gives. */
+  readonly columns: readonly string[];
+  /**
+   * Whether lines are read: by the header of the file, what gives the cells of a line, or null for a line to leave out.
+   * What is wrong with one is added to `wrong`.
+   */
+  under(header: readonly string[]): (values: readonly string[], wrong: string[]) => Cells | null;
+}
+
+/** What a file held: its columns, and how many lines were read, good and bad, and how many of them were left out. */
 export interface StagedFile {
   readonly header: ReadonlySet<string>;
   readonly lines: number;
+  readonly skipped: number;
 }
 
 /**
- * Streams a CSV file (see csvReader) through `readLine` into the temporary table `staged`; memory stays constant.
- * Bad lines go to `bad`. Throws `invalid_file` when the file as a whole cannot be read or its header is wrong.
+ * Streams a CSV file (see csvReader) through the readers of a format into the temporary table `staged`; memory stays
+ * constant. Bad lines go to `bad`, with all that is wrong with them. Without a `reading` the header must be the format's.
+ * Throws `invalid_file` when the file as a whole cannot be read or its header is wrong.
  */
 export async function stageCsv(
   tx: Tx,
   upload: Upload,
-  format: CsvFormat,
+  { format, reading }: { format: CsvFormat; reading: Reading | null },
   bad: BadLines,
 ): Promise<StagedFile> {
   const columns = format.staged.map(([name, type]) => `${name} ${type}`).join(', ');
   await rows(tx, raw(`create temporary table staged (line int not null, ${columns}) on commit drop`));
   const target = tx.copyIn('copy staged from stdin');
-  const reader = csvReader(format);
+  const reader = reading === null ? csvReader(format) : csvReader(null, reading.dialect);
+  const cellsOf = lazily(() => reading?.under(reader.header) ?? cellsUnder(reader.header));
   let lines = 0;
+  let skipped = 0;
 
   function copyRows(found: readonly CsvLine[]): string {
     lines += found.length;
     let text = '';
-    for (const { line, cells } of found) {
-      try {
-        text += `${line}\t${format.readLine(named(reader.header, cells)).map(copyCell).join('\t')}\n`;
-      } catch (error) {
-        if (!(error instanceof CellError)) throw error;
-        bad.add(line, error.message);
+    for (const { line, cells: values } of found) {
+      const wrong: string[] = [];
+      const cells = cellsOf()(values, wrong);
+      if (cells === null) {
+        skipped += 1;
+        continue;
       }
+      let row = String(line);
+      for (const read of format.readers) row += `\t${readCell(read, cells, wrong)}`;
+      if (wrong.length === 0) text += `${row}\n`;
+      else bad.add(line, ...new Set(wrong));
     }
     return text;
   }
@@ -103,19 +136,45 @@ export async function stageCsv(
     throw error instanceof CsvError ? fail('invalid_file', error.message) : error;
   }
   await rows(tx, raw('analyze staged'));
-  return { header: new Set(reader.header), lines };
+  return { header: new Set(reading?.columns ?? reader.header), lines, skipped };
 }
 
-/** The cells by the names of their columns, null where one is empty. Throws CellError. */
-function named(names: readonly string[], values: readonly string[]): Record<string, string | null> {
-  const cells: Record<string, string | null> = {};
-  for (const [index, name] of names.entries()) {
-    const value = values[index] ?? '';
-    const broken = guardRule(value);
-    if (broken !== null) throw new CellError(`${name} ${broken}: ${quote(value)}`);
-    cells[name] = value === '' ? null : value;
+function lazily<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** Reads a cell as COPY takes it; what is wrong with it is added to `wrong`. */
+function readCell(read: (cells: Cells) => Cell, cells: Cells, wrong: string[]): string {
+  try {
+    return copyCell(read(cells));
+  } catch (error) {
+    if (!(error instanceof CellError)) throw error;
+    wrong.push(error.message);
+    return '';
   }
-  return cells;
+}
+
+/** The cells by the names of the columns, where these are the format's. */
+function cellsUnder(names: readonly string[]): (values: readonly string[], wrong: string[]) => Cells {
+  return (values, wrong) => {
+    const cells: Record<string, string | null> = {};
+    for (const [index, name] of names.entries()) {
+      const value = values[index] ?? '';
+      cells[name] = guardedCell(name, value, wrong) || null;
+    }
+    return cells;
+  };
+}
+
+/** A cell of a file; one with the apostrophe of our own files is said to be wrong. */
+export function guardedCell(name: string, value: string, wrong: string[]): string {
+  const broken = guardRule(value);
+  if (broken !== null) wrong.push(`${name} ${broken}: ${quote(value)}`);
+  return value;
 }
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
@@ -125,6 +184,32 @@ function copyCell(value: Cell): string {
   if (value === null) return '\\N';
   const text = String(value);
   return /[\\\n\r\t]/.test(text) ? text.replaceAll(/[\\\n\r\t]/g, (char) => ESCAPES[char] ?? char) : text;
+}
+
+/** What an import did, or would do. */
+export interface ImportOutcome {
+  /** Lines read, good and bad. */
+  readonly lines: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** Lines left out, because their status says that they are not owed. */
+  readonly skipped: number;
+  /** Sums of the good lines. */
+  readonly totals: { readonly currency: string; readonly amount: number; readonly count: number }[];
+  readonly bad: BadLines;
+}
+
+/** What an import is asked for. */
+export interface ImportRequest {
+  readonly dryRun: boolean;
+  readonly partial: boolean;
+  /** How a file of another shape is read; null for one of our own. */
+  readonly reading: Reading | null;
+  /** The import that what is made or changed belongs to; null in a dry run. */
+  readonly importId: ImportId | null;
+  /** How many bad lines are kept, by default 1,000. */
+  readonly mostBad?: number;
 }
 
 /** Throws `invalid_lines` naming the first bad lines. */

@@ -1,0 +1,55 @@
+import type { Command } from 'commander';
+import type { ListImportsQuery } from '../../client/client.ts';
+import { type Cli, confirm } from '../command/cli.ts';
+import { describePage, withPages } from '../command/list-view.ts';
+import { type ListOptions, queryOf } from '../command/query.ts';
+import { withClient } from '../command/session.ts';
+import { describeImport, importTable } from './view.ts';
+
+/** `payhook imports list|show|undo`. */
+export function addImports(imports: Command, cli: Cli): void {
+  withPages(imports.command('list').description('list the imports, the newest first'), {
+    nouns: 'imports',
+    sort: 'created_at',
+  })
+    .option('--kind <kind>', 'affiliates or commissions')
+    .option('--status <status>', 'completed or undone')
+    .option('--json', 'print the page (a list of Import)')
+    .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListImportsQuery>(options))));
+  imports
+    .command('show')
+    .description('show an import: the file, how it was read, what came of its lines')
+    .argument('<import>', 'its id')
+    .option('--json', 'print the record (Import)')
+    .action((id: string) => cli.run(() => show(cli, id)));
+  imports
+    .command('undo')
+    .description('take an import back, while nothing of it was paid')
+    .argument('<import>', 'its id')
+    .option('-y, --yes', 'do not ask')
+    .option('--json', 'print the record (Import)')
+    .addHelpText(
+      'after',
+      '\nCommissions are voided and their external_ids free again; affiliates it made are gone, those it changed are as before.\n',
+    )
+    .action((id: string, { yes }: { yes?: boolean }) => cli.run(() => undo(cli, id, yes)));
+}
+
+async function list({ terminal, account }: Cli, query: ListImportsQuery): Promise<undefined> {
+  const page = await withClient({ terminal, account: account() }, (client) => client.imports.list(query));
+  terminal.result(page, () => describePage(page, 'import', (data) => importTable(data, terminal), terminal));
+}
+
+async function show({ terminal, account }: Cli, id: string): Promise<undefined> {
+  const found = await withClient({ terminal, account: account() }, (client) => client.imports.get(id));
+  terminal.result(found, () => describeImport(found, terminal));
+}
+
+async function undo({ terminal, account }: Cli, id: string, yes?: boolean): Promise<undefined> {
+  const undone = await withClient({ terminal, account: account() }, async (client) => {
+    const { lines, kind } = await client.imports.get(id);
+    await confirm(terminal, `Undo the import of ${lines} lines of ${kind}?`, yes);
+    return client.imports.undo(id);
+  });
+  terminal.result(undone, () => describeImport(undone, terminal));
+}

@@ -1,0 +1,244 @@
+import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import {
+  ApiError,
+  type Client,
+  type CreateImportQuery,
+  type ImportPreview,
+  type ImportReport,
+  type UploadSource,
+} from '../../client/client.ts';
+import { askLine, type Cli, confirm } from '../command/cli.ts';
+import { refuseExisting, writeFiles } from '../command/csv-files.ts';
+import { CommandError, UsageError } from '../command/errors.ts';
+import { readPairs } from '../command/pairs.ts';
+import { withClient } from '../command/session.ts';
+import { openSource } from '../command/source-file.ts';
+import { onInterrupt } from '../terminal/interrupt.ts';
+import { startProgress } from '../terminal/progress.ts';
+import { printable } from '../terminal/table.ts';
+import { describePreview, describeReport } from './view.ts';
+
+export type ImportKind = 'affiliates' | 'commissions';
+
+/** The options of `payhook affiliates import` and `payhook commissions import`. */
+export interface ImportOptions {
+  readonly map?: readonly string[];
+  readonly dialect?: readonly string[];
+  readonly yes?: boolean;
+  readonly save?: string;
+  readonly dryRun?: boolean;
+  readonly partial?: boolean;
+  readonly bad?: string;
+  readonly paid?: string;
+}
+
+/** What is said of a file in every request. */
+type Settings = Pick<
+  CreateImportQuery,
+  'kind' | 'mapping' | 'encoding' | 'separator' | 'decimal' | 'dates' | 'paid' | 'file_name'
+>;
+
+/** Imports a file; what is guessed is shown and asked about first. Returns the exit code. */
+export async function runImport(
+  cli: Cli,
+  kind: ImportKind,
+  path: string,
+  options: ImportOptions,
+): Promise<number> {
+  const { terminal } = cli;
+  const settings = settingsOf(kind, path, options);
+  if (options.bad !== undefined) refuseExisting(options.bad);
+  const given = openSource(path);
+  const { source, remove } = given.repeatable
+    ? { source: given, remove: () => undefined }
+    : await kept(given);
+  try {
+    const report = await withClient({ terminal, account: cli.account() }, (client) =>
+      new Import(cli, client, path, source, options).run(settings),
+    );
+    terminal.result(report, () => describeReport(report, terminal));
+    return report.failed > 0 ? 1 : 0;
+  } finally {
+    remove();
+  }
+}
+
+const DIALECT = ['encoding', 'separator', 'decimal', 'dates'];
+
+function settingsOf(kind: ImportKind, path: string, options: ImportOptions): Settings {
+  const dialect =
+    readPairs(
+      '--dialect',
+      options.dialect?.flatMap((text) => text.split(',')),
+      '=',
+    ) ?? {};
+  const odd = Object.keys(dialect).find((name) => !DIALECT.includes(name));
+  if (odd !== undefined) throw new UsageError(`--dialect takes ${DIALECT.join(', ')}, not ${odd}`);
+  // the server says which values there are
+  return {
+    kind,
+    ...dialect,
+    mapping: mappingOf(options.map),
+    paid: options.paid as Settings['paid'],
+    ...(path === '-' ? {} : { file_name: basename(path).slice(0, 255) }),
+  };
+}
+
+/** The JSON of the mapping that the options say, or the name of one that was saved. */
+function mappingOf(texts: readonly string[] | undefined): string | undefined {
+  if (texts === undefined) return undefined;
+  const [only = ''] = texts;
+  if (texts.length === 1 && !only.includes('=')) return only;
+  const mapping: Record<string, string | { constant: string }> = {};
+  for (const text of texts) {
+    const constant = /^([a-z_]+):=(.*)$/s.exec(text);
+    // a column may have an equals sign in its name, a field has none
+    const at = text.lastIndexOf('=');
+    const name = constant?.[1] ?? text.slice(0, Math.max(at, 0)).trim();
+    if (name === '') throw new UsageError(`--map must be such as 'Their column=our_field', not ${text}`);
+    if (Object.hasOwn(mapping, name)) throw new UsageError(`--map names ${name} twice`);
+    mapping[name] = constant ? { constant: constant[2] ?? '' } : text.slice(at + 1).trim();
+  }
+  return JSON.stringify(mapping);
+}
+
+/** One file on its way: sent again whenever something was decided. */
+class Import {
+  readonly #cli: Cli;
+  readonly #client: Client;
+  readonly #path: string;
+  readonly #source: UploadSource;
+  readonly #options: ImportOptions;
+
+  constructor(cli: Cli, client: Client, path: string, source: UploadSource, options: ImportOptions) {
+    this.#cli = cli;
+    this.#client = client;
+    this.#path = path;
+    this.#source = source;
+    this.#options = options;
+  }
+
+  async run(settings: Settings): Promise<ImportReport> {
+    const { yes = false } = this.#options;
+    try {
+      return await this.#create(settings, yes);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.reason === 'invalid_lines') await this.#writeBad(settings);
+      if (error.reason !== 'import_not_confirmed' && error.reason !== 'import_unclear') throw error;
+      return this.#ask(settings, error);
+    }
+  }
+
+  async #create(settings: Settings, accept_guesses: boolean): Promise<ImportReport> {
+    const { dryRun: dry_run = false, partial = false, save: save_as } = this.#options;
+    const query = { ...settings, dry_run, partial, accept_guesses, save_as };
+    const report = await this.#send((source) => this.#client.imports.create(source, query));
+    if (report.failed > 0) await this.#writeBad(settings);
+    return report;
+  }
+
+  /** Shows how the file would be read, has the questions answered and imports it. */
+  async #ask(settings: Settings, refusal: ApiError): Promise<ImportReport> {
+    const { terminal } = this.#cli;
+    const preview = await this.#send((source) => this.#client.imports.preview(source, settings));
+    if (!terminal.json) process.stderr.write(describePreview(preview, terminal));
+    if (!terminal.interactive) throw refused(preview, refusal);
+    let answered = settings;
+    for (const question of preview.questions)
+      answered = { ...answered, ...(await answerTo(question, preview)) };
+    if (preview.questions.length === 0) await confirm(terminal, 'Import it so?', this.#options.yes);
+    // what is still open after an answer is asked too
+    const isSettled = preview.questions.length === 0 || this.#options.yes === true;
+    try {
+      return await this.#create(answered, isSettled);
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === 'import_not_confirmed')
+        return this.#ask(answered, error);
+      throw error;
+    }
+  }
+
+  async #writeBad(settings: Settings): Promise<void> {
+    const { bad } = this.#options;
+    if (bad === undefined) return;
+    const download = await this.#send((source) => this.#client.imports.badLines(source, settings));
+    await writeFiles({}, ({ write }) => write(bad, download.stream));
+    this.#cli.terminal.note(`The bad lines are in ${bad}.`);
+  }
+
+  async #send<Result>(upload: (source: UploadSource) => Promise<Result>): Promise<Result> {
+    const name = this.#path === '-' ? 'standard input' : this.#path;
+    const progress = await startProgress(this.#cli.terminal, name, this.#source.bytes);
+    try {
+      return await upload({ ...this.#source, onProgress: progress.update });
+    } finally {
+      progress.stop();
+    }
+  }
+}
+
+/** The refusal, in the words of this program. */
+function refused({ questions }: ImportPreview, { message }: ApiError): Error {
+  const options = questions.flatMap(({ choices }) =>
+    choices.flatMap(({ query }) => Object.entries(query).map(([name, value]) => optionFor(name, value))),
+  );
+  if (questions.length === 0)
+    return new CommandError(`${message.split('. Accept')[0]}: accept it with --yes`, { code: 'bad_request' });
+  const how = options.length === 0 ? '--map' : options.join(' or ');
+  return new CommandError(`${questions.map((question) => question.message).join('; ')}: say it with ${how}`, {
+    code: 'bad_request',
+  });
+}
+
+function optionFor(name: string, value: unknown): string {
+  if (name === 'mapping') {
+    return Object.entries(value as Record<string, string>)
+      .map(([column, field]) => `--map '${printable(column)}=${field}'`)
+      .join(' ');
+  }
+  return name === 'paid' ? `--paid ${value}` : `--dialect ${name}=${value}`;
+}
+
+/** Asks one question; the answer is what the next request says. */
+async function answerTo(
+  { message, choices }: ImportPreview['questions'][number],
+  preview: ImportPreview,
+): Promise<Partial<Settings>> {
+  const real = choices.filter(({ query }) => Object.keys(query).length > 0);
+  if (real.length === 0) throw new CommandError(`${message} Say it with --map`, { code: 'bad_request' });
+  const list = real.map(({ label }, index) => `  ${index + 1}  ${printable(label)}\n`).join('');
+  const answer = await askLine(`${printable(message)}\n${list}Which? [1-${real.length}] `);
+  const chosen = real[Number(answer.trim()) - 1];
+  if (chosen === undefined) throw new CommandError('nothing was done');
+  const { mapping, ...query } = chosen.query as { mapping?: object };
+  if (mapping === undefined) return query;
+  return { ...query, mapping: JSON.stringify({ ...preview.mapping, ...mapping }) };
+}
+
+/** Keeps what can be read once only, until `remove`. */
+async function kept(given: UploadSource): Promise<{ source: UploadSource; remove: () => void }> {
+  const folder = mkdtempSync(join(tmpdir(), 'payhook-import-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const forget = onInterrupt(remove);
+  const file = join(folder, 'file');
+  try {
+    const target = createWriteStream(file, { mode: 0o600 });
+    await pipeline(given.open(), target);
+    const source = { bytes: target.bytesWritten, repeatable: true, open: () => createReadStream(file) };
+    return {
+      source,
+      remove: () => {
+        forget();
+        remove();
+      },
+    };
+  } catch (error) {
+    forget();
+    remove();
+    throw error;
+  }
+}

@@ -1,0 +1,131 @@
+import type { Import, ImportPreview, ImportReport } from '../../client/client.ts';
+import { factLines } from '../terminal/facts.ts';
+import { count, decimal } from '../terminal/money.ts';
+import { printable, table } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { exactTime, shortTime } from '../terminal/time.ts';
+
+type Counts = Pick<
+  ImportReport,
+  'lines' | 'created' | 'updated' | 'unchanged' | 'skipped' | 'failed' | 'payouts' | 'totals'
+>;
+
+/** `2 created, 1 unchanged, 0 bad`. */
+function summary(counts: Counts, kind: Import['kind']): string {
+  const parts = [
+    `${counts.created} created`,
+    ...(kind === 'affiliates' ? [`${counts.updated} updated`] : []),
+    `${counts.unchanged} unchanged`,
+    ...(counts.skipped > 0 ? [`${counts.skipped} left out`] : []),
+    `${counts.failed} bad`,
+    ...(counts.payouts > 0 ? [`${counts.payouts} past payouts`] : []),
+  ];
+  return parts.join(', ');
+}
+
+/** What an import did, for people. */
+export function describeReport(report: ImportReport, { paint }: Terminal): string {
+  const head = `${paint.strong(count(report.lines, 'line'))}: ${summary(report, report.kind)}\n`;
+  const made =
+    report.import_id === null ? '' : `${paint.faint(`payhook imports show ${report.import_id}`)}\n`;
+  const tail = report.dry_run ? 'Dry run: nothing was written.\n' : made;
+  return head + totalsTable(report.totals, paint.faint) + describeBad(report, paint.bad) + tail;
+}
+
+function totalsTable(totals: Counts['totals'], paintHeading: (text: string) => string): string {
+  if (totals.length === 0) return '';
+  return table(
+    [{ heading: 'CURRENCY' }, { heading: 'AMOUNT', right: true }, { heading: 'COMMISSIONS', right: true }],
+    totals.map((total) => [total.currency.toUpperCase(), decimal(total), String(total.count)]),
+    paintHeading,
+  );
+}
+
+function describeBad(
+  { errors, failed }: Pick<ImportReport, 'errors' | 'failed'>,
+  paint: (text: string) => string,
+): string {
+  const lines = errors.map(({ line, message }) => `${paint(`line ${line}:`)} ${printable(message)}\n`);
+  const rest = failed - new Set(errors.map(({ line }) => line)).size;
+  return lines.join('') + (rest > 0 ? `and ${rest} more bad lines\n` : '');
+}
+
+const DATES = { iso: 'year first', dmy: 'day first', mdy: 'month first' };
+
+/** How a file would be read, for people. */
+export function describePreview(preview: ImportPreview, { paint }: Terminal): string {
+  const { dialect, columns, guessed, report } = preview;
+  const facts = factLines([
+    ['Encoding', dialect.encoding.toUpperCase()],
+    ['Separator', dialect.separator],
+    ['Decimal sign', dialect.decimal],
+    ['Dates', DATES[dialect.dates]],
+    ['Saved mapping', preview.mapping_name],
+    ['Lines', report === null ? null : `${report.lines}: ${summary(report, preview.kind)}`],
+  ]);
+  const list = table(
+    [
+      { heading: 'COLUMN', most: 40 },
+      { heading: 'IS' },
+      { heading: 'KNOWN BY' },
+      { heading: 'SUCH AS', most: 40 },
+    ],
+    columns.map(({ column, field, source, samples }) => [
+      printable(column),
+      field ?? '-',
+      source === 'none' ? 'ignored' : source,
+      printable(samples[0] ?? ''),
+    ]),
+    paint.faint,
+  );
+  const told = guessed.map((text) => `${paint.warning('guessed:')} ${printable(text)}\n`).join('');
+  return `${facts}${list}${told}${report === null ? '' : describeBad(report, paint.bad)}`;
+}
+
+/** A page of imports, a line each. */
+export function importTable(imports: readonly Import[], { paint }: Terminal): string {
+  return table(
+    [
+      { heading: 'IMPORTED (UTC)' },
+      { heading: 'KIND' },
+      { heading: 'STATUS' },
+      { heading: 'LINES', right: true },
+      { heading: 'CREATED', right: true },
+      { heading: 'BAD', right: true },
+      { heading: 'FILE', most: 30 },
+      { heading: 'ID' },
+    ],
+    imports.map((one) => [
+      shortTime(one.created_at),
+      one.kind,
+      one.status,
+      String(one.lines),
+      String(one.created),
+      String(one.failed),
+      printable(one.file.name ?? '-'),
+      one.id,
+    ]),
+    paint.faint,
+  );
+}
+
+/** One import, for people. */
+export function describeImport(one: Import, { paint }: Terminal): string {
+  const status = one.status === 'undone' ? paint.bad(one.status) : paint.good(one.status);
+  const mapped = Object.entries(one.mapping).map(([name, value]) =>
+    typeof value === 'string' ? `${name} = ${value}` : `${name} := ${value.constant}`,
+  );
+  const facts = factLines([
+    ['Kind', one.kind],
+    ['File', one.file.name],
+    ['SHA-256', one.file.sha256],
+    ['Lines', `${one.lines}: ${summary(one, one.kind)}`],
+    ['Encoding', `${one.dialect.encoding.toUpperCase()}, ${one.dialect.separator}`],
+    ['Mapping', mapped.length === 0 ? null : mapped.join(', ')],
+    ['Guessed', one.guessed.length === 0 ? null : one.guessed.join('; ')],
+    ['By', one.created_by],
+    ['Created', `${exactTime(one.created_at)} (UTC)`],
+    ['Undone', one.undone_at && `${exactTime(one.undone_at)} (UTC) by ${one.undone_by}`],
+  ]);
+  return `${paint.strong(one.id)}  ${status}\n${facts}${totalsTable(one.totals, paint.faint)}`;
+}

@@ -1,0 +1,80 @@
+import sql, { raw } from 'sql-template-tag';
+import { maybeRow, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, ImportId } from '../../kernel/ids.ts';
+import { publishEach } from '../../outbox/queue.ts';
+import { reviseFor } from '../ledger/books.ts';
+import { IMPORTED_COLUMNS } from './import.ts';
+import { record } from './record.ts';
+import { refuseDuplicates } from './service.ts';
+
+/** An affiliate of an import that cannot be taken back, and why. */
+export interface AffiliateInUse {
+  readonly id: bigint;
+  readonly why: 'changed' | 'commissions' | 'payout';
+}
+
+/** The first affiliate of an import that was changed since, or that it made and that has commissions or payouts; else null. */
+export function findUsed(tx: Tx, account: AccountId, id: ImportId): Promise<AffiliateInUse | null> {
+  const has = (table: string) =>
+    sql`exists (select from ${raw(table)} x where x.account_id = a.account_id and x.affiliate_id = a.id)`;
+  return maybeRow(
+    tx,
+    sql`select id, why from (
+          select a.id, case
+              when a.updated_at is distinct from i.changed_at then 'changed'
+              when i.before is not null then null
+              when ${has('commissions')} then 'commissions'
+              when ${has('payout_lines')} or ${has('payout_exclusions')} then 'payout' end as why
+          from import_affiliates i join affiliates a on a.account_id = i.account_id and a.id = i.affiliate_id
+          where i.account_id = ${account} and i.import_id = ${id}) u
+        where why is not null order by id limit 1`,
+  );
+}
+
+/** Gives the affiliates that an import changed what they had before, and deletes those that it made. The books are locked before. */
+export async function takeBackAffiliates(tx: Tx, account: AccountId, id: ImportId): Promise<void> {
+  await deleteMade(tx, account, id);
+  const assignments = raw(
+    IMPORTED_COLUMNS.map(
+      (name) => `${name} = case when b.keys ? '${name}' then (b.r).${name} else a.${name} end`,
+    ).join(', '),
+  );
+  await refuseDuplicates(
+    rows(
+      tx,
+      sql`update affiliates a set ${assignments}, updated_at = now()
+          from (select affiliate_id, before::jsonb as keys, json_populate_record(null::affiliates, before) as r
+                from import_affiliates where account_id = ${account} and import_id = ${id} and before is not null) b
+          where a.account_id = ${account} and a.id = b.affiliate_id`,
+    ),
+  );
+  const changed = sql`select affiliate_id from import_affiliates where account_id = ${account} and import_id = ${id}`;
+  await publishEach(tx, {
+    account,
+    type: 'affiliate.updated',
+    records: sql`select row_to_json(r)::text as data from (
+      select ${record} from affiliates a where a.account_id = ${account} and a.id in (${changed}) order by a.id) r`,
+  });
+  await reviseFor(tx, account, sql`l.affiliate_id in (${changed})`);
+}
+
+async function deleteMade(tx: Tx, account: AccountId, id: ImportId): Promise<void> {
+  const made = sql`select affiliate_id from import_affiliates
+    where account_id = ${account} and import_id = ${id} and before is null`;
+  await rows(tx, sql`create temporary table unmade on commit drop as ${made}`);
+  await publishEach(tx, {
+    account,
+    type: 'affiliate.deleted',
+    records: sql`select row_to_json(r)::text as data from (
+      select ${record} from affiliates a where a.account_id = ${account} and a.id in (select affiliate_id from unmade)
+      order by a.id) r`,
+  });
+  await rows(
+    tx,
+    sql`delete from import_affiliates where account_id = ${account} and affiliate_id in (select affiliate_id from unmade)`,
+  );
+  await rows(
+    tx,
+    sql`delete from affiliates where account_id = ${account} and id in (select affiliate_id from unmade)`,
+  );
+}

@@ -1,0 +1,155 @@
+import type { Upload } from '../../contract/route.ts';
+import { type CsvLine, csvReader } from '../../kernel/csv.ts';
+import { decoderOf, encodingOfStart, utf8Check } from '../../kernel/csv-bytes.ts';
+import {
+  CSV_SEPARATORS,
+  type CsvDialect,
+  type CsvEncoding,
+  type CsvSeparator,
+} from '../../kernel/csv-dialect.ts';
+import { CsvError } from '../../kernel/csv-refusal.ts';
+import { scanRecord } from '../../kernel/csv-scan.ts';
+import { FIELDS, type ImportKind, plain } from './fields.ts';
+
+/** How the lines of a file end. */
+export const LINE_ENDS = ['lf', 'crlf', 'cr', 'mixed'] as const;
+type LineEnd = (typeof LINE_ENDS)[number];
+
+/** What a caller says of a file's bytes; what is undefined is guessed. */
+export interface GivenBytes {
+  readonly encoding?: CsvEncoding | undefined;
+  readonly separator?: CsvSeparator | undefined;
+}
+
+/** What the bytes of a file say of it. */
+export interface FileShape {
+  readonly dialect: CsvDialect;
+  readonly lineEnd: LineEnd;
+  readonly header: readonly string[];
+  /** The first lines, at most 1,000. */
+  readonly sample: readonly CsvLine[];
+  /** Whether the sample is the file. */
+  readonly isAll: boolean;
+  /** What was not certain, in words. */
+  readonly guessed: readonly string[];
+}
+
+const SAMPLE = 1000;
+/** Lines that the separator is judged by. */
+const JUDGED = 20;
+const HEAD_BYTES = 1 << 16;
+
+/** What a file looks like: its encoding, separator, header and first lines. Throws CsvError when it is no such file. */
+export async function shapeOf(upload: Upload, given: GivenBytes, kind: ImportKind): Promise<FileShape> {
+  const { head, tail, isUtf8 } = await look(upload);
+  const { encoding, note } = encodingIn(head, upload.bytes, given, isUtf8);
+  if (encoding.startsWith('utf-16') && upload.bytes % 2 === 1) {
+    throw new CsvError('the file has an odd number of bytes, which UTF-16 never has: is it cut off?');
+  }
+  const { text } = decoderOf(encoding)(head, false);
+  const separator = given.separator ?? separatorOf(text, kind);
+  const isNamed = given.separator !== undefined || separator === 'comma' || /^\uFEFF?sep=/i.test(text);
+  const last = encoding.startsWith('utf-16') ? tail : tail.subarray(-1);
+  const isWhole = !/[\r\n]/.test(last.toString('latin1'));
+  const dialect = { encoding, separator, isWhole };
+  const sampled = await sampleOf(upload, dialect);
+  return {
+    dialect,
+    lineEnd: lineEndOf(text),
+    ...sampled,
+    guessed: [
+      ...(note === null ? [] : [note]),
+      ...(isNamed ? [] : [`${separator === 'bar' ? 'bars' : `${separator}s`} stand between the cells`]),
+      ...(isWhole ? ['the file is whole, although its last line has no line end'] : []),
+    ],
+  };
+}
+
+async function look(upload: Upload): Promise<{ head: Buffer; tail: Buffer; isUtf8: boolean }> {
+  const check = utf8Check();
+  let head: Buffer = Buffer.alloc(0);
+  let tail: Buffer = Buffer.alloc(0);
+  for await (const piece of upload.open() as AsyncIterable<Buffer>) {
+    if (head.length < HEAD_BYTES) head = Buffer.concat([head, piece]).subarray(0, HEAD_BYTES);
+    // the last character, also of two bytes
+    tail = Buffer.concat([tail, piece.subarray(-2)]).subarray(-2);
+    check(piece, false);
+  }
+  return { head, tail, isUtf8: check(Buffer.alloc(0), true) };
+}
+
+function encodingIn(
+  head: Buffer,
+  bytes: number,
+  given: GivenBytes,
+  isUtf8: boolean,
+): { encoding: CsvEncoding; note: string | null } {
+  if (bytes === 0) throw new CsvError('the file is empty: its first line must name the columns');
+  const start = encodingOfStart(head);
+  if (given.encoding !== undefined) return { encoding: given.encoding, note: null };
+  if (start !== null) {
+    return {
+      encoding: start.encoding,
+      note: start.isCertain ? null : `the encoding is ${start.encoding.toUpperCase()}`,
+    };
+  }
+  if (isUtf8) return { encoding: 'utf-8', note: null };
+  if (head.includes(0)) throw new CsvError('the file holds NUL characters: is it a text file?');
+  return { encoding: 'windows-1252', note: 'the encoding is Windows-1252' };
+}
+
+function separatorOf(text: string, kind: ImportKind): CsvSeparator {
+  const [, named] = /^\uFEFF?sep=([,;|\t])/i.exec(text) ?? [];
+  const names = Object.keys(CSV_SEPARATORS) as CsvSeparator[];
+  const byName = names.find((name) => CSV_SEPARATORS[name] === named);
+  if (byName !== undefined) return byName;
+  const [best] = names
+    .map((name) => ({ name, ...judge(text, CSV_SEPARATORS[name], kind) }))
+    .sort((a, b) => b.known - a.known || Number(b.isEven) - Number(a.isEven) || b.cells - a.cells);
+  return best !== undefined && best.cells > 1 ? best.name : 'comma';
+}
+
+/** How a text looks when it is parted so: cells of the header, how many of them have known names, and whether lines have as many. */
+function judge(text: string, separator: string, kind: ImportKind) {
+  const known = new Set(Object.values(FIELDS[kind]).flatMap(({ synonyms }) => synonyms));
+  const records: string[][] = [];
+  for (let at = 0; records.length < JUDGED && at < text.length; ) {
+    const scanned = scanRecord(text, at, false, separator.charCodeAt(0));
+    if (scanned.kind !== 'record') break;
+    if (scanned.cells.some((cell) => cell !== '')) records.push(scanned.cells);
+    at = scanned.next;
+  }
+  const header = records[0] ?? [];
+  return {
+    cells: header.length,
+    known: header.filter((name) => known.has(plain(name))).length,
+    isEven: records.every(({ length }) => length === header.length),
+  };
+}
+
+function lineEndOf(text: string): LineEnd {
+  const found = new Set(text.match(/\r\n|\n|\r(?!$)/g));
+  if (found.size > 1) return 'mixed';
+  const [end] = found;
+  return end === '\r\n' ? 'crlf' : end === '\r' ? 'cr' : 'lf';
+}
+
+async function sampleOf(upload: Upload, dialect: CsvDialect) {
+  const sample: CsvLine[] = [];
+  let header: readonly string[] = [];
+  for await (const { names, lines } of linesOf(upload, dialect)) {
+    header = names;
+    sample.push(...lines.slice(0, SAMPLE - sample.length));
+    if (sample.length === SAMPLE) return { header, sample, isAll: false };
+  }
+  return { header, sample, isAll: true };
+}
+
+/** The lines of a file under its header, piece by piece. Throws CsvError. */
+export async function* linesOf(upload: Upload, dialect: CsvDialect) {
+  const reader = csvReader(null, dialect);
+  for await (const piece of upload.open() as AsyncIterable<Buffer>) {
+    yield { lines: reader.read(piece), names: reader.header };
+  }
+  yield { lines: reader.end(), names: reader.header };
+}

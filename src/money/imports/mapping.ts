@@ -1,0 +1,275 @@
+import { isEmail } from '../../kernel/email.ts';
+import { fail } from '../../kernel/errors.ts';
+import { FIELDS, type ImportKind, plain, REFERENCES } from './fields.ts';
+
+/** What becomes of a column, or what a field is in every line. */
+export type Mapping = Readonly<Record<string, string | { readonly constant: string }>>;
+
+/** What a mapping says of a column when it gives no field. */
+export const IGNORE = 'ignore';
+
+/** How it is known what a column is. */
+export const SOURCES = ['given', 'saved', 'exact', 'synonym', 'values', 'none'] as const;
+type Source = (typeof SOURCES)[number];
+
+/** A column of the file and the field it gives; null when it is ignored. */
+export interface PlannedColumn {
+  readonly column: string;
+  readonly field: string | null;
+  readonly source: Source;
+}
+
+/** What only the one who gave the file can decide. */
+export interface Question {
+  readonly about: 'dates' | 'decimal' | 'mapping' | 'paid';
+  readonly message: string;
+  readonly choices: { readonly label: string; readonly query: Record<string, unknown> }[];
+}
+
+const refuse = (what: string) => fail('invalid_mapping', `mapping ${what}`);
+
+/** Reads the JSON of a mapping. Throws `invalid_mapping`. */
+export function parseMapping(text: string): Mapping {
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    throw refuse('is not JSON: {"Column of the file": "field"}');
+  }
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw refuse('must be a JSON object');
+  for (const [name, value] of Object.entries(read)) {
+    const isConstant =
+      typeof value === 'object' &&
+      value !== null &&
+      Object.keys(value).join() === 'constant' &&
+      typeof (value as { constant: unknown }).constant === 'string';
+    if (typeof value !== 'string' && !isConstant) {
+      throw refuse(`of ${JSON.stringify(name)} must be a field, "ignore" or {"constant": "text"}`);
+    }
+  }
+  return read as Mapping;
+}
+
+/** Throws `invalid_mapping` for a field that is none, a column that the file has not, and one field of two columns. */
+export function checkMapping(kind: ImportKind, header: readonly string[], mapping: Mapping): void {
+  const keys = header.map((name) => name.toLowerCase());
+  const given = new Map<string, string>();
+  const take = (field: string, name: string) => {
+    if (!Object.hasOwn(FIELDS[kind], field)) {
+      throw refuse(
+        `of ${JSON.stringify(name)}: there is no field ${JSON.stringify(field)}; there are ${Object.keys(FIELDS[kind]).join(', ')}`,
+      );
+    }
+    const other = given.get(field);
+    if (other !== undefined)
+      throw refuse(`gives ${field} twice: ${JSON.stringify(other)} and ${JSON.stringify(name)}`);
+    given.set(field, name);
+  };
+  const seen = new Set<string>();
+  for (const [name, value] of Object.entries(mapping)) {
+    if (typeof value !== 'string') take(name, name);
+    else if (!keys.includes(name.toLowerCase())) {
+      throw refuse(
+        `names the column ${JSON.stringify(name)}, which the file has not; it has ${header.map((one) => JSON.stringify(one)).join(', ')}`,
+      );
+    } else if (seen.has(name.toLowerCase())) throw refuse(`names the column ${JSON.stringify(name)} twice`);
+    else {
+      seen.add(name.toLowerCase());
+      if (value !== IGNORE) take(value, name);
+    }
+  }
+}
+
+/** What a guess may look at: the header, texts of the first lines by column, and what is known of affiliates. */
+export interface Seen {
+  readonly kind: ImportKind;
+  readonly header: readonly string[];
+  /** The texts of a column that are not empty. */
+  valuesOf(index: number): readonly string[];
+  /** How many of some texts are ids, own ids or e-mail addresses of affiliates of the account. */
+  affiliatesAmong(texts: readonly string[]): Promise<Readonly<Record<(typeof REFERENCES)[number], number>>>;
+}
+
+/** Says what each column is: as the mapping says, else by name, else by values. */
+export async function planColumns(
+  seen: Seen,
+  mapping: Mapping,
+  source: 'given' | 'saved',
+): Promise<{ readonly columns: readonly PlannedColumn[]; readonly questions: readonly Question[] }> {
+  const draft = new Draft(seen, mapping, source);
+  draft.takeNames();
+  if (seen.kind === 'affiliates') draft.takeEmails();
+  const questions = seen.kind === 'commissions' ? await decideCommissions(seen, draft) : [];
+  return { columns: draft.columns(), questions };
+}
+
+class Draft {
+  readonly #seen: Seen;
+  readonly #found: (PlannedColumn | undefined)[];
+  readonly #constants: ReadonlySet<string>;
+
+  constructor(seen: Seen, mapping: Mapping, source: 'given' | 'saved') {
+    this.#seen = seen;
+    this.#constants = new Set(Object.keys(mapping).filter((name) => typeof mapping[name] !== 'string'));
+    const values = new Map(Object.entries(mapping).map(([name, value]) => [name.toLowerCase(), value]));
+    this.#found = seen.header.map((column) => {
+      const value = values.get(column.toLowerCase());
+      if (typeof value === 'string') return { column, field: value === IGNORE ? null : value, source };
+      // a constant takes the place of the column of its name
+      return value === undefined ? undefined : { column, field: null, source };
+    });
+  }
+
+  isTaken(field: string): boolean {
+    return this.#constants.has(field) || this.#found.some((one) => one?.field === field);
+  }
+
+  /** The places of columns that nobody has said anything of, and that have one of these names. */
+  free(names?: readonly string[]): number[] {
+    return this.#seen.header.flatMap((name, index) =>
+      this.#found[index] === undefined && (names === undefined || names.includes(plain(name))) ? [index] : [],
+    );
+  }
+
+  take(index: number, field: string | null, source: Source): void {
+    this.#found[index] = { column: this.#seen.header[index] ?? '', field, source };
+  }
+
+  whoGives(field: string): PlannedColumn | undefined {
+    return this.#found.find((one) => one?.field === field);
+  }
+
+  release(field: string): number {
+    const index = this.#found.findIndex((one) => one?.field === field);
+    if (index !== -1) this.#found[index] = undefined;
+    return index;
+  }
+
+  /** By our own names, then by those of others. */
+  takeNames(): void {
+    const fields = Object.entries(FIELDS[this.#seen.kind]);
+    for (const [field, { isVague }] of fields) {
+      if (isVague) continue;
+      const index = this.#seen.header.findIndex((name) => name.toLowerCase() === field);
+      if (index !== -1 && this.#found[index] === undefined && !this.isTaken(field))
+        this.take(index, field, 'exact');
+    }
+    for (const [field, { synonyms }] of fields) {
+      if (this.isTaken(field)) continue;
+      const index = synonyms.map((name) => this.free([name])[0]).find((place) => place !== undefined);
+      if (index !== undefined) this.take(index, field, 'synonym');
+    }
+  }
+
+  /** The one column that holds nothing but e-mail addresses, where none has a name that says so. */
+  takeEmails(): void {
+    if (this.isTaken('email')) return;
+    const columns = this.free().filter((index) => {
+      const values = this.#seen.valuesOf(index);
+      return values.length > 0 && values.every(isEmail);
+    });
+    if (columns.length === 1) this.take(columns[0] ?? 0, 'email', 'values');
+  }
+
+  columns(): PlannedColumn[] {
+    return this.#seen.header.map(
+      (column, index) => this.#found[index] ?? { column, field: null, source: 'none' },
+    );
+  }
+}
+
+async function decideCommissions(seen: Seen, draft: Draft): Promise<Question[]> {
+  const isOwn = seen.header.every((name) => Object.hasOwn(FIELDS.commissions, name.toLowerCase()));
+  const questions = isOwn ? [] : decideAmount(seen, draft);
+  const isSaid = REFERENCES.some((field) => ['given', 'saved'].includes(draft.whoGives(field)?.source ?? ''));
+  if (!isSaid && !isOwn) questions.push(...(await decideAffiliate(seen, draft)));
+  for (const index of draft.free(['email'])) {
+    if (!draft.isTaken('customer_email')) draft.take(index, 'customer_email', 'synonym');
+  }
+  return questions;
+}
+
+/** A column `amount` beside one that is called a commission could be the sale. */
+function decideAmount(seen: Seen, draft: Draft): Question[] {
+  const amount = draft.whoGives('amount');
+  if (amount?.source !== 'exact') return [];
+  const names = FIELDS.commissions.amount?.synonyms.filter((name) => name !== 'amount') ?? [];
+  const [other] = draft.free(names);
+  if (other === undefined) return [];
+  const column = seen.header[other] ?? '';
+  const choice = (mapping: Mapping) => ({
+    label: Object.entries(mapping)
+      .map(([key, value]) => `${key} = ${value}`)
+      .join(', '),
+    query: { mapping },
+  });
+  return [
+    {
+      about: 'mapping',
+      message: `${JSON.stringify(amount.column)} and ${JSON.stringify(column)} could both be the commission`,
+      choices: [
+        choice({ [column]: 'amount', [amount.column]: 'sale_amount' }),
+        choice({ [amount.column]: 'amount', [column]: IGNORE }),
+      ],
+    },
+  ];
+}
+
+/** Which column names the affiliate, by whom the account knows: an e-mail address before an id of one's own or of ours. */
+async function decideAffiliate(seen: Seen, draft: Draft): Promise<Question[]> {
+  const constants = REFERENCES.filter((field) => draft.isTaken(field) && draft.whoGives(field) === undefined);
+  if (constants.length > 0) return [];
+  const emails = [draft.release('affiliate_email'), ...draft.free(['email'])].filter((index) => index !== -1);
+  const ids = ['affiliate_external_id', 'affiliate_id']
+    .map((field) => draft.release(field))
+    .filter((index) => index !== -1);
+  const sourceOf = (index: number, field: string): Source =>
+    seen.header[index]?.toLowerCase() === field ? 'exact' : 'synonym';
+  for (const index of emails) {
+    const isNamed = plain(seen.header[index] ?? '') !== 'email';
+    const known = (await seen.affiliatesAmong(seen.valuesOf(index))).affiliate_email;
+    if (known > 0 || (isNamed && ids.length === 0)) {
+      draft.take(index, 'affiliate_email', isNamed ? sourceOf(index, 'affiliate_email') : 'values');
+      return [];
+    }
+  }
+  const questions: Question[] = [];
+  for (const index of ids) {
+    const known = await seen.affiliatesAmong(seen.valuesOf(index));
+    const [own, ours] = [known.affiliate_external_id, known.affiliate_id];
+    if (own > 0 && ours > 0) questions.push(whoseIds(seen.header[index] ?? ''));
+    else if (own > 0 || ours > 0 || index === ids.at(-1)) {
+      const field = ours > 0 ? 'affiliate_id' : 'affiliate_external_id';
+      draft.take(index, field, sourceOf(index, field));
+      return [];
+    }
+  }
+  return questions;
+}
+
+const whoseIds = (column: string): Question => ({
+  about: 'mapping',
+  message: `the numbers of ${JSON.stringify(column)} are ids of affiliates here, and also external_ids`,
+  choices: ['affiliate_external_id', 'affiliate_id'].map((field) => ({
+    label: field,
+    query: { mapping: { [column]: field } },
+  })),
+});
+
+/** What a complete plan lacks, as a question. */
+export function missingFields(kind: ImportKind, has: ReadonlySet<string>): Question[] {
+  const ask = (message: string): Question => ({ about: 'mapping', message, choices: [] });
+  if (kind === 'affiliates') return has.has('email') ? [] : [ask('which column is the e-mail address?')];
+  const questions: Question[] = [];
+  if (!has.has('external_id') && !has.has('order_id')) {
+    questions.push(ask('which column names the commission (external_id), or the order (order_id)?'));
+  }
+  const references = REFERENCES.filter((field) => has.has(field));
+  if (references.length !== 1) {
+    questions.push(ask(`which one column names the affiliate: ${REFERENCES.join(', ')}?`));
+  }
+  if (!has.has('amount') && !(has.has('sale_amount') && has.has('rate_bps'))) {
+    questions.push(ask('which column is the amount of the commission?'));
+  }
+  return questions;
+}

@@ -1,0 +1,159 @@
+import type { CsvDialect } from '../../kernel/csv-dialect.ts';
+import { quote } from '../../kernel/csv-refusal.ts';
+import { type Cells, guardedCell, type Reading } from '../files/csv-import.ts';
+import { FIELDS, type Field, type ImportKind, plain } from './fields.ts';
+import type { Mapping, PlannedColumn } from './mapping.ts';
+import { type DateForm, type Decimal, readAmount, readCountry, readTime } from './values.ts';
+
+/** What becomes of lines that say they were paid. */
+export const PAID = ['import', 'skip'] as const;
+export type Paid = (typeof PAID)[number];
+
+/** All that decides how the lines of a file are read. */
+export interface Rules {
+  readonly kind: ImportKind;
+  readonly dialect: CsvDialect;
+  readonly columns: readonly PlannedColumn[];
+  readonly mapping: Mapping;
+  readonly decimal: Decimal;
+  readonly dates: DateForm;
+  /** The account's time zone: a time without one is by its clocks. */
+  readonly zone: string;
+  /** The account's currency: that of an amount without one. */
+  readonly currency: string;
+  readonly paid: Paid;
+}
+
+type Draft = Record<string, string | null>;
+
+/** What gives the lines of a file as those of our own would be. */
+export function readingOf(rules: Rules): Reading {
+  return {
+    dialect: rules.dialect,
+    columns: columnsOf(rules),
+    under: () => {
+      const targets = targetsOf(rules);
+      return (values, wrong) => lineOf(rules, targets, values, wrong);
+    },
+  };
+}
+
+/** The columns of our own that a file with these rules gives. */
+function columnsOf({ kind, columns, mapping }: Rules): string[] {
+  const given = new Set(columns.flatMap(({ field }) => field ?? []));
+  for (const [name, value] of Object.entries(mapping)) if (typeof value !== 'string') given.add(name);
+  if (given.delete('name')) for (const part of ['name_first', 'name_last']) given.add(part);
+  if (kind === 'commissions') {
+    for (const name of ['status', 'approval']) if (given.delete(name)) given.add('is_pending');
+    given.add('external_id');
+  }
+  return [...given];
+}
+
+interface Target {
+  readonly field: string;
+  readonly about: Field;
+  readonly words: ReadonlyMap<string, string>;
+}
+
+interface Targets {
+  /** By the place of the column; null for one that is ignored. */
+  readonly byColumn: readonly (Target | null)[];
+  readonly constants: readonly (Target & { readonly value: string })[];
+}
+
+function targetsOf(rules: Rules): Targets {
+  const targetOf = (field: string): Target => {
+    const about = FIELDS[rules.kind][field];
+    if (about === undefined) throw new Error(`no field ${field}`);
+    const words = Object.entries(about.words ?? {}).flatMap(([word, others]) =>
+      [word, ...others].map((other) => [plain(other), word] as const),
+    );
+    return { field, about, words: new Map(words) };
+  };
+  return {
+    byColumn: rules.columns.map(({ field }) => (field === null ? null : targetOf(field))),
+    constants: Object.entries(rules.mapping).flatMap(([field, value]) =>
+      typeof value === 'string' ? [] : [{ ...targetOf(field), value: value.constant }],
+    ),
+  };
+}
+
+/** A line of the file as one of our own; null when it is left out. What is wrong with it is added to `wrong`. */
+function lineOf(rules: Rules, targets: Targets, values: readonly string[], wrong: string[]): Cells | null {
+  const cells: Draft = {};
+  let amounts: Target[] | undefined;
+  const take = (target: Target, value: string) => {
+    if (value === '') {
+      if (target.about.type === 'name') Object.assign(cells, { name_first: null, name_last: null });
+      else cells[target.field] = null;
+    } else if (target.about.type === 'money') {
+      cells[target.field] = value;
+      amounts = [...(amounts ?? []), target];
+    } else readValue(rules, target, value, cells);
+  };
+  for (const { value, ...target } of targets.constants) take(target, value);
+  for (let index = 0; index < targets.byColumn.length; index += 1) {
+    const target = targets.byColumn[index];
+    if (target) take(target, guardedCell(target.field, values[index] ?? '', wrong));
+  }
+  // an amount is read when the currency of its line is known
+  for (const { field } of amounts ?? []) {
+    const read = readAmount(cells[field] ?? '', rules.decimal, cells.currency ?? rules.currency);
+    if ('text' in read) cells[field] = read.text;
+    else wrong.push(`${field} ${read.rule}: ${quote(cells[field] ?? '')}`);
+  }
+  return rules.kind === 'affiliates' ? cells : withStatus(rules, cells, wrong);
+}
+
+function readValue(
+  { dates, zone }: Rules,
+  { field, about, words }: Target,
+  value: string,
+  cells: Draft,
+): void {
+  switch (about.type) {
+    case 'word':
+      cells[field] = words.get(plain(value)) ?? value;
+      return;
+    case 'time':
+      cells[field] = readTime(value, dates, zone) ?? value;
+      return;
+    case 'country':
+      cells[field] = readCountry(value);
+      return;
+    case 'name': {
+      const [first = '', ...rest] = value.split(/\s+/);
+      cells.name_first = first;
+      cells.name_last = rest.length === 0 ? null : rest.join(' ');
+      return;
+    }
+    default:
+      cells[field] = value;
+  }
+}
+
+const wordsOf = (field: string) => Object.keys(FIELDS.commissions[field]?.words ?? {});
+const WORDS = { status: wordsOf('status'), approval: wordsOf('approval') };
+
+/** What the status of a line in another product means for it here; null when it is left out. */
+function withStatus({ paid }: Rules, cells: Draft, wrong: string[]): Cells | null {
+  const { status = null, approval = null, paid_at = null } = cells;
+  if (cells.external_id == null && cells.order_id != null) {
+    cells.external_id = [cells.order_id, cells.order_line_id].filter((part) => part != null).join(':');
+  }
+  if (status === 'rejected' || approval === 'rejected') return null;
+  const isPaid = status === null ? paid_at !== null : status === 'paid';
+  if (isPaid && paid === 'skip') return null;
+  for (const [name, words] of Object.entries(WORDS)) {
+    const word = cells[name] ?? null;
+    if (word !== null && !words.includes(word)) {
+      wrong.push(`${name} must be a word for one of ${words.join(', ')}, not ${quote(word)}`);
+    }
+  }
+  if (isPaid && paid_at === null) wrong.push('paid_at is empty, and the status says paid');
+  cells.is_pending = !isPaid && (status === 'pending' || approval === 'pending') ? 'true' : null;
+  // a day that a payment was planned for is none on which it was made
+  if (!isPaid) cells.paid_at = null;
+  return cells;
+}

@@ -1,0 +1,228 @@
+import { type Static, Type } from 'typebox';
+import { columnsOf } from '../../contract/records.ts';
+import { amount, currencyCode, nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { CSV_ENCODINGS, CSV_SEPARATORS, type CsvSeparator } from '../../kernel/csv-dialect.ts';
+import { LINE_ENDS } from './dialect.ts';
+import { IMPORT_KINDS } from './fields.ts';
+import { SOURCES } from './mapping.ts';
+import { PAID } from './reading.ts';
+import { DATE_FORMS, DECIMALS } from './values.ts';
+
+const separators = Object.keys(CSV_SEPARATORS) as CsvSeparator[];
+
+/** What a request may say of a file; what it leaves out is guessed. */
+export const settings = {
+  kind: Type.Enum([...IMPORT_KINDS], { examples: ['commissions'] }),
+  mapping: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 12_000,
+      description:
+        'JSON: `{"Column of the file": "field"}`, `"ignore"` for a column to leave out, and `{"field": {"constant": "usd"}}` for ' +
+        'what stands in every line; or the name of a mapping that was saved. Columns it does not name are guessed',
+    }),
+  ),
+  encoding: Type.Optional(Type.Enum([...CSV_ENCODINGS])),
+  separator: Type.Optional(Type.Enum(separators)),
+  decimal: Type.Optional(Type.Enum([...DECIMALS], { description: 'the decimal sign of amounts' })),
+  dates: Type.Optional(
+    Type.Enum([...DATE_FORMS], { description: 'the order of `01/09/2026`: year, day or month first' }),
+  ),
+  paid: Type.Optional(
+    Type.Enum([...PAID], {
+      description: 'lines that were paid elsewhere: import them as paid, or leave them out; default import',
+    }),
+  ),
+  file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'shown in the record' })),
+};
+
+const file = strict(
+  {
+    name: nullable(Type.String()),
+    bytes: Type.Integer(),
+    sha256: Type.String({ description: 'hexadecimal' }),
+  },
+  { title: 'ImportedFile' },
+);
+
+const dialect = strict(
+  {
+    encoding: Type.Enum([...CSV_ENCODINGS]),
+    separator: Type.Enum(separators),
+    line_end: nullable(Type.Enum([...LINE_ENDS])),
+    decimal: Type.Enum([...DECIMALS]),
+    dates: Type.Enum([...DATE_FORMS]),
+    last_line: Type.Enum(['ended', 'open'], {
+      description: 'open: it has no line end, and the file was said to be whole',
+    }),
+  },
+  { title: 'ImportDialect' },
+);
+
+const mapping = Type.Record(Type.String(), Type.Union([Type.String(), strict({ constant: Type.String() })]), {
+  description: 'column to field, or to `ignore`; field to a constant',
+});
+
+const guessed = Type.Array(Type.String(), { description: 'what nobody had said, in words' });
+
+const counts = {
+  lines: Type.Integer({ description: 'lines read' }),
+  created: Type.Integer(),
+  updated: Type.Integer(),
+  unchanged: Type.Integer(),
+  skipped: Type.Integer({ description: 'left out, because their status says that they are not owed' }),
+  failed: Type.Integer({ description: 'bad lines' }),
+  payouts: Type.Integer({ description: 'paid payouts made of lines that were paid elsewhere' }),
+  totals: Type.Array(strict({ currency: currencyCode, amount, count: Type.Integer() }), {
+    description: 'sums of the good lines',
+  }),
+};
+
+const errors = Type.Array(
+  strict(
+    {
+      line: Type.Integer({ description: 'the header is line 1' }),
+      column: nullable(Type.String({ description: 'the column of the file' })),
+      message: Type.String(),
+    },
+    { title: 'ImportError' },
+  ),
+  { description: 'what is wrong with the first 1,000 bad lines' },
+);
+
+export const importRecord = strict(
+  {
+    id: Type.String({ pattern: '^imp_[0-9a-f]{32}$' }),
+    object: Type.Literal('import'),
+    kind: settings.kind,
+    status: Type.Enum(['completed', 'undone']),
+    file,
+    dialect,
+    mapping,
+    guessed,
+    ...counts,
+    created_by: Type.String(),
+    created_at: timestamp,
+    undone_by: nullable(Type.String()),
+    undone_at: nullable(timestamp),
+  },
+  { title: 'Import' },
+);
+
+export type ImportRecord = Static<typeof importRecord>;
+
+/** Its columns, over `imports i`. */
+export const record = columnsOf(importRecord, {
+  id: "public_id('imp', i.id)",
+  object: "'import'",
+  kind: 'i.kind',
+  status: 'i.status',
+  file: "json_build_object('name', i.file_name, 'bytes', i.file_bytes, 'sha256', i.file_sha256)",
+  dialect: 'i.dialect',
+  mapping: 'i.mapping',
+  guessed: 'i.guessed',
+  lines: 'i.lines',
+  created: 'i.created',
+  updated: 'i.updated',
+  unchanged: 'i.unchanged',
+  skipped: 'i.skipped',
+  failed: 'i.failed',
+  payouts: 'i.payouts',
+  totals: 'i.totals',
+  created_by: 'i.created_by',
+  created_at: 'iso(id_time(i.id))',
+  undone_by: 'i.undone_by',
+  undone_at: 'iso(i.undone_at)',
+});
+
+export const importReport = strict(
+  {
+    object: Type.Literal('import_report'),
+    import_id: nullable(Type.String({ description: 'null in a dry run' })),
+    dry_run: Type.Boolean(),
+    kind: settings.kind,
+    file,
+    dialect,
+    mapping,
+    guessed,
+    ...counts,
+    errors,
+  },
+  { title: 'ImportReport' },
+);
+
+export const importPreview = strict(
+  {
+    object: Type.Literal('import_preview'),
+    kind: settings.kind,
+    file,
+    dialect,
+    mapping,
+    mapping_name: nullable(Type.String({ description: 'the saved mapping that was used' })),
+    columns: Type.Array(
+      strict(
+        {
+          column: Type.String(),
+          field: nullable(Type.String({ description: 'null = ignored' })),
+          source: Type.Enum([...SOURCES], { description: 'how it is known' }),
+          samples: Type.Array(Type.String()),
+        },
+        { title: 'ImportColumn' },
+      ),
+    ),
+    guessed,
+    questions: Type.Array(
+      strict(
+        {
+          about: Type.Enum(['dates', 'decimal', 'mapping', 'paid']),
+          message: Type.String(),
+          choices: Type.Array(
+            strict({
+              label: Type.String(),
+              query: Type.Record(Type.String(), Type.Unknown(), {
+                description: 'what the next request says: parameters; `mapping` as JSON to merge into it',
+              }),
+            }),
+          ),
+        },
+        { title: 'ImportQuestion' },
+      ),
+      { description: 'what must be answered before the file can be imported' },
+    ),
+    rows: Type.Array(
+      strict(
+        { line: Type.Integer(), fields: Type.Record(Type.String(), nullable(Type.String())) },
+        { title: 'ImportRow' },
+      ),
+      { description: 'the first lines as they are read; `fields` is empty for one that is left out' },
+    ),
+    report: nullable(strict({ ...counts, errors }, { title: 'ImportCounts' })),
+  },
+  { title: 'ImportPreview' },
+);
+
+export const savedMapping = strict(
+  {
+    name: Type.String(),
+    object: Type.Literal('import_mapping'),
+    kind: settings.kind,
+    columns: Type.Array(Type.String(), { description: 'of the files it is for, in lower case' }),
+    mapping,
+    settings: Type.Record(Type.String(), Type.String(), { description: 'what is said of such files beside' }),
+    updated_at: timestamp,
+  },
+  { title: 'ImportMapping' },
+);
+
+export type SavedMappingRecord = Static<typeof savedMapping>;
+
+/** Its columns, over `import_mappings m`. */
+export const mappingRecord = columnsOf(savedMapping, {
+  name: 'm.name',
+  object: "'import_mapping'",
+  kind: 'm.kind',
+  columns: 'm.header',
+  mapping: 'm.mapping',
+  settings: 'm.dialect',
+  updated_at: 'iso(m.updated_at)',
+});

@@ -1,0 +1,293 @@
+import { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import { file, ok, type Principal, page, readRoute, type Upload, writeRoute } from '../../contract/route.ts';
+import { listOf, strict } from '../../contract/schemas.ts';
+import type { Tx } from '../../db/connect.ts';
+import type { AccountId } from '../../kernel/ids.ts';
+import { toJson } from '../../kernel/json.ts';
+import { affiliateImport } from '../affiliates/record.ts';
+import { commissionImport } from '../commissions/record.ts';
+import type { ImportKind } from './fields.ts';
+import type { ImportPlan, ImportSettings } from './plan.ts';
+import { importPreview, importRecord, importReport, savedMapping, settings } from './record.ts';
+import {
+  badLinesOf,
+  countsOf,
+  dialectOf,
+  firstRows,
+  getImport,
+  type Imported,
+  type ImportInput,
+  importFile,
+  importPlain,
+  previewImport,
+  publicId,
+} from './service.ts';
+import { importList, listImports, listMappings, mappingList } from './store.ts';
+import { undoImport } from './undo.ts';
+
+const SAMPLES = 3;
+const ROWS = 10;
+
+/** What a request brings beside what its query says of the file. */
+interface Request {
+  readonly tx: Tx;
+  readonly account: AccountId;
+  readonly principal: Principal;
+  readonly upload: Upload;
+}
+
+const inputOf = (
+  { tx, account, principal, upload }: Request,
+  { file_name, ...settings }: ImportSettings & { readonly file_name?: string },
+): ImportInput => ({ tx, account, actor: principal.id, upload, settings, fileName: file_name ?? null });
+
+const fileOf = ({ upload, fileName }: ImportInput) => ({
+  name: fileName,
+  bytes: upload.bytes,
+  sha256: upload.digest.toString('hex'),
+});
+
+/** The report of an import, its errors by the columns of the file. */
+function reportOf(plan: ImportPlan, { outcome, payouts }: Imported) {
+  const columnOf = new Map(plan.rules.columns.map(({ column, field }) => [field, column]));
+  const errors = outcome.bad.each().flatMap(([line, messages]) =>
+    messages.map((message) => ({
+      line,
+      // a message begins with its field
+      column: columnOf.get(/^\w+/.exec(message)?.[0] ?? null) ?? null,
+      message,
+    })),
+  );
+  return { ...countsOf(outcome, payouts), errors };
+}
+
+const READS =
+  'The file may be UTF-8, UTF-16 or Windows-1252, with commas, semicolons, tabs or bars, with columns of any name and order: ' +
+  'what the request does not say is guessed from the bytes, the names of the columns and the values. ';
+
+export const preview = writeRoute({
+  operation: 'previewImport',
+  method: 'POST',
+  path: '/v2/imports/preview',
+  access: 'affiliates',
+  summary: 'Look at a file before importing it',
+  description:
+    `${READS}The answer says how the file would be read, what of that was guessed, what must be asked, and what importing it ` +
+    'would do. Nothing is changed.',
+  query: strict(settings),
+  upload: 'text/csv',
+  unaudited: true,
+  harmless: true,
+  returns: { 200: importPreview },
+  errors: ['invalid_file', 'invalid_mapping', 'amount_too_large'],
+  handle: async ({ query, ...request }) => {
+    const input = inputOf(request, query);
+    const { plan, imported } = await previewImport(input);
+    return ok(
+      toJson({
+        object: 'import_preview',
+        kind: query.kind,
+        file: fileOf(input),
+        dialect: dialectOf(plan),
+        mapping: plan.mapping,
+        mapping_name: plan.mappingName,
+        columns: plan.rules.columns.map((column, index) => ({
+          ...column,
+          samples: plan.shape.sample.flatMap(({ cells }) => cells[index] || []).slice(0, SAMPLES),
+        })),
+        guessed: plan.guessed,
+        questions: plan.questions,
+        rows: firstRows(plan, ROWS),
+        report: imported === null ? null : reportOf(plan, imported),
+      }),
+    );
+  },
+});
+
+export const create = writeRoute({
+  operation: 'createImport',
+  method: 'POST',
+  path: '/v2/imports',
+  access: 'affiliates',
+  summary: 'Import a file of any shape',
+  description:
+    `${READS}Guesses are taken with \`accept_guesses\` only, and what could be read in two ways and is about money is never ` +
+    'guessed. One transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run` reports and ' +
+    'writes nothing. Commissions that were paid elsewhere (`paid_at`) come in as paid, in past payouts of which no event tells.',
+  query: strict({
+    ...settings,
+    dry_run: Type.Optional(Type.Boolean()),
+    partial: Type.Optional(Type.Boolean()),
+    accept_guesses: Type.Optional(Type.Boolean()),
+    save_as: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'saves the mapping for files with the same header',
+      }),
+    ),
+  }),
+  upload: 'text/csv',
+  returns: { 200: importReport },
+  errors: [
+    'invalid_file',
+    'invalid_lines',
+    'invalid_mapping',
+    'import_not_confirmed',
+    'import_unclear',
+    'amount_too_large',
+  ],
+  handle: async ({ query, ...request }) => {
+    const { dry_run = false, partial = false, accept_guesses = false, save_as = null, ...rest } = query;
+    const input = inputOf(request, rest);
+    const options = { dryRun: dry_run, partial, acceptGuesses: accept_guesses, saveAs: save_as };
+    const { plan, imported } = await importFile(input, options);
+    return ok(
+      toJson({
+        object: 'import_report',
+        import_id: publicId(imported.id),
+        dry_run,
+        kind: query.kind,
+        file: fileOf(input),
+        dialect: dialectOf(plan),
+        mapping: plan.mapping,
+        guessed: plan.guessed,
+        ...reportOf(plan, imported),
+      }),
+    );
+  },
+});
+
+export const badLines = writeRoute({
+  operation: 'downloadBadLines',
+  method: 'POST',
+  path: '/v2/imports/bad-lines',
+  access: 'affiliates',
+  summary: 'Get the bad lines of a file',
+  description:
+    'As CSV: `line`, `error`, and the columns of the file; 100,000 lines at most. Correct them and import that file with the ' +
+    'two columns ignored. Nothing is changed.',
+  query: strict(settings),
+  upload: 'text/csv',
+  unaudited: true,
+  harmless: true,
+  returns: { 200: 'text/csv' },
+  errors: ['invalid_file', 'invalid_mapping', 'import_unclear', 'amount_too_large'],
+  handle: async ({ query, ...request }) => {
+    const text = await badLinesOf(inputOf(request, query));
+    return file(Readable.from(text), {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="bad-lines.csv"',
+    });
+  },
+});
+
+export const list = readRoute({
+  operation: 'listImports',
+  path: '/v2/imports',
+  access: 'affiliates',
+  summary: 'List imports',
+  list: importList,
+  returns: { 200: listOf(importRecord) },
+  handle: async ({ db, account, list }) => page(await listImports(db, account, list)),
+});
+
+export const get = readRoute({
+  operation: 'getImport',
+  path: '/v2/imports/{import_id}',
+  access: 'affiliates',
+  summary: 'Get an import',
+  returns: { 200: importRecord },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => ok(await getImport(db, account, params.import_id)),
+});
+
+export const undo = writeRoute({
+  operation: 'undoImport',
+  method: 'POST',
+  path: '/v2/imports/{import_id}/undo',
+  access: 'affiliates',
+  summary: 'Undo an import',
+  description:
+    'While nothing of it was paid, refunded, put into a payout or changed since. Commissions are voided and their external_ids ' +
+    'are free again; affiliates it made are gone; affiliates it changed are as they were before. What came in as paid stays.',
+  returns: { 200: importRecord },
+  errors: [
+    'resource_missing',
+    'import_is_undone',
+    'import_is_used',
+    'duplicate_email',
+    'duplicate_external_id',
+  ],
+  handle: async ({ tx, account, principal, params }) =>
+    ok(await undoImport(tx, account, principal.id, params.import_id)),
+});
+
+export const mappings = readRoute({
+  operation: 'listImportMappings',
+  path: '/v2/imports/mappings',
+  access: 'affiliates',
+  summary: 'List saved mappings',
+  description: 'A file with the header of one is read by it, unless the request says otherwise.',
+  list: mappingList,
+  returns: { 200: listOf(savedMapping) },
+  handle: async ({ db, account, list }) => page(await listMappings(db, account, list)),
+});
+
+const plainQuery = strict({ dry_run: Type.Optional(Type.Boolean()), partial: Type.Optional(Type.Boolean()) });
+
+async function plainOf(
+  kind: ImportKind,
+  { tx, account, principal, upload }: Request,
+  { dry_run = false, partial = false }: { dry_run?: boolean; partial?: boolean },
+) {
+  const input = { tx, account, actor: principal.id, upload, fileName: null, kind };
+  const { outcome } = await importPlain(input, { dryRun: dry_run, partial });
+  const { lines, created, updated, unchanged, totals, bad } = outcome;
+  return { dry_run, lines, created, updated, unchanged, failed: bad.count, totals, errors: bad.first() };
+}
+
+export const importAffiliates = writeRoute({
+  operation: 'importAffiliates',
+  method: 'POST',
+  path: '/v2/affiliates/import',
+  access: 'affiliates',
+  summary: 'Import affiliates from CSV',
+  description:
+    'Creates or updates, by external_id, else by e-mail. Columns: external_id, email (required), name_first, ' +
+    'name_last, slug, paypal_email, payout_method, is_ready_for_payout, status, legal_type, country. A column that is not there is left ' +
+    'unchanged, an empty cell clears. One transaction: a bad line stops the import with nothing written, unless ' +
+    '`partial`; `dry_run` reports and writes nothing. Files of another shape go to `/v2/imports`.',
+  query: plainQuery,
+  upload: 'text/csv',
+  returns: { 200: affiliateImport },
+  errors: ['invalid_file', 'invalid_lines'],
+  handle: async ({ query, ...request }) => {
+    const { totals: _, ...report } = await plainOf('affiliates', request, query);
+    return ok(toJson({ object: 'affiliate_import', ...report }));
+  },
+});
+
+export const importCommissions = writeRoute({
+  operation: 'importCommissions',
+  method: 'POST',
+  path: '/v2/affiliates/commissions/import',
+  access: 'affiliates',
+  summary: 'Import commissions from CSV',
+  description:
+    'Columns: external_id; one of affiliate_id, affiliate_email, affiliate_external_id; program_id, type, currency, ' +
+    'amount, sale_amount, rate_bps, order_id, order_line_id, customer_email, product_id, product_name, description, ' +
+    'occurred_at. ' +
+    'Amounts are decimal (`31.90`). Any size, one transaction: a bad line stops the import with nothing written, ' +
+    'unless `partial`; `dry_run` reports every bad line and the sums and writes nothing. Files of another shape go to ' +
+    '`/v2/imports`.',
+  query: plainQuery,
+  upload: 'text/csv',
+  returns: { 200: commissionImport },
+  errors: ['invalid_file', 'invalid_lines', 'amount_too_large'],
+  handle: async ({ query, ...request }) => {
+    const { updated: _, ...report } = await plainOf('commissions', request, query);
+    return ok(toJson({ object: 'commission_import', ...report }));
+  },
+});

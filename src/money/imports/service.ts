@@ -1,0 +1,241 @@
+import type { Upload } from '../../contract/route.ts';
+import type { Tx } from '../../db/connect.ts';
+import { formulaStart } from '../../kernel/csv-guard.ts';
+import { fail } from '../../kernel/errors.ts';
+import { type AccountId, type ImportId, idOf, uuidOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { importAffiliates } from '../affiliates/import.ts';
+import { importCommissions } from '../commissions/import.ts';
+import type { ImportOutcome, ImportRequest, Reading } from '../files/csv-import.ts';
+import { lockBooks } from '../ledger/books.ts';
+import { takePastPayouts } from '../payouts/past.ts';
+import { linesOf } from './dialect.ts';
+import type { ImportKind } from './fields.ts';
+import { headerKey, type ImportPlan, type ImportSettings, planImport } from './plan.ts';
+import { readingOf } from './reading.ts';
+import type { ImportRecord } from './record.ts';
+import { type Counts, insertImport, noteCounts, readImport, saveMapping, takingBack } from './store.ts';
+
+/** Who imports which file, and how. */
+export interface ImportInput {
+  readonly tx: Tx;
+  readonly account: AccountId;
+  /** The public id of who does it. */
+  readonly actor: string;
+  readonly upload: Upload;
+  readonly settings: ImportSettings;
+  readonly fileName: string | null;
+}
+
+const importers: Readonly<
+  Record<
+    ImportKind,
+    (tx: Tx, account: AccountId, upload: Upload, request: ImportRequest) => Promise<ImportOutcome>
+  >
+> = { affiliates: importAffiliates, commissions: importCommissions };
+
+/** What was done with a file, or would be. */
+export interface Imported {
+  readonly id: ImportId | null;
+  readonly outcome: ImportOutcome;
+  /** Past payouts that were made. */
+  readonly payouts: number;
+}
+
+/** How the lines of a file are read: by a plan, or as one of our own. */
+interface Way {
+  readonly kind: ImportKind;
+  readonly reading: Reading | null;
+  readonly zone: string;
+  readonly described: {
+    readonly dialect: object;
+    readonly mapping: ImportPlan['mapping'];
+    readonly guessed: readonly string[];
+  };
+}
+
+interface RunOptions {
+  readonly dryRun: boolean;
+  readonly partial: boolean;
+  readonly mostBad?: number;
+}
+
+/** Imports a file; a dry run is taken back. */
+function run(input: Omit<ImportInput, 'settings'>, way: Way, options: RunOptions): Promise<Imported> {
+  return options.dryRun
+    ? takingBack(input.tx, async () => ({ ...(await write(input, way, options)), id: null }))
+    : write(input, way, options);
+}
+
+async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: RunOptions): Promise<Imported> {
+  const { tx, account, actor, upload } = input;
+  const hasHistory = way.reading?.columns.includes('paid_at') ?? false;
+  // books before commissions, as everywhere
+  if (hasHistory) await lockBooks(tx, account);
+  const id = await insertImport(tx, account, {
+    kind: way.kind,
+    fileName: input.fileName,
+    bytes: upload.bytes,
+    sha256: upload.digest.toString('hex'),
+    ...way.described,
+    actor,
+  });
+  const request = { ...options, reading: way.reading, importId: id };
+  const outcome = await importers[way.kind](tx, account, upload, request);
+  const payouts = hasHistory
+    ? await takePastPayouts(tx, account, { importId: id, actor, zone: way.zone })
+    : 0;
+  await noteCounts(tx, account, id, countsOf(outcome, payouts));
+  return { id, outcome, payouts };
+}
+
+/** What became of the lines, as it is told and stored. */
+export const countsOf = ({ bad, ...outcome }: ImportOutcome, payouts: number): Counts => ({
+  ...outcome,
+  failed: bad.count,
+  payouts,
+});
+
+/** Imports a file of our own shape. Throws `invalid_file`, and `invalid_lines` unless `partial` or `dryRun`. */
+export async function importPlain(
+  input: Omit<ImportInput, 'settings'> & { readonly kind: ImportKind },
+  options: RunOptions,
+): Promise<Imported> {
+  const described = {
+    dialect: {
+      encoding: 'utf-8',
+      separator: 'comma',
+      line_end: null,
+      decimal: 'point',
+      dates: 'iso',
+      last_line: 'ended',
+    },
+    mapping: {},
+    guessed: [],
+  };
+  return run(input, { kind: input.kind, reading: null, zone: 'UTC', described }, options);
+}
+
+const wayOf = (plan: ImportPlan): Way => ({
+  kind: plan.rules.kind,
+  reading: readingOf(plan.rules),
+  zone: plan.rules.zone,
+  described: { dialect: dialectOf(plan), mapping: plan.mapping, guessed: plan.guessed },
+});
+
+/** The dialect of a file, as it is told and stored. */
+export const dialectOf = ({ shape, rules }: ImportPlan) => ({
+  encoding: rules.dialect.encoding,
+  separator: rules.dialect.separator,
+  line_end: shape.lineEnd,
+  decimal: rules.decimal,
+  dates: rules.dates,
+  last_line: rules.dialect.isWhole ? ('open' as const) : ('ended' as const),
+});
+
+/** What a file looks like and what importing it would do; nothing is changed. */
+export async function previewImport(
+  input: ImportInput,
+): Promise<{ readonly plan: ImportPlan; readonly imported: Imported | null }> {
+  const plan = await planImport(input.tx, input.account, input.upload, input.settings);
+  if (plan.questions.length > 0) return { plan, imported: null };
+  return { plan, imported: await run(input, wayOf(plan), { dryRun: true, partial: true }) };
+}
+
+/**
+ * Imports a file of any shape. Throws `import_unclear` while a question is open, `import_not_confirmed` for guesses that
+ * are not accepted, and as `importPlain`.
+ */
+export async function importFile(
+  input: ImportInput,
+  options: RunOptions & { readonly acceptGuesses: boolean; readonly saveAs: string | null },
+): Promise<{ readonly plan: ImportPlan; readonly imported: Imported }> {
+  const { tx, account, upload, settings } = input;
+  const plan = await planImport(tx, account, upload, settings);
+  refuseOpen(plan);
+  if (plan.guessed.length > 0 && !options.acceptGuesses) {
+    throw fail(
+      'import_not_confirmed',
+      `the file would be read so: ${plan.guessed.join('; ')}. Accept that with accept_guesses=true, or say what it is`,
+    );
+  }
+  const imported = await run(input, wayOf(plan), options);
+  if (options.saveAs !== null && !options.dryRun) {
+    const { decimal, dates, paid } = plan.rules;
+    const dialect = {
+      encoding: plan.rules.dialect.encoding,
+      separator: plan.rules.dialect.separator,
+      decimal,
+      dates,
+      paid,
+    };
+    const saved = { name: options.saveAs, mapping: plan.mapping, dialect };
+    await saveMapping(tx, account, settings.kind, headerKey(plan.shape.header), saved);
+  }
+  return { plan, imported };
+}
+
+function refuseOpen({ questions }: ImportPlan): void {
+  if (questions.length === 0) return;
+  const asked = questions.map(({ message, choices }) => {
+    const answers = choices.map(({ label, query }) => `${label}: ${JSON.stringify(query)}`);
+    return answers.length === 0 ? message : `${message} (${answers.join(' or ')})`;
+  });
+  throw fail('import_unclear', asked.join('; '));
+}
+
+const MOST_BAD = 100_000;
+
+/**
+ * The bad lines of a file as CSV: a column with the number of the line, one with what is wrong, and the line as it is.
+ * At most 100,000. Throws as `importFile`.
+ */
+export async function badLinesOf(input: ImportInput): Promise<Iterable<string>> {
+  const plan = await planImport(input.tx, input.account, input.upload, input.settings);
+  refuseOpen(plan);
+  const { outcome } = await run(input, wayOf(plan), { dryRun: true, partial: true, mostBad: MOST_BAD });
+  const wrong = new Map(outcome.bad.each());
+  const text: string[] = [csvLine(['line', 'error', ...plan.shape.header])];
+  for await (const { lines } of linesOf(input.upload, plan.rules.dialect)) {
+    for (const { line, cells } of lines) {
+      const messages = wrong.get(line);
+      if (messages !== undefined) text.push(csvLine([String(line), messages.join('; '), ...cells]));
+    }
+  }
+  return text;
+}
+
+function csvLine(cells: readonly string[]): string {
+  const quoted = cells.map((cell) => {
+    // as in all our files: no spreadsheet runs a cell
+    const safe = formulaStart(cell) === null ? cell : `'${cell}`;
+    return /["\r\n,]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  });
+  return `${quoted.join()}\r\n`;
+}
+
+/** The first lines of a file, as they are read: the fields of each. */
+export function firstRows(
+  plan: ImportPlan,
+  most: number,
+): { line: number; fields: Record<string, string | null> }[] {
+  const read = readingOf(plan.rules).under(plan.shape.header);
+  return plan.shape.sample
+    .slice(0, most)
+    .map(({ line, cells }) => ({ line, fields: { ...read(cells, []) } }));
+}
+
+/** One import. Throws `resource_missing`. */
+export async function getImport(
+  db: Parameters<typeof readImport>[0],
+  account: AccountId,
+  id: string,
+): Promise<Json<ImportRecord>> {
+  const uuid = uuidOf('imp', id);
+  const json = uuid === null ? null : await readImport(db, account, uuid);
+  if (json === null) throw fail('resource_missing', 'no such import');
+  return json;
+}
+
+/** The public id of an import, or null. */
+export const publicId = (id: ImportId | null) => (id === null ? null : idOf('imp', id));

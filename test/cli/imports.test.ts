@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { AFFILIATES, allOf, COMMISSIONS, type Json, makeAffiliate, nothingChanges } from '../api/fixtures.ts';
+import type { Api } from '../support/api.ts';
+import { startWorld, type World } from '../support/world.ts';
+import { type Machine, ROOT, type RunOptions, startMachine } from './support.ts';
+
+let world: World;
+let machine: Machine;
+/** An account of its own for each test. */
+let api: Api;
+beforeAll(async () => {
+  world = await startWorld();
+  machine = startMachine();
+});
+beforeEach(async () => {
+  api = await world.otherAccount();
+});
+afterAll(async () => {
+  await machine.close();
+  await world.close();
+});
+
+const run = (args: readonly string[], options: RunOptions = {}) =>
+  machine.run(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key }, ...options });
+const example = (name: string) => join(ROOT, 'examples/imports', name);
+
+/** A command that has to succeed; returns its JSON. */
+async function ask(...args: string[]): Promise<Json> {
+  const ran = await run([...args, '--json']);
+  expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
+  return ran.json();
+}
+
+test('what is guessed is printed, and refused without --yes', async () => {
+  const file = machine.write('people.csv', 'E-Mail;Vorname;Notes\nada@example.com;Ada;x\n');
+  await nothingChanges(world, async () => {
+    const ran = await run(['affiliates', 'import', file]);
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(ran.stderr).toMatch(/^Separator +semicolon$/m);
+    expect(ran.stderr).toMatch(/^E-Mail +email +synonym +ada@example.com$/m);
+    expect(ran.stderr).toMatch(/^Notes +- +ignored +x$/m);
+    expect(ran.stderr).toContain('guessed: semicolons stand between the cells\n');
+    expect(ran.stderr).toContain('accept it with --yes');
+  });
+  const done = await run(['affiliates', 'import', file, '--yes']);
+  expect(done.stdout).toMatch(
+    /^1 line: 1 created, 0 updated, 0 unchanged, 0 bad\npayhook imports show imp_[0-9a-f]{32}\n$/,
+  );
+  expect(await allOf(api, AFFILIATES)).toMatchObject([{ email: 'ada@example.com', name_first: 'Ada' }]);
+});
+
+test('standard input is read once and guessed too', async () => {
+  const input = 'email\tname\nada@example.com\tAda Lovelace\n';
+  const refused = await run(['affiliates', 'import', '-'], { input });
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Separator +tab$/m) });
+  const ran = await run(['affiliates', 'import', '-', '--yes'], { input });
+  expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('1 created') });
+  expect(await allOf(api, AFFILIATES)).toMatchObject([{ name_first: 'Ada', name_last: 'Lovelace' }]);
+  expect(machine.leftovers()).toEqual([]);
+});
+
+test('a question is answered by an option, never by --yes', async () => {
+  await makeAffiliate(api, { email: 'ada@example.com' });
+  await makeAffiliate(api, { email: 'charles@example.com' });
+  const args = ['commissions', 'import', example('excel-commissions.csv'), '--yes'];
+  await nothingChanges(world, async () => {
+    const ran = await run(args);
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(ran.stderr).toContain('say it with --dialect dates=dmy or --dialect dates=mdy');
+  });
+  const report = await ask(...args, '--dialect', 'dates=dmy');
+  expect(report).toMatchObject({ created: 3, dialect: { encoding: 'windows-1252', dates: 'dmy' } });
+});
+
+test('--map says what columns are, and --save keeps it', async () => {
+  const file = machine.write('crm.csv', 'a=b,c,d\nada@example.com,Ada,1\n');
+  const map = ['--map', 'a=b=email', '--map', 'c=name_first', '--map', 'd=ignore', '--map', 'country:=de'];
+  const report = await ask('affiliates', 'import', file, ...map, '--save', 'crm');
+  expect(report).toMatchObject({
+    created: 1,
+    guessed: [],
+    mapping: { 'a=b': 'email', c: 'name_first', d: 'ignore', country: { constant: 'de' } },
+  });
+  const next = machine.write('next.csv', 'a=b,c,d\nbob@example.com,Bob,1\n');
+  expect(await ask('affiliates', 'import', next)).toMatchObject({ created: 1, guessed: [] });
+  expect(await ask('affiliates', 'import', next, '--map', 'crm')).toMatchObject({ unchanged: 1 });
+});
+
+test.each([
+  [['--map', '=email'], "--map must be such as 'Their column=our_field'"],
+  [['--map', 'a=email', '--map', 'a=slug'], '--map names a twice'],
+  [['--dialect', 'quote=x'], '--dialect takes encoding, separator, decimal, dates, not quote'],
+  [['--dialect', 'dates=ydm'], 'dates'],
+])('%j is refused', async (options, message) => {
+  const file = machine.write('a.csv', 'email\nada@example.com\n');
+  await nothingChanges(world, async () => {
+    const ran = await run(['affiliates', 'import', file, ...options]);
+    expect(ran).toMatchObject({ stdout: '', stderr: expect.stringContaining(message) });
+    expect(ran.code).not.toBe(0);
+  });
+});
+
+test('--bad writes the bad lines, with --partial and without', async () => {
+  const file = machine.write('bad-people.csv', 'email,country\nada@example.com,ie\nnobody,Nowhere\n');
+  const out = join(machine.folder, 'left.csv');
+  const refused = await run(['affiliates', 'import', file, '--bad', out]);
+  expect(refused).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('The bad lines are in'),
+  });
+  const text = readFileSync(out, 'utf8');
+  expect(text).toMatch(/^line,error,email,country\r\n3,"?country must be two letters.*nobody,Nowhere\r\n$/);
+  const again = await run(['affiliates', 'import', file, '--bad', out, '--partial']);
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('exists') });
+  const partial = await run([
+    'affiliates',
+    'import',
+    file,
+    '--partial',
+    '--bad',
+    join(machine.folder, 'left2.csv'),
+  ]);
+  expect(partial).toMatchObject({ code: 1, stdout: expect.stringContaining('1 created') });
+});
+
+test('imports are listed, shown and undone', async () => {
+  const file = machine.write('one.csv', 'email\nada@example.com\n');
+  const { import_id } = await ask('affiliates', 'import', file);
+  const listed = await run(['imports', 'list']);
+  expect(listed.stdout).toMatch(new RegExp(`affiliates +completed +1 +1 +0 +one.csv +${import_id}`));
+  const shown = await run(['imports', 'show', import_id]);
+  expect(shown.stdout).toMatch(/^Lines +1: 1 created, 0 updated, 0 unchanged, 0 bad$/m);
+  const unasked = await run(['imports', 'undo', import_id]);
+  expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes') });
+  expect(await ask('imports', 'undo', import_id, '--yes')).toMatchObject({ status: 'undone' });
+  expect(await allOf(api, AFFILIATES)).toEqual([]);
+});
+
+test('the files of other products go in by a command each', async () => {
+  const go = (...args: string[]) => ask(...args, '--yes');
+  expect(await go('affiliates', 'import', example('affiliatewp-affiliates.csv'))).toMatchObject({
+    created: 3,
+  });
+  const files: [string, string[], number][] = [
+    ['affiliatewp-referrals.csv', ['--paid', 'skip'], 3],
+    ['rewardful-commissions.csv', [], 3],
+    ['refersion-conversions.csv', ['--paid', 'skip'], 1],
+    // the ids of its affiliates could be ours: asked
+    ['slicewp-commissions.csv', ['--map', 'affiliate_id=affiliate_external_id'], 2],
+  ];
+  for (const [name, options, created] of files) {
+    expect(await go('commissions', 'import', example(name), ...options), name).toMatchObject({
+      created,
+      failed: 0,
+    });
+  }
+  const other = await world.otherAccount();
+  api = other;
+  expect(await go('affiliates', 'import', example('firstpromoter-promoters.csv'))).toMatchObject({
+    created: 3,
+  });
+  expect(await go('commissions', 'import', example('impact-actions.csv'))).toMatchObject({
+    created: 2,
+    skipped: 1,
+  });
+  expect(await allOf(api, COMMISSIONS)).toHaveLength(2);
+});
