@@ -217,7 +217,6 @@ export const commissionImport = strict(
   },
   { title: 'CommissionImport' },
 );
-export type CommissionImport = Static<typeof commissionImport>;
 
 /** The data of the event that tells of commissions that came in together. */
 export const importedCommissions = strict({
