@@ -93,7 +93,8 @@ export const affiliates = {
       sums === ''
         ? 'Nothing is owed now. What is earned from now on is kept, and left out of payouts until you resume.'
         : `${sums} stays owed and is left out of payouts until you resume.`,
-    inPayout: (sums: string) => `${sums} leaves the unpaid payout at once, and its revision rises.`,
+    inPayout: (sums: string) =>
+      `${sums} is in the unpaid payout and stays there, but its payment files leave it out. Release it when you complete the payout.`,
     done: 'Payouts are paused.',
   },
   resume: {
