@@ -512,7 +512,7 @@ describe('what was paid before', () => {
       csv(header, 'a,ada@example.com,1.00,usd,,2999-01-01,'),
       COMMISSION,
       'invalid_lines',
-      'paid_at must not lie in the future',
+      'paid_at must not be in the future',
     );
     const day = '2025-11-20';
     await imported(csv('id,affiliate_email,amount,date', `a,ada@example.com,30.00,${day}`), COMMISSION);

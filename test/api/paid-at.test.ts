@@ -124,11 +124,11 @@ describe('when a payout was paid', () => {
           await complete(payout, { paid_at }),
           400,
           'invalid_body',
-          `paid_at must not lie ${rule}`,
+          `paid_at must not be ${rule}`,
         ),
       );
     await refused(at(made, -1), `before the payout was created, at ${made}`);
-    await refused(dayOf(at(made, -DAY_MS), zone), 'before the payout was made');
+    await refused(dayOf(at(made, -DAY_MS), zone), 'before the payout was created');
     await refused(at(new Date().toISOString(), DAY_MS), 'in the future');
     await refused(tomorrow, 'in the future');
     expect(await paidAt(payout, made)).toBe(made);

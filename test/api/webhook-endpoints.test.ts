@@ -476,7 +476,7 @@ describe('event_types', () => {
     'payout.paid.*',
     'commission.imported',
     'commissions.created',
-    'affiliate.deleted',
+    'affiliate.removed',
     'webhook_endpoint.enabled',
     'webhook_endpoint.x.*',
     '*',
@@ -502,8 +502,8 @@ describe('event_types', () => {
   });
 
   test('say under our prefixes what there is', async () => {
-    const answer = await api.post(ENDPOINTS, { url: URL, event_types: ['affiliate.deleted'] });
-    expectRefusal(answer, 400, 'invalid_event_type', 'affiliate.deleted', 'affiliate.created', 'affiliate.*');
+    const answer = await api.post(ENDPOINTS, { url: URL, event_types: ['affiliate.removed'] });
+    expectRefusal(answer, 400, 'invalid_event_type', 'affiliate.removed', 'affiliate.created', 'affiliate.*');
   });
 
   test('decide from the change on: what was sent before stays, what follows goes by the new ones', async () => {

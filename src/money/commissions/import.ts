@@ -212,7 +212,7 @@ async function dropImpossible(tx: Tx, bad: BadLines): Promise<void> {
                    as is_other
           from staged window same as (partition by external_id order by line)),
         found as (
-          select line, case when paid_at > now() then 'paid_at must not lie in the future'
+          select line, case when paid_at > now() then 'paid_at must not be in the future'
             else concat('external_id ', to_json(external_id), ' is also in line ', first, ', paid at another time or not') end
             as message
           from told where paid_at > now() or is_other),
