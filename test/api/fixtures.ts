@@ -85,7 +85,7 @@ async function dumpQuery(world: World): Promise<string> {
     `select relname as name from pg_class
      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
        and relname not like all ('{delivery\\_count%,affiliate\\_balance%,commission\\_series%}')
-       and relname not in ('commission_arrivals', 'program_affiliates', 'server_settings')`,
+       and relname not in ('commission_arrivals', 'program_affiliates', 'server_settings', 'workers')`,
   );
   return tables
     .map(

@@ -430,7 +430,7 @@ test('data of another PostgreSQL version, or of none, are refused and left alone
   const dataDir = await existingData();
   writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
   await expect(openEmbedded({ dataDir, purpose: 'serve' })).rejects.toThrow(
-    /made by PostgreSQL 17.*brings PostgreSQL 18/s,
+    /made by PostgreSQL 17.*includes PostgreSQL 18/s,
   );
   writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '18\n');
   const other = join(temporaryFolder(), 'data');
