@@ -11,13 +11,16 @@ import { pathOf } from './methods.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Notes that a file is about to be sent. Throws when it cannot be noted: then it is not sent. */
+/** Notes that a file is about to be sent. Throws when it cannot be noted, or broke meanwhile: then it is not sent. */
 export async function noteFile(db: Database, { method }: FastifyRequest, result: Reply): Promise<void> {
   if (result.kind !== 'file' || !result.note || method === 'HEAD') return;
+  const { stream } = result;
+  stream.on('error', () => undefined); // nobody reads it yet
   try {
     await db.transaction(result.note);
+    if (stream.errored) throw stream.errored;
   } catch (error) {
-    result.stream.once('error', () => undefined).destroy();
+    stream.destroy();
     throw error;
   }
 }
