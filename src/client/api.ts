@@ -89,7 +89,6 @@ export interface AffiliateBalance {
 
 export interface AffiliateBalances {
   readonly object: 'affiliate_balances';
-  readonly as_of: Timestamp;
   /** the unpaid payout */
   readonly current_payout_id: string | null;
   /** a row per currency in which something is owed */

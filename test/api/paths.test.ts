@@ -195,9 +195,6 @@ describe('a path that does not exist', () => {
   });
 });
 
-/** An answer without the moment it is of. */
-const timeless = (text: string) => text.replace(/"as_of":"[^"]*"/, '');
-
 describe('a trailing slash', () => {
   // as an id that nobody has is refused after everything else, both ways must come to the same end
   test.each(OPERATIONS)('$method $path answers the same with it', async (operation) => {
@@ -210,11 +207,7 @@ describe('a trailing slash', () => {
     const withQuery = await world.api.request(method, `${at}/?${operation.query.slice(1)}`, options);
     expect(plain.status).toBe(method === 'GET' ? 200 : 400);
     for (const answer of [slashed, withQuery]) {
-      expect([answer.status, answer.reason, timeless(answer.text)]).toEqual([
-        plain.status,
-        plain.reason,
-        timeless(plain.text),
-      ]);
+      expect([answer.status, answer.reason, answer.text]).toEqual([plain.status, plain.reason, plain.text]);
       expect(answer.headers.get('location')).toBeNull();
     }
   });

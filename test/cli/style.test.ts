@@ -87,7 +87,7 @@ describe.each(COMMANDS)('%s', (name, command) => {
     const yes = optionOf(command, '--yes');
     if (yes === undefined) return;
     expect(yes.short).toBe('-y');
-    expect(yes.description).toMatch(/do not ask; needed (with --name )?where there is no terminal$/);
+    expect(yes.description).toMatch(/do not ask; required without a terminal$/);
   });
 });
 
@@ -100,8 +100,11 @@ test('what cannot be undone is asked about', () => {
     [
       'accounts delete',
       'affiliates adjust',
+      'affiliates import',
+      'commissions import',
       'commissions refund',
       'commissions void',
+      'imports undo',
       'keys revoke',
       'oauth-applications delete',
       'oauth-applications rotate-secret',

@@ -20,7 +20,7 @@ export function readPairs(
   for (const pair of pairs) {
     const at = pair.indexOf(separator);
     const name = pair.slice(0, Math.max(at, 0)).trim();
-    if (name === '') throw new UsageError(`${option}must look like name${separator}value, not ${pair}`);
+    if (name === '') throw new UsageError(`${option} must look like name${separator}value, not ${pair}`);
     if (read.has(name)) throw new UsageError(`${option} names ${name} twice`);
     read.set(name, pair.slice(at + 1).trim());
   }

@@ -21,16 +21,17 @@ export function addImports(imports: Command, cli: Cli): void {
     .description('show an import: the file, how it was read, what came of its lines')
     .argument('<import>', 'its id')
     .option('--json', 'print the record (Import)')
+    .addHelpText('after', '\nExample:\n  $ payhook imports show imp_0197…\n')
     .action((id: string) => cli.run(() => show(cli, id)));
   imports
     .command('undo')
     .description('take an import back, while nothing of it was paid')
     .argument('<import>', 'its id')
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print the record (Import)')
     .addHelpText(
       'after',
-      '\nCommissions are voided and their external_ids free again; affiliates it made are gone, those it changed are as before.\n',
+      '\nCommissions are voided and their external_ids free again; affiliates it made are gone, those it changed are as before.\n\nExample:\n  $ payhook imports undo imp_0197… --yes\n',
     )
     .action((id: string, { yes }: { yes?: boolean }) => cli.run(() => undo(cli, id, yes)));
 }

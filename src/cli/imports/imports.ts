@@ -60,7 +60,7 @@ function addImport(parent: Command, cli: Cli, kind: ImportKind, help: string): C
     .argument('<file>', 'the CSV file; - is standard input')
     .option('--map <column=field>', 'what a column is; may be repeated', collect)
     .option('--dialect <name=value>', 'how the file is written; may be repeated', collect)
-    .option('-y, --yes', 'accept what is guessed')
+    .option('-y, --yes', 'accept what is guessed and do not ask; required without a terminal')
     .option('--save <name>', 'keep the mapping for files with the same header')
     .option('--dry-run', 'check every line and write nothing')
     .option('--partial', 'write the good lines even if others are bad')

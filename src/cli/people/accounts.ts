@@ -63,7 +63,7 @@ export function addAccounts(accounts: Command, cli: Cli): void {
     .command('delete')
     .description('delete an account that payhook demo filled, with everything in it')
     .argument('<account>', 'the id (acc_…) or the name of the account')
-    .option('-y, --yes', 'with --name, do not ask; needed where there is no terminal')
+    .option('-y, --yes', 'with --name, do not ask; required without a terminal')
     .option('--name <name>', 'the name of the account again, instead of typing it')
     .option('--json', 'print {id, object, deleted, current_account}')
     .addHelpText('after', DELETE_HELP)

@@ -35,7 +35,7 @@ export function addRetry(webhooks: Command, cli: Cli): void {
     .argument('[events...]', 'ids of events (evt_…)')
     .option('--failed', 'all failed events of the endpoint')
     .option('--types <types>', 'with --failed: which, with commas: payout.paid,order.*; all without it')
-    .option('-y, --yes', 'with --failed: do not ask; needed where there is no terminal')
+    .option('-y, --yes', 'with --failed: do not ask; required without a terminal')
     .option('--json', 'print {webhook_endpoint_id, retried}; with --failed the record (WebhookRecovery)')
     .addHelpText('after', HELP)
     .action((reference: string, events: readonly string[], options: RetryOptions) =>

@@ -73,7 +73,7 @@ export async function readBalances(db: Reader, account: AccountId): Promise<Json
           from current cross join json_array_elements(totals) t),
         state as (
           select currency, state, sum(amount) as amount, sum(count)::int8 as affiliate_count from part group by 1, 2)
-        select json_build_object('object', 'affiliate_balances', 'as_of', iso(now()),
+        select json_build_object('object', 'affiliate_balances',
                  'current_payout_id', (select public_id('po', id) from current))::text as head,
                (select coalesce(json_agg(s order by currency), '[]') from state s where affiliate_count > 0)::text as states,
                (select coalesce(max(sum), 0) from (select sum(abs(amount)) from state where state <> 'without_destination' group by currency) m)::int8 as largest`,

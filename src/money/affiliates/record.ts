@@ -96,7 +96,6 @@ const state = (description: string) =>
 export const owedInAll = strict(
   {
     object: Type.Literal('affiliate_balances'),
-    as_of: timestamp,
     current_payout_id: nullable(Type.String({ description: 'the unpaid payout' })),
     balances: Type.Array(
       strict(
