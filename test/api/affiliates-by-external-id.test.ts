@@ -33,7 +33,11 @@ describe('PUT by an id of your own', () => {
     const made = await api.put(at('crm/7 ä'), fields);
     expect(made.status, made.text).toBe(201);
     expect(made.body).toMatchObject({ ...fields, minimum_payout: { usd: 2000 }, external_id: 'crm/7 ä' });
-    expect((await api.get(`${AFFILIATES}/${made.body.id}`)).body).toEqual({ ...made.body, balance: [] });
+    expect((await api.get(`${AFFILIATES}/${made.body.id}`)).body).toEqual({
+      ...made.body,
+      balance: [],
+      last_paid_at: null,
+    });
     expect(await eventsOf(world, api)).toMatchObject([
       { type: 'affiliate.created', payload: { data: made.body } },
     ]);

@@ -100,10 +100,16 @@ test.skipIf(!isPythonThere)(
       'none',
     ]);
     expect(made.isGood, made.said).toBe(true);
-    // it knows no text/csv: the two imports; nothing else is left out
+    // it knows no text/csv, which imports take, nor maps whose values are of two types; nothing else is left out
     expect(made.said.match(/WARNING parsing .*/g)?.toSorted()).toEqual([
+      'WARNING parsing GET /v2/imports within imports.',
+      'WARNING parsing GET /v2/imports/{import_id} within imports.',
       'WARNING parsing POST /v2/affiliates/commissions/import within commissions. Endpoint will not be generated.',
       'WARNING parsing POST /v2/affiliates/import within affiliates. Endpoint will not be generated.',
+      'WARNING parsing POST /v2/imports within imports. Endpoint will not be generated.',
+      'WARNING parsing POST /v2/imports/bad-lines within imports. Endpoint will not be generated.',
+      'WARNING parsing POST /v2/imports/preview within imports. Endpoint will not be generated.',
+      'WARNING parsing POST /v2/imports/{import_id}/undo within imports.',
     ]);
     const program = (field: string) =>
       `import sys; sys.path.insert(0, ${JSON.stringify(folder)})\n` +

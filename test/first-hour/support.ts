@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -59,8 +59,9 @@ export interface Clone {
 export function freshClone(): Clone {
   const parent = mkdtempSync(join(tmpdir(), 'payhook first hour '));
   const folder = join(parent, 'payhook');
-  const made = new Set(['node_modules', 'dist', 'dist.next', 'data', '.git', 'results.json']);
-  cpSync(ROOT, folder, { recursive: true, filter: (path) => !made.has(basename(path)) });
+  const made = new Set(['dist', 'dist.next', 'data', 'screenshots', '.git', 'bench/results.json']);
+  const isMade = (path: string) => basename(path) === 'node_modules' || made.has(relative(ROOT, path));
+  cpSync(ROOT, folder, { recursive: true, filter: (path) => !isMade(path) });
   return { folder, remove: () => rmSync(parent, { recursive: true, force: true }) };
 }
 

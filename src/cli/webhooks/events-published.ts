@@ -44,6 +44,7 @@ export function addPublished(events: Command, cli: Cli): void {
     .description('show an event: what was sent, what became of it where, and why it did not go elsewhere')
     .argument('<event>', 'its id (evt_…), which receivers see as webhook-id')
     .option('--json', 'print the record (PublishedEventWhole)')
+    .addHelpText('after', '\nExample:\n  $ payhook events show evt_0197…\n')
     .action((id: string) => cli.run(() => show(cli, id)));
 }
 

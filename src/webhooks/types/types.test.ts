@@ -79,7 +79,7 @@ describe('a subscription', () => {
     },
   );
 
-  test.each(['commission.imported', 'commissions.created', 'affiliate.deleted', 'webhook_endpoint.enabled'])(
+  test.each(['commission.imported', 'commissions.created', 'affiliate.removed', 'webhook_endpoint.enabled'])(
     'to %s is refused',
     (entry) => {
       expect(subscriptionProblem(entry)).toContain(entry);
