@@ -170,7 +170,7 @@ export async function earning({ show, refuse, chapter, at, day }: Recorder, { wo
   await show('listAffiliates', { query: { sort: '-unpaid', per_page: 2 } });
   await show('getBalances');
   await show('getCommissionAnalytics', {
-    query: { from: day('2026-08-01'), to: day('2026-08-31'), interval: 'month' },
+    query: { from: day('2026-08-03'), to: day('2026-08-05'), interval: 'day' },
   });
 }
 
