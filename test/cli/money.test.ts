@@ -325,10 +325,12 @@ test('an affiliate is made, changed and found; an empty text clears, what is not
   const name = 'Wolfeschlegelsteinhausenbergerdorff';
   await makeAffiliate(api, { name_last: name, email: 'wolfe@example.com', external_id: 'w-1' });
   expect(lines(await say('affiliates', 'list', '--sort', 'id'))).toEqual([
-    expect.stringMatching(/^ *ID {2}NAME {28}E-MAIL {13}METHOD {2}READY {2}STATUS {2}EXTERNAL ID$/),
-    expect.stringMatching(/^ *\d+ {2}由紀 O’Neil {21}ada@example\.com {12}yes {4}active$/),
     expect.stringMatching(
-      /^ *\d+ {2}Wolfeschlegelsteinhausenberge… {2}wolfe@example\.com {10}yes {4}active {2}w-1$/,
+      /^ *ID {2}NAME {28}E-MAIL {13}UNPAID {2}LAST PAID {2}METHOD {2}READY {2}STATUS {2}EXTERNAL ID$/,
+    ),
+    expect.stringMatching(/^ *\d+ {2}由紀 O’Neil {21}ada@example\.com {31}yes {4}active$/),
+    expect.stringMatching(
+      /^ *\d+ {2}Wolfeschlegelsteinhausenberge… {2}wolfe@example\.com {29}yes {4}active {2}w-1$/,
     ),
     '2 affiliates, page 1 of 1',
   ]);
