@@ -41,7 +41,6 @@ describe('what is owed in all', () => {
     const { body } = await api.get(`${AFFILIATES}/balances`);
     expect(body).toEqual({
       object: 'affiliate_balances',
-      as_of: expect.any(String),
       current_payout_id: null,
       balances: [],
     });
