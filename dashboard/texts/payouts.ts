@@ -164,7 +164,7 @@ export const payouts = {
     accept: 'Continue with the new amounts',
   },
   paid: {
-    record: 'Record',
+    already: 'This payout is already completed. Nothing you entered here was recorded.',
     lines: 'Lines',
     linePaid: 'Paid',
     lineReleased: 'Released',

@@ -31,7 +31,6 @@ export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     // the protocol may do what the policy of the page forbids to the page
-    await page.waitForSelector('.table.stale', { state: 'detached' }); // dimmed while it is asked for anew
     await page.evaluate(axe.source);
     const found = await page.evaluate<
       { id: string; nodes: { html: string; any: { message: string }[] }[] }[]

@@ -156,7 +156,7 @@ inChromium("the month's end", (chromium) => {
     await confirm(one).click();
     await one.page.getByText('Payout completed').waitFor();
     await confirm(other).click();
-    await other.page.getByRole('alert').waitFor();
+    await other.page.getByText('This payout is already completed.').waitFor();
     await other.page.getByText('Paid', { exact: true }).first().waitFor();
     expect((await world.api.get(`${PAYOUTS}/${payout.id}`)).body.status).toBe('paid');
     expectQuiet(one);

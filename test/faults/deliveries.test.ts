@@ -202,7 +202,10 @@ describe('SIGTERM under load', () => {
 
 describe('what a process had under way when it was killed', () => {
   test('is sent again by the next one long before its leases are over', async () => {
-    const folder = dataFolder({ settings: { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8' } }); // leases of a minute
+    // leases of two minutes
+    const folder = dataFolder({
+      settings: { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_TIMEOUT_MS: '60000' },
+    });
     cleanups.push(() => folder.remove());
     const receiver = await startReceiver();
     cleanups.push(() => receiver.close());

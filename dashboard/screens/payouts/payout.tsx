@@ -5,7 +5,7 @@ import { useMay, useMe } from '../../data/me.ts';
 import { downloads, usePayoutLines } from '../../data/payouts.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { copyCurl, Id } from '../../parts/copy.tsx';
-import { Empty, Problem, Skeleton } from '../../parts/feedback.tsx';
+import { Empty, Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
 import { whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu } from '../../parts/menu.tsx';
@@ -279,7 +279,7 @@ function Send({ lines }: { lines: readonly PayoutLine[] | undefined }) {
   );
 }
 
-/** The record of a paid payout. */
+/** The record of a paid payout. Whoever completes it leaves the step; who is still at it came too late. */
 function Paid({ payout, lines }: Shown) {
   const { step } = route.useSearch();
   const released = payout.totals.filter(({ released_amount }) => released_amount > 0);
@@ -289,6 +289,11 @@ function Paid({ payout, lines }: Shown) {
   );
   return (
     <>
+      {step === 'complete' && (
+        <Notice tone="warn">
+          <p>{payouts.paid.already}</p>
+        </Notice>
+      )}
       <Summary
         payout={payout}
         rows={[
