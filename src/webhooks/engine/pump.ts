@@ -37,8 +37,8 @@ export function createPump({ log, look }: { log: Logger; look(pump: Look): Promi
   };
 
   function wake(): void {
-    isWanted = true;
-    if (isClosing || looking) return;
+    isWanted = looking !== undefined;
+    if (isClosing || isWanted) return;
     clearTimeout(timer);
     looking = lookOnce().then((pauseMs) => {
       looking = undefined;

@@ -1,0 +1,41 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { createPump, type Look } from './pump.ts';
+
+function counted(look: (pump: Look) => Promise<number>) {
+  let looks = 0;
+  const pump = createPump({
+    log: pino({ level: 'silent' }),
+    look(progress) {
+      looks += 1;
+      // an endless run of looks would never come back to the test
+      return looks > 10 ? new Promise(() => undefined) : look(progress);
+    },
+  });
+  return { pump, looks: () => looks };
+}
+
+test('a look that reads nothing is not repeated before its pause is over', async () => {
+  const { pump, looks } = counted(async () => 60_000);
+  pump.wake();
+  await nextTurn();
+  expect(looks()).toBe(1);
+  await pump.close();
+});
+
+test('whoever asks during a look is answered by another one, whoever asked before its last read is not', async () => {
+  const { pump, looks } = counted(async ({ begin }) => {
+    await Promise.resolve();
+    if (looks() === 1) pump.wake();
+    if (looks() === 2) {
+      pump.wake();
+      begin();
+    }
+    return 60_000;
+  });
+  pump.wake();
+  await nextTurn();
+  expect(looks()).toBe(2);
+  await pump.close();
+});
