@@ -20,6 +20,7 @@ const ONLY_IN = [
     /^src\/((db|outbox|webhooks\/engine)\/|oauth\/store\.ts$|contract\/(lists|cursors|changes|records)\.ts$|http\/idempotency\.ts$|(money|people|webhooks)\/(?!.*(routes|service|state|schema)\.ts))/,
     'SQL does not stand in routes, services or states',
   ],
+  [/pg_(try_)?advisory/, /^src\/db\/(locks|listen)\.ts$/, 'advisory locks are those of db/locks'],
   [/process\.env/, /^src\/kernel\/config\.ts$/, 'process.env is read in kernel/config only'],
   [/process\.exit\(/, /^src\/cli\/main\.ts$/, 'process.exit is called in cli/main only'],
   [

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import sql from 'sql-template-tag';
 import { lookAtSlowClock } from './clock.ts';
 import { type Database, rows, type Tx } from './connect.ts';
-import { tryLock } from './locks.ts';
+import { LOCKS, tryLock } from './locks.ts';
 
 /** Work that some process of a database must do now and then. */
 export interface Chore {
@@ -25,7 +25,7 @@ export type Slice = (tx: Tx) => Promise<number>;
 export async function untilDone(db: Database, name: string, slice: Slice): Promise<void> {
   let done: number;
   do {
-    done = await db.transaction(async (tx) => ((await tryLock(tx, `chore ${name}`)) ? slice(tx) : 0));
+    done = await db.transaction(async (tx) => ((await tryLock(tx, LOCKS.chore(name))) ? slice(tx) : 0));
   } while (done >= SLICE_ROWS);
 }
 

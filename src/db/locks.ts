@@ -1,16 +1,66 @@
-import sql from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
+import type { AccountId } from '../kernel/ids.ts';
 import { oneRow, rows, type Tx } from './connect.ts';
+
+/** An advisory lock: the expression of its key, an int8. */
+type Lock = Sql;
+
+const numbered = (key: number): Lock => raw(String(key));
+const named = (name: string): Lock => sql`hashtextextended(${name}, 0)`;
+
+/**
+ * Every advisory lock of Payhook and what it guards. All are listed here, so that no two share a key by accident. They
+ * last until the transaction ends, except a worker's sign of life (WORKER_SPACE).
+ */
+export const LOCKS = {
+  /** The checks of a start: migrations, the first account, the secret key. One process passes them at a time. */
+  starts: numbered(7_246_813_905),
+  /** Creating partitions. */
+  partitions: numbered(7_246_813_906),
+  /** Folding the notes of the log's counts into their sums. */
+  counts: numbered(7_246_813_907),
+  /** Retention of the log: one process drops weeks at a time. */
+  retention: numbered(7_246_813_908),
+  /** What may be put to work again from the log. Retries and recoveries share it, retention holds it alone. */
+  log: numbered(7_246_813_909),
+  /** Deleting an account: one at a time, so that two deletions cannot leave no account. */
+  removal: numbered(7_246_813_910),
+  /** A chore, by its name: one process does a slice of it at a time. */
+  chore: (name: string) => named(`chore ${name}`),
+  /** Refunds by order of an account, and commissions of many orders (money/refund-lines/locks.ts). */
+  refundsOfAccount: (account: AccountId) => named(`refunds ${account}`),
+  /** Refunds of one order, and its commissions. */
+  refundsOfOrder: (account: AccountId, order: string) => named(`refunds ${account} ${order}`),
+  /** Attempts to sign in, or to do something else that is limited, on the same subject. */
+  attempts: (subject: string) => named(`attempts ${subject}`),
+} as const;
+
+/**
+ * The first half of the key of a worker's sign of life; the second is the worker's number. PostgreSQL keeps keys of two
+ * int4 apart from the keys above. A connection holds it, so it lasts as long as the process.
+ */
+export const WORKER_SPACE = 724_681_391;
+
+/** Takes a lock until the transaction ends; waits for whoever holds or shares it. */
+export async function takeLock(tx: Tx, lock: Lock): Promise<void> {
+  await rows(tx, sql`select pg_advisory_xact_lock(${lock})`);
+}
+
+/** Shares a lock until the transaction ends; waits only for whoever holds it alone. */
+export async function shareLock(tx: Tx, lock: Lock): Promise<void> {
+  await rows(tx, sql`select pg_advisory_xact_lock_shared(${lock})`);
+}
+
+/** Takes a lock until the transaction ends; false when another transaction has it. */
+export async function tryLock(tx: Tx, lock: Lock): Promise<boolean> {
+  const { mine } = await oneRow<{ mine: boolean }>(
+    tx,
+    sql`select pg_try_advisory_xact_lock(${lock}) as mine`,
+  );
+  return mine;
+}
 
 /** From here on a statement of the transaction that waits longer than `ms` milliseconds for a lock fails (55P03). */
 export async function limitLockWaits(tx: Tx, ms: number): Promise<void> {
   await rows(tx, sql`select set_config('lock_timeout', ${`${ms}ms`}, true)`);
-}
-
-/** Takes a lock by its name until the transaction ends; false when another transaction of the database has it. */
-export async function tryLock(tx: Tx, name: string): Promise<boolean> {
-  const { mine } = await oneRow<{ mine: boolean }>(
-    tx,
-    sql`select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as mine`,
-  );
-  return mine;
 }

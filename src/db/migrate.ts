@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import sql, { raw } from 'sql-template-tag';
 import { type Database, maybeRow, rows, type Tx } from './connect.ts';
 import { FUNCTIONS } from './functions.ts';
+import { LOCKS, takeLock } from './locks.ts';
 import { MigrationError, readMigrations } from './migration-files.ts';
 import { foreignHistory, readApplied, recordChecksums } from './migration-history.ts';
 import { readSetting, writeSetting } from './settings.ts';
-
-const LOCK = 7_246_813_905n; // one number for "Payhook is migrating this database"
 
 export interface MigrationReport {
   readonly version: number;
@@ -56,7 +55,7 @@ export async function migrate<Result>(
 
 /** Until the transaction ends no process gets past the checks of its start. */
 export async function lockStarts(tx: Tx): Promise<void> {
-  await rows(tx, sql`select pg_advisory_xact_lock(${LOCK})`);
+  await takeLock(tx, LOCKS.starts);
 }
 
 async function refuseEmpty(tx: Tx): Promise<void> {

@@ -1,14 +1,13 @@
 import sql, { raw } from 'sql-template-tag';
 import type { Timestamp } from '../kernel/time.ts';
 import { type Database, maybeRow, oneRow, type Reader, rows, type Tx } from './connect.ts';
-import { limitLockWaits } from './locks.ts';
+import { LOCKS, limitLockWaits, takeLock } from './locks.ts';
 
 /** The tables that lie in partitions of a week of event ids. */
 const TABLES = ['events', 'deliveries', 'attempts'] as const;
 /** A delivery is written twice: its second version finds room beside the first, and no index changes. */
 const STORAGE: Readonly<Record<string, string>> = { deliveries: 'with (fillfactor = 60)' };
 const WEEKS_AHEAD = 4;
-const LOCK = 7_246_813_906n; // one number for "Payhook makes partitions"
 
 /**
  * Makes the partitions of the last week, this one and the four to come, where they are missing: any process may, at
@@ -20,7 +19,7 @@ const LOCK = 7_246_813_906n; // one number for "Payhook makes partitions"
  */
 export async function makePartitions(tx: Tx, past: readonly Timestamp[] = []): Promise<void> {
   await limitLockWaits(tx, 5000);
-  await rows(tx, sql`select pg_advisory_xact_lock(${LOCK})`);
+  await takeLock(tx, LOCKS.partitions);
   const missing = await rows<{ parent: string; name: string; first: string; last: string }>(
     tx,
     sql`select parent, name, id_floor(starts)::text as first, id_floor(starts + interval '7 days')::text as last

@@ -1,5 +1,6 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
 import { type Database, oneRow, rows, type Tx } from '../db/connect.ts';
+import { LOCKS, takeLock, tryLock } from '../db/locks.ts';
 import type { AccountId, EndpointId } from '../kernel/ids.ts';
 import { formatInstant, type Timestamp } from '../kernel/time.ts';
 
@@ -15,7 +16,6 @@ export type Kind = 'total' | 'delivered' | 'failed';
 const LENGTHS = { week: '7 days', hour: '1 hour', minute: '1 minute' } as const;
 type Span = keyof typeof LENGTHS;
 
-const FOLD_LOCK = 7_246_813_907n; // one number for "the counts of the log are being added up"
 const FOLDED_AT_ONCE = 20_000;
 const MINUTE_MS = 60_000;
 
@@ -49,11 +49,7 @@ export async function foldCounts(db: Database): Promise<void> {
 
 function foldSome(db: Database): Promise<number> {
   return db.engine(async (tx) => {
-    const lock = await oneRow<{ mine: boolean }>(
-      tx,
-      sql`select pg_try_advisory_xact_lock(${FOLD_LOCK}) as mine`,
-    );
-    if (!lock.mine) return 0;
+    if (!(await tryLock(tx, LOCKS.counts))) return 0;
     const { folded } = await oneRow<{ folded: number }>(
       tx,
       sql`with gone as (
@@ -84,7 +80,7 @@ function foldSome(db: Database): Promise<number> {
 /** Takes the sums of a week away, folded or not. */
 export async function forgetCounts(tx: Tx, week: Timestamp): Promise<void> {
   // who adds up is waited for: nothing of the week may come back
-  await rows(tx, sql`select pg_advisory_xact_lock(${FOLD_LOCK})`);
+  await takeLock(tx, LOCKS.counts);
   for (const [table, column] of [
     ['delivery_count_deltas', 'minute'],
     ['delivery_counts', 'starts_at'],

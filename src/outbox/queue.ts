@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../db/connect.ts';
+import { LOCKS, shareLock } from '../db/locks.ts';
 import { type Failure, fail } from '../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, nil } from '../kernel/ids.ts';
 import type { Json, SomeJson } from '../kernel/json.ts';
@@ -178,9 +179,6 @@ async function store<Row>(
   return stored;
 }
 
-/** One number for "the log is not dropped, or nothing of it is put into work": retention holds it alone. */
-export const LOG_LOCK = 7_246_813_909n;
-
 /**
  * Whether an event (its id) may be read: of a week that is being dropped nothing is any more. Nearly always there is no
  * such week, which is asked once for all rows.
@@ -194,7 +192,7 @@ export const isKept = (event: Sql): Sql => sql`(not exists (select from dropped_
  * put into work again: an event that was dropped is not found then.
  */
 export async function holdLog(tx: Tx): Promise<void> {
-  await rows(tx, sql`select pg_advisory_xact_lock_shared(${LOG_LOCK})`);
+  await shareLock(tx, LOCKS.log);
 }
 
 /**

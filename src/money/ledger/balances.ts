@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { type Database, oneRow, rows, type Tx } from '../../db/connect.ts';
-import { tryLock } from '../../db/locks.ts';
+import { LOCKS, tryLock } from '../../db/locks.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { noteSeries, voidedOf } from './series.ts';
 
@@ -177,7 +177,9 @@ const FOLDED_AT_ONCE = 20_000;
 /** Adds up what was noted and moves the marks, unless another process does so; whoever asks sees the same sums. */
 export async function foldBalances(db: Database): Promise<void> {
   const alone = <Result>(work: (tx: Tx) => Promise<Result>, otherwise: Result) =>
-    db.transaction(async (tx) => ((await tryLock(tx, 'affiliate balances')) ? work(tx) : otherwise));
+    db.transaction(async (tx) =>
+      (await tryLock(tx, LOCKS.chore('affiliate balances'))) ? work(tx) : otherwise,
+    );
   while ((await alone(foldNotes, 0)) === FOLDED_AT_ONCE);
   await alone(moveMarks, undefined);
 }

@@ -1,6 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { type Database, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
-import { tryLock } from '../../db/locks.ts';
+import { LOCKS, tryLock } from '../../db/locks.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { formatInstant, type Span } from '../../kernel/time.ts';
 
@@ -135,7 +135,7 @@ export async function foldSeries(db: Database): Promise<void> {
   let folded: number;
   do {
     folded = await db.transaction(async (tx) =>
-      (await tryLock(tx, 'commission series')) ? foldNotes(tx) : 0,
+      (await tryLock(tx, LOCKS.chore('commission series'))) ? foldNotes(tx) : 0,
     );
   } while (folded === FOLDED_AT_ONCE);
 }

@@ -1,5 +1,5 @@
-import sql from 'sql-template-tag';
-import { rows, type Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/connect.ts';
+import { LOCKS, shareLock, takeLock } from '../../db/locks.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 
 /*
@@ -21,14 +21,10 @@ export function ordersOf(items: readonly Readonly<Record<string, unknown>>[]): O
   return orders.size === 1 ? { only } : 'many';
 }
 
-const keyOfAccount = (account: AccountId) => sql`hashtextextended(${`refunds ${account}`}, 0)`;
-const keyOfOrder = (account: AccountId, order: string) =>
-  sql`hashtextextended(${`refunds ${account} ${order}`}, 0)`;
-
 /** Keeps commissions of the order from coming in unseen until the transaction ends. The books are locked before. */
 export async function lockOrder(tx: Tx, account: AccountId, order: string): Promise<void> {
-  await rows(tx, sql`select pg_advisory_xact_lock(${keyOfAccount(account)})`);
-  await rows(tx, sql`select pg_advisory_xact_lock(${keyOfOrder(account, order)})`);
+  await takeLock(tx, LOCKS.refundsOfAccount(account));
+  await takeLock(tx, LOCKS.refundsOfOrder(account, order));
 }
 
 /** Keeps refunds of these orders from coming in unseen until the transaction ends. */
@@ -37,6 +33,8 @@ export async function lockOutRefunds(
   account: AccountId,
   orders: Exclude<Orders, 'none'>,
 ): Promise<void> {
-  const key = orders === 'many' ? keyOfAccount(account) : keyOfOrder(account, orders.only);
-  await rows(tx, sql`select pg_advisory_xact_lock_shared(${key})`);
+  await shareLock(
+    tx,
+    orders === 'many' ? LOCKS.refundsOfAccount(account) : LOCKS.refundsOfOrder(account, orders.only),
+  );
 }

@@ -1,9 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { LOCKS, takeLock } from '../../db/locks.ts';
 import type { AccountId } from '../../kernel/ids.ts';
-
-/** Deletions come one after the other, so that two of them cannot leave no account. */
-const LOCK = 7_246_813_915n;
 
 /** Tables with the account in each row, in an order in which nothing refers to what went. */
 const RECORDS = [
@@ -57,7 +55,7 @@ const LOG = [
  * null, or why nothing was done: no demo filled it, it is the last one, or others use its applications.
  */
 export async function removeAccount(tx: Tx, account: AccountId): Promise<string | null> {
-  await rows(tx, sql`select pg_advisory_xact_lock(${LOCK})`);
+  await takeLock(tx, LOCKS.removal);
   // Nobody refers to the account from here on: its requests wait, and are refused then.
   await rows(tx, sql`select from accounts where id = ${account} for update`);
   const refusal = await whyKept(tx, account);

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../db/connect.ts';
+import { LOCKS, takeLock } from '../../db/locks.ts';
 import { subscriberOf } from '../../kernel/addresses.ts';
-import { deleteFailures, insertFailure, queueUp, secondsToWait } from './store.ts';
+import { deleteFailures, insertFailure, secondsToWait } from './store.ts';
 
 // Failures within 15 minutes.
 const PER_EMAIL = 10;
@@ -31,8 +32,8 @@ export function beginAttempt(
   const emailSubject = `email ${createHash('sha256').update(email).digest('hex')}`;
   return db.transaction(async (tx) => {
     // always in this order, so that two attempts cannot wait for each other
-    await queueUp(tx, addressSubject);
-    await queueUp(tx, emailSubject);
+    await takeLock(tx, LOCKS.attempts(addressSubject));
+    await takeLock(tx, LOCKS.attempts(emailSubject));
     const waits = [
       await secondsToWait(tx, addressSubject, PER_ADDRESS),
       await secondsToWait(tx, emailSubject, PER_EMAIL),

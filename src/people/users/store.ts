@@ -239,11 +239,6 @@ export async function endSetUpLinks(tx: Tx, account: AccountId): Promise<void> {
 const WINDOW = sql`interval '15 minutes'`;
 const LONGEST_LINK = sql`interval '7 days'`;
 
-/** Lets attempts about the same subject pass one after the other, until the transaction ends. */
-export async function queueUp(tx: Tx, subject: string): Promise<void> {
-  await rows(tx, sql`select pg_advisory_xact_lock(hashtextextended(${subject}, 0))`);
-}
-
 /** Seconds until a subject with this limit may try again; null when it may now. */
 export async function secondsToWait(tx: Tx, subject: string, limit: number): Promise<number | null> {
   const row = await maybeRow<{ seconds: number }>(

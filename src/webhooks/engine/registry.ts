@@ -4,9 +4,8 @@ import type { Logger } from 'pino';
 import sql from 'sql-template-tag';
 import { type Database, rows, type Tx } from '../../db/connect.ts';
 import type { SignOfLife } from '../../db/listen.ts';
+import { WORKER_SPACE } from '../../db/locks.ts';
 
-/** The space of the advisory locks that workers hold by their numbers. */
-const SPACE = 724_681_391;
 const LOOK_MS = 2000;
 /** Until it stands in the table: a worker claims nothing before others can know of it. */
 const FIRST_LOOK_MS = 50;
@@ -45,7 +44,7 @@ export function register({
   onChange: () => void;
 }): Registration {
   const number = randomInt(1, LARGEST_NUMBER);
-  const sign = { space: SPACE, number };
+  const sign = { space: WORKER_SPACE, number };
   const startedAt = performance.now();
   let missing = new Set<number>();
   let isAlone = false;

@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
-import sql, { raw } from 'sql-template-tag';
+import sql from 'sql-template-tag';
 import { lookAtSlowClock } from '../../db/clock.ts';
 import { type Database, oneRow, rows, type Tx } from '../../db/connect.ts';
-import { limitLockWaits } from '../../db/locks.ts';
+import { LOCKS, limitLockWaits, takeLock, tryLock } from '../../db/locks.ts';
 import { dropPartitions, loggedWeeks } from '../../db/partitions.ts';
 import { type AccountId, type EndpointId, type EventId, nil } from '../../kernel/ids.ts';
 import { formatInstant, type Timestamp } from '../../kernel/time.ts';
 import { forgetCounts, noteChanges, weekRows } from '../../outbox/counts.ts';
-import { LOG_LOCK } from '../../outbox/queue.ts';
 
 /*
  * How the log ends, a week at a time; the partitions are those of db/partitions.ts.
@@ -19,7 +18,6 @@ import { LOG_LOCK } from '../../outbox/queue.ts';
  * Any process may do this at any time; one at a time does.
  */
 
-const LOCK = 7_246_813_908n; // one number for "the end of the log is being worked on"
 const AT_ONCE = 5000;
 const DAY_MS = 86_400_000;
 const NOWHERE = nil();
@@ -36,11 +34,7 @@ export async function dropOldWeeks({ db, log, days }: Options): Promise<void> {
   // The lock lasts as long as this transaction, whatever happens to the process; the work is done beside it. Without
   // parameters: a statement with some keeps its snapshot until the next one, and detaching waits for older snapshots.
   await db.transaction(async (tx) => {
-    const lock = await oneRow<{ mine: boolean }>(
-      tx,
-      raw(`select pg_try_advisory_xact_lock(${LOCK}) as mine`),
-    );
-    if (!lock.mine) return;
+    if (!(await tryLock(tx, LOCKS.retention))) return;
     await emptyDropped(db);
     if (days === null) return;
     const cutoff = Date.parse(await db.engine(lookAtSlowClock)) - days * DAY_MS;
@@ -67,7 +61,7 @@ const inWeek = (week: Timestamp) =>
 async function giveUp(tx: Tx, week: Timestamp): Promise<boolean> {
   await limitLockWaits(tx, 10_000);
   // whoever puts events of the log into work has committed, and what they put is seen by the next statement
-  await rows(tx, sql`select pg_advisory_xact_lock(${LOG_LOCK})`);
+  await takeLock(tx, LOCKS.log);
   const { from, until } = inWeek(week);
   const marked = await rows(
     tx,
@@ -143,7 +137,7 @@ async function removeDeliveries(
   week: Timestamp,
   { account, endpoint, event }: Last,
 ): Promise<Last | null> {
-  await rows(tx, sql`select pg_advisory_xact_lock(${LOG_LOCK})`);
+  await takeLock(tx, LOCKS.log);
   const { from, until } = inWeek(week);
   const seen = await rows<Last>(
     tx,

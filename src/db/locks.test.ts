@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { nil } from '../kernel/ids.ts';
+import { LOCKS } from './locks.ts';
+
+test('no two advisory locks have the same key', () => {
+  const { chore, refundsOfAccount, refundsOfOrder, attempts, ...numbered } = LOCKS;
+  const locks = [
+    ...Object.values(numbered),
+    chore('a'),
+    refundsOfAccount(nil()),
+    refundsOfOrder(nil(), 'a'),
+    attempts('a'),
+  ];
+  const keys = locks.map(({ text, values }) => JSON.stringify([text, values]));
+  expect(new Set(keys).size).toBe(keys.length);
+});
