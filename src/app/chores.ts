@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import { type Chore, forgetting, noting, type Slice, untilDone } from '../db/chores.ts';
+import { type Chore, type Slice, untilDone } from '../db/chores.ts';
 import { noteLatestTime, readLatestTime } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
 import { makePartitions, needsPartitions } from '../db/partitions.ts';
 import { forgetOldReplies, redateReplies } from '../http/idempotency.ts';
 import type { Config } from '../kernel/config.ts';
 import { foldArrivals } from '../money/ledger/arrivals.ts';
-import { foldBalances } from '../money/ledger/balances.ts';
+import { BALANCES_CHORE, foldBalances } from '../money/ledger/balances.ts';
 import { foldSeries } from '../money/ledger/series.ts';
 import { mendTokens } from '../oauth/service.ts';
 import { deleteExpiredCodes, deleteExpiredTokens, deleteUnusedGrants } from '../oauth/store.ts';
@@ -22,7 +22,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** Clocks drift and are corrected; more than this in a second is a jump. */
 const STEP_MS = 1000;
 
-/** What every process may do and one of them must: the chores of a database. Each goes on until it is done. */
+/** The chores of a database. Every server and every worker runs all of them. */
 export function choresOf({
   db,
   log,
@@ -32,67 +32,59 @@ export function choresOf({
   readonly log: Logger;
   readonly config: Config;
 }): readonly Chore[] {
-  const forget = (name: string, everyMs: number, slice: Parameters<typeof forgetting>[1]['slice']) =>
-    forgetting(db, { name, everyMs, slice });
-  const chores = [
-    watchClock(db, log),
+  return [
+    { name: 'clock', everyMs: SECOND_MS, run: watchClock(db, log) },
+    // sums that are kept beside the rows they count
     { name: 'delivery counts', everyMs: 2 * SECOND_MS, run: () => foldCounts(db) },
+    { name: BALANCES_CHORE, everyMs: 5 * SECOND_MS, run: () => foldBalances(db) },
+    { name: 'commission series', everyMs: 5 * SECOND_MS, slice: foldSeries },
+    { name: 'commission arrivals', everyMs: HOUR_MS, slice: foldArrivals },
+    // the webhook log: partitions for the weeks to come, and the end of weeks past their retention
     {
       name: 'partitions',
       everyMs: 10 * SECOND_MS,
       run: async () => (await needsPartitions(db.reader)) && db.transaction((tx) => makePartitions(tx)),
     },
     {
-      name: 'commission arrivals',
-      everyMs: HOUR_MS,
-      run: () => untilDone(db, 'commission arrivals', foldArrivals),
-    },
-    { name: 'affiliate balances', everyMs: 5 * SECOND_MS, run: () => foldBalances(db) },
-    { name: 'commission series', everyMs: 5 * SECOND_MS, run: () => foldSeries(db) },
-    forget('idempotency keys', 10 * MINUTE_MS, forgetOldReplies),
-    forget('sign-in attempts', HOUR_MS, deleteOldFailures),
-    forget('links', HOUR_MS, deleteOldLinks),
-    forget('sessions', HOUR_MS, deleteOldSessions),
-    forget('tokens', HOUR_MS, deleteExpiredTokens),
-    forget('codes', HOUR_MS, deleteExpiredCodes),
-    forget('unused grants', HOUR_MS, deleteUnusedGrants),
-    {
       name: 'webhook log',
       everyMs: HOUR_MS,
       run: () => dropOldWeeks({ db, log, days: config.delivery.retentionDays }),
     },
+    // what has expired
+    { name: 'idempotency keys', everyMs: 10 * MINUTE_MS, forget: forgetOldReplies },
+    { name: 'sign-in attempts', everyMs: HOUR_MS, forget: deleteOldFailures },
+    { name: 'links', everyMs: HOUR_MS, forget: deleteOldLinks },
+    { name: 'sessions', everyMs: HOUR_MS, forget: deleteOldSessions },
+    { name: 'tokens', everyMs: HOUR_MS, forget: deleteExpiredTokens },
+    { name: 'codes', everyMs: HOUR_MS, forget: deleteExpiredCodes },
+    { name: 'unused grants', everyMs: HOUR_MS, forget: deleteUnusedGrants },
   ];
-  return chores.map((chore) => noting(db, chore));
 }
 
 /**
  * Notes the database's time, now and then and whenever it has jumped ahead, and puts right what was written by a clock that
  * was ahead: at the first run, when any process notices that it was set back, and every hour.
  */
-function watchClock(db: Database, log: Logger): Chore {
+function watchClock(db: Database, log: Logger): () => Promise<void> {
   /** What the database's clock was ahead of this process's own, which nobody sets. */
   let ahead: number | null = null;
   let notedAt = Number.NEGATIVE_INFINITY;
   let mendedAt = Number.NEGATIVE_INFINITY;
-  return {
-    name: 'clock',
-    everyMs: SECOND_MS,
-    async run() {
-      const { nowMs, latest, wasSetBack } = await readLatestTime(db.reader);
-      const here = performance.now();
-      const step = ahead === null ? 0 : nowMs - here - ahead;
-      ahead = nowMs - here;
-      // a connection's ids never go back: while it lives it would make them of the time that was left
-      if (step < -STEP_MS) db.renew();
-      if (wasSetBack || here - mendedAt > HOUR_MS) {
-        if (wasSetBack) log.warn({ latest }, "the database's clock was set back: times are being corrected");
-        await mend(db, wasSetBack);
-        mendedAt = here;
-      }
-      if (!wasSetBack && step < STEP_MS && here - notedAt < MINUTE_MS) return;
-      await db.transaction((tx) => noteLatestTime(tx, wasSetBack ? latest : null));
-      notedAt = here;
-    },
+  return async () => {
+    const { nowMs, latest, wasSetBack } = await readLatestTime(db.reader);
+    const here = performance.now();
+    const step = ahead === null ? 0 : nowMs - here - ahead;
+    ahead = nowMs - here;
+    // a connection's ids never go back: while it lives it would make them of the time that was left
+    if (step < -STEP_MS) db.renew();
+    if (wasSetBack || here - mendedAt > HOUR_MS) {
+      if (wasSetBack) log.warn({ latest }, "the database's clock was set back: times are being corrected");
+      await mend(db, wasSetBack);
+      mendedAt = here;
+    }
+    if (!wasSetBack && step < STEP_MS && here - notedAt < MINUTE_MS) return;
+    await db.transaction((tx) => noteLatestTime(tx, wasSetBack ? latest : null));
+    notedAt = here;
   };
 }
 

@@ -313,7 +313,7 @@ export async function serve(
   const stopNotifying = createNotifier(db);
   const worker = options.delivers ? createWorker(workerOptions(platform)) : undefined;
   const chores = (options.keepsHouse ?? true) ? choresOf(platform) : [];
-  const stopKeeping = keepHouse(chores, FIRST_HOUSEKEEPING_MS, log);
+  const stopKeeping = keepHouse(chores, { db, log, firstMs: FIRST_HOUSEKEEPING_MS });
   return {
     address,
     turnAway: () => readiness.stop(),
@@ -329,7 +329,8 @@ export async function serve(
 /** Delivers what is due until it is closed, without a server. */
 export function work(platform: Platform): Pick<Worker, 'close'> {
   const worker = createWorker(workerOptions(platform));
-  const stopKeeping = keepHouse(choresOf(platform), FIRST_HOUSEKEEPING_MS, platform.log);
+  const { db, log } = platform;
+  const stopKeeping = keepHouse(choresOf(platform), { db, log, firstMs: FIRST_HOUSEKEEPING_MS });
   return {
     close() {
       stopKeeping();

@@ -4,24 +4,42 @@ import { lookAtSlowClock } from './clock.ts';
 import { type Database, rows, type Tx } from './connect.ts';
 import { LOCKS, tryLock } from './locks.ts';
 
-/** Work that some process of a database must do now and then. */
-export interface Chore {
-  readonly name: string;
-  readonly everyMs: number;
-  /** Does all that there is to do. Safe to repeat, and to break off anywhere. */
-  run(): Promise<unknown>;
-}
-
-/** The most rows that one slice of a chore may do. */
+/** The rows that one slice of a chore handles at most. */
 export const SLICE_ROWS = 5000;
 
-/** One bounded piece of a chore: does at most `SLICE_ROWS` rows of a kind; returns how many rows of one kind it did. */
+/**
+ * One bounded piece of work, in a transaction of its own. Returns how many rows it handled: `SLICE_ROWS` or more means
+ * that there may be more to do.
+ */
 export type Slice = (tx: Tx) => Promise<number>;
 
 /**
- * Does slices, each in a transaction of its own, until one has less than a slice to do. While another process is at the
- * chore of that name, it is left to it.
+ * Work that must be done now and then, by any process of a database. It is safe to repeat, and to break off anywhere.
+ * Most chores are done slice by slice, by one process at a time. `forget` is a slice that deletes what has expired. It is
+ * told the time by the clock that cannot jump, because what it deletes does not come back when the database's clock is
+ * set back. `run` does all there is to do in its own way.
  */
+export type Chore = {
+  /** GET /v2/system shows when the chore of this name was last done. */
+  readonly name: string;
+  readonly everyMs: number;
+} & (
+  | { readonly slice: Slice }
+  | { forget(tx: Tx, at: string): Promise<number> }
+  | { run(): Promise<unknown> }
+);
+
+/** Does a chore until there is nothing left to do. */
+export async function doChore(db: Database, chore: Chore): Promise<void> {
+  if ('slice' in chore) await untilDone(db, chore.name, chore.slice);
+  else if ('run' in chore) await chore.run();
+  else {
+    const at = await db.transaction(lookAtSlowClock);
+    await untilDone(db, chore.name, (tx) => chore.forget(tx, at));
+  }
+}
+
+/** Does slices until one is less than a full slice. If another process is at the chore of that name, does nothing. */
 export async function untilDone(db: Database, name: string, slice: Slice): Promise<void> {
   let done: number;
   do {
@@ -29,62 +47,51 @@ export async function untilDone(db: Database, name: string, slice: Slice): Promi
   } while (done >= SLICE_ROWS);
 }
 
-/**
- * A chore that deletes what is over. `slice` is told the time by the clock that cannot jump: what is deleted does not come
- * back when the database's clock does.
- */
-export function forgetting(
-  db: Database,
-  { name, everyMs, slice }: { name: string; everyMs: number; slice(tx: Tx, at: string): Promise<number> },
-): Chore {
-  return {
-    name,
-    everyMs,
-    async run() {
-      const at = await db.transaction(lookAtSlowClock);
-      await untilDone(db, name, (tx) => slice(tx, at));
-    },
-  };
+const NOTED_EVERY_MS = 60_000;
+/** The setting that says when a chore was last done: this, and the chore's name. */
+export const DONE = 'chore ';
+
+/** Notes in the settings that a chore was done now. */
+async function noteDone(db: Database, { name }: Chore): Promise<void> {
+  await db.transaction((tx) =>
+    rows(
+      tx,
+      sql`insert into server_settings (key, value) values (${DONE + name}, iso(now()))
+          on conflict (key) do update set value = excluded.value`,
+    ),
+  );
 }
 
-const NOTED_EVERY_MS = 60_000;
-
-/** The chore, noting when it was last done: under `chore` and its name in the settings, once a minute at most. */
-export function noting(db: Database, chore: Chore): Chore {
-  let notedAt = Number.NEGATIVE_INFINITY;
-  return {
-    ...chore,
-    async run() {
-      await chore.run();
+/**
+ * Does each chore for the first time after `firstMs`, or after its own pause if that is shorter, and then again a pause
+ * after it has ended. Returns what stops them.
+ */
+export function keepHouse(
+  chores: readonly Chore[],
+  { db, log, firstMs }: { db: Database; log: Logger; firstMs: number },
+): () => void {
+  const stops = chores.map((chore) => {
+    let stopped = false;
+    let notedAt = Number.NEGATIVE_INFINITY;
+    const work = async () => {
+      await doChore(db, chore);
       if (performance.now() - notedAt < NOTED_EVERY_MS) return;
       notedAt = performance.now();
-      await db.transaction((tx) =>
-        rows(
-          tx,
-          sql`insert into server_settings (key, value) values (${`chore ${chore.name}`}, iso(now()))
-              on conflict (key) do update set value = excluded.value`,
-        ),
-      );
-    },
-  };
-}
-
-/** Runs each chore after `firstMs`, or its own pause where that is shorter, and a pause after it has ended. Returns what ends them. */
-export function keepHouse(chores: readonly Chore[], firstMs: number, log: Logger): () => void {
-  const stops = chores.map(({ name, everyMs, run }) => {
-    let ended = false;
-    const work = () => {
-      run()
+      await noteDone(db, chore);
+    };
+    const again = () => {
+      work()
         .catch((error: unknown) => {
-          if (!ended) log.warn({ err: error, chore: name }, 'housekeeping failed; it will be tried again');
+          if (!stopped)
+            log.warn({ err: error, chore: chore.name }, 'housekeeping failed; it will be tried again');
         })
         .finally(() => {
-          if (!ended) timer = setTimeout(work, everyMs).unref();
+          if (!stopped) timer = setTimeout(again, chore.everyMs).unref();
         });
     };
-    let timer = setTimeout(work, Math.min(firstMs, everyMs)).unref();
+    let timer = setTimeout(again, Math.min(firstMs, chore.everyMs)).unref();
     return () => {
-      ended = true;
+      stopped = true;
       clearTimeout(timer);
     };
   });

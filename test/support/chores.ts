@@ -1,4 +1,5 @@
 import { choresOf } from '../../src/app/chores.ts';
+import { doChore } from '../../src/db/chores.ts';
 import type { World } from './world.ts';
 
 /** Runs chores of a database by their names, once and one after the other, as any process does now and then; without names all. */
@@ -6,5 +7,8 @@ export async function keepHouse({ platform }: Pick<World, 'platform'>, ...names:
   const chores = choresOf(platform);
   const unknown = names.filter((name) => !chores.some((chore) => chore.name === name));
   if (unknown.length > 0) throw new Error(`no such chore: ${unknown}`);
-  for (const chore of chores) if (names.length === 0 || names.includes(chore.name)) await chore.run();
+  for (const chore of chores)
+    if (names.length === 0 || names.includes(chore.name)) {
+      await doChore(platform.db, chore);
+    }
 }

@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
+import { untilDone } from '../../db/chores.ts';
 import { type Database, oneRow, rows, type Tx } from '../../db/connect.ts';
-import { LOCKS, tryLock } from '../../db/locks.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { noteSeries, voidedOf } from './series.ts';
 
@@ -174,14 +174,12 @@ export const earnedIn = (account: AccountId, program: string): Sql => sql`(
 
 const FOLDED_AT_ONCE = 20_000;
 
-/** Adds up what was noted and moves the marks, unless another process does so; whoever asks sees the same sums. */
+export const BALANCES_CHORE = 'affiliate balances';
+
+/** Adds the notes to the sums, then moves the marks, never both at once. Readers see the same sums before and after. */
 export async function foldBalances(db: Database): Promise<void> {
-  const alone = <Result>(work: (tx: Tx) => Promise<Result>, otherwise: Result) =>
-    db.transaction(async (tx) =>
-      (await tryLock(tx, LOCKS.chore('affiliate balances'))) ? work(tx) : otherwise,
-    );
-  while ((await alone(foldNotes, 0)) === FOLDED_AT_ONCE);
-  await alone(moveMarks, undefined);
+  await untilDone(db, BALANCES_CHORE, foldNotes);
+  await untilDone(db, BALANCES_CHORE, moveMarks);
 }
 
 const ADDED = sql`on conflict (account_id, affiliate_id, currency) do update
@@ -214,7 +212,7 @@ async function foldNotes(tx: Tx): Promise<number> {
 }
 
 /** What became available since the mark is unpaid: all of it, less what the notes say, which are not in the sums. */
-async function moveMarks(tx: Tx): Promise<void> {
+async function moveMarks(tx: Tx): Promise<number> {
   const due = sql`m.available_at > d.since and m.available_at <= d.until`;
   await rows(
     tx,
@@ -239,4 +237,5 @@ async function moveMarks(tx: Tx): Promise<void> {
         on conflict (account_id) do update set available_at = greatest(m.available_at, excluded.available_at)`,
     'move_balance_marks',
   );
+  return 0; // all accounts at once
 }

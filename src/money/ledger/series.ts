@@ -1,6 +1,5 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
-import { type Database, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
-import { LOCKS, tryLock } from '../../db/locks.ts';
+import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { formatInstant, type Span } from '../../kernel/time.ts';
 
@@ -130,17 +129,8 @@ export function readSeries(
 
 const FOLDED_AT_ONCE = 20_000;
 
-/** Adds up what was noted, unless another process does so; whoever asks sees the same sums before and after. */
-export async function foldSeries(db: Database): Promise<void> {
-  let folded: number;
-  do {
-    folded = await db.transaction(async (tx) =>
-      (await tryLock(tx, LOCKS.chore('commission series'))) ? foldNotes(tx) : 0,
-    );
-  } while (folded === FOLDED_AT_ONCE);
-}
-
-async function foldNotes(tx: Tx): Promise<number> {
+/** Adds a slice of the notes to the sums; returns how many. Readers see the same sums before and after. */
+export async function foldSeries(tx: Tx): Promise<number> {
   const spans = join(
     Object.entries(SPANS).map(([span, length]) => sql`('${raw(span)}', interval '${raw(length)}')`),
   );

@@ -2,6 +2,7 @@ import sql from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { DONE } from '../../db/chores.ts';
 
 const bytes = Type.Integer({ minimum: 0 });
 const count = Type.Integer({ minimum: 0 });
@@ -60,9 +61,6 @@ const isDue = `e.disabled_at is null and e.deleted_at is null and q.lease_token 
   and (q.due_at <= now() or q.generation < e.resumptions)`;
 const setting = (key: string) => `(select iso(value::timestamptz) from server_settings where key = '${key}')`;
 
-/** What the names of settings begin with under which a chore's last end is noted. */
-export const CHORE = 'chore ';
-
 export const stateRecord = columnsOf(knownState, {
   object: "'system'",
   schema_version: '(select max(version) from schema_migrations)',
@@ -76,7 +74,7 @@ export const stateRecord = columnsOf(knownState, {
       order by w.started_at, w.number), '[]') from workers w),
     'last_claim_at', ${setting('last_claim')},
     'in_flight_count', (select count(*) from queue where lease_token is not null)))`,
-  chores: sql`(select coalesce(json_agg(json_build_object('name', substr(key, ${CHORE.length + 1}::int),
+  chores: sql`(select coalesce(json_agg(json_build_object('name', substr(key, ${DONE.length + 1}::int),
       'last_done_at', iso(value::timestamptz)) order by key), '[]')
-    from server_settings where starts_with(key, ${CHORE}))`,
+    from server_settings where starts_with(key, ${DONE}))`,
 });
