@@ -11,7 +11,7 @@ import type { HeaderName } from './headers.ts';
 import type { ListDefinition, ListQuery, Page } from './lists.ts';
 import type { List } from './schemas.ts';
 
-/** The OAuth scopes of the interface (section 5), with their meaning. An API key holds them all. */
+/** The OAuth scopes an application can ask for, with their meaning. An API key holds them all. */
 export const SCOPES = {
   account: 'account details and settings',
   users: 'manage users',

@@ -87,7 +87,7 @@ export interface List<T> {
   pagination: Static<typeof pagination>;
 }
 
-/** The paginated list envelope of the interface (section 2.2). */
+/** The body of every list: a page of records, and where it stands among all of them. */
 export const listOf = <Schema extends TSchema>(item: Schema) =>
   strict(
     { data: Type.Array(item), pagination },

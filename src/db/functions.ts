@@ -19,7 +19,7 @@ do $do$ begin
     create or replace function new_id() returns uuid language sql volatile parallel safe
       as $$ select pg_catalog.uuidv7() $$;
   else
-    -- before 18: the fraction of the millisecond stands in the twelve bits after the version (section 6.2, method 3)
+    -- before 18: the fraction of the millisecond is in the twelve bits after the version (RFC 9562 section 6.2, method 3)
     create or replace function new_id() returns uuid language sql volatile parallel safe as $$
       select (lpad(to_hex(us / 1000), 12, '0') || '7' || lpad(to_hex(us % 1000 * 4096 / 1000), 3, '0')
         || substr(gen_random_uuid()::text, 20))::uuid

@@ -72,7 +72,7 @@ function addressOf(request: FastifyRequest, base: string): URL {
   return new URL(`${base}${pathOf(request)}${query === '' ? '' : `?${query}`}`);
 }
 
-/** Sends an error in the envelope of the interface (section 7), with its reason in `Payhook-Reason`. */
+/** Sends an error in the body that all errors have, with its reason in `Payhook-Reason`. */
 export function sendFailure(reply: FastifyReply, failure: Failure) {
   return reply
     .code(failure.status)

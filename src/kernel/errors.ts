@@ -1,4 +1,4 @@
-/** The six error codes of the interface (section 7) and the HTTP status each one travels with. */
+/** The `code` of an error's body: one of six. docs/errors.md shows the body. */
 export type ErrorCode =
   | 'bad_request'
   | 'unauthorized'

@@ -176,7 +176,7 @@ export const checkPkce: Step = (exchange) => {
     exchange.facts.challenge = null;
     return undefined;
   }
-  // an absent method means plain (section 4.3)
+  // an absent method means plain (RFC 7636 section 4.3)
   if (method !== 'S256') throw refuse('invalid_request', 'code_challenge_method must be S256');
   if (challenge === undefined || !/^[A-Za-z0-9_-]{43}$/.test(challenge)) {
     throw refuse('invalid_request', 'code_challenge must be 43 characters of base64url');

@@ -5,7 +5,7 @@ import { until } from '../support/wire.ts';
 
 const PATIENCE_MS = 40_000;
 
-/** An answer of the contract: what was asked for, or that the database is away and when to come again. */
+/** An answer that is allowed: what was asked for, or that the database is away and when to try again. */
 function expectClear(answer: Answer, good: number): void {
   if (answer.status === good) return;
   expect([answer.status, answer.reason], answer.text).toEqual([500, 'database_unavailable']);
