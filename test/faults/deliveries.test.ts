@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { LOOSE_ENDS } from '../support/imbalances.ts';
+import { TEST_PATIENCE_MS } from '../support/patience.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import { type DataFolder, dataFolder } from './support-server.ts';
@@ -12,7 +13,9 @@ const settings = {
   DELIVERY_SCHEDULE: ['0s', ...Array(50).fill('1s')].join(' '),
   DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
 };
-const ROUNDS = 6;
+/** More of them on demand: what was accepted, taken and taken again is told as a note of the test. */
+const ROUNDS = Number(process.env.TEST_KILL_ROUNDS ?? 6);
+const PATIENCE_MS = TEST_PATIENCE_MS * Math.max(1, ROUNDS / 6);
 const PUBLISHERS = 4;
 const ENDPOINTS = '/v2/webhook-endpoints';
 
@@ -134,7 +137,9 @@ async function shared() {
 const between = (from: number, to: number) => Math.round(from + Math.random() * (to - from));
 
 describe('kill -9 under load, in a loop, loses no accepted event', () => {
-  test('when it hits the server, and PostgreSQL with it every other time', async () => {
+  test('when it hits the server, and PostgreSQL with it every other time', { timeout: PATIENCE_MS }, async ({
+    annotate,
+  }) => {
     const load = await underLoad(dataFolder({ settings }));
     let server = await load.folder.start();
     await load.listen(server.api);
@@ -149,11 +154,12 @@ describe('kill -9 under load, in a loop, loses no accepted event', () => {
     await load.more(50);
     await load.stop();
     const told = await load.expectAll();
+    await annotate(told);
     expect(load.accepted.size, told).toBeGreaterThan(ROUNDS * 5);
     expect((await server.signal('SIGTERM')).code, told).toBe(0);
   });
 
-  test('when it hits one of two workers', async () => {
+  test('when it hits one of two workers', { timeout: PATIENCE_MS }, async ({ annotate }) => {
     const load = await underLoad(dataFolder({ settings, database: await shared() }));
     const server = await load.folder.start({ DELIVERY_WORKER: 'off' });
     await load.listen(server.api);
@@ -167,6 +173,7 @@ describe('kill -9 under load, in a loop, loses no accepted event', () => {
     await load.more(50);
     await load.stop();
     const told = await load.expectAll();
+    await annotate(told);
     expect(load.accepted.size, told).toBeGreaterThan(ROUNDS * 5);
     const exits = await Promise.all([server, ...workers].map((process) => process.signal('SIGTERM')));
     expect(
