@@ -71,3 +71,30 @@ export function day(text: string): string {
     new Date(`${text}T00:00:00Z`),
   );
 }
+
+/** A round number beside an axis, short: 1500 -> `1.5K`. */
+export const short = (number: number) =>
+  number.toLocaleString(locale, { notation: 'compact', maximumSignificantDigits: 4 });
+
+const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short' };
+const MINUTE: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' };
+
+/**
+ * What an interval is called that begins at an instant: in full, and beside the axis of a chart. `timeZone` is that of the
+ * account where the interval is made of its days, else that of the clock one has chosen; undefined = of this machine.
+ */
+export function intervalName(
+  startsAt: string,
+  interval: 'minute' | 'hour' | 'day' | 'week' | 'month',
+  timeZone: string | undefined,
+): { title: string; tick: string } {
+  const written = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, { ...options, ...(timeZone && { timeZone }) }).format(new Date(startsAt));
+  if (interval === 'month') {
+    return { title: written({ month: 'long', year: 'numeric' }), tick: written({ month: 'short' }) };
+  }
+  if (interval === 'day' || interval === 'week') {
+    return { title: written({ ...DAY, year: 'numeric' }), tick: written(DAY) };
+  }
+  return { title: written({ ...DAY, ...MINUTE }), tick: written(MINUTE) };
+}

@@ -36,6 +36,12 @@ export const common = {
     next: 'Next page',
     size: 'Rows a page',
   },
+  chart: {
+    asTable: 'As a table',
+    asChart: 'As a chart',
+    when: 'When',
+    hint: 'The arrow keys go from one interval to the next; t shows all figures as a table.',
+  },
   errors: {
     title: 'That did not work',
     retry: 'Try again',
@@ -100,6 +106,8 @@ export const common = {
       ['j  k', 'Next and previous row'],
       ['Enter', 'Open the row'],
       ['Esc', 'Close what is open'],
+      ['←  →', 'Read a chart, an interval at a time'],
+      ['t', 'Show the figures of a chart as a table'],
       ['?', 'This help'],
     ] as readonly (readonly [string, string])[],
     goTo: (title: string) => `Go to ${title}`,

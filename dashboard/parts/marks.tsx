@@ -1,0 +1,128 @@
+import { type ReactNode, useId } from 'react';
+
+/** One of the things that are drawn over time. */
+export interface Series {
+  readonly name: string;
+  /** A value for each point; null = there is none. */
+  readonly values: readonly (number | null)[];
+  /** Bars stand side by side, those of a stack on top of each other. */
+  readonly kind: 'line' | 'bar' | 'stack';
+  readonly tone: 'accent' | 'good' | 'warn' | 'bad' | 'soft';
+  /** Puts the figure of a point in a link to its rows. */
+  readonly link?: (index: number, figure: string) => ReactNode;
+}
+
+/** Where things are in the picture, in pixels. */
+export interface Frame {
+  /** The width of a point. */
+  readonly slot: number;
+  /** The middle of a point. */
+  readonly x: (index: number) => number;
+  readonly y: (value: number) => number;
+}
+
+export const HEIGHT = 220;
+
+// beside the colour: how the first to the fourth is dashed, and how it is filled
+const DASHES = [undefined, '6 3', '2 3', '8 3 2 3'];
+const FILLINGS = ['full', 'hatched', 'hollow', 'dotted'] as const;
+
+/** The sign of a series beside its name. */
+export function Key({ series: { kind, tone }, index }: { series: Series; index: number }) {
+  const id = useId();
+  return (
+    <svg className={`chart-key tone-${tone}`} viewBox="0 0 18 10" aria-hidden="true">
+      {kind === 'line' ? (
+        <path className="chart-line" d="M0 5h18" strokeDasharray={DASHES[index]} />
+      ) : (
+        <>
+          <Filling id={id} index={index} />
+          <rect className="chart-bar" x="2.5" y="0.5" width="13" height="9" fill={`url(#${id})`} />
+        </>
+      )}
+    </svg>
+  );
+}
+
+/** How bars of a series are filled. */
+function Filling({ id, index }: { id: string; index: number }) {
+  const filling = FILLINGS[index] ?? 'full';
+  return (
+    <pattern id={id} width="5" height="5" patternUnits="userSpaceOnUse">
+      <rect className={filling === 'full' ? 'chart-full' : 'chart-hollow'} width="5" height="5" />
+      {filling === 'hatched' && <path className="chart-hatch" d="M-1 1l2-2M0 5l5-5M4 6l2-2" />}
+      {filling === 'dotted' && <circle className="chart-full" cx="2.5" cy="2.5" r="1" />}
+    </pattern>
+  );
+}
+
+/** Lines and bars; on lines the chosen point has a dot. */
+export function Marks({ series, frame, at }: { series: readonly Series[]; frame: Frame; at: number }) {
+  const id = useId();
+  const sides = series.filter(({ kind }) => kind === 'bar');
+  const stack = series.filter(({ kind }) => kind === 'stack');
+  return (
+    <>
+      {series.map((each, index) => {
+        const { kind, tone, values, name } = each;
+        if (kind === 'line') {
+          const value = values[at] ?? null;
+          return (
+            <g key={name} className={`tone-${tone}`}>
+              <path className="chart-line" d={lineOf(values, frame)} strokeDasharray={DASHES[index]} />
+              {value !== null && (
+                <circle className="chart-full" cx={frame.x(at)} cy={frame.y(value)} r="3.5" />
+              )}
+            </g>
+          );
+        }
+        const places = kind === 'bar' ? sides : stack;
+        const below = kind === 'stack' ? stack.slice(0, stack.indexOf(each)) : [];
+        const share = kind === 'bar' ? [places.indexOf(each), places.length] : [0, 1];
+        return (
+          <g key={name} className={`tone-${tone}`}>
+            <Filling id={`${id}-${index}`} index={index} />
+            <path
+              className="chart-bar"
+              d={barsOf(values, below, frame, share as [number, number])}
+              fill={`url(#${id}-${index})`}
+            />
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+/** A line through the values; where there is none it is interrupted, and a lone value is a dot. */
+function lineOf(values: Series['values'], { x, y }: Frame): string {
+  return values
+    .map((value, index) => {
+      if (value === null) return '';
+      const begins = (values[index - 1] ?? null) === null;
+      const ends = (values[index + 1] ?? null) === null;
+      return `${begins ? 'M' : 'L'}${x(index)} ${y(value)}${begins && ends ? 'h0.01' : ''}`;
+    })
+    .join('');
+}
+
+const [BAR_PART, WIDEST] = [0.7, 36];
+
+/** The bars of one series in one path: the place-th of so many side by side, on top of those below. */
+function barsOf(
+  values: Series['values'],
+  below: readonly Series[],
+  { slot, x, y }: Frame,
+  [place, places]: readonly [place: number, places: number],
+): string {
+  const all = Math.min(slot * BAR_PART, WIDEST * places);
+  const width = Math.max(all / places, 0.5);
+  return values
+    .map((value, index) => {
+      if (!value) return '';
+      const base = below.reduce((sum, each) => sum + (each.values[index] ?? 0), 0);
+      const left = x(index) - all / 2 + place * width;
+      return `M${left} ${y(base)}V${y(base + value)}h${Math.max(width - 1, 0.5)}V${y(base)}z`;
+    })
+    .join('');
+}
