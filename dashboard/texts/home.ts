@@ -25,10 +25,22 @@ export const home = {
     none: 'There is no unpaid payout.',
     preview: 'Preview a payout',
   },
+  months: {
+    title: 'Commissions by month',
+    label: (currency: string) => `Commissions by month in ${currency.toUpperCase()}`,
+    currency: 'Currency',
+    earned: 'Earned',
+    refunded: 'Refunded',
+    paid: 'Paid',
+    empty: 'No commissions in the last twelve months.',
+  },
   attention: {
     destination: (number: number) =>
       `${count(number, 'affiliate')} with money and no destination in a currency`,
-    endpoints: (number: number) => `${count(number, 'webhook endpoint')} disabled`,
+    files: (number: number) =>
+      `${count(number, 'payment file')} out of date: the payout changed after the download`,
+    disabled: (number: number) => `${count(number, 'webhook endpoint')} disabled`,
+    failing: (number: number) => `${count(number, 'webhook endpoint')} failing`,
     events: (number: number) => `${count(number, 'delivery', 'deliveries')} failed for good`,
   },
   begin: {
@@ -41,6 +53,7 @@ export const home = {
     payout: 'Make the first payout',
     key: 'Make an API key for your shop',
     endpoint: 'Make a webhook endpoint',
+    event: 'See an event delivered',
     demo: 'To look around first, fill an empty account:',
     demoCommand: 'npx payhook demo',
   },

@@ -28,6 +28,16 @@ inChromium('the start of the dashboard', (chromium) => {
     await page.getByText('1 affiliate with money and no destination').waitFor();
     await expectAccessible(page);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+    // a chart is read with the keys, and is a table when one asks
+    const chart = page.getByRole('slider', { name: 'Commissions by month in USD' });
+    await chart.focus();
+    const reading = await chart.getAttribute('aria-valuetext');
+    expect(reading).toMatch(/^\p{L}+ \d{4}: Earned 52.50 USD, Refunded 0.00 USD, Paid 0.00 USD$/u);
+    await page.keyboard.press('ArrowLeft');
+    expect(await chart.getAttribute('aria-valuetext')).toMatch(/: Earned 0.00 USD/);
+    await page.keyboard.press('t');
+    await page.getByRole('row', { name: / 52.50 USD 0.00 USD 0.00 USD/ }).waitFor();
+    await expectAccessible(page);
     await world.api.post(ENDPOINTS, { url: 'https://example.com/hook' });
     await page.reload();
     await page.getByRole('heading', { name: `Payout #${payout.number}` }).waitFor();

@@ -17,10 +17,11 @@ export function Beginning() {
     useRead('listCommissions', ONE),
     useRead('listPayouts', ONE),
     useRead('listWebhookEndpoints', ONE),
+    useRead('listWebhookEvents', { query: { status: 'delivered', per_page: 1 } }),
   ].map(({ data }) => data?.pagination.total);
   const keys = useRead('listApiKeys', ONE, { isEnabled: may.own }).data?.pagination.total;
   if (counts.includes(undefined)) return null;
-  const [affiliates = 0, commissions = 0, payouts = 0, endpoints = 0] = counts;
+  const [affiliates = 0, commissions = 0, payouts = 0, endpoints = 0, delivered = 0] = counts;
   if (payouts > 0 && endpoints > 0) return null;
   const steps: readonly (readonly [isDone: boolean, inside: ReactNode])[] = [
     [
@@ -51,7 +52,18 @@ export function Beginning() {
           ] as const,
         ]
       : []),
-    [endpoints > 0, texts.endpoint],
+    [
+      endpoints > 0,
+      <Link key="e" to="/webhooks">
+        {texts.endpoint}
+      </Link>,
+    ],
+    [
+      delivered > 0,
+      <Link key="v" to="/webhooks/log">
+        {texts.event}
+      </Link>,
+    ],
   ];
   return (
     <Card title={texts.title}>

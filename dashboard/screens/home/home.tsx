@@ -1,13 +1,16 @@
 import { Link } from '@tanstack/react-router';
-import type { AffiliateBalances, OwedBalance } from '../../../src/client/api.ts';
+import type { ReactNode } from 'react';
+import type { OwedBalance } from '../../../src/client/api.ts';
 import { useRead } from '../../data/queries.ts';
-import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
+import { Problem, Skeleton } from '../../parts/feedback.tsx';
 import { Card, Page } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Money, Moneys } from '../../parts/values.tsx';
 import { home as texts } from '../../texts/home.ts';
 import { payouts } from '../../texts/payouts.ts';
+import { Attention } from './attention.tsx';
 import { Beginning } from './beginning.tsx';
+import { Months } from './months.tsx';
 
 const LIVE = { isLive: true };
 
@@ -26,6 +29,7 @@ export function Home() {
           <Owed balances={data.balances} />
         </>
       )}
+      <Months />
     </Page>
   );
 }
@@ -33,50 +37,65 @@ export function Home() {
 type State = keyof typeof texts.owed.states;
 const STATES = Object.keys(texts.owed.states) as State[];
 
-/** The rows that a state of what is owed is of. */
-function StateLink({ state }: { state: State }) {
-  const name = texts.owed.states[state];
-  if (state === 'on_hold') {
+/** The way to the rows of a state of what is owed, all of them or those of a currency. */
+function RowsLink({ state, currency, children }: { state: State; currency?: string; children: ReactNode }) {
+  if (state === 'payable') {
     return (
-      <Link to="/commissions" search={{ status: 'pending' }}>
-        {name}
+      <Link to="/payouts/new" search={{ currency }}>
+        {children}
       </Link>
     );
   }
-  if (state === 'not_ready') {
-    return (
-      <Link to="/affiliates" search={{ is_ready_for_payout: 'false', sort: '-unpaid' }}>
-        {name}
-      </Link>
-    );
-  }
-  if (state === 'affiliate_inactive') {
-    return (
-      <Link to="/affiliates" search={{ status: 'inactive', sort: '-unpaid' }}>
-        {name}
-      </Link>
-    );
-  }
-  if (state === 'payable') return <Link to="/payouts/new">{name}</Link>;
   if (state === 'in_payout') {
     return (
       <Link to="/payouts" search={{ status: 'unpaid' }}>
-        {name}
+        {children}
       </Link>
     );
   }
-  return name;
+  if (state === 'on_hold') {
+    return (
+      <Link to="/commissions" search={{ status: 'pending', currency }}>
+        {children}
+      </Link>
+    );
+  }
+  if (state === 'not_ready' || state === 'affiliate_inactive') {
+    const filter =
+      state === 'not_ready' ? ({ is_ready_for_payout: 'false' } as const) : ({ status: 'inactive' } as const);
+    return (
+      <Link to="/affiliates" search={{ ...filter, sort: '-unpaid', balance_currency: currency }}>
+        {children}
+      </Link>
+    );
+  }
+  return (
+    <Link to="/payouts/new" search={{ view: 'out', currency }}>
+      {children}
+    </Link>
+  );
 }
 
 /** What is owed, a row a state and a column a currency. */
 function Owed({ balances }: { balances: readonly OwedBalance[] }) {
   const shown = STATES.filter((state) => balances.some((each) => each[state].affiliate_count > 0));
   const columns: readonly Column<State>[] = [
-    { title: texts.owed.state, cell: (state) => <StateLink state={state} /> },
+    {
+      title: texts.owed.state,
+      cell: (state) => <RowsLink state={state}>{texts.owed.states[state]}</RowsLink>,
+    },
     ...balances.map((balance) => ({
       title: balance.currency.toUpperCase(),
       isFigure: true,
-      cell: (state: State) => <Money amount={balance[state].amount} currency={balance.currency} />,
+      cell: (state: State) => {
+        const sum = <Money amount={balance[state].amount} currency={balance.currency} />;
+        if (balance[state].affiliate_count === 0) return sum;
+        return (
+          <RowsLink state={state} currency={balance.currency}>
+            {sum}
+          </RowsLink>
+        );
+      },
     })),
   ];
   return (
@@ -134,31 +153,5 @@ function CurrentPayout({ id }: { id: string | null }) {
       <p className="soft form-lead">{lead(payout.affiliate_count)}</p>
       <Moneys amounts={payout.totals} isStrong />
     </Card>
-  );
-}
-
-/** What somebody should look at, each with the way there. */
-function Attention({ balances }: { balances: AffiliateBalances }) {
-  const disabled = useRead('listWebhookEndpoints', { query: { status: 'disabled', per_page: 1 } }, LIVE);
-  const failed = useRead('listWebhookEvents', { query: { status: 'failed', per_page: 1 } }, LIVE);
-  const without = Math.max(
-    0,
-    ...balances.balances.map(({ without_destination: { affiliate_count: number } }) => number),
-  );
-  const [endpoints, events] = [disabled.data?.pagination.total ?? 0, failed.data?.pagination.total ?? 0];
-  const { destination, endpoints: endpointsTold, events: eventsTold } = texts.attention;
-  if (without + endpoints + events === 0) return null;
-  return (
-    <Notice tone="warn">
-      {without > 0 && (
-        <p>
-          <Link to="/affiliates" search={{ has_destination: 'false', sort: '-unpaid' }}>
-            {destination(without)}
-          </Link>
-        </p>
-      )}
-      {endpoints > 0 && <p>{endpointsTold(endpoints)}</p>}
-      {events > 0 && <p>{eventsTold(events)}</p>}
-    </Notice>
   );
 }

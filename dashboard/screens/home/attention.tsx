@@ -1,0 +1,69 @@
+import { Link } from '@tanstack/react-router';
+import type { AffiliateBalances, PaymentFiles } from '../../../src/client/api.ts';
+import { useRead } from '../../data/queries.ts';
+import { Notice } from '../../parts/feedback.tsx';
+import { home } from '../../texts/home.ts';
+
+const LIVE = { isLive: true };
+const texts = home.attention;
+
+/** What somebody should look at, each with the way there. */
+export function Attention({ balances }: { balances: AffiliateBalances }) {
+  const payout = balances.current_payout_id;
+  const files = useRead('getPaymentFiles', { path: [payout ?? ''] }, { ...LIVE, isEnabled: payout !== null });
+  const endpoints = useRead('listWebhookEndpoints', { query: { per_page: 100 } }, LIVE).data?.data ?? [];
+  const failed = useRead('listWebhookEvents', { query: { status: 'failed', per_page: 1 } }, LIVE);
+  const without = Math.max(
+    0,
+    ...balances.balances.map(({ without_destination: { affiliate_count: number } }) => number),
+  );
+  const outdated = payout !== null && files.data ? outdatedOf(files.data) : 0;
+  const disabled = endpoints.filter(({ status }) => status === 'disabled').length;
+  const failing = endpoints.filter((each) => each.status === 'enabled' && each.first_failure_at).length;
+  const events = failed.data?.pagination.total ?? 0;
+  if (outdated + without + disabled + failing + events === 0) return null;
+  return (
+    <Notice tone="warn">
+      {payout !== null && outdated > 0 && (
+        <p>
+          <Link to="/payouts/$id" params={{ id: payout }} search={{ step: 'files' }}>
+            {texts.files(outdated)}
+          </Link>
+        </p>
+      )}
+      {without > 0 && (
+        <p>
+          <Link to="/affiliates" search={{ has_destination: 'false', sort: '-unpaid' }}>
+            {texts.destination(without)}
+          </Link>
+        </p>
+      )}
+      {disabled > 0 && (
+        <p>
+          <Link to="/webhooks" search={{ status: 'disabled' }}>
+            {texts.disabled(disabled)}
+          </Link>
+        </p>
+      )}
+      {failing > 0 && (
+        <p>
+          <Link to="/webhooks" search={{ status: 'enabled' }}>
+            {texts.failing(failing)}
+          </Link>
+        </p>
+      )}
+      {events > 0 && (
+        <p>
+          <Link to="/webhooks/log" search={{ status: 'failed' }}>
+            {texts.events(events)}
+          </Link>
+        </p>
+      )}
+    </Notice>
+  );
+}
+
+/** How many files were last downloaded before the payout changed; downloads are listed with the newest first. */
+function outdatedOf({ files }: PaymentFiles): number {
+  return files.filter(({ downloads }) => downloads[0]?.is_outdated).length;
+}
