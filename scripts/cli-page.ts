@@ -1,4 +1,4 @@
-// The page of all commands, docs/cli.md, from the table of commands itself.
+// Makes docs/cli.md, the page of all commands, from the commands themselves.
 import type { Argument, Command, Option } from 'commander';
 import { takes } from '../src/cli/command/option-rules.ts';
 import { buildProgram } from '../src/cli/program.ts';
@@ -6,63 +6,63 @@ import { createTerminal } from '../src/cli/terminal/terminal.ts';
 
 const HEAD = `# The command line
 
-\`payhook\` runs the server and does all that the API does: read affiliates and commissions in, make payouts, write the files
-that pay them, watch webhooks. \`payhook help\` lists the commands, \`payhook payouts export --help\` tells one of them; this page
-tells all. In a folder where Payhook was built it is \`npx payhook\`.
+\`payhook\` runs the server and does everything the API does: import affiliates and commissions, create payouts, write the files
+that pay them, watch webhooks. \`payhook help\` lists the commands, \`payhook payouts export --help\` describes one of them, and
+this page describes all of them. In a folder where Payhook was built, run it as \`npx payhook\`.
 
-## Where commands work
-- **On the data of this machine**, whether or not a server runs on it: with the settings of
-  [configuration.md](configuration.md), on \`DATABASE_URL\` or on the embedded PostgreSQL of a data folder: that of \`--data-dir\` or
-  \`DATA_DIR\`, else that of the server that was started from this folder or one above it (they say so), else \`./data\`. They act as
-  the operator, without a key. \`--env-file\` reads settings from a file. Only \`serve\`, \`init\` and \`demo\` make data where there are
-  none.
-- **On a server elsewhere**, when \`PAYHOOK_URL\` and \`PAYHOOK_API_KEY\` are set: the key decides the account. What needs the
-  database itself (\`migrate\`, \`accounts\`, \`users setup-link\`, \`demo\`) is refused then; \`serve\`, \`worker\` and \`doctor\` are about
-  this machine always.
+## What commands work on
+- **The data on this machine**, whether or not a server is running on it. Commands use the settings of
+  [configuration.md](configuration.md): \`DATABASE_URL\`, or else the embedded PostgreSQL of a data folder. The data folder is that
+  of \`--data-dir\` or \`DATA_DIR\`; without them that of the server started from this folder or one above it, which the command
+  says; and otherwise \`./data\`. Commands act as the operator and need no key. \`--env-file\` reads settings from a file. Only
+  \`serve\`, \`init\` and \`demo\` create data where there is none.
+- **A server elsewhere**, when \`PAYHOOK_URL\` and \`PAYHOOK_API_KEY\` are set. The key decides the account. Commands that need the
+  database itself (\`migrate\`, \`accounts\`, \`users setup-link\`, \`demo\`) are refused; \`serve\`, \`worker\` and \`doctor\` always
+  work on this machine.
 
-With several accounts \`--account\` says which one, by id or name; else \`PAYHOOK_ACCOUNT\` does, else the one that \`payhook accounts
-use\` chose. A second account changes nothing for commands that name none: they go on with the first.
+If there are several accounts, \`--account\` chooses one by id or name; without it \`PAYHOOK_ACCOUNT\` does, and then
+\`payhook accounts use\`. Adding a second account changes nothing for commands that name none: they keep working on the first.
 
 \`\`\`sh
 export PAYHOOK_URL=https://pay.example.com PAYHOOK_API_KEY=ph_…
 payhook payouts show current
 \`\`\`
 
-## Style
-Results go to standard output, everything else to standard error. Times are UTC, \`2026-09-15 08:30\`; money is decimal, with its
-currency. What cannot be undone is asked about first; \`-y\` says yes, and without a terminal it is needed. Colours, progress
-and questions are for terminals only. An option that would have no effect is refused, and so is one that is given twice.
+## Conventions
+Results go to standard output, everything else to standard error. Times are in UTC, \`2026-09-15 08:30\`. Amounts are decimal, with
+their currency. A command asks before it does something that cannot be undone; \`-y\` answers yes, and is required when there is no
+terminal. Colours, progress and questions appear on terminals only. An option that would have no effect is refused, and so is an
+option given twice.
 
 | exit code | |
 | --- | --- |
 | 0 | done |
-| 1 | refused or failed: the message says why, and mostly what to do. Nothing was changed, unless it says so |
+| 1 | refused or failed: the message says why, and usually what to do. Nothing was changed, unless the message says so |
 | 2 | wrong usage or settings: nothing was tried |
 
 ## \`--json\`
-With \`--json\` standard output is one JSON document (one a line from \`events tail\` and \`listen\`, which go on), and an error is one
-on standard error, with the code and the reason of [errors.md](errors.md):
+With \`--json\`, standard output is one JSON document. \`events tail\` and \`listen\`, which keep running, print one per line. An error
+is a JSON document on standard error, with the code and the reason of [errors.md](errors.md):
 
 \`\`\`json
 {"error": {"code": "not_found", "message": "there is no unpaid payout at the moment", "reason": "no_current_payout"}}
 \`\`\`
 
-What each command prints stands below it, and is a promise: where a record is named it is the record of the API, as
-[openapi.json](openapi.json) describes it, and a page is \`{"data": […], "pagination": {…}}\`. Amounts are minor units there (\`3190\` is
-31.90 USD). Fields may be added; none is renamed, removed or given another meaning before the next major version. Text for
-people is no promise.
+What each command prints is listed below it, and is stable. A record is that of the API, as [openapi.json](openapi.json)
+describes it, and a page is \`{"data": […], "pagination": {…}}\`. Amounts are in minor units (\`3190\` is 31.90 USD). Fields may be
+added; none is renamed, removed or given another meaning before the next major version. Text for people may change at any time.
 
 ## Environment
 | variable | |
 | --- | --- |
 | \`PAYHOOK_ACCOUNT\` | the account of commands on this machine, by id or name |
 | \`PAYHOOK_URL\`, \`PAYHOOK_API_KEY\` | the server to talk to, and the key of an account |
-| \`DATA_DIR\`, \`DATABASE_URL\`, … | the settings of the data of this machine: [configuration.md](configuration.md), \`payhook config\` |
-| \`NO_COLOR\`, \`FORCE_COLOR\` | no colours on a terminal, or colours although it does not seem to have them |
+| \`DATA_DIR\`, \`DATABASE_URL\`, … | where the data on this machine are: [configuration.md](configuration.md), \`payhook config\` |
+| \`NO_COLOR\`, \`FORCE_COLOR\` | turn colours off, or on where no terminal is detected |
 
 ## Completion
-\`source <(payhook completion bash)\` completes commands, options, choices and files with Tab in this shell; also zsh and fish.
-[How to keep it](#payhook-completion).
+\`source <(payhook completion bash)\` completes commands, options, choices and files with Tab in this shell; zsh and fish work too.
+[How to install it for good](#payhook-completion).
 
 ## In scripts
 \`\`\`sh
@@ -70,13 +70,13 @@ people is no promise.
 payhook payouts affiliates current --per-page 100 --json |
   jq -r '.data[] | .affiliate_id as $id | .totals[] | [$id, .currency, .amount] | @tsv'
 
-# make the payout and its file, only when there is something to pay
+# create the payout and its file, only if there is something to pay
 if [ "$(payhook payouts preview --json | jq .affiliate_count)" -gt 0 ]; then
   payhook payouts create --json | jq -r .id
   payhook payouts export current --format paypal --currency usd
 fi
 
-# stop when nothing is there to be paid, tell anything else
+# succeed if there is no unpaid payout, fail on any other error
 payhook payouts show current --json 2>error.json ||
   jq -e '.error.reason == "no_current_payout"' error.json
 

@@ -25,8 +25,8 @@ Every error of \`/v2\` has the same body, with one of six codes:
 {"error": {"code": "conflict", "message": "payout po_… is unpaid: complete or delete it before creating another"}}
 \`\`\`
 
-The precise reason is a stable word in the response header \`Payhook-Reason\`; \`Payhook-Request-Id\` finds the request in
-the server's log. Branch on the status and the reason, show the message to people. A refused request has changed nothing.
+The response header \`Payhook-Reason\` gives the precise reason, a word that never changes. Branch on the status and the reason, and
+show the message to people. \`Payhook-Request-Id\` finds the request in the server's log. A refused request has changed nothing.
 
 | status | reason | meaning |
 | --- | --- | --- |
@@ -40,17 +40,17 @@ function configurationPage(): string {
   );
   return `# Configuration
 
-Settings come from the environment; each may also come from a file named by \`NAME_FILE\`, which is how secrets are
-best given. All mistakes are reported at once at the start. \`payhook config\` shows what is in force, secrets never.
+Settings come from the environment. \`NAME_FILE\` reads the setting \`NAME\` from a file, which is the best way to pass secrets. All
+mistakes are reported together at the start. \`payhook config\` shows the settings in force, but never a secret.
 
 | setting | default | meaning |
 | --- | --- | --- |
 ${rows.join('\n')}
 
-\`payhook --env-file FILE\` takes settings from a file with a line \`NAME=value\` each; what the environment says counts more.
-\`--data-dir\` counts more than both.
+\`payhook --env-file FILE\` reads settings from a file with one \`NAME=value\` per line. The environment overrides the file, and
+\`--data-dir\` overrides both.
 
-A command talks to the database of these settings. To talk to a server elsewhere instead, set \`PAYHOOK_URL\` and
+Commands work on the database of these settings. To work on a server elsewhere instead, set \`PAYHOOK_URL\` and
 \`PAYHOOK_API_KEY\`.
 `;
 }
@@ -92,7 +92,7 @@ function fieldRows(schema: FieldSchema, path = ''): string[] {
   );
 }
 
-/** Types that tell of the same record, with its fields once and an example each. */
+/** The section of the types that report the same record: its fields once, and an example of each type. */
 function eventGroup(data: TSchema, types: readonly EventType[]): string {
   const examples = types.map(
     (type) => `<details><summary>Example: <code>${type}</code></summary>
@@ -126,21 +126,20 @@ function eventsPage(): string {
   }
   return `# Events
 
-An event is stored in the transaction of the change it tells of: both are there, or neither. It is sent to every webhook
-endpoint that subscribes to its type, always in the same envelope:
+An event is stored in the same transaction as the change it reports, so one never exists without the other. It is sent to every
+webhook endpoint that subscribes to its type, always in the same envelope:
 
 \`\`\`json
 {"id": "evt_…", "object": "event", "type": "payout.paid", "timestamp": "2026-09-15T08:30:00.000Z",
  "account_id": "acc_…", "api_version": "2.0.0", "data": {}}
 \`\`\`
 
-\`data\` is what the REST GET of the record shows, without its long lists. Every time is RFC 3339 in UTC with milliseconds.
-An event may arrive twice, or after a later one: remember the \`id\`. How it is signed, sent and retried is told in
-[webhooks.md](webhooks.md). \`GET /v2/event-types\` gives the types below to programs, with a JSON schema and an example
-of each.
+\`data\` is the record as the REST API returns it, without its long lists. Times are RFC 3339 in UTC with milliseconds. An event may
+arrive twice, or after a later one, so remember the \`id\`. [webhooks.md](webhooks.md) describes how events are signed, sent and
+retried. \`GET /v2/event-types\` returns the types below for programs, with a JSON schema and an example of each.
 
 ## Subscribing
-An endpoint names the types it wants, one by one or all behind a prefix; \`event_types\` left out (or null) means all.
+An endpoint lists the types it wants, one by one or with a prefix. Without \`event_types\`, or with null, it gets all of them.
 
 \`\`\`
 POST /v2/webhook-endpoints
@@ -148,19 +147,19 @@ POST /v2/webhook-endpoints
 \`\`\`
 
 Under ${OWN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}
-only the types of this page are accepted, so a typing error is refused instead of waiting for ever. An application's
-token needs the scope \`affiliates\` besides \`webhooks\` to subscribe to payouts, commissions and affiliates, or to all.
+only the types on this page are accepted, so a misspelt type is refused instead of never matching. An application's token needs
+the scope \`affiliates\` as well as \`webhooks\` to subscribe to payouts, commissions and affiliates, or to all types.
 
 ## Publishing your own
-A platform sends events of its own through the same endpoints, signed and retried alike, with an API key:
+With an API key, a platform can send its own events through the same endpoints. They are signed and retried in the same way:
 
 \`\`\`
 POST /v2/events
 {"type": "order.created", "data": {"order_id": "order-1042"}, "external_id": "order-1042-created"}
 \`\`\`
 
-The type is any dotted name that does not begin as ours do; \`data\` is any JSON object, passed on unchanged. The same event
-again under the same \`external_id\` is not sent twice: the answer is the one stored.
+The type is any dotted name without one of the prefixes above, and \`data\` is any JSON object, passed on unchanged. Publishing the
+same event again under the same \`external_id\` does not send it twice: the response is the stored event.
 
 ${[...groups].map(([data, group]) => eventGroup(data, group)).join('\n')}`;
 }
