@@ -5,9 +5,10 @@ import type { AccountId, EndpointId } from '../kernel/ids.ts';
 import { formatInstant, type Timestamp } from '../kernel/time.ts';
 
 /*
- * How many rows the log has, and where the n-th is, without walking it: rows are added up by week, hour and minute of
- * the time inside the event id. Whatever changes the log notes the change beside it; the notes are folded into the sums
- * now and then, and who asks adds what is not folded yet, in one statement, so that it does not matter when that is.
+ * How many rows the log has, and where the n-th is, without walking it. Rows are summed by week, hour and
+ * minute of the time inside the event id. Every statement that changes the log notes the change beside it;
+ * the notes are folded into the sums now and then. A reader adds the notes that are not folded yet, in one
+ * statement, so it does not matter when they are folded.
  */
 
 /** What is counted of an endpoint or an account: all rows of the log, or those of a final status. */
@@ -23,13 +24,14 @@ const SPANS = join(
   Object.entries(LENGTHS).map(([span, length]) => sql`('${raw(span)}', interval '${raw(length)}')`),
 );
 const lengthOf = (span: Span) => sql`interval '${raw(LENGTHS[span])}'`;
-// from a Monday on, as the partitions
+// weeks begin on Monday, as the partitions do
 const startOf = (span: Span, at: Sql) =>
   sql`date_bin(${lengthOf(span)}, ${at}, timestamptz '2001-01-01 00:00:00Z')`;
 
 /**
- * The statement that notes what others changed in the log: whatever changes it has it beside. `changes` is a query of
- * account_id, endpoint_id, event_id, and by how many `total`, `delivered` and `failed` are more.
+ * The statement that notes a change of the log; it must be part of the statement that makes the change.
+ * `changes` is a query of account_id, endpoint_id, event_id, and how many `total`, `delivered` and `failed`
+ * are added.
  */
 export function noteChanges(changes: Sql): Sql {
   return sql`insert into delivery_count_deltas (account_id, endpoint_id, minute, total, delivered, failed)
@@ -37,7 +39,10 @@ export function noteChanges(changes: Sql): Sql {
     from (${changes}) changed group by 1, 2, 3`;
 }
 
-/** Adds up what was noted, unless somebody else does so; whoever asks sees the same sums before and after. */
+/**
+ * Folds the notes into the sums, unless another process is doing so. Readers see the same totals before and
+ * after.
+ */
 export async function foldCounts(db: Database): Promise<void> {
   const { some } = await oneRow<{ some: boolean }>(
     db.reader,
@@ -77,9 +82,9 @@ function foldSome(db: Database): Promise<number> {
   });
 }
 
-/** Takes the sums of a week away, folded or not. */
+/** Deletes the sums of a week, folded or not. */
 export async function forgetCounts(tx: Tx, week: Timestamp): Promise<void> {
-  // who adds up is waited for: nothing of the week may come back
+  // waits for a fold that is running: it could bring sums of the week back
   await takeLock(tx, LOCKS.counts);
   for (const [table, column] of [
     ['delivery_count_deltas', 'minute'],
@@ -100,7 +105,7 @@ export const weekRows = (week: Timestamp): Sql => sql`(
   + (select coalesce(sum(total), 0) from delivery_count_deltas
      where minute >= ${week}::timestamptz and minute < ${week}::timestamptz + ${lengthOf('week')}))`;
 
-/** Rows of the log in the order of their event ids, as their counts tell of them. */
+/** Rows of the log in the order of their event ids, as the sums describe them. */
 export interface CountedRows {
   readonly account: AccountId;
   /** Undefined = all endpoints of the account. */
@@ -109,7 +114,7 @@ export interface CountedRows {
   /** The time inside the event id, milliseconds since 1970; null = no bound. `until` is not included. */
   readonly from: number | null;
   readonly until: number | null;
-  /** A query of `event_id`: rows that are of the kind though no count says so yet. */
+  /** A query of `event_id`: rows of this kind that are not in the sums yet. */
   readonly uncounted: Sql | null;
   /** A query of the rows themselves from one event id to before another. */
   between(first: Sql, end: Sql): Sql;
@@ -117,16 +122,16 @@ export interface CountedRows {
   readonly order: { readonly asc: Sql; readonly desc: Sql };
 }
 
-/** A page in the order of event ids. */
+/** A page of rows in the order of event ids. */
 export interface CountedCut {
   readonly isDescending: boolean;
   readonly offset: bigint;
   readonly limit: number;
-  /** The row that the page comes behind, by UUIDs; its endpoint is null where the rows are of one. */
+  /** The row before the page, by UUIDs; `endpoint` is null when the rows are of one endpoint. */
   readonly after: { readonly event: string; readonly endpoint: string | null } | null;
 }
 
-/** How a page of counted rows is found: parts of one statement. */
+/** The parts of the statement that reads a page. */
 export interface CountedPage {
   /** CTEs that the others read. */
   readonly ctes: Sql;
@@ -137,9 +142,9 @@ export interface CountedPage {
 }
 
 /**
- * Finds a page wherever it lies at the cost of the first one: the rows have ranks from the oldest to the newest, and the
- * sums of weeks, then of hours, then of minutes say in which minutes the wanted ranks are. Only rows of these minutes
- * are read.
+ * Finds any page at the cost of the first. Rows have ranks from the oldest to the newest, and the sums of
+ * weeks, then hours, then minutes say which minutes hold the wanted ranks. Only rows of those minutes are
+ * read.
  */
 export function countedPage(rows: CountedRows, cut: CountedCut): CountedPage {
   const { isDescending, offset, limit, after } = cut;
@@ -153,7 +158,7 @@ export function countedPage(rows: CountedRows, cut: CountedCut): CountedPage {
     group by minute`;
   const whole = sql`(${folded(rows, 'week', sql`true`)} + (select coalesce(sum(n), 0)::int8 from fresh))`;
   const [start, end] = [sql`${offset}::int8`, sql`${offset + BigInt(limit)}::int8`];
-  // what the offset is counted from: an end of the span, or the place of the cursor within it
+  // where the offset starts: an end of the span, or the place of the cursor within it
   const [bottom, top] = after
     ? [
         sql`least(hi, greatest(lo, ${place(rows, after, '<=')}))`,
@@ -182,7 +187,7 @@ export function countedPage(rows: CountedRows, cut: CountedCut): CountedPage {
                greatest(0, w.first - before) as too_old, greatest(0, before + n - w.last) as too_new
         from (${within('hours', 'minute', rows)}) found cross join wanted w)`,
     total: sql`select hi - lo as n from bounds`,
-    // What others join to the page is joined to the whole of it, not to a minute at a time: hence the offset.
+    // `offset 0` makes PostgreSQL join to the whole page instead of to a minute at a time.
     rows: sql`
       select d.* from minutes m cross join lateral (
         ${fromEnd(rows, 'asc', sql`m.too_old`, sql`m.too_old <= m.too_new`)}
@@ -192,7 +197,7 @@ export function countedPage(rows: CountedRows, cut: CountedCut): CountedPage {
   };
 }
 
-/** The wanted rows of a minute by skipping the others from one end: the nearer one, or there are none. */
+/** The wanted rows of a minute. They are reached from the nearer end by skipping the others. */
 const fromEnd = (
   { between, order }: CountedRows,
   direction: 'asc' | 'desc',
@@ -203,8 +208,9 @@ const fromEnd = (
    offset ${skipped} limit case when ${isNearer} then m.n - m.too_old - m.too_new else 0 end)`;
 
 /**
- * The parts of the spans in `parent` that hold wanted ranks, with the rank that each begins at. Each span is looked up by
- * itself (hence the offset): joined, a plan that expects one of them walks the whole history for each of many.
+ * The parts of the spans in `parent` that hold wanted ranks, with the rank at which each begins. `offset 0`
+ * makes PostgreSQL look up each span by itself: a join planned for one span would walk the whole history for
+ * many.
  */
 function within(parent: string, span: Span, rows: CountedRows): Sql {
   const [spans, kind] = [raw(parent), raw(rows.kind)];
@@ -230,7 +236,10 @@ const sumsOf = ({ account, endpoint }: CountedRows, span: Span) =>
 const folded = (rows: CountedRows, span: Span, condition: Sql) => sql`(
   select coalesce(sum(c.${raw(rows.kind)}), 0) from delivery_counts c where ${sumsOf(rows, span)} and ${condition})`;
 
-/** How many rows are older than an instant: whole weeks, hours and minutes, and what is cut off of the last minute. */
+/**
+ * How many rows are older than an instant: whole weeks, hours and minutes, plus the cut part of the last
+ * minute.
+ */
 function rank(rows: CountedRows, ms: number): Sql {
   const at = sql`${formatInstant(ms)}::timestamptz`;
   const rest = sql`select from (${rows.between(sql`id_floor(${startOf('minute', at)})`, sql`id_floor(${at})`)}) d`;
@@ -254,7 +263,7 @@ function place(
   return rankWith(rows, at, sql`select from (${inMinute}) d where ${before}`);
 }
 
-/** The rows of the whole minutes before an instant, and those that a query has of the minute it is in. */
+/** The rows of the whole minutes before an instant, plus what `ofMinute` returns of the minute it is in. */
 function rankWith(rows: CountedRows, at: Sql, ofMinute: Sql | null): Sql {
   const [week, hour, minute] = [startOf('week', at), startOf('hour', at), startOf('minute', at)];
   const from = (start: Sql, end: Sql) => sql`c.starts_at >= ${start} and c.starts_at < ${end}`;

@@ -1,6 +1,6 @@
 /**
- * Every type of event that Payhook publishes of its own, and when it happens. Its data and an example stand in
- * `catalogue/`.
+ * Every type of event that Payhook itself publishes, and when it happens. `catalogue/` has its data and an
+ * example.
  */
 export const EVENT_TYPES = {
   'payout.created': 'An unpaid payout was created.',

@@ -1,31 +1,31 @@
 import type { Tx } from '../db/connect.ts';
 import type { AccountId, EndpointId, EventId } from '../kernel/ids.ts';
 
-/** A delivery that a worker may attempt until its lease ends, with all that the attempt needs. */
+/** A delivery that a worker may attempt until its lease ends, with everything the attempt needs. */
 export interface Leased {
   readonly account: AccountId;
   readonly endpoint: EndpointId;
   readonly event: EventId;
   readonly payload: string;
   readonly trigger: 'scheduled' | 'manual' | 'recovery';
-  /** Attempts of the schedule made before. */
+  /** Attempts of the schedule that were already made. */
   readonly step: number;
   readonly url: string;
-  /** The machine on whose loopback the operator allowed the URL; null = the usual rules hold. */
+  /** The machine whose loopback the operator allowed for this URL; null = the usual rules apply. */
   readonly localMachine: string | null;
-  /** Sealed; one, or two while a rotation overlaps. */
+  /** Sealed. Two while a rotation overlaps, otherwise one. */
   readonly secrets: readonly Buffer[];
   readonly headerNames: readonly string[];
   /** Sealed JSON array in the order of the names; null = no headers. */
   readonly headerValues: Buffer | null;
-  /** What was known of the endpoint when it was leased. */
+  /** What was known about the endpoint when the lease began. */
   readonly lane: number;
   readonly failures: number;
-  /** The last success is more than a minute ago, or there was none: worth writing down again. */
+  /** The last success was more than a minute ago, or there was none, so the next one is written down. */
   readonly successIsOld: boolean;
 }
 
-/** The columns that both ways to a lease return: a claim, and a publish that hands over. */
+/** The columns that both ways to a lease return: a claim, and a publish that leases at once. */
 export interface LeasedRow {
   account_id: AccountId;
   endpoint_id: EndpointId;
@@ -62,35 +62,42 @@ export function leasedOf(row: LeasedRow, rest: Pick<Leased, 'payload' | 'trigger
 }
 
 /**
- * A worker of this process that takes deliveries over from the transaction that stores them, instead of looking for
- * them: what is published in the process that delivers needs no claim.
+ * A worker of this process that takes deliveries over from the transaction that stores them, so they need no
+ * claim.
  */
 export interface Courier {
-  /** Leases this process may give now; null = none. Nothing else is leased here until the offer is closed. */
+  /**
+   * The leases this process may give now; null = none. No other lease begins here until the offer is closed.
+   */
   offer(): Promise<Offer | null>;
 }
 
 export interface Offer {
-  /** The number that leases carry. */
+  /** The number that the leases carry. */
   readonly worker: number;
   readonly leaseMs: number;
-  /** Deliveries that this process can begin. */
+  /** How many deliveries this process can begin. */
   readonly slots: number;
-  /** How many it has under way, by endpoint. */
+  /** How many it has in flight, by endpoint. */
   readonly underWay: ReadonlyMap<EndpointId, number>;
-  /** Closes the offer, once: `leased` is stored for certain. */
+  /** Closes the offer, once. `leased` are the leases that were certainly committed. */
   close(leased: readonly Leased[], token: string): void;
 }
 
 const couriers = new WeakMap<object, Courier>();
 
-/** From here on what is published in this process on the database is offered to `courier`. Returns what ends it. */
+/**
+ * From now on, what this process publishes on the database is offered to `courier`. Returns a function that
+ * ends it.
+ */
 export function deliverHere(db: { readonly home: object }, courier: Courier): () => void {
   couriers.set(db.home, courier);
   return () => couriers.delete(db.home);
 }
 
-/** What may be leased to this process in a transaction that is short: the offer is closed when the transaction ends. */
+/**
+ * What may be leased to this process in a short transaction. The offer is closed when the transaction ends.
+ */
 export async function offerIn(tx: Tx): Promise<Offer | null> {
   return (await couriers.get(tx.home)?.offer()) ?? null;
 }

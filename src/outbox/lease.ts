@@ -1,13 +1,13 @@
 import sql, { type Sql } from 'sql-template-tag';
 import type { Offer } from './hand-over.ts';
 
-/** The parts of the publishing statement that say who acts first on a delivery. */
+/** The parts of the publishing statement that decide who gets a delivery first. */
 interface Leasing {
   /** CTEs, each with a comma after it, over `wanted`. */
   readonly ctes: Sql;
   /** Rows for the queue. */
   readonly queued: Sql;
-  /** How many deliveries somebody still has to claim. */
+  /** How many deliveries still have to be claimed. */
   readonly left: Sql;
   /** Columns after those of the event, and `from`. */
   readonly returned: Sql;
@@ -23,9 +23,9 @@ export const NO_LEASES: Leasing = {
 };
 
 /**
- * Deliveries begin leased to a worker of this process where its offer and the lane have room. Only while it is the only
- * worker of the database: it knows what is under way then, and leases nothing else meanwhile. A rate limit, a pause and
- * what is due already are left to the claim, which goes round fairly.
+ * Leases deliveries to a worker of this process when its offer and the lane have room. Only the only worker
+ * of the database may do so: it knows everything that is in flight, and leases nothing else meanwhile. Rate
+ * limits, pauses and rows that are due already are left to the claim, which goes round fairly.
  */
 export function leasing({ worker, leaseMs, slots, underWay }: Offer): Leasing {
   return {

@@ -10,14 +10,14 @@ import { type Leased, type LeasedRow, leasedOf, type Offer, offerIn } from './ha
 import { leasing, NO_LEASES } from './lease.ts';
 import { entriesFor } from './subscriptions.ts';
 
-/** Who hears of an event besides what endpoints subscribe to: one endpoint (UUID) alone, or all but one. */
+/** Limits who gets an event, besides the subscriptions: one endpoint (UUID) only, or all but one. */
 export type Audience = { readonly only: EndpointId } | { readonly except: EndpointId } | undefined;
 
 export interface Event {
   /** UUID of the account. */
   readonly account: AccountId;
   readonly type: EventType;
-  /** The record it happened to, as the REST GET shows it, without its long lists. */
+  /** The record the event is about, as the REST GET shows it, without its long lists. */
   readonly data: SomeJson;
   readonly audience?: Audience;
 }
@@ -26,9 +26,8 @@ export interface Event {
 export const MAX_PAYLOAD_BYTES = 262_144;
 
 /**
- * Stores an event in the transaction of the change it tells of, with a delivery for each endpoint that wants it: all
- * are there, or nothing. The payload is frozen here as the exact bytes that will be signed and sent. Returns the UUID
- * of the event.
+ * Stores an event with a delivery for each endpoint that wants it, in the transaction of the change it
+ * reports. The payload is fixed here: the same bytes are signed and sent. Returns the UUID of the event.
  */
 export async function publish(tx: Tx, { account, type, data, audience }: Event): Promise<EventId> {
   const only = audience && 'only' in audience ? audience.only : null;
@@ -58,7 +57,7 @@ export interface ForeignEvent {
   readonly type: string;
   /** A UUID from `new_id()` when the caller has one. */
   readonly id: string | null;
-  /** JSON text whose member `data` is published unchanged, numbers that JavaScript would round among it. */
+  /** JSON text. Its member `data` is published unchanged, including numbers that JavaScript would round. */
   readonly body: string;
 }
 
@@ -74,9 +73,9 @@ export interface SentEvent {
 }
 
 /**
- * Stores events of platforms' own types, in one statement. Tells of each, in their order, how it will be sent, or
- * `resource_missing`: its account is gone. Throws `payload_too_large`. A worker of this process takes the deliveries over
- * that it has room for.
+ * Stores events of platforms' own types, in one statement. Returns for each, in order, how it will be sent,
+ * or `resource_missing` if its account no longer exists. Throws `payload_too_large`. A worker of this process
+ * takes over the deliveries that it has room for.
  */
 export async function publishForeign(
   tx: Tx,
@@ -90,7 +89,7 @@ export async function publishForeign(
       ${events.map(({ body }) => body)}::text[]) with ordinality as r (account_id, given_id, type, patterns, body, place)`;
   const payloads = new Map<number, Json<SentEvent>>();
   for (const { place, bytes, payload } of await storeForeign(tx, records)) {
-    if (payload === null) continue; // another delivery of the event before
+    if (payload === null) continue; // another delivery of the same event
     if (bytes > MAX_PAYLOAD_BYTES) {
       throw fail(
         'payload_too_large',
@@ -126,7 +125,7 @@ async function storeForeign(tx: Tx, records: Sql): Promise<ForeignRow[]> {
   );
   let payload = '';
   leased = stored.flatMap((row) => {
-    payload = row.payload ?? payload; // the rows of an event stand together, its payload in the first
+    payload = row.payload ?? payload; // the rows of an event come together, and the first has its payload
     if (row.token === null) return [];
     token = row.token;
     return leasedOf(row as LeasedRow, { payload, trigger: 'scheduled', step: 0 });
@@ -135,9 +134,10 @@ async function storeForeign(tx: Tx, records: Sql): Promise<ForeignRow[]> {
 }
 
 /**
- * Stores events with their deliveries. `records` is a query of account_id, given_id (null = a new one), type, patterns, data,
- * only_endpoint and except_endpoint; `returned` names columns of these and `payload`. A disabled endpoint gets its
- * deliveries too: they are held until it is enabled. With an offer there is a row for each leased delivery.
+ * Stores events with their deliveries. `records` is a query of account_id, given_id (null = a new one), type,
+ * patterns, data, only_endpoint and except_endpoint; `returned` names columns of these and `payload`. A
+ * disabled endpoint gets its deliveries too, and they are held until it is enabled. With an offer there is a
+ * row for each leased delivery.
  */
 async function store<Row>(
   tx: Tx,
@@ -153,7 +153,8 @@ async function store<Row>(
                            '","timestamp":"', iso(id_time(id)), '","account_id":"', public_id('acc', account_id),
                            '","api_version":"2.0.0","data":', data, '}') as payload
           from (select r.*, coalesce(r.given_id, new_id()) as id from (${records}) r
-                -- events refer to no account, and it may have been deleted since the request was let in
+                -- events do not refer to their account, which may have been deleted since the request was
+                -- authenticated
                 where exists (select from accounts a where a.id = r.account_id)) numbered),
         made as (
           insert into events (account_id, id, type, payload) select account_id, id, type, payload from event),
@@ -180,25 +181,26 @@ async function store<Row>(
 }
 
 /**
- * Whether an event (its id) may be read: of a week that is being dropped nothing is any more. Nearly always there is no
- * such week, which is asked once for all rows.
+ * Whether an event (its id) may be read. Nothing may be read of a week that is being dropped. There is hardly
+ * ever such a week, and that is checked once for all rows.
  */
 export const isKept = (event: Sql): Sql => sql`(not exists (select from dropped_weeks) or not exists (
   select from dropped_weeks w
   where ${event} >= id_floor(w.starts_at) and ${event} < id_floor(w.starts_at + interval '7 days')))`;
 
 /**
- * Keeps retention away until the transaction ends. To be called before an event of the log is looked up that is to be
- * put into work again: an event that was dropped is not found then.
+ * Keeps retention out until the transaction ends. Must be called before looking up an event of the log that
+ * is to be sent again: an event that was dropped is then not found.
  */
 export async function holdLog(tx: Tx): Promise<void> {
   await shareLock(tx, LOCKS.log);
 }
 
 /**
- * Puts a delivery into work now, by hand: a new attempt of the same event, whatever came of the earlier ones. One that
- * is under way or due already is that attempt. A slow-down of the endpoint (Retry-After) is lifted; its rate limit is
- * not. The caller holds the log, and has checked that the delivery exists and that its endpoint is enabled.
+ * Makes a delivery due now, at a user's request: a new attempt of the same event, whatever became of earlier
+ * ones. If it is in flight or due already, that attempt is the one. A slow-down of the endpoint (Retry-After)
+ * is lifted; its rate limit is not. The caller has called `holdLog`, and checked that the delivery exists and
+ * its endpoint is enabled.
  */
 export async function retryNow(
   tx: Tx,
@@ -221,8 +223,8 @@ export async function retryNow(
 }
 
 /**
- * Gives a delivery back that was leased and could not be attempted: it is due as it was before, for whoever claims it
- * next. Nothing is logged, because nothing was sent.
+ * Gives back a leased delivery that could not be attempted. It is due as it was before, for the next claim.
+ * Nothing is logged, because nothing was sent.
  */
 export async function giveBack(
   tx: Tx,
@@ -239,8 +241,8 @@ export async function giveBack(
 const ENDED_AT_ONCE = 1000;
 
 /**
- * Ends what still waits at deleted endpoints, a slice at a time: `failed`, `endpoint_deleted`. What is under way there
- * is left to its worker. Returns how many rows ended.
+ * Ends what still waits at deleted endpoints, a slice at a time: `failed`, `endpoint_deleted`. Attempts in
+ * flight are left to their worker. Returns how many rows ended.
  */
 export async function endDeleted(tx: Tx): Promise<number> {
   const ended = await rows(

@@ -9,12 +9,12 @@ export function newSigningSecret(): string {
   return PREFIX + randomBytes(KEY_BYTES).toString('base64');
 }
 
-/** The key inside a signing secret. */
+/** The key bytes of a signing secret. */
 export function signingKey(secret: string): Buffer {
   return Buffer.from(secret.slice(PREFIX.length), 'base64');
 }
 
-/** Names the place of a sealed value of an endpoint (UUID), for the vault. */
+/** The context under which a value of an endpoint (UUID) is sealed. */
 export function placeOf(endpoint: EndpointId, what: 'secret' | 'headers'): string {
   return `webhook endpoint ${endpoint} ${what}`;
 }

@@ -1,23 +1,25 @@
 import sql, { join, type Sql } from 'sql-template-tag';
 
-// An entry of `event_types` is a type, or a prefix with `*` as its last segment: `payout.*` stands for all types that begin
-// with `payout.`. No entries (null) stand for all. This file is the one place that knows.
+// An entry of `event_types` is a type, or a prefix with `*` as its last segment: `payout.*` matches all types
+// that begin with `payout.`. No entries (null) match all types. The rule is implemented only here.
 
 const prefixOf = (entry: string): string | null => (entry.endsWith('*') ? entry.slice(0, -1) : null);
 
-/** Whether an entry stands for a type, or for all that begin with a prefix such as `payout.`. */
+/** Whether an entry matches a type. */
 export function covers(entry: string, type: string): boolean {
   const prefix = prefixOf(entry);
   return prefix === null ? entry === type : type.startsWith(prefix);
 }
 
-/** The entries that stand for a type: `a.b.c`, `a.b.*`, `a.*`. An index finds the endpoints that have one. */
+/**
+ * The entries that match a type: `a.b.c`, `a.b.*`, `a.*`. An index finds the endpoints that have one of them.
+ */
 export function entriesFor(type: string): string[] {
   const parts = type.split('.');
   return [type, ...parts.slice(1).map((_, index) => `${parts.slice(0, index + 1).join('.')}.*`)];
 }
 
-/** SQL: whether one of the entries stands for the type in a column. */
+/** SQL: whether one of the entries matches the type in a column. */
 export function isCovered(column: Sql, entries: readonly string[] | null): Sql {
   if (entries === null) return sql`true`;
   const each = entries.map((entry) => {

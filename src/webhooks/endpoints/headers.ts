@@ -3,7 +3,7 @@ import { fail } from '../../kernel/errors.ts';
 const MOST = 20;
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/; // a token, RFC 9110 section 5.6.2
 const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]{0,4094}[\x21-\x7e])?$/;
-// What the delivery itself says, or what would change how the request is read.
+// Headers that the delivery itself sets, or that change how the request is read.
 const RESERVED =
   /^(host|content-.*|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|user-agent|accept-encoding|proxy-.*|webhook-.*)$/;
 
@@ -11,8 +11,8 @@ const RESERVED =
 export type OwnHeaders = Readonly<Record<string, string>>;
 
 /**
- * The headers after a change: what it names is set, null takes away, the rest stays (their values cannot be read back
- * to be sent again). Throws `invalid_header` naming the header and the rule.
+ * The headers after a change: named ones are set, null removes one, the rest stay, because their values
+ * cannot be read back and sent again. Throws `invalid_header` naming the header and the rule.
  */
 export function changedHeaders(
   before: OwnHeaders,

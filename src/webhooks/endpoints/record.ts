@@ -51,7 +51,7 @@ export const record = columnsOf(webhookEndpoint, {
   rate_limit: 'e.rate_limit',
   headers: 'e.header_names',
   metadata: 'e.metadata',
-  // a rate limit is less than a second ahead
+  // less than a second ahead is only the rate limit
   paused_until: `case when e.disabled_at is null and s.may_start_at > now() + interval '1 second'
     then iso(s.may_start_at) end`,
   first_failure_at: 'iso(s.failing_since)',
@@ -68,15 +68,15 @@ const secret = nullable(
   }),
 );
 
-/** The record as its creation answers it. */
+/** The record as the response of its creation. */
 export const newWebhookEndpoint = strict({ ...fields, secret }, { title: 'NewWebhookEndpoint' });
 export type NewWebhookEndpoint = Static<typeof newWebhookEndpoint>;
 
-/** The record with the secret that was just made. */
+/** The record with the secret that was just generated. */
 export const withSecret = (json: Json<WebhookEndpoint>, made: string): Json<NewWebhookEndpoint> =>
   extended(json, { secret: toJson(made) });
 
-/** The secret by itself. */
+/** The secret alone. */
 export const endpointSecret = strict(
   {
     object: Type.Literal('webhook_endpoint_secret'),
@@ -120,9 +120,9 @@ const optional = {
   status: Type.Optional(Type.Enum(['enabled', 'disabled'], { title: 'EndpointStatus' })),
 };
 
-/** What an endpoint is made of. */
+/** The fields of a new endpoint. */
 export const newEndpoint = strict({ url, ...optional });
 export type NewEndpoint = Static<typeof newEndpoint>;
-/** What may be changed of one. */
+/** The fields that may be changed. */
 export const endpointChange = strict({ url: Type.Optional(url), ...optional });
 export type EndpointChange = Static<typeof endpointChange>;

@@ -5,11 +5,11 @@ import { SecretKeyError, sealPrefix, type Vault } from '../../kernel/vault.ts';
 import { newSigningSecret, placeOf } from '../../outbox/secrets.ts';
 
 /*
- * All that is sealed under the secret key lies in webhook_endpoints: signing secrets, the ones before them while both
- * sign, and header values. Here they change over to another key, whether the old one is known or not.
+ * Everything sealed under the secret key is in webhook_endpoints: signing secrets, previous secrets during an
+ * overlap, and header values. This file moves them to another key, whether the old one is known or lost.
  */
 
-/** An endpoint, in the order of the changeover. */
+/** An endpoint; endpoints are moved in this order. */
 export interface Place {
   readonly account: AccountId;
   readonly endpoint: EndpointId;
@@ -30,7 +30,7 @@ const FIRST: Place = {
   endpoint: nil(),
 };
 
-/** Rows of webhook_endpoints with something that is not sealed under the key. Deleted ones hold nothing. */
+/** Rows of webhook_endpoints with something not sealed under the key. Deleted endpoints hold nothing. */
 const isStale = (fingerprint: string) => {
   const prefix = sealPrefix(fingerprint);
   const differs = (column: Sql) => sql`substring(${column} for ${prefix.length}::int) <> ${prefix}::bytea`;
@@ -40,15 +40,15 @@ const isStale = (fingerprint: string) => {
 
 const columns = sql`account_id, id, url, secret, previous_secret, header_names, header_values`;
 
-/** Whether anything is sealed under another key than this one. */
+/** Whether anything is sealed under another key. */
 export async function hasStale(db: Reader, fingerprint: string): Promise<boolean> {
   const found = await maybeRow(db, sql`select from webhook_endpoints where ${isStale(fingerprint)} limit 1`);
   return found !== null;
 }
 
 /**
- * Seals the values of the next endpoints after a place anew, `limit` at most. Returns the last of them, null when none was
- * left, and how many they were. Throws SecretKeyError when one cannot be opened.
+ * Seals the values of the next endpoints after a cursor anew, at most `limit`. Returns the new cursor, null
+ * when none was left, and their number. Throws SecretKeyError when a value cannot be opened.
  */
 export async function resealSlice(
   tx: Tx,
@@ -94,15 +94,15 @@ function opened(vault: Vault, { id }: SealedRow, sealed: Buffer, what: 'secret' 
 /** What an endpoint lost with the key. */
 export interface Loss extends Place {
   readonly url: string;
-  /** Has a new signing secret. */
+  /** It gets a new signing secret. */
   readonly secret: boolean;
-  /** The secret before it, which signed too for a while, does not any more. */
+  /** The previous secret, which was still signing, is dropped. */
   readonly previousSecret: boolean;
-  /** Names of headers whose values are gone; they are not sent any more. */
+  /** Names of headers whose values are lost; they are no longer sent. */
   readonly headers: readonly string[];
 }
 
-/** What the endpoints would lose, if it were given up what this vault cannot open. */
+/** What the endpoints would lose if everything this vault cannot open were given up. */
 export async function findLosses(db: Reader, vault: Vault): Promise<Loss[]> {
   const all = await rows<SealedRow>(
     db,
@@ -113,7 +113,10 @@ export async function findLosses(db: Reader, vault: Vault): Promise<Loss[]> {
     .filter((loss) => loss.secret || loss.previousSecret || loss.headers.length > 0);
 }
 
-/** Gives up what this vault cannot open, and seals the rest under the key with this fingerprint. Returns what was lost. */
+/**
+ * Gives up what this vault cannot open, and seals the rest under the key with this fingerprint. Returns the
+ * losses.
+ */
 export async function giveUp(tx: Tx, vault: Vault, fingerprint: string): Promise<Loss[]> {
   const all = await rows<SealedRow>(
     tx,

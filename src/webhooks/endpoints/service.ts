@@ -37,7 +37,7 @@ import {
   updateEndpoint,
 } from './store.ts';
 
-/** Who asks, and what secrets and addresses are handled with. */
+/** Who asks, and what is needed to handle secrets and addresses. */
 export interface Caller {
   readonly account: AccountId;
   readonly principal: Principal;
@@ -73,7 +73,7 @@ export function getEndpoint(db: Reader, account: AccountId, id: string): Promise
 }
 
 /**
- * Makes an endpoint; its signing secret stands in the answer. Throws `invalid_url`, `invalid_event_type`,
+ * Creates an endpoint; the response has its signing secret. Throws `invalid_url`, `invalid_event_type`,
  * `invalid_header`, `insufficient_scope`.
  */
 export async function createEndpoint(
@@ -99,19 +99,20 @@ export async function createEndpoint(
   return withSecret(await recordOf(tx, account, endpoint), secret);
 }
 
-/** Each event is matched with every endpoint of its account, in the transaction that publishes it. */
+/** Every event is matched against every endpoint of its account, in the transaction that publishes it. */
 const MOST_ENDPOINTS = 200;
 
 /** An endpoint after a change. */
 export interface ChangedEndpoint {
   readonly json: Json<WebhookEndpoint>;
-  /** Names of the headers whose values did not go along to another origin. */
+  /** Names of the headers that were removed because the origin changed. */
   readonly dropped: readonly string[];
 }
 
 /**
- * Changes the fields that are named; enabling puts all that was held into work. Header values stay with the origin they
- * were given for: whoever may change the URL could read them at another one. Throws as `createEndpoint`.
+ * Changes the named fields. Enabling makes everything that was held due. Header values are removed when the
+ * origin changes, because whoever may change the URL could read them at the new one. Throws as
+ * `createEndpoint`.
  */
 export async function changeEndpoint(
   tx: Tx,
@@ -123,14 +124,15 @@ export async function changeEndpoint(
   const endpoint = endpointUuid(id);
   const before = await lockEndpoint(tx, account, endpoint);
   if (before === null) throw missingEndpoint();
-  // who may not subscribe to something may not send it elsewhere either: neither what comes, nor what waits
+  // a credential that may not subscribe to something may not redirect it either, whether it comes later or
+  // waits already
   checkSubscription(principal, before.event_types);
   if (input.event_types !== undefined) checkSubscription(principal, input.event_types);
   if (!principal.scopes.has('affiliates')) {
     checkSubscription(principal, await typesWaiting(tx, account, endpoint));
   }
   const { url, ...others } = input;
-  // a program that sends the whole record back chooses no address
+  // sending the whole record back does not count as choosing a URL
   const isSame = url === before.url && principal.kind !== 'operator';
   const named: EndpointChange = isSame ? others : input;
   const isMoved = named.url !== undefined && originOf(named.url) !== originOf(before.url);
@@ -151,7 +153,9 @@ export async function changeEndpoint(
 
 const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : null);
 
-/** Disables an endpoint (UUID) and tells the account's other endpoints; false when it is disabled already. */
+/**
+ * Disables an endpoint (UUID) and notifies the account's other endpoints; false when it is disabled already.
+ */
 export async function disableEndpoint(
   tx: Tx,
   {
@@ -166,10 +170,13 @@ export async function disableEndpoint(
   return true;
 }
 
-/** Deletes an endpoint: nothing is sent there any more, its log stays until retention. Throws `resource_missing`. */
+/**
+ * Deletes an endpoint: nothing more is sent there, and its log stays until retention. Throws
+ * `resource_missing`.
+ */
 export async function deleteEndpoint(tx: Tx, account: AccountId, id: string): Promise<void> {
   if (!(await markDeleted(tx, account, endpointUuid(id)))) throw missingEndpoint();
-  // a first slice of what waits there; workers end the rest
+  // the first slice of what waits there; workers do the rest
   await endDeleted(tx);
 }
 
@@ -177,7 +184,10 @@ const LOOPBACK_HINT = '; only `payhook webhooks create` on the machine of the se
 
 type SecretCaller = Pick<Caller, 'account' | 'principal' | 'vault'>;
 
-/** The signing secret. Throws `resource_missing`, `insufficient_scope`: who knows it can forge what is sent there. */
+/**
+ * The signing secret. Throws `resource_missing`, or `insufficient_scope`: knowing it is enough to forge
+ * deliveries.
+ */
 export async function getSecret(
   db: Reader,
   { account, principal, vault }: SecretCaller,
@@ -191,8 +201,8 @@ export async function getSecret(
 }
 
 /**
- * Makes a new signing secret. For `overlapSeconds` the old one signs too, so that receivers change over without a gap.
- * Throws `resource_missing`, `insufficient_scope`.
+ * Generates a new signing secret. For `overlapSeconds` the old one signs too, so that receivers can change
+ * over without a gap. Throws `resource_missing`, `insufficient_scope`.
  */
 export async function rotateSecret(
   tx: Tx,
@@ -213,8 +223,8 @@ export async function rotateSecret(
 }
 
 /**
- * Sends a `webhook_endpoint.test` to this endpoint only, whatever it subscribed to. Returns the UUIDs of the endpoint
- * and the event. Throws `resource_missing`, `endpoint_disabled`.
+ * Sends a `webhook_endpoint.test` to this endpoint only, whatever it subscribes to. Returns the UUIDs of the
+ * endpoint and the event. Throws `resource_missing`, `endpoint_disabled`.
  */
 export async function testEndpoint(
   tx: Tx,
@@ -246,7 +256,7 @@ function secretJson(secret: string, previousUntil: string | null): Json<Endpoint
   return toJson({ object: 'webhook_endpoint_secret', secret, previous_secret_expires_at: previousUntil });
 }
 
-/** Refuses what needs the scope `affiliates` to a credential without it. Throws `insufficient_scope`. */
+/** Requires the scope `affiliates`. Throws `insufficient_scope`. */
 export function checkSubscription({ scopes }: Principal, eventTypes: readonly string[] | null): void {
   if (needsAffiliates(eventTypes) && !scopes.has('affiliates')) {
     throw fail(
@@ -262,7 +272,7 @@ function openHeaders(vault: Vault, endpoint: EndpointId, row: EndpointRow): OwnH
   return Object.fromEntries(row.header_names.map((name, index) => [name, values[index] ?? '']));
 }
 
-/** The columns of the fields that are named, checked. */
+/** The columns of the named fields, checked. */
 async function columnsOf(
   tx: Tx,
   endpoint: EndpointId,
@@ -287,7 +297,7 @@ async function columnsOf(
   return columns;
 }
 
-/** A URL on the loopback is the operator's to allow, who is at this machine, and for this machine only. */
+/** Only the operator of this machine may allow a URL on the loopback, and only for this machine. */
 function urlColumns(url: string, { principal, addresses }: Caller): Columns {
   const isLoopback = namesLoopback(url);
   const isLocal = isLoopback && principal.kind === 'operator';
@@ -296,7 +306,10 @@ function urlColumns(url: string, { principal, addresses }: Caller): Columns {
   return { url, local_url: isLocal ? url : null, local_machine: isLocal ? hostname() : null };
 }
 
-/** The entries of a `field` of event types, each once. Throws `invalid_event_type` naming the entry and the rule. */
+/**
+ * The entries of a `field` of event types, without duplicates. Throws `invalid_event_type` naming the entry
+ * and the rule.
+ */
 export function knownTypes(entries: readonly string[], field: string): string[] {
   for (const [index, entry] of entries.entries()) {
     const problem = subscriptionProblem(entry);

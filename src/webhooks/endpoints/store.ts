@@ -54,7 +54,7 @@ export function readEndpoint(
   );
 }
 
-/** What PATCH, rotation and deletion decide by. */
+/** What PATCH, rotation and deletion need to know. */
 export interface EndpointRow {
   readonly url: string;
   readonly header_names: string[];
@@ -82,7 +82,7 @@ export function lockEndpoint(tx: Tx, account: AccountId, id: EndpointId): Promis
   return maybeRow(tx, sql`${rowOf(account, id)} for no key update`);
 }
 
-/** How many live endpoints an account has; nobody else can make one until the transaction ends. */
+/** How many live endpoints an account has. Nobody else can create one until the transaction ends. */
 export async function lockAndCount(tx: Tx, account: AccountId): Promise<number> {
   await rows(tx, sql`select 1 from accounts where id = ${account} for no key update`);
   const { count } = await oneRow<{ count: number }>(
@@ -96,7 +96,7 @@ export async function newEndpointId(tx: Tx): Promise<EndpointId> {
   return (await oneRow<{ id: EndpointId }>(tx, sql`select new_id() as id`)).id;
 }
 
-/** Columns to be written, with values as PostgreSQL takes them. */
+/** Columns to write, with values as PostgreSQL takes them. */
 export type Columns = Readonly<Record<string, unknown>>;
 
 export async function insertEndpoint(
@@ -144,7 +144,9 @@ export async function markDisabled(
   return done.length === 1;
 }
 
-/** Enables it: what waits is due at once with a new schedule, and nothing that went wrong before is held against it. */
+/**
+ * Enables it: everything that waits is due at once with a new schedule, and earlier failures no longer count.
+ */
 export async function markEnabled(tx: Tx, account: AccountId, id: EndpointId): Promise<void> {
   await rows(
     tx,
@@ -160,7 +162,10 @@ export async function markEnabled(tx: Tx, account: AccountId, id: EndpointId): P
   tx.announce();
 }
 
-/** Keeps the new secret, and the one it replaces as long as both sign. Returns when that ends, or null. */
+/**
+ * Stores the new secret, and the replaced one for as long as both sign. Returns when the overlap ends, or
+ * null.
+ */
 export async function replaceSecret(
   tx: Tx,
   account: AccountId,
@@ -179,7 +184,10 @@ export async function replaceSecret(
   return until;
 }
 
-/** Deletes a live endpoint: its secrets go, its recovery ends, its log stays. False when there is none. */
+/**
+ * Deletes a live endpoint: its secrets are removed, its recovery ends, its log stays. False when there is
+ * none.
+ */
 export async function markDeleted(tx: Tx, account: AccountId, id: EndpointId): Promise<boolean> {
   const done = await rows(
     tx,
@@ -188,7 +196,7 @@ export async function markDeleted(tx: Tx, account: AccountId, id: EndpointId): P
             header_values = null, header_names = '{}', updated_at = now_ms()
         where account_id = ${account} and id = ${id} and deleted_at is null returning 1`,
   );
-  // after the lock: one that was made while this waited for it is seen
+  // after the lock, so that one created while this waited for it is seen
   await rows(
     tx,
     sql`update webhook_recoveries set cancelled_at = now_ms()
@@ -197,7 +205,10 @@ export async function markDeleted(tx: Tx, account: AccountId, id: EndpointId): P
   return done.length === 1;
 }
 
-/** The types of the events that wait to be sent to an endpoint, and what a recovery is about to send there. */
+/**
+ * The types of the events that wait to be sent to an endpoint, and of those a recovery is about to send
+ * there.
+ */
 export async function typesWaiting(tx: Tx, account: AccountId, id: EndpointId): Promise<string[]> {
   const found = await rows<{ type: string }>(
     tx,

@@ -12,7 +12,7 @@ import { createSender } from './send.ts';
 import type { Result } from './settle.ts';
 import { sign } from './sign.ts';
 
-/** An attempt that ended: what is to be written of it, and what it tells about its endpoint. */
+/** An attempt that has ended: the result to write, and what it says about its endpoint. */
 export interface Finished {
   readonly delivery: Leased;
   readonly outcome: Outcome;
@@ -32,29 +32,29 @@ export interface AttemptsOptions {
   now(): number;
 }
 
-/** Makes attempts: signs, sends, and says what came of it. */
+/** Makes attempts: signs, sends, and returns the result. */
 export interface Attempts {
-  /** Never rejects for a receiver's sake. The outcome has a `lack` when nothing could be sent. */
+  /** Never rejects because of a receiver. The outcome has a `lack` when nothing could be sent. */
   make(delivery: Leased, token: string): Promise<Finished>;
-  /** Gives up what is under way: it ends as `lost`. */
+  /** Aborts what is in flight; it ends as `lost`. */
   abortAll(): void;
   close(): Promise<void>;
 }
 
 const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
-/** Makes what a worker sends with. */
+/** Creates what a worker sends with. */
 export function createAttempts({ vault, addresses, localAddresses, config, now }: AttemptsOptions): Attempts {
   const senderFor = (rules: AddressRules) =>
     createSender({
       addresses: rules,
       timeoutMs: config.timeoutMs,
-      // what limits an endpoint is its lane; endpoints of many merchants may share an origin
+      // the lane limits an endpoint; endpoints of many merchants may share an origin
       connectionsPerOrigin: config.concurrency,
       clock: now,
     });
   const sender = senderFor(addresses);
-  // a sender of its own: a connection to the loopback that is kept is of use to nobody else
+  // a sender of its own, so that no other endpoint reuses a kept connection to the loopback
   const localSender = senderFor(localAddresses);
   const senders = [sender, localSender];
   const keyring = createKeyring(vault);
@@ -72,7 +72,7 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
         'webhook-timestamp': String(timestamp),
         'webhook-signature': sign(keys, id, timestamp, delivery.payload),
       };
-      // the loopback of another machine is another computer
+      // the loopback of another machine is a different computer
       const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname();
       const outcome = await (isLocal ? localSender : sender).send({
         url: delivery.url,
@@ -118,7 +118,7 @@ function finishedOf(
     outcome,
     retryAfterMs,
     isGone,
-    // named one by one: to spread `outcome` costs as much as to sign
+    // listed one by one: spreading `outcome` costs as much as signing
     result: {
       delivery,
       token,

@@ -8,11 +8,11 @@ export interface Claim {
   readonly deliveries: readonly Leased[];
   /** Milliseconds since 1970 by the database's clock. */
   readonly now: number;
-  /** Where the next claim goes on; null when this one came to the end. */
+  /** Where the next claim continues; null when this one reached the end. */
   readonly next: Cursor | null;
-  /** Milliseconds until an endpoint that has work but must wait may start again; null = none. */
+  /** Milliseconds until an endpoint that has work but must wait may be tried; null = none. */
   readonly waitMs: number | null;
-  /** An endpoint may have more that is due: its lane is full, or somebody else had it. */
+  /** An endpoint may have more that is due: its lane is full, or another worker had it. */
   readonly isCrowded: boolean;
 }
 
@@ -26,12 +26,12 @@ interface Round {
   now: bigint;
   /** Milliseconds until an endpoint that must wait may start again. */
   wait_ms: number | null;
-  /** The last that was visited … */
+  /** The last endpoint that was visited … */
   account_id: AccountId;
   endpoint_id: EndpointId;
-  /** … and it was not the last that has work. */
+  /** … and it was not the last one with work. */
   goes_on: boolean;
-  /** The locked ones, as JSON that goes back as it came; null = none. */
+  /** The locked ones, as JSON that is passed back unread; null = none. */
   free: string | null;
   free_count: number;
   is_crowded: boolean;
@@ -53,18 +53,22 @@ const START: Cursor = {
   endpoint: nil(),
 };
 const ENDPOINTS_AT_ONCE = 500;
-/** Where more have work a claim takes several rows of each, and the next claim goes on with the others. */
+/**
+ * When more endpoints have work, a claim takes several rows from each, and the next claim continues with the
+ * others.
+ */
 const ENDPOINTS_A_CLAIM = 32;
 
 /**
- * Leases due deliveries to the worker of that number, `slots` at most. It walks the endpoints that have work from the cursor on,
- * takes those that may start and that no other worker is claiming from, and of each as many rows as its lane and its
- * rate limit still have room for, over all workers. A backlog at one endpoint is never walked.
+ * Leases due deliveries to the worker with that number, at most `slots`. It walks the endpoints that have
+ * work, starting at the cursor, takes those that may start and that no other worker is claiming from, and
+ * takes as many rows from each as its lane and its rate limit allow across all workers. A backlog at one
+ * endpoint is never walked.
  *
- * Two statements: what other workers have under way is counted by a snapshot taken after the endpoints are locked, or
- * a claim that was committed just before would not be seen.
+ * These are two statements: what other workers have in flight must be counted by a snapshot taken after the
+ * endpoints are locked, or a claim that was committed just before would be missed.
  *
- * A row that still carries a lease which is over was lost with its worker: that attempt is logged as `lost`.
+ * A row that still carries an expired lease was lost with its worker: that attempt is logged as `lost`.
  */
 export async function claim(
   tx: Tx,
@@ -72,7 +76,7 @@ export async function claim(
 ): Promise<Claim> {
   const rowsEach = Math.ceil(slots / ENDPOINTS_A_CLAIM);
   const round = await lockEndpoints(tx, { cursor: from ?? START, slots, rowsEach, leaseMs });
-  // none takes the places of all the others that are due
+  // no endpoint takes the places of all the others that are due
   const share = Math.max(rowsEach, Math.ceil(slots / round.free_count));
   const taken = round.free === null ? [] : await takeRows(tx, round.free, { worker, slots, share, leaseMs });
   const lost = taken.filter(({ lost }) => lost !== null);
@@ -95,20 +99,21 @@ function nextCursor(
 ): Cursor | null {
   const last = taken.at(-1);
   if (last && taken.length >= slots) return { account: last.account_id, endpoint: last.endpoint_id };
-  // places are left: first for those behind, none of whom waits for the backlog of these
+  // there are places left: the endpoints behind come first, so that none waits for the backlog of these
   if (round.goes_on) return { account: round.account_id, endpoint: round.endpoint_id };
   const counts = new Map<string, number>();
   for (const { endpoint_id, lane } of taken) {
     const count = (counts.get(endpoint_id) ?? 0) + 1;
-    if (count >= share && lane > share) return START; // who took its share may have more: all of them again
+    if (count >= share && lane > share) return START; // those that took their share may have more: visit all of them again
     counts.set(endpoint_id, count);
   }
   return null;
 }
 
 /**
- * Locks the endpoints after the cursor that have something due and may start, until the transaction ends: as many as
- * fill the slots with so many rows each. Those whose lane is full are passed by; their next end of an attempt wakes us.
+ * Locks the endpoints after the cursor that have something due and may start, until the transaction ends: as
+ * many as fill the slots with so many rows each. Endpoints whose lane is full are skipped; the end of one of
+ * their attempts wakes the worker.
  */
 function lockEndpoints(
   tx: Tx,
@@ -167,12 +172,12 @@ function lockEndpoints(
   );
 }
 
-/** Attempts of endpoint `e` that are under way, of whatever worker, by the time `c`. */
+/** Attempts of endpoint `e` that are in flight at time `c`, at any worker. */
 const underWay = sql`(select count(*) from queue o
   where o.account_id = e.account_id and o.endpoint_id = e.id and o.generation = e.resumptions
     and o.due_at > c.now and o.due_at <= c.lease_end and o.lease_token is not null)`;
 
-/** Leases what is due at locked endpoints, in their order. */
+/** Leases what is due at the locked endpoints, in their order. */
 function takeRows(
   tx: Tx,
   free: string,
@@ -235,7 +240,8 @@ function takeRows(
   );
 }
 
-// Its number is the delivery's next; the schedule does not count it, so that no crash uses the schedule up.
+// It takes the delivery's next number, but the schedule does not count it, so crashes do not use the schedule
+// up.
 async function logLost(tx: Tx, lost: readonly Row[]): Promise<void> {
   const attempts = lost.map(({ account_id, endpoint_id, event_id, trigger, url, lost: lease }) => ({
     account_id,

@@ -4,28 +4,28 @@ import { type DialOptions, guardedConnector } from './dial.ts';
 import { type AttemptError, type Failure, failureOf, HEADERS_CAP, MEANINGS } from './outcome.ts';
 import { type Received, takeBody, takeHead } from './received.ts';
 
-// What no readable response takes, however it is cut into chunks and records: a reason phrase or chunk extension without
-// end would keep the parser busy until the deadline.
+// More than any readable response takes, however it is split into chunks and records. Without a limit, an
+// endless reason phrase or chunk extension would keep the parser busy until the deadline.
 const READ_CAP = 1024 * 1024;
-// Over all origins: a sender that visits thousands a second must not run out of file descriptors.
+// Across all origins: a sender that visits thousands a second must not run out of file descriptors.
 const IDLE_CAP = 1000;
 const IDLE_MS = 4000;
 
 const GIVEN_UP = new Error('given up');
 const ignore = () => {};
 
-/** One request under way, and what has come of it. */
+/** A request in flight, and its result so far. */
 export interface Exchange {
   readonly origin: Origin;
   readonly request: Dispatcher.DispatchOptions;
   readonly received: Received;
-  /** Called once, when nothing more comes; null = the response came to its end. */
+  /** Called once, when nothing more will come; null = the response is complete. */
   readonly settle: (failure: Failure | null) => void;
-  /** null = it waits for one. */
+  /** null = it is waiting for one. */
   connection: Connection | null;
-  /** It was sent again, because the first connection turned out to be closed. */
+  /** It was sent again because the first connection turned out to be closed. */
   isRepeated: boolean;
-  /** A byte of a response came. */
+  /** A byte of a response has arrived. */
   isAnswered: boolean;
 }
 
@@ -43,18 +43,19 @@ interface Connection {
   readonly client: Client;
   socket: Socket | null;
   exchange: Exchange | null;
-  /** Nothing was answered on it yet. */
+  /** No request was answered on it yet. */
   isFresh: boolean;
-  /** Bytes that had come on the socket when the exchange began. */
+  /** Bytes the socket had received when the exchange began. */
   readBefore: number;
   isOver: boolean;
   readonly handler: Dispatcher.DispatchHandler;
 }
 
 /**
- * The connections of one sender. One undici Client is one connection, and they are kept here instead of by undici's
- * Agent: an exchange that waits can be withdrawn, one that is given up while it dials takes its socket along, it is
- * known whether a connection was used before, and an origin costs 2 KiB and 10 µs instead of 22 KiB and 73 µs.
+ * The connections of one sender. One undici Client is one connection, and they are kept here instead of by
+ * undici's Agent: a waiting exchange can be withdrawn, one that is aborted while connecting takes its socket
+ * along, it is known whether a connection was used before, and an origin costs 2 KiB and 10 µs instead of 22
+ * KiB and 73 µs.
  */
 export interface Connections {
   readonly dial: ReturnType<typeof guardedConnector>;
@@ -64,7 +65,9 @@ export interface Connections {
   readonly sockets: Set<Socket>;
 }
 
-/** No connections yet. More exchanges than `perOrigin` with one origin wait for one of its connections. */
+/**
+ * Creates them without any connection. When `perOrigin` exchanges with an origin are in flight, more wait.
+ */
 export function createConnections(options: DialOptions, perOrigin: number): Connections {
   return {
     dial: guardedConnector(options),
@@ -75,7 +78,7 @@ export function createConnections(options: DialOptions, perOrigin: number): Conn
   };
 }
 
-/** The origin of that name. It is forgotten with its last connection. */
+/** The origin with that name. It is forgotten with its last connection. */
 export function originOf(pool: Connections, name: string): Origin {
   const known = pool.origins.get(name);
   if (known) return known;
@@ -93,12 +96,12 @@ export function begin(exchange: Exchange): void {
   else origin.waiting.add(exchange);
 }
 
-/** Gives an exchange up; its connection cannot be used any more. */
+/** Aborts an exchange; its connection cannot be used again. */
 export function giveUp(exchange: Exchange, code: AttemptError): void {
   end(exchange, { code, message: MEANINGS[code] });
 }
 
-/** Cuts all connections; resolves when they are gone. */
+/** Closes all connections abruptly; resolves when they are gone. */
 export async function closeAll({ idle, sockets }: Connections): Promise<void> {
   for (const connection of idle) drop(connection);
   await Promise.all([...sockets].map((socket) => new Promise((gone) => socket.once('close', gone))));
@@ -126,7 +129,7 @@ function open(origin: Origin): Connection {
   const { dial, sockets } = origin.pool;
   const client = new Client(origin.name, {
     pipelining: 1,
-    // One deadline holds for all of it, and undici knows nothing of the time before.
+    // One deadline covers the whole exchange, and undici does not know about the time before the request.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: HEADERS_CAP,
@@ -165,7 +168,10 @@ function limit({ exchange, socket, readBefore }: Connection): void {
   }
 }
 
-/** One handler for each connection: a body of a few bytes needs no stream, and `dispatch` costs a tenth less than `request`. */
+/**
+ * One handler per connection: a body of a few bytes needs no stream, and `dispatch` costs a tenth less than
+ * `request`.
+ */
 function handlerOf(connectionOf: () => Connection): Dispatcher.DispatchHandler {
   return {
     onRequestStart: ignore,
@@ -200,9 +206,10 @@ function handlerOf(connectionOf: () => Connection): Dispatcher.DispatchHandler {
 function fail(connection: Connection, exchange: Exchange, error: Error): void {
   const { status, size } = exchange.received;
   const failure = failureOf(error, status !== null);
-  // its length is that of what did not change (RFC 9110 section 8.6), which undici waits for
+  // a 304 may carry the length of the unchanged body (RFC 9110 section 8.6), and undici would wait for it
   const isWhole = status === 304 && size === 0 && failure.code === 'connection_reset';
-  // The receiver closed a kept-alive connection just as the request went out; it may go out twice, not never.
+  // The receiver closed a kept connection just as the request went out. Sending it again may send it twice,
+  // but not doing so might not send it at all.
   const isStale = failure.code === 'connection_reset' && !connection.isFresh && !exchange.isAnswered;
   if (isWhole || !isStale || exchange.isRepeated) {
     end(exchange, isWhole ? null : failure);
@@ -240,7 +247,7 @@ function drop(connection: Connection): void {
   connection.client.destroy(GIVEN_UP, ignore);
   // undici does not know the socket before it is connected.
   connection.socket?.destroy();
-  // Later, so that a row of failures does not nest.
+  // Deferred, so that a series of failures does not nest.
   queueMicrotask(() => serveWaiting(origin));
 }
 

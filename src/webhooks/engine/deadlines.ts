@@ -1,8 +1,9 @@
-// How often deadlines are looked at. A loop that is later than this has stood still, and receivers do not pay for that …
+// How often deadlines are checked. A timer that is later than this means the event loop stood still, and
+// receivers do not pay for that …
 const TICK_MS = 50;
-// … while the lease lasts, which is twice as long as an exchange may be. After that it is our own fault.
+// … as long as the lease lasts, which is twice as long as an exchange may take. Beyond that it is our fault.
 const MOST_CREDIT = 1.9;
-// What is due this soon ends now: an exchange is not sent for the few milliseconds it has left.
+// Anything due this soon ends now: an exchange is not sent for the few milliseconds it has left.
 const SLACK_MS = 5;
 
 /** Something with a deadline. */
@@ -14,19 +15,19 @@ export interface Timed {
 }
 
 export interface Deadlines<Item extends Timed> {
-  /** Milliseconds that the event loop has stood still, in all. */
+  /** Milliseconds that the event loop has stood still, in total. */
   stalledMs(): number;
   add(item: Item): void;
   delete(item: Item): void;
-  /** What is under way, the oldest first. */
+  /** What is in flight, oldest first. */
   readonly underWay: ReadonlySet<Item>;
   stop(): void;
 }
 
 /**
- * Watches deadlines with one timer. All items have the same time, so the order in which they began is the order in
- * which they are due. Time in which the event loop stood still is not counted, up to the length of a lease: `lost`
- * says that this credit was used up.
+ * Watches deadlines with one timer. All items have the same time limit, so they are due in the order in which
+ * they began. Time in which the event loop stood still is not counted, up to the length of a lease: `lost`
+ * says that this allowance is used up.
  */
 export function watchDeadlines<Item extends Timed>(
   timeoutMs: number,
@@ -42,7 +43,7 @@ export function watchDeadlines<Item extends Timed>(
     const late = now - tickedAt - TICK_MS;
     if (late > TICK_MS) stalledMs += late;
     tickedAt = now;
-    // after the sockets were read: what came in time counts, however late it is looked at
+    // after the sockets were read, so that what came in time counts, however late it is checked
     if (underWay.size > 0) setImmediate(expire);
     else stop();
   }

@@ -12,13 +12,16 @@ export type Resolve = (
 
 export interface DialOptions {
   readonly addresses: AddressRules;
-  /** Instead of the resolver of the system. */
+  /** Replaces the system's resolver. */
   readonly resolve?: Resolve;
-  /** Certificate authorities to trust instead of those of Node: PEM. */
+  /** PEM certificate authorities to trust instead of Node's. */
   readonly authorities?: string;
 }
 
-/** Connects where the rules allow it: judged at each dial, on the addresses the connection is really made to. */
+/**
+ * Connects if the rules allow it. They are checked at every connection, on the addresses it is really made
+ * to.
+ */
 export function guardedConnector({ addresses, resolve, authorities }: DialOptions) {
   const network = new Resolver({ timeout: ASK_MS, tries: ASK_TIMES });
   const resolveShared = shared(resolve ?? resolveThrough(network));
@@ -33,7 +36,7 @@ export function guardedConnector({ addresses, resolve, authorities }: DialOption
       else done(null, first.address, first.family);
     });
   };
-  // The type leaves out that the socket is returned, not yet connected.
+  // The type does not say that the socket is returned before it is connected.
   const connector = buildConnector({
     timeout: 0,
     autoSelectFamily: true,
@@ -41,7 +44,7 @@ export function guardedConnector({ addresses, resolve, authorities }: DialOption
     ...(authorities === undefined ? {} : { ca: authorities }),
   }) as (options: buildConnector.Options, done: buildConnector.Callback) => Socket;
   return (options: buildConnector.Options, done: buildConnector.Callback): Socket | null => {
-    // Nobody looks up a literal address.
+    // A literal address needs no lookup.
     if (isIP(options.hostname) === 0 || addresses.allows(options.hostname)) return connector(options, done);
     queueMicrotask(() => done(new AddressBlocked(), null));
     return null;
@@ -52,9 +55,10 @@ const ASK_MS = 1500;
 const ASK_TIMES = 3;
 
 /**
- * Asks the name servers without a thread: the system's own lookup has four for the whole process, and names whose
- * servers are dead would keep all other deliveries waiting for one. The system is asked for what only it may know
- * (its hosts file, search domains): names without a dot, and those the name servers do not know.
+ * Queries the name servers without a thread. The system's own lookup has four threads for the whole process,
+ * so names whose servers are down would hold up all other deliveries. The system is asked only for what it
+ * alone may know (its hosts file, search domains): names without a dot, and names the name servers do not
+ * know.
  */
 export function resolveThrough(network: Resolver): Resolve {
   return (hostname, done) => {
@@ -77,14 +81,14 @@ export function resolveThrough(network: Resolver): Resolve {
   };
 }
 
-// ECONNREFUSED: this machine knows no name server at all.
+// ECONNREFUSED: this machine has no name server at all.
 const UNKNOWN_THERE: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ECONNREFUSED']);
 
 const resolveBySystem: Resolve = (hostname, done) => systemLookup(hostname, { all: true }, done);
 
 /**
- * Asks once for all that want the same name at the same time: many deliveries to one
- * host begin together. Nothing is remembered.
+ * Shares one lookup among all that want the same name at the same time: many deliveries to one host begin
+ * together. Nothing is cached.
  */
 function shared(resolve: Resolve): Resolve {
   const asked = new Map<string, Parameters<Resolve>[1][]>();

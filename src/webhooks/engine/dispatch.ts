@@ -4,15 +4,18 @@ import type { Leased } from '../../outbox/hand-over.ts';
 import { giveBack } from '../../outbox/queue.ts';
 import { type AttemptsOptions, createAttempts, type Finished } from './attempt.ts';
 
-/** Attempts under way. */
+/** The attempts in flight. */
 export interface Dispatch {
   /** Begins an attempt of each; `token` is that of their lease. */
   start(deliveries: readonly Leased[], token: string): void;
-  /** How many are under way. */
+  /** How many are in flight. */
   size(): number;
-  /** Milliseconds for which nothing is to be begun: this machine lacked something; not above 0 = no reason to wait. */
+  /**
+   * Milliseconds for which nothing should begin because this machine lacked something; 0 or less = no reason
+   * to wait.
+   */
   restMs(): number;
-  /** Waits for what is under way, 10 s at most, then gives it up. */
+  /** Waits for what is in flight, at most 10 s, then aborts it. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -20,9 +23,9 @@ export interface Dispatch {
 interface DispatchOptions extends AttemptsOptions {
   readonly db: Database;
   readonly log: Logger;
-  /** Takes what came of an attempt, to be written. */
+  /** Takes the result of an attempt, to be written. */
   settle(finished: Finished): void;
-  /** Nothing is to be written of this one: it was given back, or its lease will end by itself. */
+  /** Nothing is to be written for this one: it was given back, or its lease will expire. */
   onUnsent(delivery: Leased): void;
 }
 
@@ -31,7 +34,7 @@ const DRAIN_MS = 10_000;
 const SHORTEST_REST_MS = 1000;
 const LONGEST_REST_MS = 30_000;
 
-/** Makes what begins attempts and hands on what came of them. */
+/** Creates what begins attempts and passes on their results. */
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { db, log, settle, onUnsent } = options;
   const attempts = createAttempts(options);
@@ -47,7 +50,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         settle(finished);
         return;
       }
-      // no fault of the receiver: the delivery goes back as it came, and this process takes no more for a while
+      // not the receiver's fault: the delivery goes back unchanged, and this process takes no more for a
+      // while
       rest.begin(lack);
       await db.engine((tx) => giveBack(tx, { ...delivery, token }));
     } catch (error) {
@@ -77,7 +81,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   };
 }
 
-/** The pause after an attempt that this machine lacked something for; doubled while it goes on. */
+/** The pause after an attempt for which this machine lacked something. It doubles while that goes on. */
 function createRest(log: Logger) {
   let restMs = 0;
   let until = 0;

@@ -4,7 +4,7 @@ import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 const LAST_CLAIM = 'last_claim';
 const SHORTEST_IDLE_MS = 30_000;
 
-/** Notes that a worker has claimed something just now. */
+/** Notes that a worker has just claimed something. */
 export async function noteClaim(tx: Tx): Promise<void> {
   await rows(
     tx,
@@ -15,8 +15,8 @@ export async function noteClaim(tx: Tx): Promise<void> {
 }
 
 /**
- * Whether deliveries have been due for 30 s at an endpoint that takes some, and no worker of the database has claimed
- * anything in that time: nothing at all goes out. With a long `timeoutMs` of attempts it is the time of two of them.
+ * Whether deliveries have been due for 30 s at an endpoint that takes them, and no worker of the database has
+ * claimed anything in that time. If the `timeoutMs` of attempts is long, twice that time counts instead.
  */
 export async function workNobodyClaims(db: Reader, timeoutMs: number): Promise<boolean> {
   const limit = sql`${Math.max(SHORTEST_IDLE_MS, 2 * timeoutMs)}::int8 * interval '1 millisecond'`;

@@ -2,7 +2,7 @@ import type { Vault } from '../../kernel/vault.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 import { placeOf, signingKey } from '../../outbox/secrets.ts';
 
-/** What stands in the log for the value of a merchant's own header: it may be a password. */
+/** What the log shows instead of the value of a merchant's own header, which may be a password. */
 const HIDDEN = '(hidden)';
 const KEPT = 10_000;
 
@@ -10,11 +10,11 @@ interface Opened {
   readonly keys: readonly Buffer[];
   /** The endpoint's own headers, as sent; null = none. */
   readonly headers: Readonly<Record<string, string>> | null;
-  /** The same as the log may show them. */
+  /** The same, as the log may show them. */
   readonly shown: Readonly<Record<string, string>> | null;
 }
 
-/** Opens the sealed values of endpoints, and keeps them open until they change. */
+/** Opens the sealed values of endpoints, and caches them until they change. */
 export function createKeyring(vault: Vault): { open(delivery: Leased): Opened } {
   const kept = new Map<string, { sealed: readonly Buffer[]; opened: Opened }>();
   return {

@@ -5,17 +5,19 @@ import { type Claim, type Cursor, claim } from './claim.ts';
 import type { Registration } from './registry.ts';
 import { createTurns } from './turns.ts';
 
-/** The two ways of a worker to deliveries: it claims what waits, and takes over what this process publishes. */
+/** A worker's two ways to deliveries: it claims what waits, and takes over what this process publishes. */
 export interface Leasing {
-  /** Forgets what was left behind: a look begins that will see it again. */
+  /** Forgets what was left behind, because a new look will see it again. */
   beginLook(): void;
-  /** Leases what is due from the cursor on; null when nothing more fits. */
+  /** Leases what is due, starting at the cursor; null when nothing more fits. */
   claim(from: Cursor | null): Promise<Claim | null>;
   /** For a publish: what it may lease to this process, or null. */
   offer(): Promise<Offer | null>;
-  /** The leases of deliveries are over. */
+  /** Called when the leases of these deliveries are over. */
   end(deliveries: readonly Leased[]): void;
-  /** Whether deliveries were left behind that may be due when leases end: the lane or this process was full. */
+  /**
+   * Whether deliveries were left behind that may be due when leases end: the lane or this process was full.
+   */
   isLeftBehind(): boolean;
 }
 
@@ -31,7 +33,7 @@ interface LeasingOptions {
   start(deliveries: readonly Leased[], token: string): void;
 }
 
-/** A publish waits so long for a claim that is under way; then its deliveries wait for the next one. */
+/** A publish waits this long for a claim in progress. After that its deliveries wait for the next claim. */
 const OFFER_PATIENCE_MS = 5;
 const CLAIM_PATIENCE_MS = 60_000;
 
@@ -72,7 +74,7 @@ export function createLeasing({ db, registration, leaseMs, slots, isOpen, start 
     },
     async offer() {
       if (!isFree()) return null;
-      // where nothing was left behind, to wait for a claim spares the next one
+      // if nothing was left behind, waiting for this claim saves the next one
       if (!(await turns.take(isClaiming && !isLeftBehind ? OFFER_PATIENCE_MS : 0))) return null;
       if (!isFree()) {
         turns.give();
