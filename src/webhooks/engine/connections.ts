@@ -65,9 +65,7 @@ export interface Connections {
   readonly sockets: Set<Socket>;
 }
 
-/**
- * Creates them without any connection. When `perOrigin` exchanges with an origin are in flight, more wait.
- */
+/** Starts without any connection. More than `perOrigin` exchanges with one origin wait for one of its connections. */
 export function createConnections(options: DialOptions, perOrigin: number): Connections {
   return {
     dial: guardedConnector(options),

@@ -4,19 +4,20 @@ import { TOLERANCE } from '../../db/clock.ts';
 import { rows, type Tx } from '../../db/connect.ts';
 
 /*
- * Times that a clock ahead of its time wrote, once it was set back: until they come, nothing would be sent. What is
- * wrong is known from what stands beside a time, or because no rule allows a time so far away.
+ * Corrects times that were written while the clock was ahead, after it is set back: until those times came, nothing
+ * would be sent. A time is known to be wrong from the times stored beside it, or because no rule allows one so far
+ * ahead.
  */
 
-/** No pause of a schedule and no Retry-After is as long. */
+/** No pause of a schedule and no Retry-After is longer. */
 const LONGEST_WAIT = sql`interval '8 days'`;
-/** No lease lasts as long. */
+/** No lease lasts longer. */
 const LONGEST_LEASE = sql`interval '3 minutes'`;
 
 /**
- * Puts the times of the queue right, a slice of them; returns how many. A row that is due by hand, by a recovery or for the
- * first time was due when it was written. One of the schedule was wrong if the attempt before it lies in the future: it
- * keeps its pause. A lease ends when the longest would.
+ * Corrects the times of the queue, a slice at a time; returns how many. A row that is due by hand, by a recovery or
+ * for the first time was due when it was written. A row of the schedule is wrong if the attempt before it lies in
+ * the future; it keeps its pause. A lease is cut to the longest one allowed.
  */
 export async function mendQueue(tx: Tx): Promise<number> {
   const mended = await rows(
@@ -51,8 +52,9 @@ export async function mendQueue(tx: Tx): Promise<number> {
 }
 
 /**
- * Puts what is known of endpoints right: waits that no rule allows, or all of them when the clock `wasSetBack`, because
- * which of them it wrote is not known; a receiver that still wants to be left alone says so again. Returns how many.
+ * Corrects what is stored about endpoints: waits that no rule allows, or all waits when the clock `wasSetBack`,
+ * because it is not known which of them that clock wrote. A receiver that still wants a pause will ask again.
+ * Returns how many.
  */
 export async function mendEndpoints(tx: Tx, wasSetBack: boolean): Promise<number> {
   const mended = await rows(
@@ -60,7 +62,7 @@ export async function mendEndpoints(tx: Tx, wasSetBack: boolean): Promise<number
     sql`update endpoint_state
         set may_start_at = case when may_start_at > now() + ${wasSetBack ? TOLERANCE : LONGEST_WAIT} then now()
                                 else may_start_at end,
-            -- least() would make something of nothing
+            -- least() would turn null into a time
             failing_since = case when failing_since > now() then now_ms() else failing_since end,
             last_success_at = case when last_success_at > now() then now_ms() else last_success_at end
         where (account_id, endpoint_id) in (

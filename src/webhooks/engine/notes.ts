@@ -5,12 +5,12 @@ import type { EndpointNote } from './settle.ts';
 const QUICK_MS = 1000;
 const SLOW_MS = 5000;
 const BUSY = new Set([429, 502, 503, 504]);
-const LONGEST_SLOW_DOWN = 6; // doublings of a second
+const LONGEST_SLOW_DOWN = 6; // doublings of one second
 const WIDEST = 64;
 
-/** Makes what turns attempts that ended into notes about their endpoints, one each: most answers change nothing. */
+/** Creates what turns the results of attempts into notes, one per endpoint. Most results change nothing. */
 export function createNotes(): (batch: readonly Finished[]) => EndpointNote[] {
-  /** Good answers of an endpoint since its lane changed. */
+  /** Successes of an endpoint since its lane changed. */
   const good = new Map<string, number>();
 
   function noteOf(endpoint: EndpointId, ended: readonly Finished[]): EndpointNote | null {
@@ -26,7 +26,7 @@ export function createNotes(): (batch: readonly Finished[]) => EndpointNote[] {
     return isNews ? { account, endpoint, succeeded: successes > 0, failures, lane: change, waitMs } : null;
   }
 
-  // As wide again after as many good answers in a row as the lane is wide; half as wide after a bad one.
+  // The lane doubles after as many successes in a row as it is wide, and halves after a failure.
   function laneChange(endpoint: EndpointId, lane: number, ended: readonly Finished[]): EndpointNote['lane'] {
     if (ended.some(isBad)) {
       good.delete(endpoint);
@@ -45,7 +45,7 @@ export function createNotes(): (batch: readonly Finished[]) => EndpointNote[] {
 
 const isBad = ({ result, outcome }: Finished) => !result.succeeded || outcome.durationMs > SLOW_MS;
 
-/** How long an answer asks to leave its endpoint alone, in milliseconds. */
+/** How long a response asks to leave its endpoint alone, in milliseconds. */
 function slowDown({ delivery, outcome, result, retryAfterMs }: Finished): number {
   if (result.succeeded) return 0;
   if (retryAfterMs !== null) return retryAfterMs;

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 
-/** Why an attempt did not succeed; the attempts of the log carry it as `error_code`. */
+/** Why an attempt did not succeed; stored with the attempt as `error_code`. */
 export type AttemptError =
   | 'dns_error'
   | 'connection_refused'
@@ -15,25 +15,25 @@ export type AttemptError =
   | 'lost'
   | 'network_error';
 
-/** What came of one exchange with a receiver; a failure is data, never an exception. */
+/** The result of one exchange with a receiver. A failure is data, never an exception. */
 export interface Outcome {
   /** Whole milliseconds. */
   readonly durationMs: number;
-  /** null = the headers of the response never came; so are `responseHeaders` and `responseBody`. */
+  /** null = the headers of the response never came; `responseHeaders` and `responseBody` are null too. */
   readonly responseStatus: number | null;
   /** Lower-case names, repeated ones joined by `, `; the first 16 KiB of them. */
   readonly responseHeaders: Readonly<Record<string, string>> | null;
-  /** The first 16 KiB, as UTF-8 without NUL; what is neither is U+FFFD. */
+  /** The first 16 KiB, as UTF-8 without NUL; invalid bytes become U+FFFD. */
   readonly responseBody: string | null;
-  /** The body goes on after `responseBody`. */
+  /** The body is longer than `responseBody`. */
   readonly responseTruncated: boolean;
-  /** null = succeeded: a 2xx whose body came to its end. */
+  /** null = success: a 2xx whose body arrived completely. */
   readonly errorCode: AttemptError | null;
   /** For people, without addresses; null exactly when `errorCode` is. */
   readonly errorMessage: string | null;
-  /** Seconds the receiver asks to wait (`Retry-After`), at most a year; null = it does not. */
+  /** Seconds the receiver asks to wait (`Retry-After`), at most a year; null = it does not ask. */
   readonly retryAfterSeconds: number | null;
-  /** What this machine lacked to make the attempt, such as EMFILE: nothing was sent. null = it lacked nothing. */
+  /** What this machine lacked to make the attempt, such as EMFILE, so that nothing was sent; null = nothing. */
   readonly lack: string | null;
 }
 
@@ -42,7 +42,7 @@ export const HEADERS_CAP = 16_384;
 export const BODY_CAP = 16_384;
 const LONGEST_PAUSE_S = 365 * 86_400;
 
-/** The words of each error for people, without addresses. */
+/** The message of each error, without addresses. */
 export const MEANINGS: Readonly<Record<AttemptError, string>> = {
   dns_error: 'the host name could not be resolved',
   connection_refused: 'the connection was refused',
@@ -57,14 +57,14 @@ export const MEANINGS: Readonly<Record<AttemptError, string>> = {
   network_error: 'the receiver could not be reached',
 };
 
-/** Thrown where an address may not be dialled. */
+/** Thrown when an address may not be connected to. */
 export class AddressBlocked extends Error {
   override name = 'AddressBlocked';
 }
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What has come of an exchange so far. */
+/** The result of an exchange so far. */
 export interface Heard {
   readonly startedAt: number;
   readonly status: number | null;
@@ -87,20 +87,22 @@ export const NOTHING: Outcome = {
   lack: null,
 };
 
-/** Why an exchange failed: a word for programs, a sentence for people. */
+/** Why an exchange failed: a code for programs, a sentence for people. */
 export interface Failure {
   readonly code: AttemptError;
   readonly message: string;
   readonly lack?: string;
 }
 
-// Of the system's lookup and of the name servers; `ETIMEOUT` is theirs, `ETIMEDOUT` a connection's.
+// From the system's lookup and from name servers. `ETIMEOUT` is a name server's, `ETIMEDOUT` a connection's.
 const DNS_CODES =
   /^(ENOTFOUND|ENODATA|ESERVFAIL|EFORMERR|ENOTIMP|EREFUSED|EBADQUERY|EBADNAME|EBADRESP|ETIMEOUT|EAI_\w+)$/;
-// Files, memory and buffers of this machine: no fault of a receiver.
+// Files, memory and buffers of this machine: not the receiver's fault.
 const LACKS = /^(EMFILE|ENFILE|ENOMEM|ENOBUFS|EAI_MEMORY)$/;
 
-/** The codes of Node, of its TLS and DNS, and of undici, in the words of the log. The first pattern that fits counts. */
+/**
+ * Maps the codes of Node, its TLS and DNS, and undici to those of the log. The first pattern that matches counts.
+ */
 const CODES: readonly (readonly [RegExp, AttemptError])[] = [
   [DNS_CODES, 'dns_error'],
   [/^ECONNREFUSED$/, 'connection_refused'],
@@ -124,7 +126,7 @@ export function failureOf(error: Error, hasHeaders: boolean): Failure {
     failureOfParser(error, found, hasHeaders) ??
     CODES.find(([pattern]) => pattern.test(found))?.[1] ??
     'network_error';
-  // a resolver without files to open says that there is no such name
+  // a resolver that cannot open files says that the name does not exist
   const lack = code === 'dns_error' ? lackOfFiles() : null;
   if (lack !== null) return lackOf(lack);
   if (found === 'ERR_ASSERTION') return { code, message: MEANINGS[code] };
@@ -146,7 +148,7 @@ function lackOfFiles(): string | null {
   }
 }
 
-/** undici tells by one name that the connection ended too early, and that what came on it cannot be a response. */
+/** undici uses one code for a connection that ended early and for bytes that cannot be a response. */
 function failureOfParser({ name, message }: Error, code: string, hasHeaders: boolean): AttemptError | null {
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
     return hasHeaders ? 'connection_reset' : 'response_error';
@@ -154,7 +156,7 @@ function failureOfParser({ name, message }: Error, code: string, hasHeaders: boo
   return code === 'UND_ERR_SOCKET' && message.startsWith('bad ') ? 'response_error' : null;
 }
 
-/** Of several addresses that all failed, the one that says most: an answer more than silence, silence more than no way. */
+/** When several addresses failed, the most telling error: an answer before silence, silence before no route. */
 function failureOfAll(error: AggregateError): Failure {
   const failures = (error.errors as Error[]).map((each) => failureOf(each, false));
   const lacking = failures.find(({ lack }) => lack !== undefined);
@@ -164,7 +166,7 @@ function failureOfAll(error: AggregateError): Failure {
   return first ?? { code: 'network_error', message: MEANINGS.network_error };
 }
 
-/** The outcome of an exchange that ended, by itself or by `failure`. `clock` gives milliseconds since 1970. */
+/** The outcome of an exchange that ended, by itself or by `failure`. `clock` returns milliseconds since 1970. */
 export function outcomeOf(
   exchange: Heard,
   failure: Failure | null,
@@ -207,12 +209,12 @@ function failureOfStatus(status: number): Failure | null {
 function bodyText({ chunks, size }: Heard, isWhole: boolean): { text: string; isCut: boolean } {
   const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
   const text = withoutNul(isWhole ? bytes.toString() : wholeCharacters(bytes));
-  // U+FFFD is longer than what it stands for.
+  // U+FFFD may be longer than what it replaces
   if (size * 3 <= BODY_CAP || Buffer.byteLength(text) <= BODY_CAP) return { text, isCut: false };
   return { text: wholeCharacters(Buffer.from(text).subarray(0, BODY_CAP)), isCut: true };
 }
 
-/** UTF-8 without the character that is cut off at the end. */
+/** UTF-8 without a character that is cut off at the end. */
 function wholeCharacters(bytes: Buffer): string {
   return new StringDecoder('utf8').write(bytes);
 }

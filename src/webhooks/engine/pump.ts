@@ -1,28 +1,28 @@
 import type { Logger } from 'pino';
 
-/** Looks for work now and again, one look at a time. */
+/** Looks for work again and again, one look at a time. */
 export interface Pump {
-  /** Looks now, or once more after the look that is under way. */
+  /** Looks now; if a look is in progress, once more after it. */
   wake(): void;
-  /** A look is under way. */
+  /** A look is in progress. */
   isLooking(): boolean;
-  /** Begins no more looks; resolves when the last one is over. */
+  /** Starts no more looks; resolves when the last one is over. */
   close(): Promise<void>;
 }
 
 const AFTER_ERROR_MS = 1000;
 
-/** What a look tells its pump, and asks it. */
+/** What a look tells its pump and asks it. */
 export interface Look {
-  /** Called before each read: whoever asks later is answered by another read. */
+  /** Called before each read: work that is announced later needs another read. */
   begin(): void;
   /** The pump is being closed. */
   isOver(): boolean;
 }
 
 /**
- * Makes a pump. `look` returns the milliseconds until it is worth looking again. A look that fails is tried again after a
- * second, whoever asks.
+ * Creates a pump. `look` returns the milliseconds until it is worth looking again. A look that fails is repeated
+ * after a second, whoever asks.
  */
 export function createPump({ log, look }: { log: Logger; look(pump: Look): Promise<number> }): Pump {
   let looking: Promise<void> | undefined;

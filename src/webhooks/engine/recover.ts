@@ -5,9 +5,9 @@ import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import { holdLog, isKept } from '../../outbox/queue.ts';
 import { isCovered } from '../../outbox/subscriptions.ts';
 
-/** Carries recoveries on until it is closed. Any number of them share the jobs of one database. */
+/** Runs recoveries until it is closed. Any number of these share the recoveries of a database. */
 export interface Recoverer {
-  /** Begins no further slice and waits for the one under way. */
+  /** Starts no more slices and waits for the current one. */
   close(): Promise<void>;
 }
 
@@ -34,8 +34,9 @@ const LONGEST_PAUSE_MS = 500;
 const AFTER_ERROR_MS = 1000;
 
 /**
- * Rows of a recovery that may stand in the queue of endpoint `e` with state `s`: what four rounds of its lane take, or
- * four seconds of its rate limit. A new event, due after them, waits for no more than these, however many are to come.
+ * How many rows of a recovery may be in the queue of endpoint `e` with state `s`: four rounds of its lane, or four
+ * seconds of its rate limit. A new event is due after them and waits for no more than these, however many are still
+ * to come.
  */
 const room = sql`4 * least(s.lane, coalesce(e.rate_limit, s.lane))`;
 const standing = sql`(select count(*) from queue q where q.endpoint_id = r.endpoint_id and q.trigger = 'recovery')`;
@@ -44,7 +45,7 @@ const endpointJoin = sql`
   join webhook_endpoints e on e.account_id = r.account_id and e.id = r.endpoint_id
   join endpoint_state s on s.account_id = r.account_id and s.endpoint_id = r.endpoint_id`;
 
-/** Carries recoveries on: a slice of each that has room in the queue, then the next of each. */
+/** Runs recoveries: a slice of each that has room in the queue, then the next slice of each. */
 export function startRecovering({ db, log }: { db: Database; log: Logger }): Recoverer {
   let closing = false;
   let timer: NodeJS.Timeout | undefined;
@@ -57,7 +58,7 @@ export function startRecovering({ db, log }: { db: Database; log: Logger }): Rec
     });
   }
 
-  /** Returns the milliseconds until it is worth to look again. */
+  /** Returns the milliseconds until it is worth looking again. */
   async function round(): Promise<number> {
     let moved = false;
     try {
@@ -73,7 +74,7 @@ export function startRecovering({ db, log }: { db: Database; log: Logger }): Rec
     return moved ? 0 : pauseMs;
   }
 
-  /** One that cannot be carried on keeps none of the others. */
+  /** A recovery that fails does not hold up the others. */
   async function tryToMove(job: Job): Promise<boolean> {
     try {
       return await db.engine((tx) => moveOn(tx, job));
@@ -105,8 +106,8 @@ function jobsWithRoom(tx: Tx): Promise<Job[]> {
 }
 
 /**
- * Carries a recovery one slice on: what it queues, its cursor and its counts are one transaction, so that a job that is
- * broken off anywhere goes on where it was and queues nothing twice. False when another worker has it under way, or it
+ * Runs one slice of a recovery. What it queues, its cursor and its counts are one transaction, so a recovery that
+ * is interrupted anywhere continues from there and queues nothing twice. False when another worker is at it, or it
  * is over.
  */
 async function moveOn(tx: Tx, { account, id }: Job): Promise<boolean> {
@@ -121,7 +122,7 @@ async function moveOn(tx: Tx, { account, id }: Job): Promise<boolean> {
   );
   if (job === null) return false;
   const slice = await queueSlice(tx, account, { ...job, id });
-  // the room may have ended before the rows did
+  // the room may have run out before the rows did
   const isFull = slice.matched >= slice.room;
   const isEnd = !isFull && slice.scanned < ROWS_AT_ONCE;
   await rows(
@@ -140,24 +141,24 @@ async function moveOn(tx: Tx, { account, id }: Job): Promise<boolean> {
 
 interface Slice {
   readonly room: number;
-  /** Rows of the log that were looked at, and how many of them were asked for and have room. */
+  /** How many rows of the log were read, and how many of them match and have room. */
   readonly scanned: number;
   readonly matched: number;
   /** Event ids (UUID); null = none. */
   readonly last_scanned: string | null;
   readonly last_matched: string | null;
-  /** Of the matched ones, those that were neither due nor under way. */
+  /** Of the matching ones, those that were neither due nor in flight. */
   readonly queued: number;
 }
 
 /**
- * Queues the next of what a recovery asks for. What waits for its time is pulled forward; what is due or under way
- * (leased, or locked by whoever writes what came of it) is that attempt, and is left. A statement after the lock: its
- * snapshot has what the slice before queued. Planned anew each time: a plan from when the log was empty may walk the
- * rows of other endpoints.
+ * Queues the next deliveries of a recovery. One that waits for its time becomes due now. One that is due or in
+ * flight (leased, or locked by the settler) counts as the attempt and is left alone. This is a statement after the
+ * lock, so its snapshot has what the slice before queued. It is planned anew each time: a plan from when the log
+ * was empty may walk the rows of other endpoints.
  */
 function queueSlice(tx: Tx, account: AccountId, job: LockedJob & { id: string }): Promise<Slice> {
-  // literal, for the index of the failed ones
+  // a literal, so that the index of failed rows is used
   const among = job.statuses.every((status) => status === 'failed') ? sql`d.is_failed` : sql`true`;
   return oneRow<Slice>(
     tx,

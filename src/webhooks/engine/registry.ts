@@ -7,32 +7,35 @@ import type { SignOfLife } from '../../db/listen.ts';
 import { WORKER_SPACE } from '../../db/locks.ts';
 
 const LOOK_MS = 2000;
-/** Until it stands in the table: a worker claims nothing before others can know of it. */
+/**
+ * The first pause between looks, until the worker is in the table: it claims nothing before others can know of it.
+ */
 const FIRST_LOOK_MS = 50;
-/** What others that believed themselves alone have begun to lease is committed by then. */
+/** Leases begun by a worker that believed itself alone are committed by then. */
 const JOINING_MS = 1500;
-/** A connection that listens may be impossible: then nobody can know of this worker, and it works all the same. */
+/** If no connection can listen, others cannot know of this worker. After this time it works all the same. */
 const UNKNOWN_MS = 5000;
 const LARGEST_NUMBER = 2 ** 31;
 
 /** A worker among the others of its database. */
 export interface Registration {
-  /** The number its leases carry. */
+  /** The number in its leases. */
   readonly number: number;
-  /** To be held by a connection as long as the process lives. */
+  /** Held by a connection for as long as the process lives. */
   readonly sign: SignOfLife;
   /** It may lease: the others know of it. */
   isReady(): boolean;
   /** It was the only one when it last looked. */
   isAlone(): boolean;
-  /** Takes the worker out; its leases end by themselves. */
+  /** Removes the worker; its leases expire. */
   close(): Promise<void>;
 }
 
 /**
- * Registers a worker and takes over what others that died had under way: whoever holds no sign of life in two looks in a
- * row, two seconds apart, is dead, and its leases are due at once. A result that comes all the same is fenced off by the
- * token of the lease. `onChange` is called when this worker becomes ready and when leases were freed.
+ * Registers a worker, and frees the leases of others that died. A worker that holds no sign of life in two looks in
+ * a row, two seconds apart, is dead, and what it had leased is due at once. If one of its results arrives after
+ * all, the token of the lease rejects it. `onChange` is called when this worker becomes ready and when leases were
+ * freed.
  */
 export function register({
   db,
@@ -98,7 +101,7 @@ export function register({
       await looking;
       await db
         .engine((tx) => rows(tx, sql`delete from workers where number = ${number}`), { single: true })
-        .catch(() => undefined); // the others find out
+        .catch(() => undefined); // the others notice it themselves
     },
   };
 }
@@ -108,7 +111,7 @@ interface Seen {
   readonly is_alive: boolean;
 }
 
-/** All workers, this one too once its sign is there. */
+/** All workers, including this one once it holds its sign of life. */
 function seeWorkers(tx: Tx, { space, number }: SignOfLife): Promise<Seen[]> {
   return rows<Seen>(
     tx,

@@ -9,13 +9,13 @@ import { formatInstant, type Timestamp } from '../../kernel/time.ts';
 import { forgetCounts, noteChanges, weekRows } from '../../outbox/counts.ts';
 
 /*
- * How the log ends, a week at a time; the partitions are those of db/partitions.ts.
+ * How the log is dropped, a week at a time; db/partitions.ts has the partitions.
  * 1. A week is due when its last event is older than the setting, by a clock that cannot jump (db/clock.ts).
- * 2. Nobody must act on it any more: one transaction marks it as dropped and takes its sums away. From then on nothing
- *    in it is read or put into work again, so that nobody sees the rest: partitions and keys go one after the other,
- *    and whoever comes next goes on where somebody was killed.
- * 3. Somebody must: what is undelivered stays, with its events. All else in the week goes, in slices.
- * Any process may do this at any time; one at a time does.
+ * 2. If the queue holds none of it: one transaction marks the week as dropped and deletes its sums. From then on
+ * nothing in it is read or sent again, so nobody sees the rest: partitions and keys are dropped one after the
+ * other. If a process is killed, the next one continues.
+ * 3. Otherwise what is undelivered stays, with its events. Everything else in the week is deleted, in slices.
+ * Any process may do this at any time; a lock lets one at a time.
  */
 
 const AT_ONCE = 5000;
@@ -29,10 +29,13 @@ interface Options {
   readonly days: number | null;
 }
 
-/** Drops what is older than so many days. Throws when somebody holds tables for too long: the next call goes on. */
+/**
+ * Drops what is older than that many days. Throws when a table stays locked for too long; the next call continues.
+ */
 export async function dropOldWeeks({ db, log, days }: Options): Promise<void> {
-  // The lock lasts as long as this transaction, whatever happens to the process; the work is done beside it. Without
-  // parameters: a statement with some keeps its snapshot until the next one, and detaching waits for older snapshots.
+  // The lock lasts as long as this transaction, whatever happens to the process; the work is done outside it. The
+  // statement has no parameters: one with parameters keeps its snapshot until the next statement, and detaching
+  // waits for older snapshots.
   await db.transaction(async (tx) => {
     if (!(await tryLock(tx, LOCKS.retention))) return;
     await emptyDropped(db);
@@ -57,10 +60,10 @@ const inWeek = (week: Timestamp) =>
     until: sql`id_floor(${week}::timestamptz + interval '7 days')`,
   }) as const;
 
-/** Marks a week as dropped, and takes its sums away; false when somebody must still act on an event of it. */
+/** Marks a week as dropped and deletes its sums; false when the queue still holds an event of it. */
 async function giveUp(tx: Tx, week: Timestamp): Promise<boolean> {
   await limitLockWaits(tx, 10_000);
-  // whoever puts events of the log into work has committed, and what they put is seen by the next statement
+  // whatever was about to queue events of the log has committed, so the next statement sees it
   await takeLock(tx, LOCKS.log);
   const { from, until } = inWeek(week);
   const marked = await rows(
@@ -73,7 +76,7 @@ async function giveUp(tx: Tx, week: Timestamp): Promise<boolean> {
   return true;
 }
 
-/** Drops what is left of weeks that were given up. */
+/** Drops what is left of weeks that are marked as dropped. */
 async function emptyDropped(db: Database): Promise<void> {
   const weeks = await rows<{ week: Timestamp }>(
     db.reader,
@@ -92,14 +95,14 @@ async function forgetKeys(tx: Tx, week: Timestamp): Promise<number> {
     tx,
     sql`delete from event_keys where ctid = any(array(
           select ctid from event_keys where event_id >= ${from} and event_id < ${until} limit ${AT_ONCE}::int))
-          -- once more, of the row as it is when whoever takes the external_id over has ended
+          -- checked again on the current row, after whoever took over the external_id has committed
           and event_id >= ${from} and event_id < ${until}
         returning 1`,
   );
   return forgotten.length;
 }
 
-/** Removes from a week what nobody must act on any more: one stuck delivery does not keep a million others. */
+/** Deletes the finished deliveries of a week: one that is stuck does not keep a million others. */
 async function removeFinished(db: Database, week: Timestamp): Promise<void> {
   if ((await finishedRows(db, week)) === 0n) return;
   let last: Last | null = { account: nil(), endpoint: nil(), event: nil() };
@@ -114,7 +117,7 @@ async function removeFinished(db: Database, week: Timestamp): Promise<void> {
   }
 }
 
-/** The log's rows of a week less those that stand in the queue. */
+/** The log rows of a week, less those in the queue. */
 async function finishedRows(db: Database, week: Timestamp): Promise<bigint> {
   const { from, until } = inWeek(week);
   const { count } = await oneRow<{ count: bigint }>(
@@ -164,7 +167,7 @@ async function removeDeliveries(
   return seen.length === AT_ONCE ? (seen.at(-1) ?? null) : null;
 }
 
-/** Removes events that no delivery is left of. */
+/** Deletes events that have no delivery left. */
 async function removeEvents(tx: Tx, week: Timestamp, { account, event }: Last): Promise<Last | null> {
   const { from, until } = inWeek(week);
   const seen = await rows<Last>(
@@ -185,7 +188,7 @@ async function removeEvents(tx: Tx, week: Timestamp, { account, event }: Last): 
   return seen.length === AT_ONCE ? (seen.at(-1) ?? null) : null;
 }
 
-/** Endpoints that were deleted before all of the log that is left: nothing names them any more. */
+/** Deletes the endpoints that were deleted before everything left in the log: nothing refers to them any more. */
 async function forgetEndpoints(tx: Tx, cutoff: Timestamp): Promise<void> {
   await rows(
     tx,

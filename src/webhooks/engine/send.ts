@@ -6,28 +6,31 @@ import { nothingReceived } from './received.ts';
 import { rememberedTargets } from './targets.ts';
 
 export interface Sender {
-  /** Sends a POST over HTTP/1.1 and waits for what comes of it. Never rejects. */
+  /** Sends a POST over HTTP/1.1 and waits for the outcome. Never rejects. */
   send(request: {
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
   }): Promise<Outcome>;
-  /** Gives up every exchange under way: each ends with `lost`. */
+  /** Aborts every exchange in flight: each ends with `lost`. */
   abortAll(): void;
-  /** Gives up what is under way and cuts all connections; resolves when they are gone. */
+  /** Aborts what is in flight and closes all connections; resolves when they are gone. */
   close(): Promise<void>;
 }
 
 export interface SenderOptions extends DialOptions {
   /** Milliseconds for the whole exchange, from `send` to the last byte of the body. */
   readonly timeoutMs: number;
-  /** More exchanges with one origin wait for a connection; the wait counts. */
+  /** More exchanges with one origin wait for a connection, and the wait counts towards the time limit. */
   readonly connectionsPerOrigin: number;
-  /** Milliseconds since 1970, for a date in `Retry-After` beside no `Date`; without it such a date says nothing. */
+  /**
+   * Milliseconds since 1970, to compare a date in `Retry-After` with when there is no `Date`. Without it such a
+   * date is ignored.
+   */
   readonly clock?: () => number;
 }
 
-/** Makes a sender. Errors of receivers, networks and requests are told in the outcome. */
+/** Creates a sender. Errors of receivers, networks and requests are reported in the outcome. */
 export function createSender(options: SenderOptions): Sender {
   const connections = createConnections(options, options.connectionsPerOrigin);
   const readTarget = rememberedTargets();

@@ -5,12 +5,14 @@ import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import { noteChanges } from '../../outbox/counts.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 
-/** What came of an attempt, ready to be written. */
+/** The result of an attempt, ready to be written. */
 export interface Result {
   readonly delivery: Pick<Leased, 'account' | 'endpoint' | 'event'>;
   readonly token: string;
   readonly succeeded: boolean;
-  /** Milliseconds to the next attempt of the schedule; null = this was the last one, or the receiver is gone. */
+  /**
+   * Milliseconds to the next attempt of the schedule; null = this was the last one, or the receiver answered 410.
+   */
   readonly retryMs: number | null;
   /** Not an attempt of the schedule: it was cut off when the worker stopped, and is due again at once. */
   readonly released: boolean;
@@ -28,9 +30,9 @@ export interface Result {
 }
 
 /**
- * Writes what came of attempts: the attempts, the log and the queue together, in one statement. Only rows that still
- * carry the lease of their attempt are written: otherwise somebody else owns them and the result is dropped. Returns
- * the results that counted.
+ * Writes the results of attempts: the attempts, the log and the queue together, in one statement. Only rows that
+ * still carry the lease of their attempt are written. If a row does not, another worker owns it, and the result is
+ * dropped. Returns the results that counted.
  */
 export async function settle(tx: Tx, results: readonly Result[]): Promise<Result[]> {
   const settled = await rows<{ place: number }>(
@@ -43,7 +45,8 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Result
             error_message text)) with ordinality as r),
         owned as materialized (
           select r.*, q.account_id, q.trigger, q.step,
-                 -- work of the schedule is pending; the rest is looked up, which is safe: who has the lease has the row
+                 -- for scheduled attempts the log says pending; for others it is looked up, which is safe, because
+                 -- holding the lease is holding the row
                  case when q.trigger = 'scheduled' then 'pending' else (
                    select b.status from deliveries b where b.account_id = q.account_id
                      and b.endpoint_id = q.endpoint_id and b.event_id = q.event_id) end as status_before,
@@ -99,7 +102,7 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Result
   return settled.map(({ place }) => results[place - 1] as Result);
 }
 
-// JSON for the statement. What is not so, or null, is left out: the statement is parsed for each attempt.
+// JSON for the statement. False and null are left out, because the statement is parsed for each attempt.
 function recordOf(result: Result): object {
   return {
     endpoint_id: result.delivery.endpoint,
@@ -121,19 +124,19 @@ function recordOf(result: Result): object {
   };
 }
 
-/** What attempts told about an endpoint since the last time. */
+/** What attempts said about an endpoint since the last note. */
 export interface EndpointNote {
   readonly account: AccountId;
   readonly endpoint: EndpointId;
   readonly succeeded: boolean;
   readonly failures: number;
-  /** What the lane is to become: twice as wide, half, or the same. */
+  /** What happens to the lane: it doubles, halves or stays. */
   readonly lane: 'grow' | 'shrink' | 'stay';
   /** Milliseconds to wait before the next attempt; 0 = none. */
   readonly waitMs: number;
 }
 
-/** An endpoint whose every attempt has failed for so long that it is to be disabled. */
+/** An endpoint to disable because every attempt has failed for too long. */
 export interface Hopeless {
   readonly account: AccountId;
   readonly endpoint: EndpointId;
@@ -146,7 +149,7 @@ export interface Patience {
   readonly failures: number;
 }
 
-/** Writes down what attempts told about their endpoints; returns those that `patience` is over with. */
+/** Writes what attempts said about their endpoints; returns those to disable. */
 export async function noteEndpoints(
   tx: Tx,
   notes: readonly EndpointNote[],
@@ -182,7 +185,7 @@ export async function noteEndpoints(
           returning s.*)
         select account_id as account, endpoint_id as endpoint from changed
         where failures >= ${patience.failures}
-          -- by the clock that cannot jump: a database whose clock does disables nothing
+          -- by the clock that cannot jump, so a jump of the database's clock disables nothing
           and failing_since <= ${slowClock} - ${patience.ms}::int8 * interval '1 millisecond'`,
     'note_endpoints',
   );

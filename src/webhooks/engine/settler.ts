@@ -12,11 +12,11 @@ interface SettlerOptions {
   readonly log: Logger;
   readonly leaseMs: number;
   disableEndpoint(tx: Tx, endpoint: Disabling): Promise<boolean>;
-  /** Called when a batch is written, or was given up: its leases are over. */
+  /** Called when a batch was written or given up: its leases are over. */
   onSettled(batch: readonly Finished[]): void;
 }
 
-/** Writes results in batches: whatever piled up while the batches before were under way. */
+/** Writes results in batches: everything that piled up while earlier batches were being written. */
 export interface Settler {
   add(finished: Finished): void;
   /** Results that are not written yet. */
@@ -26,13 +26,13 @@ export interface Settler {
 }
 
 const AT_ONCE = 200;
-/** The second begins only when a full batch waits: full batches are cheap. */
+/** The second writer begins only when a full batch is waiting: full batches are cheap. */
 const WRITERS = 2;
-/** Results of about the same moment go together. */
+/** Results that arrive at about the same moment are written together. */
 const GATHER_MS = 2;
 const AFTER_ERROR_MS = 200;
 
-/** Every attempt failed for five days, and at least twenty of them: nobody listens there any more. */
+/** Every attempt has failed for five days, and there were at least twenty. */
 const PATIENCE = { ms: 120 * 3_600_000, failures: 20 };
 
 /** Makes the settler of a worker. */
@@ -56,11 +56,11 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
         for (const endpoint of hopeless) await disable(endpoint);
       }
     } finally {
-      writing -= 1; // with the last look at the pile: whoever adds a result after it must begin a writer
+      writing -= 1; // in the same step as the last look at the pile, so that whoever adds a result later starts a writer
     }
   }
 
-  /** Writes a batch, again and again until it is written or its leases are over: then others own the rows. */
+  /** Writes a batch, again and again until it is written or its leases are over and others own the rows. */
   async function writeBatch(batch: typeof pile): Promise<Disabling[]> {
     for (;;) {
       try {
@@ -113,7 +113,7 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
   };
 }
 
-/** Returns the endpoints that nobody listens at any more. Without notes it is one statement. */
+/** Returns the endpoints to disable. Without notes this is one statement. */
 function writeAll(
   db: Database,
   batch: readonly Finished[],

@@ -15,7 +15,7 @@ function targetOf(url: string): Target | null {
   }
 }
 
-/** Remembers the latest URLs: reading one costs a tenth of an exchange. */
+/** Caches the latest URLs: parsing one costs a tenth of an exchange. */
 export function rememberedTargets(): typeof targetOf {
   const known = new Map<string, Target | null>();
   return (url) => {

@@ -1,15 +1,15 @@
 /**
- * Lets one thing at a time lease deliveries in this process: a claim counts what is under way by what is committed, and a
- * publish by what the process knows, so each must be over before the next begins.
+ * Lets only one thing at a time lease deliveries in this process. A claim counts what is in flight by what is
+ * committed, and a publish by what the process knows, so each must be over before the next begins.
  */
 export interface Turns {
-  /** Takes the turn; waits `patienceMs` for it at most, and never if 0. Returns whether it did. */
+  /** Takes the turn, waiting at most `patienceMs`, or not at all if 0. Returns whether it did. */
   take(patienceMs: number): Promise<boolean> | boolean;
-  /** Gives the turn on. */
+  /** Passes the turn on. */
   give(): void;
 }
 
-/** Makes turns; nobody has one. */
+/** Creates turns; nobody has one. */
 export function createTurns(): Turns {
   let isTaken = false;
   const waiting = new Set<() => void>();

@@ -1,21 +1,21 @@
 import sql from 'sql-template-tag';
 import { type Database, rows } from '../../db/connect.ts';
 
-/** The channel on which processes tell each other that deliveries were put into work. */
+/** The channel on which processes tell each other that deliveries were queued. */
 export const CHANNEL = 'payhook_deliveries';
 const AT_MOST_EVERY_MS = 10;
 
 /**
- * Tells the workers of other processes, after commits that put deliveries into work, to look for them: by a NOTIFY of
- * its own (inside the transaction it would queue all commits behind one lock), at most one per 10 ms. Returns what
- * sends the last one and ends it.
+ * Tells the workers of other processes to look for work after commits that queued deliveries. It sends a NOTIFY of
+ * its own, at most one per 10 ms: inside the transaction it would make all commits wait for one lock. Returns a
+ * function that sends the last one and stops.
  */
 export function createNotifier(db: Database): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<unknown> = Promise.resolve();
   const send = () => {
     timer = undefined;
-    // a lost hint costs a moment: the poll of every worker finds the work
+    // a lost hint costs a moment: every worker also polls
     sending = rows(db.reader, sql`select pg_notify(${CHANNEL}, '')`).catch(() => undefined);
   };
   const stop = db.onAnnounced(() => {

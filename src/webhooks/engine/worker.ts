@@ -32,18 +32,20 @@ export interface WorkerOptions {
   ): Promise<boolean>;
 }
 
-/** Delivers what is due until it is closed. Any number of them share the work of one database. */
+/** Delivers what is due until it is closed. Any number of workers share the work of one database. */
 export interface Worker {
   /** Looks for work now. */
   wake(): void;
-  /** Claims nothing more, waits for what is under way (10 s at most, then it is released), writes what came of it. */
+  /**
+   * Claims nothing more, waits for what is in flight (10 s at most, then it is released) and writes the results.
+   */
   close(): Promise<void>;
 }
 
 const CLAIM_AT_ONCE = 200;
-/** Results that wait to be written at most; more of them stop the claims. */
+/** The most results that may wait to be written; more of them stop the claims. */
 const UNWRITTEN = 400;
-/** Correctness rests on this poll; waking only makes it quicker. */
+/** Correctness rests on this poll; waking only makes it faster. */
 const POLL_MS = 500;
 const SWEEP_MS = 5000;
 const CLAIMS_TOLD_MS = 10_000;
@@ -52,7 +54,7 @@ const LEASES_PER_TIMEOUT = 2;
 /** Starts a worker. */
 export function createWorker(options: WorkerOptions): Worker {
   const { db, log, config } = options;
-  /** What to add to performance.now() for the database's clock. */
+  /** Add this to performance.now() for the database's clock. */
   let clockOffset = performance.timeOrigin;
   const leaseMs = config.timeoutMs * LEASES_PER_TIMEOUT;
   const now = () => performance.now() + clockOffset;
@@ -80,13 +82,13 @@ export function createWorker(options: WorkerOptions): Worker {
     if (!registration.isReady()) return POLL_MS;
     let pauseMs = POLL_MS;
     leasing.beginLook();
-    // from the cursor to the end, then once from the start: every endpoint was looked at
+    // from the cursor to the end, then once from the start, so that every endpoint is visited
     for (let rounds = cursor === null ? 1 : 2; rounds > 0 && !isOver(); ) {
       begin();
       const restMs = dispatch.restMs();
       if (restMs > 0) return restMs;
       const claimed = await leasing.claim(cursor);
-      if (claimed === null) return POLL_MS; // an attempt that ends wakes us
+      if (claimed === null) return POLL_MS; // the end of an attempt wakes us
       clockOffset = claimed.now - performance.now();
       if (claimed.waitMs !== null) pauseMs = Math.min(pauseMs, Math.max(1, claimed.waitMs));
       cursor = claimed.next;
@@ -129,7 +131,7 @@ export function createWorker(options: WorkerOptions): Worker {
   };
 }
 
-/** Makes what notes now and then that something was claimed, for `/readyz` of all servers. */
+/** Notes now and then that something was claimed, for `/readyz` of all servers. */
 function createTelling(db: Database): () => void {
   let toldAt = Number.NEGATIVE_INFINITY;
   return () => {

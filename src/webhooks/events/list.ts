@@ -30,7 +30,7 @@ export const publishedList: ListDefinition = {
   },
 };
 
-/** One page of what an account (UUID) published, that retention has left. */
+/** One page of the events an account (UUID) published, as far as retention has left them. */
 export function listPublished(
   db: Reader,
   account: AccountId,
@@ -46,7 +46,7 @@ export function listPublished(
   });
 }
 
-/** An event by its public id, with what became of it. Throws `resource_missing`, `insufficient_scope`. */
+/** An event by its public id, with its deliveries. Throws `resource_missing`, `insufficient_scope`. */
 export async function getPublished(db: Reader, asker: Asker, id: string): Promise<Json<PublishedEventWhole>> {
   const event = uuidOf('evt', id);
   const found =

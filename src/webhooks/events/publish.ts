@@ -13,24 +13,24 @@ import { type Taken, takeExternalIds } from './store.ts';
 export interface Publication {
   readonly account: AccountId;
   readonly body: NewEvent;
-  /** The body as it was read: its `data` is passed on as it came. */
+  /** The body as it was read: its `data` is passed on unchanged. */
   readonly json: StrictJson;
 }
 
-/** The event, as it is sent; the same again under the same `external_id` gives the one that was stored. */
+/** The event as it is sent. Publishing it again under the same `external_id` returns the stored one. */
 interface Published {
   readonly json: Json<Event>;
   readonly isNew: boolean;
 }
 
-// What an event has around its data: ids, time, and a type of 100 characters.
+// The bytes around the data: ids, time, and a type of 100 characters.
 const ENVELOPE_BYTES = 400;
-/** A body of no more bytes never makes a payload that is too large. */
+/** A body of at most this size never makes a payload that is too large. */
 export const SURELY_FITS_BYTES = MAX_PAYLOAD_BYTES - ENVELOPE_BYTES;
 
 /**
- * Publishes platforms' events, of whatever accounts; no two may have the account and the `external_id` in common. Tells
- * of each what was published, or why it is refused: `invalid_event_type`, `reserved_event_type`,
+ * Publishes platforms' events, of any accounts. No two may have both account and `external_id` in common. Returns
+ * for each the published event, or the reason why it is refused: `invalid_event_type`, `reserved_event_type`,
  * `duplicate_external_id`. Throws `payload_too_large`.
  */
 export async function publishPlatformEvents(
@@ -100,14 +100,14 @@ async function store(
   return publishForeign(tx, events);
 }
 
-/** The same for the same content: the order of keys makes no difference, every digit of a number does. */
+/** The same hash for the same content: the order of keys makes no difference, every digit of a number does. */
 function contentHash({ body: { type, data }, json }: Publication): Buffer {
   return createHash('sha256')
     .update(json.roundedNumbers.length > 0 ? json.canonical() : sortedJson([type, data]))
     .digest();
 }
 
-/** What hashes of content without such numbers were always made of: those that are stored still compare. */
+/** What is hashed of content without rounded numbers. It has always been this text, so stored hashes still compare. */
 function sortedJson(content: unknown): string {
   return JSON.stringify(content, (_, value: unknown) =>
     value !== null && typeof value === 'object' && !Array.isArray(value)

@@ -18,7 +18,7 @@ export const event = strict(
 );
 export type Event = Static<typeof event>;
 
-/** What an event of a platform's own is made of. */
+/** What a platform sends to publish an event. */
 export const newEvent = strict({
   type: Type.String({ minLength: 1, maxLength: 100, examples: ['order.created'] }),
   data: Type.Record(Type.String(), Type.Unknown(), { description: 'passed on unchanged' }),
@@ -49,7 +49,7 @@ const fields = {
 export const publishedEvent = strict(fields, { title: 'PublishedEvent' });
 export type PublishedEvent = Static<typeof publishedEvent>;
 
-/** Of each list of endpoints so many are told. */
+/** Each list of endpoints shows at most this many. */
 const MOST_TOLD = 100;
 
 const REASONS = ['made_later', 'not_addressed', 'not_subscribed', 'subscribed_later'] as const;
@@ -68,7 +68,7 @@ const notSent = strict(
   { title: 'NotSent' },
 );
 
-/** The same with what was sent, what became of it at each endpoint, and why it did not go to the others. */
+/** The record with its payload, its deliveries, and why it did not go to the other endpoints. */
 export const publishedEventWhole = strict(
   {
     ...fields,
@@ -114,7 +114,7 @@ const reason = `case
 const list = (records: Sql, order: Sql) =>
   sql`(select coalesce(json_agg(row_to_json(r)), '[]') from (${records} order by ${order} limit ${raw(String(MOST_TOLD))}) r)`;
 
-/** The same with the payload and the endpoints. */
+/** The record with payload and endpoints. */
 export const publishedRecordWhole = columnsOf(publishedEventWhole, {
   ...columns,
   payload: 'v.payload::json',

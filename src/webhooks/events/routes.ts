@@ -54,7 +54,7 @@ export const publish = batchRoute({
   ],
   unaudited: true,
   batch: {
-    // who is refused for its size is found out with nobody else in the transaction
+    // refuses a body that is too large here, while it shares a transaction with nobody
     aloneAbove: SURELY_FITS_BYTES,
     locks: ({ external_id: externalId }) => externalId ?? null,
     handle: async (tx, publications) => {

@@ -12,7 +12,7 @@ interface Wanted {
   readonly hash: Buffer;
 }
 
-/** It is taken for a new event (its UUID), or what was published under it before. */
+/** It is taken for a new event (its UUID), or it stands for an earlier one. */
 export type Taken =
   | { readonly id: string; readonly earlier?: undefined }
   | { readonly id?: undefined; readonly earlier: Earlier };
@@ -24,8 +24,9 @@ interface Earlier {
 }
 
 /**
- * Takes `external_id`s for events that are about to be stored, no two of them the same; each is free unless an event
- * stands for it, as it is again once that event was dropped. A twin under way is waited for. Results in their order.
+ * Takes `external_id`s, no two of them the same, for events about to be stored. Each is free unless an event has
+ * it; it becomes free when that event is dropped. Waits for a transaction that is taking the same one. Results are
+ * in the order of the input.
  */
 export async function takeExternalIds(tx: Tx, wanted: readonly Wanted[]): Promise<Taken[]> {
   const taken = new Map<Wanted, Taken>();
@@ -39,7 +40,7 @@ export async function takeExternalIds(tx: Tx, wanted: readonly Wanted[]): Promis
         const id = await takeOver(tx, one, found.event);
         if (id !== null) taken.set(one, { id });
       }
-    } // what is left went meanwhile, or a twin was quicker
+    } // the rest was dropped meanwhile, or another transaction was quicker
   }
   return wanted.map((one) => taken.get(one) as Taken);
 }
@@ -49,7 +50,7 @@ const asked = (wanted: readonly Wanted[]) => sql`
     ${wanted.map(({ hash }) => hash)}::bytea[])
     with ordinality as asked (account_id, external_id, request_hash, place)`;
 
-/** In the order of the keys, so that two who take several do not wait for each other in a circle. */
+/** In the order of the keys, so that two transactions that take several cannot deadlock. */
 async function takeFree(tx: Tx, wanted: readonly Wanted[]): Promise<Map<Wanted, string>> {
   const found = await rows<{ place: bigint; id: string }>(
     tx,
@@ -83,7 +84,7 @@ async function findTaken(tx: Tx, wanted: readonly Wanted[]): Promise<Map<Wanted,
   return new Map(found.map(({ place, ...one }) => [wanted[Number(place) - 1] as Wanted, one]));
 }
 
-/** Takes it from an event that was dropped; null when somebody else did. */
+/** Takes the key of an event that was dropped; null when another transaction did. */
 async function takeOver(
   tx: Tx,
   { account, externalId, hash }: Wanted,

@@ -20,7 +20,7 @@ import { answeredSo, byAnswer, byExternalId, byType, WALKED } from './filters.ts
 import { endpointJoin, record, type WebhookEvent } from './record.ts';
 
 const filters: Readonly<Record<string, Filter>> = {
-  // a status is no condition on rows: each has a path of its own
+  // a status is not a condition on rows: each has a query of its own
   status: oneOf(['pending', 'delivered', 'failed', 'held'], () => sql`true`),
   type: byType('d.type'),
   event_id: opaqueId('evt', 'd.event_id'),
@@ -79,7 +79,7 @@ function pathsOf(scope: Scope, list: ListQuery): Paths {
   return WALKED.some((name) => list.given.has(name)) ? walked(scope, kind, list) : counted(scope, kind, list);
 }
 
-/** By sums of minutes, hours and weeks: any page costs what the first one costs, and so does the total. */
+/** By the sums of minutes, hours and weeks: any page, and the total, costs what the first page costs. */
 function counted(scope: Scope, kind: Kind, list: ListQuery): Paths {
   const isFailed = kind === 'failed';
   const { ctes, total, rows } = countedPage(
@@ -94,7 +94,7 @@ function counted(scope: Scope, kind: Kind, list: ListQuery): Paths {
     {
       isDescending: list.sort.startsWith('-'),
       offset: offsetOf(list),
-      // one more tells whether there is a next page
+      // one more row tells whether there is a next page
       limit: list.perPage + 1,
       after: placeOf(list),
     },
@@ -102,7 +102,7 @@ function counted(scope: Scope, kind: Kind, list: ListQuery): Paths {
   return { ctes: isFailed ? sql`${over(scope)}, ${ctes}` : ctes, total, find: () => rows };
 }
 
-/** The place of a cursor in the log; its endpoint is missing where the log is of one. */
+/** The place of a cursor in the log; without an endpoint when the log is of one. */
 function placeOf({ after }: ListQuery): { event: string; endpoint: string | null } | null {
   const [event, endpoint = null] = after?.key ?? [];
   return event === undefined ? null : { event: event ?? '', endpoint };
@@ -113,7 +113,7 @@ function walked(scope: Scope, kind: Kind, list: ListQuery): Paths {
   const { condition, showsEnded } = answeredSo(list);
   const always = join([...list.conditions, isKept(sql`d.event_id`)], ' and ');
   const asked = condition === null ? always : sql`${always} and ${condition}`;
-  // what waits at a deleted endpoint shows an error that is not written yet
+  // rows that wait at a deleted endpoint show an error that is not written yet
   const [ended, ctes] = showsEnded
     ? [kind === 'delivered' ? sql`false` : always, { ctes: over(scope) }]
     : [asked, kind === 'failed' ? { ctes: over(scope) } : {}];
@@ -131,7 +131,7 @@ function walked(scope: Scope, kind: Kind, list: ListQuery): Paths {
 const ofScope = ({ account, endpoint }: Scope) =>
   sql`d.account_id = ${account} ${endpoint === undefined ? empty : sql`and d.endpoint_id = ${endpoint}`}`;
 
-// Statuses are literals: as parameters they could not use the indexes of rare ones.
+// Statuses are literals, because parameters could not use the indexes of rare ones.
 function rowsOf(scope: Scope, kind: Kind, condition: Sql, ended = condition): Sql {
   const rows = sql`select d.* from deliveries d where ${ofScope(scope)} and ${condition}`;
   if (kind === 'delivered') return sql`${rows} and d.status = 'delivered'`;
@@ -150,13 +150,16 @@ const over = ({ account, endpoint }: Scope) => sql`
     where e.account_id = ${account} ${endpoint === undefined ? empty : sql`and e.id = ${endpoint}`}
       and e.deleted_at is not null and d.status = 'pending')`;
 
-/** The log of a row of the queue. Its limit keeps the planner from joining the whole log. */
+/** The log row of a queue row. The limit keeps the planner from joining the whole log. */
 const logOf = (queued: Sql) => sql`
   select * from deliveries l
   where l.account_id = ${queued}.account_id and l.endpoint_id = ${queued}.endpoint_id
     and l.event_id = ${queued}.event_id limit 1`;
 
-/** By the queue, which is small beside the log. What is in it by hand may have been delivered, or have failed, before. */
+/**
+ * From the queue, which is small compared to the log. A row queued by hand may have been delivered or failed
+ * before.
+ */
 function waiting(scope: Scope, status: 'pending' | 'held', list: ListQuery): Paths {
   const { condition } = answeredSo(list);
   const queued = WALKED.some((name) => list.given.has(name))

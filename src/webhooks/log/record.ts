@@ -70,17 +70,17 @@ export const webhookEventWithAttempts = strict(
 );
 export type WebhookEventWithAttempts = Static<typeof webhookEventWithAttempts>;
 
-// An endpoint that is disabled holds what waits for it; a deleted one has ended it, though workers write that later.
+// A disabled endpoint holds what waits for it. A deleted one has ended it, though workers write that later.
 const isHeld = '(e.disabled_at is not null and e.deleted_at is null)';
 const isOver = "(d.status = 'pending' and e.deleted_at is not null)";
-/** What the columns need beside `deliveries d`. */
+/** What the columns need besides `deliveries d`. */
 export const endpointJoin = sql`join webhook_endpoints e on e.account_id = d.account_id and e.id = d.endpoint_id
   left join endpoint_state s on s.account_id = d.account_id and s.endpoint_id = d.endpoint_id`;
 // not before the endpoint may be sent to again
 const nextAttempt =
   "greatest(d.next_attempt_at, case when s.may_start_at > now() + interval '1 second' then s.may_start_at end)";
 
-/** A delivery as people see its status, over `deliveries d` and its endpoint `e`. */
+/** The status of a delivery as it is shown, over `deliveries d` and its endpoint `e`. */
 export const shownStatus = `case when ${isOver} then 'failed' when d.status = 'pending' and ${isHeld} then 'held' else d.status end`;
 
 const columns = {
@@ -117,14 +117,14 @@ const attemptColumns = columnsOf(attempt, {
   error_message: 'a.error_message',
 });
 
-/** The same with the URL that the endpoint has now. */
+/** The record with the current URL of the endpoint. */
 export const webhookEventAt = strict(
   { url: Type.String({ description: 'of the endpoint now' }), ...fields },
   { title: 'WebhookEventAt' },
 );
 export const recordWithUrl = columnsOf(webhookEventAt, { url: 'e.url', ...columns });
 
-/** The same with the payload and the attempts. */
+/** The record with payload and attempts. */
 export const recordWithAttempts = columnsOf(webhookEventWithAttempts, {
   ...columns,
   payload: '(select v.payload::json from events v where v.account_id = d.account_id and v.id = d.event_id)',

@@ -61,7 +61,7 @@ export async function getDeliveryWhole(
 }
 
 /**
- * What a credential may not read as a record, it may not read as an event, nor have sent somewhere. Throws
+ * A credential that may not read a record may not read an event about it, nor have it sent somewhere. Throws
  * `insufficient_scope`.
  */
 export function checkScopes({ scopes }: Asker, type: string): void {
@@ -73,7 +73,7 @@ export function checkScopes({ scopes }: Asker, type: string): void {
 
 /**
  * Sends an event again, now, with the same `webhook-id`. Success makes it `delivered`; after a failure the earlier
- * status and the rest of the schedule stand. Throws `resource_missing`, `insufficient_scope`, `endpoint_disabled`,
+ * status and the rest of the schedule stay. Throws `resource_missing`, `insufficient_scope`, `endpoint_disabled`,
  * `endpoint_deleted`.
  */
 export async function retryDelivery(

@@ -12,7 +12,7 @@ import {
   type WebhookEventWithAttempts,
 } from './record.ts';
 
-/** Whether the account has or had the endpoint (UUID): the log of a deleted one stays readable. */
+/** Whether the account has or had the endpoint (UUID): the log of a deleted one can still be read. */
 export async function hadEndpoint(db: Reader, account: AccountId, endpoint: EndpointId): Promise<boolean> {
   const found = await maybeRow(
     db,
@@ -48,7 +48,10 @@ export function readDeliveryWhole(
   );
 }
 
-/** What a retry decides by: the type, and whether the endpoint takes deliveries. Its row is locked: disabling waits. */
+/**
+ * What a retry needs to know: the type, and whether the endpoint takes deliveries. Its row is locked, so disabling
+ * waits.
+ */
 export function lockDelivery(
   tx: Tx,
   account: AccountId,

@@ -7,7 +7,7 @@ const STATUSES = ['failed', 'pending', 'delivered'] as const;
 
 const status = Type.Enum([...STATUSES], { title: 'RecoveredStatus' });
 
-/** What a recovery sends again, as it was applied. */
+/** What a recovery sends again, with defaults filled in. */
 const filters = strict({
   since: timestamp,
   until: timestamp,
@@ -66,7 +66,7 @@ export const record = columnsOf(webhookRecovery, {
 });
 export const endpointJoin = sql`join webhook_endpoints e on e.account_id = r.account_id and e.id = r.endpoint_id`;
 
-/** What is to be sent again, as it is asked for. */
+/** What is to be sent again, as it was requested. */
 export const recoveryRequest = strict({
   since: Type.String({
     minLength: 1,

@@ -32,7 +32,7 @@ function placeOf(ids: { id: string; recovery_id: string }): Place {
   return { endpoint, recovery };
 }
 
-/** The record of a recovery, of one that is over too. Throws `resource_missing`. */
+/** The record of a recovery, including one that is over. Throws `resource_missing`. */
 export async function getRecovery(
   db: Reader,
   account: AccountId,
@@ -44,8 +44,8 @@ export async function getRecovery(
 }
 
 /**
- * Stores a job that sends events of an endpoint again, those that match when the job comes to them; workers carry it
- * out. Throws `insufficient_scope`, `resource_missing`, `endpoint_deleted`, `endpoint_disabled`, `recovery_in_progress`
+ * Stores a recovery, which workers run. It sends the events of an endpoint again that match when it comes to them.
+ * Throws `insufficient_scope`, `resource_missing`, `endpoint_deleted`, `endpoint_disabled`, `recovery_in_progress`
  * (with Location), `invalid_body`, `invalid_event_type`.
  */
 export async function createRecovery(
@@ -56,7 +56,7 @@ export async function createRecovery(
 ): Promise<Json<WebhookRecovery>> {
   const { account } = principal;
   const endpoint = endpointUuid(id);
-  // what a credential may not read, it may not have sent somewhere
+  // a credential may not have sent what it may not read
   checkSubscription(principal, input.types ?? null);
   const target = await lockTarget(tx, account, endpoint);
   if (target === null) throw missingEndpoint();
@@ -104,7 +104,7 @@ function filtersOf(
   zone: string,
 ): Filters {
   const from = parseInstantOrDay(since, zone)?.from ?? refuseTime('since');
-  // what has not happened yet is not sent again
+  // events of the future are not sent again
   const to = Math.min(until === undefined ? Infinity : endOf(until, zone), parseInstant(now) ?? 0);
   if (from >= to) {
     throw fail('invalid_body', 'since must be before until, and until is now at the latest');

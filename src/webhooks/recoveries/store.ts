@@ -60,7 +60,10 @@ export function readRecovery(
   );
 }
 
-/** What a recovery decides by, with the time. The endpoint's row is locked: changes of it and twins wait. */
+/**
+ * What a recovery needs to know, with the time. The endpoint's row is locked, so changes of it and other recoveries
+ * wait.
+ */
 export function lockTarget(
   tx: Tx,
   account: AccountId,
@@ -73,7 +76,7 @@ export function lockTarget(
   );
 }
 
-/** The recovery (UUID) of an endpoint that is not over, or null. */
+/** The open recovery (UUID) of an endpoint, or null. */
 export async function openRecovery(
   tx: Tx,
   account: AccountId,
@@ -96,7 +99,7 @@ export interface Filters {
   readonly types: readonly string[] | null;
 }
 
-/** Stores a recovery that nobody has begun; returns its UUID. */
+/** Stores a recovery that no worker has started; returns its UUID. */
 export async function insertRecovery(
   tx: Tx,
   account: AccountId,
@@ -112,7 +115,7 @@ export async function insertRecovery(
   return id;
 }
 
-/** Cancels a recovery; false when there is none or it is over. A slice under way is waited for. */
+/** Cancels a recovery; false when there is none or it is over. Waits for a slice in progress. */
 export async function markCancelled(
   tx: Tx,
   account: AccountId,

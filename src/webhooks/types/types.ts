@@ -3,12 +3,12 @@ import { covers } from '../../outbox/subscriptions.ts';
 
 const OWN_TYPES = Object.keys(EVENT_TYPES);
 
-/** What the names of our own types begin with: nobody else publishes under them. */
+/** The prefixes of our own event types: nobody else may publish under them. */
 export const OWN_PREFIXES: readonly string[] = [
   ...new Set(OWN_TYPES.map((type) => type.slice(0, type.indexOf('.') + 1))),
 ];
 
-// Types whose data a credential needs the scope `affiliates` for.
+// A credential needs the scope `affiliates` to read the data of these types.
 const AFFILIATE_PREFIXES = ['payout.', 'commission.', 'commissions.', 'affiliate.'] as const;
 
 const MAX_LENGTH = 100;
@@ -20,7 +20,7 @@ export function isEventType(text: string): boolean {
   return text.length <= MAX_LENGTH && NAME.test(text);
 }
 
-/** Our own prefix that a name begins with, in whatever case: a receiver may ignore it. */
+/** The prefix of ours that a name begins with, ignoring case, because a receiver may ignore it. */
 export function ownPrefixOf(text: string): string | undefined {
   return OWN_PREFIXES.find((own) => text.toLowerCase().startsWith(own));
 }
@@ -42,7 +42,7 @@ export function subscriptionProblem(text: string): string | null {
   return `there is no event type ${text}; under ${prefix} there are ${known.join(', ')}, and ${prefix}* for all of them`;
 }
 
-/** Whether an endpoint with these `event_types` can get records that the scope `affiliates` guards. */
+/** Whether an endpoint with these `event_types` can get records that require the scope `affiliates`. */
 export function needsAffiliates(eventTypes: readonly string[] | null): boolean {
   if (eventTypes === null) return true;
   return eventTypes.some((entry) =>
