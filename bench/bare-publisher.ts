@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import pg from 'pg';
 import { Pool } from 'undici';
-import { sign } from '../src/webhooks/engine/sign.ts';
+import { signersOf } from '../src/webhooks/signing/schemes.ts';
 
 interface Settings {
   readonly connection: pg.PoolConfig;
@@ -16,7 +16,10 @@ interface Settings {
 const { connection, url, connections } = JSON.parse(process.env.BARE ?? '{}') as Settings;
 const database = new pg.Pool({ ...connection, max: 10 });
 const receiver = new Pool(url, { connections, pipelining: 1 });
-const keys = [Buffer.alloc(32, 7)];
+const [signer] = signersOf({
+  signing: null,
+  secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+}).signers;
 const insert = { name: 'insert', text: 'insert into bare_events (payload) values ($1)' };
 let next = 0;
 
@@ -32,7 +35,7 @@ async function send(body: string): Promise<void> {
       'user-agent': 'Payhook/2.0 (webhooks)',
       'webhook-id': id,
       'webhook-timestamp': String(timestamp),
-      'webhook-signature': sign(keys, id, timestamp, body),
+      'webhook-signature': signer!.valueOf({ id, timestamp, body, url }),
     },
     body,
   });

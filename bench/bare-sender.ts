@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
-import { sign } from '../src/webhooks/engine/sign.ts';
+import { signersOf } from '../src/webhooks/signing/schemes.ts';
 
 interface Settings {
   readonly file: string;
@@ -16,7 +16,10 @@ interface Settings {
 const { file, url, endpoints, connections } = JSON.parse(process.env.BARE ?? '{}') as Settings;
 const payloads = readFileSync(file, 'utf8').trimEnd().split('\n');
 const pool = new Pool(url, { connections, pipelining: 1 });
-const keys = [Buffer.alloc(32, 7)];
+const [signer] = signersOf({
+  signing: null,
+  secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+}).signers;
 let next = 0;
 
 async function sendSome(): Promise<void> {
@@ -34,7 +37,7 @@ async function sendSome(): Promise<void> {
         'user-agent': 'Payhook/2.0 (webhooks)',
         'webhook-id': id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': sign(keys, id, timestamp, body),
+        'webhook-signature': signer!.valueOf({ id, timestamp, body, url }),
       },
       body,
     });

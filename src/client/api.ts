@@ -301,6 +301,65 @@ export interface ChangeWebhookEndpointBody {
   /** attempts per second; null = no limit */
   readonly rate_limit?: number | null | undefined;
   /**
+   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
+   * them verify with what they have. custom: as `custom_signing` says
+   */
+  readonly signing?: SigningScheme | undefined;
+  /** with `signing: custom`, and only then */
+  readonly custom_signing?:
+    | {
+        /** the header of the signature */
+        readonly header: string;
+        /** what is signed: {body}, and {id}, {timestamp} and {url} where they belong */
+        readonly content: string;
+        /** what the header says: {signature}, and {timestamp} and {id} where they belong; default {signature} */
+        readonly value?: string | undefined;
+        readonly encoding: SignatureEncoding;
+        /** of the HMAC */
+        readonly algorithm?: SignatureAlgorithm | undefined;
+        /** what new secrets begin with; it is part of the key */
+        readonly secret_prefix?: string | undefined;
+      }
+    | null
+    | undefined;
+  /** one that a receiver has already; left out, the one there is stays, or a new one is made */
+  readonly secret?: string | undefined;
+  /**
+   * sent beside the first until `expires_at`; what it leaves out is that of the signature before the change.
+   * Left out in a change of scheme or secret: the one before, for a day. null = none
+   */
+  readonly second_signature?:
+    | {
+        /**
+         * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
+         * them verify with what they have. custom: as `custom_signing` says
+         */
+        readonly signing?: SigningScheme | undefined;
+        /** with `signing: custom`, and only then */
+        readonly custom_signing?:
+          | {
+              /** the header of the signature */
+              readonly header: string;
+              /** what is signed: {body}, and {id}, {timestamp} and {url} where they belong */
+              readonly content: string;
+              /** what the header says: {signature}, and {timestamp} and {id} where they belong; default {signature} */
+              readonly value?: string | undefined;
+              readonly encoding: SignatureEncoding;
+              /** of the HMAC */
+              readonly algorithm?: SignatureAlgorithm | undefined;
+              /** what new secrets begin with; it is part of the key */
+              readonly secret_prefix?: string | undefined;
+            }
+          | null
+          | undefined;
+        /** one that a receiver has already; left out, the one there is stays, or a new one is made */
+        readonly secret?: string | undefined;
+        /** an RFC 3339 instant, at most 90 days ahead */
+        readonly expires_at: string;
+      }
+    | null
+    | undefined;
+  /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them
    */
@@ -753,11 +812,84 @@ export interface CreateWebhookEndpointBody {
   /** attempts per second; null = no limit */
   readonly rate_limit?: number | null | undefined;
   /**
+   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
+   * them verify with what they have. custom: as `custom_signing` says
+   */
+  readonly signing?: SigningScheme | undefined;
+  /** with `signing: custom`, and only then */
+  readonly custom_signing?:
+    | {
+        /** the header of the signature */
+        readonly header: string;
+        /** what is signed: {body}, and {id}, {timestamp} and {url} where they belong */
+        readonly content: string;
+        /** what the header says: {signature}, and {timestamp} and {id} where they belong; default {signature} */
+        readonly value?: string | undefined;
+        readonly encoding: SignatureEncoding;
+        /** of the HMAC */
+        readonly algorithm?: SignatureAlgorithm | undefined;
+        /** what new secrets begin with; it is part of the key */
+        readonly secret_prefix?: string | undefined;
+      }
+    | null
+    | undefined;
+  /** one that a receiver has already; left out, the one there is stays, or a new one is made */
+  readonly secret?: string | undefined;
+  /**
+   * sent beside the first until `expires_at`; what it leaves out is that of the signature before the change.
+   * Left out in a change of scheme or secret: the one before, for a day. null = none
+   */
+  readonly second_signature?:
+    | {
+        /**
+         * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
+         * them verify with what they have. custom: as `custom_signing` says
+         */
+        readonly signing?: SigningScheme | undefined;
+        /** with `signing: custom`, and only then */
+        readonly custom_signing?:
+          | {
+              /** the header of the signature */
+              readonly header: string;
+              /** what is signed: {body}, and {id}, {timestamp} and {url} where they belong */
+              readonly content: string;
+              /** what the header says: {signature}, and {timestamp} and {id} where they belong; default {signature} */
+              readonly value?: string | undefined;
+              readonly encoding: SignatureEncoding;
+              /** of the HMAC */
+              readonly algorithm?: SignatureAlgorithm | undefined;
+              /** what new secrets begin with; it is part of the key */
+              readonly secret_prefix?: string | undefined;
+            }
+          | null
+          | undefined;
+        /** one that a receiver has already; left out, the one there is stays, or a new one is made */
+        readonly secret?: string | undefined;
+        /** an RFC 3339 instant, at most 90 days ahead */
+        readonly expires_at: string;
+      }
+    | null
+    | undefined;
+  /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them
    */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly status?: EndpointStatus | undefined;
+}
+
+export interface CustomSigning {
+  /** the header of the signature, in lower case */
+  readonly header: string;
+  /** what is signed: {body}, and {id}, {timestamp} and {url} where they belong */
+  readonly content: string;
+  /** what the header says: {signature}, and {timestamp} and {id} where they belong */
+  readonly value: string;
+  readonly encoding: SignatureEncoding;
+  /** of the HMAC */
+  readonly algorithm: SignatureAlgorithm;
+  /** what new secrets begin with; it is part of the key */
+  readonly secret_prefix: string;
 }
 
 /** at how many endpoints it has which status; all 0: it went nowhere */
@@ -1179,6 +1311,13 @@ export interface NewWebhookEndpoint {
   /** names of your own headers; their values are never shown */
   readonly headers: readonly string[];
   /**
+   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
+   * them verify with what they have. custom: as `custom_signing` says
+   */
+  readonly signing: SigningScheme;
+  readonly custom_signing: CustomSigning | null;
+  readonly second_signature: SecondSignature | null;
+  /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them
    */
@@ -1187,7 +1326,7 @@ export interface NewWebhookEndpoint {
   readonly last_success_at: Timestamp | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
-  /** signs what is sent (Standard Webhooks); null when a stored answer is replayed */
+  /** signs what is sent; null when a stored answer is replayed */
   readonly secret: string | null;
 }
 
@@ -1990,6 +2129,8 @@ export type Role = 'owner' | 'member' | 'viewer';
 
 export interface RotateWebhookEndpointSecretBody {
   readonly overlap_seconds?: number | undefined;
+  /** one that a receiver has already; left out, the one there is stays, or a new one is made */
+  readonly secret?: string | undefined;
 }
 
 export type Scope =
@@ -2010,6 +2151,17 @@ export type Scope =
   | 'analytics'
   | 'reports';
 
+/** sent beside the first until then */
+export interface SecondSignature {
+  /**
+   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
+   * them verify with what they have. custom: as `custom_signing` says
+   */
+  readonly signing: SigningScheme;
+  readonly custom_signing: CustomSigning | null;
+  readonly expires_at: Timestamp;
+}
+
 export interface Session {
   readonly id: string;
   readonly object: 'session';
@@ -2023,6 +2175,12 @@ export interface Session {
   /** when it ends if it is not used before */
   readonly expires_at: Timestamp;
 }
+
+export type SignatureAlgorithm = 'sha256' | 'sha512' | 'sha1';
+
+export type SignatureEncoding = 'hex' | 'base64';
+
+export type SigningScheme = 'standard' | 'stripe' | 'github' | 'shopify' | 'custom';
 
 export interface System {
   readonly object: 'system';
@@ -2134,6 +2292,13 @@ export interface WebhookEndpoint {
   /** names of your own headers; their values are never shown */
   readonly headers: readonly string[];
   /**
+   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
+   * them verify with what they have. custom: as `custom_signing` says
+   */
+  readonly signing: SigningScheme;
+  readonly custom_signing: CustomSigning | null;
+  readonly second_signature: SecondSignature | null;
+  /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them
    */
@@ -2156,9 +2321,9 @@ export interface WebhookEndpointDisabledEvent {
 
 export interface WebhookEndpointSecret {
   readonly object: 'webhook_endpoint_secret';
-  /** signs what is sent (Standard Webhooks); null when a stored answer is replayed */
+  /** signs what is sent; null when a stored answer is replayed */
   readonly secret: string | null;
-  /** until then deliveries carry the signature of the secret before this one too */
+  /** until then the second signature is sent: that of the secret before this one, or one that was given */
   readonly previous_secret_expires_at: Timestamp | null;
 }
 
@@ -3346,7 +3511,8 @@ export interface Operations {
    * Change, enable or disable a webhook endpoint. Events are held while the endpoint is disabled. When it is
    * enabled again, all held events are sent, with a new schedule. Header values stay with the origin they were
    * given for. A URL with another scheme, host or port drops them unless the same request sends them again;
-   * `Payhook-Dropped-Headers` names what was dropped.
+   * `Payhook-Dropped-Headers` names what was dropped. After a change of `signing` or `secret` the signature
+   * before is sent too, for a day or as `second_signature` says.
    */
   readonly changeWebhookEndpoint: {
     readonly path: [id: string];
@@ -3367,7 +3533,11 @@ export interface Operations {
     readonly path: [id: string];
     readonly result: WebhookEndpointSecret;
   };
-  /** Make a new secret. Deliveries carry the signatures of both for a day, or as long as `overlap_seconds` says. */
+  /**
+   * Make a new secret. Deliveries carry the signatures of both for a day, or as long as `overlap_seconds` says.
+   * With github, shopify and custom, whose header takes one signature alone, it is that of the secret before
+   * until then.
+   */
   readonly rotateWebhookEndpointSecret: {
     readonly path: [id: string];
     readonly body?: RotateWebhookEndpointSecretBody;

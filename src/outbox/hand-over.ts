@@ -13,8 +13,9 @@ export interface Leased {
   readonly url: string;
   /** The machine whose loopback the operator allowed for this URL; null = the usual rules apply. */
   readonly localMachine: string | null;
-  /** Sealed. Two while a rotation overlaps, otherwise one. */
-  readonly secrets: readonly Buffer[];
+  readonly signature: SealedSignature;
+  /** Sent beside the first until it ends; null = none. */
+  readonly secondSignature: SealedSignature | null;
   readonly headerNames: readonly string[];
   /** Sealed JSON array in the order of the names; null = no headers. */
   readonly headerValues: Buffer | null;
@@ -25,6 +26,14 @@ export interface Leased {
   readonly successIsOld: boolean;
 }
 
+/** How a request is signed. */
+export interface SealedSignature {
+  /** The scheme as JSON; null = Standard Webhooks. */
+  readonly signing: string | null;
+  /** Sealed. */
+  readonly secret: Buffer;
+}
+
 /** The columns that both ways to a lease return: a claim, and a publish that leases at once. */
 export interface LeasedRow {
   account_id: AccountId;
@@ -32,7 +41,9 @@ export interface LeasedRow {
   event_id: EventId;
   url: string;
   local_machine: string | null;
+  signing: string | null;
   secret: Buffer;
+  previous_signing: string | null;
   previous_secret: Buffer | null;
   header_names: string[];
   header_values: Buffer | null;
@@ -52,7 +63,8 @@ export function leasedOf(row: LeasedRow, rest: Pick<Leased, 'payload' | 'trigger
     step: rest.step,
     url: row.url,
     localMachine: row.local_machine,
-    secrets: row.previous_secret ? [row.secret, row.previous_secret] : [row.secret],
+    signature: { signing: row.signing, secret: row.secret },
+    secondSignature: row.previous_secret && { signing: row.previous_signing, secret: row.previous_secret },
     headerNames: row.header_names,
     headerValues: row.header_values,
     lane: row.lane,

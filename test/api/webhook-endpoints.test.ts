@@ -67,6 +67,9 @@ describe('an endpoint', () => {
       disabled_at: null,
       rate_limit: null,
       headers: [],
+      signing: 'standard',
+      custom_signing: null,
+      second_signature: null,
       metadata: {},
       paused_until: null,
       first_failure_at: null,
@@ -180,7 +183,7 @@ describe('an endpoint', () => {
     });
   });
 
-  test.each(['secret', 'id', 'disabled_reason', 'created_at', 'failures', 'eventTypes'])(
+  test.each(['secrets', 'id', 'disabled_reason', 'created_at', 'failures', 'eventTypes'])(
     'has no field %s to set',
     async (name) => {
       const { id } = await create();

@@ -146,8 +146,34 @@ test('webhooks change changes what is named, and says which headers went with th
   });
 });
 
+test('webhooks change --signing moves an endpoint to the scheme of another, with the one before beside it', async () => {
+  const url = 'https://shop.example.com/signed';
+  const made = await ask('webhooks', 'create', url);
+  const moved = await run('webhooks', 'change', url, '--signing', 'github');
+  expect(moved).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/Signed as +github, and standard until /),
+  });
+  const own = '{"header":"x-sign","content":"{body}","encoding":"hex"}';
+  const custom = await ask(
+    ...['webhooks', 'change', url, '--signing', 'custom', '--custom-signing', own, '--second-until', 'none'],
+    ...['--secret', 'the-secret-of-before'],
+  );
+  expect(custom).toMatchObject({
+    signing: 'custom',
+    custom_signing: { header: 'x-sign', value: '{signature}', algorithm: 'sha256' },
+    second_signature: null,
+  });
+  const secret = await run('webhooks', 'secret', made.id);
+  expect(secret.stdout).toBe('the-secret-of-before\n');
+  const rotated = await run('webhooks', 'rotate-secret', url, '--secret', 'and-the-one-after-it');
+  expect(rotated).toMatchObject({ code: 0, stdout: 'and-the-one-after-it\n' });
+});
+
 test.each([
   [[], 2, 'say what to change: --url, --types,'],
+  [['--signing', 'paddle'], 1, 'signing must be one of standard, stripe'],
+  [['--custom-signing', '{'], 2, '--custom-signing is not JSON'],
   [['--rate-limit', '0'], 2, '--rate-limit must be a whole number from 1 to 10000'],
   [['--header', 'x-shop'], 2, '--header must look like name:value, not x-shop'],
   [['--url', 'ftp://shop.example.com'], 1, 'url'],

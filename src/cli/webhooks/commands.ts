@@ -161,19 +161,20 @@ function addSecrets(webhooks: Command, cli: Cli): void {
     .description('make a new secret and print it; the old one also signs for a day')
     .argument('<endpoint>', ENDPOINT_HELP)
     .option('--overlap <seconds>', 'how long the old secret also signs; 0 if it has leaked, at most 7 days')
+    .option('--secret <secret>', 'a secret to take over; left out, a new one is made')
     .option('--json', 'print the secret (WebhookEndpointSecret)')
     .addHelpText(
       'after',
       '\nExample:\n  $ payhook webhooks rotate-secret https://shop.example.com/payhook --overlap 3600\n',
     )
-    .action((reference: string, { overlap }: { overlap?: string }) =>
+    .action((reference: string, { overlap, secret: given }: { overlap?: string; secret?: string }) =>
       cli.run(() => {
         const seconds =
           overlap === undefined
             ? undefined
             : readInteger('--overlap', overlap, { from: 0, to: LONGEST_OVERLAP });
         return secret(cli, reference, (client, id) =>
-          client.webhookEndpoints.rotateSecret(id, { overlap_seconds: seconds }),
+          client.webhookEndpoints.rotateSecret(id, { overlap_seconds: seconds, secret: given }),
         );
       }),
     );

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ChangeWebhookEndpointBody, WebhookEndpoint } from '../../client/client.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
+import { readJsonOption } from '../command/json-option.ts';
 import { type MetadataOption, readMetadata, withMetadata } from '../command/metadata.ts';
 import { readInteger } from '../command/numbers.ts';
 import { collect, readPairs } from '../command/pairs.ts';
@@ -15,10 +16,14 @@ export interface EndpointFields extends MetadataOption {
   readonly description?: string;
   readonly header?: readonly string[];
   readonly rateLimit?: string;
+  readonly signing?: string;
+  readonly customSigning?: string;
+  readonly secret?: string;
 }
 
 interface ChangeOptions extends EndpointFields {
   readonly url?: string;
+  readonly secondUntil?: string;
 }
 
 const HIGHEST_RATE = 10_000;
@@ -26,11 +31,12 @@ const HIGHEST_RATE = 10_000;
 const HELP = `
 --types, --metadata and --description replace what was there; of the headers only those named change, and one without a value
 is taken away. Header values stay with the origin they were given for: with a URL of another one they are dropped unless
-they are given again.
+they are given again. With --signing or --secret the signature before is sent too, for a day or --second-until.
 
 Examples:
   $ payhook webhooks change https://shop.example.com/payhook --types 'payout.*,affiliate.updated' --rate-limit 20
   $ payhook webhooks change https://shop.example.com/payhook --url https://shop.example.com/hooks/payhook
+  $ payhook webhooks change https://shop.example.com/payhook --signing github --second-until 2026-12-31T00:00:00Z
   $ payhook webhooks change https://shop.example.com/payhook --header 'x-shop: 7' --header 'x-old:' --rate-limit none
 `;
 
@@ -44,7 +50,13 @@ export function withEndpointFields(command: Command): Command {
       'a header of your own, sent with every delivery; may be repeated',
       collect,
     )
-    .option('--rate-limit <number>', 'maximum attempts per second; none = no limit');
+    .option('--rate-limit <number>', 'maximum attempts per second; none = no limit')
+    .option('--signing <scheme>', 'how requests are signed: standard, stripe, github, shopify, custom')
+    .option(
+      '--custom-signing <json>',
+      'with --signing custom: {"header":"x-sign","content":"{timestamp}.{body}","encoding":"hex"}',
+    )
+    .option('--secret <secret>', 'sign with a secret that the receiver has already');
   return withMetadata(fields);
 }
 
@@ -55,7 +67,11 @@ export function addChange(webhooks: Command, cli: Cli): void {
       .command('change')
       .description('change the given fields of an endpoint; an empty text clears')
       .argument('<endpoint>', ENDPOINT_HELP)
-      .option('--url <url>', 'where events go from now on, including pending ones'),
+      .option('--url <url>', 'where events go from now on, including pending ones')
+      .option(
+        '--second-until <when>',
+        'until when the signature before is sent too, an instant; none = not at all',
+      ),
   )
     .option('--json', 'print the record (WebhookEndpoint)')
     .addHelpText('after', HELP)
@@ -68,6 +84,9 @@ export function readEndpointFields({
   description,
   header,
   rateLimit,
+  signing,
+  customSigning,
+  secret,
   metadata,
 }: EndpointFields): Omit<ChangeWebhookEndpointBody, 'url' | 'status'> {
   const headers = Object.entries(readPairs('--header', header, ':') ?? {});
@@ -79,6 +98,14 @@ export function readEndpointFields({
         ? undefined
         : Object.fromEntries(headers.map(([name, value]) => [name, value || null])),
     rate_limit: rateLimit === undefined ? undefined : readRate(rateLimit),
+    // the server judges the words, and names the rule
+    signing: signing as ChangeWebhookEndpointBody['signing'],
+    custom_signing:
+      customSigning === undefined
+        ? undefined
+        : (readJsonOption('--custom-signing', customSigning)
+            .value as ChangeWebhookEndpointBody['custom_signing']),
+    secret,
     metadata: readMetadata(metadata),
   };
 }
@@ -87,12 +114,21 @@ function readRate(text: string): number | null {
   return text === 'none' ? null : readInteger('--rate-limit', text, { from: 1, to: HIGHEST_RATE });
 }
 
-async function change(cli: Cli, reference: string, { url, ...fields }: ChangeOptions): Promise<undefined> {
+const secondUntil = (when: string | undefined): ChangeWebhookEndpointBody['second_signature'] => {
+  if (when === undefined) return undefined;
+  return when === 'none' ? null : { expires_at: when };
+};
+
+async function change(
+  cli: Cli,
+  reference: string,
+  { url, secondUntil: when, ...fields }: ChangeOptions,
+): Promise<undefined> {
   const { terminal } = cli;
-  const body = { url, ...readEndpointFields(fields) };
+  const body = { url, ...readEndpointFields(fields), second_signature: secondUntil(when) };
   if (Object.values(body).every((value) => value === undefined)) {
     throw new UsageError(
-      'say what to change: --url, --types, --description, --header, --rate-limit or --metadata',
+      'say what to change: --url, --types, --description, --header, --rate-limit, --signing, --secret or --metadata',
     );
   }
   const { before, endpoint } = await withEndpoint(cli, reference, async (client, id) => ({

@@ -69,7 +69,8 @@ function verifyWith(
 
 function whyNone(signers: readonly Signer[]): string {
   const [first] = signers;
-  if (first === undefined) return 'the account has no webhook endpoint, so nothing can be verified';
+  if (first === undefined)
+    return 'the account has no webhook endpoint with signing: standard, so nothing can be verified';
   if (first.endpoint === null) {
     return 'no signature is right: --secret may belong to another endpoint, or the body was changed on the way';
   }

@@ -72,7 +72,8 @@ async function readSigners({ terminal, account }: Cli): Promise<Signer[]> {
   await requireData(account());
   return withClient({ terminal, account: account() }, async (client) => {
     const signers: Signer[] = [];
-    for await (const { id } of client.webhookEndpoints.list({ sort: '-id' })) {
+    for await (const { id, signing } of client.webhookEndpoints.list({ sort: '-id' })) {
+      if (signing !== 'standard') continue; // the others' libraries verify theirs
       const { secret } = await client.webhookEndpoints.secret(id).catch(nothingIfDeleted);
       if (secret !== null) signers.push({ endpoint: id, secret });
       if (signers.length === MOST_ENDPOINTS) break;

@@ -58,11 +58,17 @@ export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal):
     ['Last success', endpoint.last_success_at ? exactTime(endpoint.last_success_at) : 'never'],
     ['Rate limit', endpoint.rate_limit === null ? null : `${count(endpoint.rate_limit, 'attempt')} a second`],
     ['Own headers', endpoint.headers.join(', ') || null],
+    ['Signed as', signingOf(endpoint)],
     ['Metadata', describeMetadata(endpoint.metadata)],
     ['Created', `${exactTime(endpoint.created_at)} (UTC)`],
   ];
   const rows = facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
   return `${paint.strong(endpoint.id)}  ${painted}\n${table([{ heading: '' }, { heading: '' }], rows)}`;
+}
+
+function signingOf({ signing, custom_signing: custom, second_signature: second }: WebhookEndpoint): string {
+  const also = second === null ? '' : `, and ${second.signing} until ${exactTime(second.expires_at)}`;
+  return `${signing}${custom === null ? '' : ` (${custom.header})`}${also}`;
 }
 
 /** A page of the delivery log, a line for each record. */

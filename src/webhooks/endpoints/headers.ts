@@ -28,8 +28,8 @@ export function changedHeaders(
       after.delete(name);
       continue;
     }
-    if (!NAME.test(name)) throw refuse(given, 'must be a header name of at most 100 characters');
-    if (RESERVED.test(name)) throw refuse(given, 'is set by Payhook itself');
+    const problem = headerProblem(name);
+    if (problem !== null) throw refuse(given, problem);
     if (!VALUE.test(value)) {
       throw refuse(given, 'must have 1 to 4,096 printable ASCII characters, no space at either end');
     }
@@ -37,6 +37,12 @@ export function changedHeaders(
   }
   if (after.size > MOST) throw fail('invalid_header', `headers must be at most ${MOST}`);
   return Object.fromEntries(after);
+}
+
+/** The rule that the name of a header (in lower case) breaks; null = an endpoint may have it. */
+export function headerProblem(name: string): string | null {
+  if (!NAME.test(name)) return 'must be a header name of at most 100 characters';
+  return RESERVED.test(name) ? 'is set by Payhook itself' : null;
 }
 
 function refuse(name: string, rule: string) {

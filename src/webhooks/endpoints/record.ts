@@ -3,6 +3,13 @@ import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { metadata, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
+import {
+  customSigning,
+  secondSignature,
+  secondSignatureInput,
+  signing,
+  signingFields,
+} from '../signing/record.ts';
 
 const fields = {
   id: Type.String({ examples: ['we_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
@@ -27,6 +34,9 @@ const fields = {
   headers: Type.Array(Type.String(), {
     description: 'names of your own headers; their values are never shown',
   }),
+  signing,
+  custom_signing: nullable(customSigning),
+  second_signature: nullable(secondSignature),
   metadata,
   first_failure_at: nullable(timestamp),
   last_success_at: nullable(timestamp),
@@ -37,6 +47,10 @@ const fields = {
 /** The webhook endpoint record. */
 export const webhookEndpoint = strict(fields, { title: 'WebhookEndpoint' });
 export type WebhookEndpoint = Static<typeof webhookEndpoint>;
+
+const signingOf = (column: string) => `case when ${column} is null then 'standard'
+    when json_typeof(${column}) = 'string' then ${column} #>> '{}' else 'custom' end`;
+const customOf = (column: string) => `case when json_typeof(${column}) = 'object' then ${column} end`;
 
 /** Its columns, over `webhook_endpoints e` and `stateJoin`. */
 export const record = columnsOf(webhookEndpoint, {
@@ -50,6 +64,11 @@ export const record = columnsOf(webhookEndpoint, {
   disabled_at: 'iso(e.disabled_at)',
   rate_limit: 'e.rate_limit',
   headers: 'e.header_names',
+  signing: signingOf('e.signing'),
+  custom_signing: customOf('e.signing'),
+  second_signature: `case when e.previous_secret_until > now() then json_build_object(
+    'signing', ${signingOf('e.previous_signing')}, 'custom_signing', ${customOf('e.previous_signing')},
+    'expires_at', iso(e.previous_secret_until)) end`,
   metadata: 'e.metadata',
   // less than a second ahead is only the rate limit
   paused_until: `case when e.disabled_at is null and s.may_start_at > now() + interval '1 second'
@@ -63,7 +82,7 @@ export const stateJoin = sql`join endpoint_state s on s.account_id = e.account_i
 
 const secret = nullable(
   Type.String({
-    description: 'signs what is sent (Standard Webhooks); null when a stored answer is replayed',
+    description: 'signs what is sent; null when a stored answer is replayed',
     examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   }),
 );
@@ -83,7 +102,8 @@ export const endpointSecret = strict(
     secret,
     previous_secret_expires_at: nullable({
       ...timestamp,
-      description: 'until then deliveries carry the signature of the secret before this one too',
+      description:
+        'until then the second signature is sent: that of the secret before this one, or one that was given',
     }),
   },
   { title: 'WebhookEndpointSecret' },
@@ -115,6 +135,15 @@ const optional = {
     nullable(
       Type.Integer({ minimum: 1, maximum: 10_000, description: 'attempts per second; null = no limit' }),
     ),
+  ),
+  ...signingFields,
+  second_signature: Type.Optional(
+    nullable({
+      ...secondSignatureInput,
+      description:
+        'sent beside the first until `expires_at`; what it leaves out is that of the signature before the change. Left out in ' +
+        'a change of scheme or secret: the one before, for a day. null = none',
+    }),
   ),
   metadata: Type.Optional(metadata),
   status: Type.Optional(Type.Enum(['enabled', 'disabled'], { title: 'EndpointStatus' })),

@@ -3,6 +3,7 @@ import { created, noContent, ok, page, readRoute, writeRoute } from '../../contr
 import { listOf, strict } from '../../contract/schemas.ts';
 import { webhookEvent } from '../log/record.ts';
 import { getDelivery } from '../log/service.ts';
+import { signingFields } from '../signing/record.ts';
 import {
   endpointChange,
   endpointSecret,
@@ -42,7 +43,14 @@ export const create = writeRoute({
   description: 'Events from now on are sent there. The answer shows the secret that signs them.',
   body: newEndpoint,
   returns: { 201: newWebhookEndpoint },
-  errors: ['invalid_url', 'invalid_event_type', 'invalid_header', 'too_many_endpoints'],
+  errors: [
+    'invalid_url',
+    'invalid_event_type',
+    'invalid_header',
+    'invalid_signing',
+    'invalid_secret',
+    'too_many_endpoints',
+  ],
   secretField: 'secret',
   handle: async ({ tx, body, ...caller }) => created(await createEndpoint(tx, caller, body)),
 });
@@ -67,10 +75,18 @@ export const change = writeRoute({
   description:
     'Events are held while the endpoint is disabled. When it is enabled again, all held events are sent, with a new schedule. ' +
     'Header values stay with the origin they were given for. A URL with another scheme, host or port drops them ' +
-    'unless the same request sends them again; `Payhook-Dropped-Headers` names what was dropped.',
+    'unless the same request sends them again; `Payhook-Dropped-Headers` names what was dropped. After a change of ' +
+    '`signing` or `secret` the signature before is sent too, for a day or as `second_signature` says.',
   body: endpointChange,
   returns: { 200: webhookEndpoint },
-  errors: ['resource_missing', 'invalid_url', 'invalid_event_type', 'invalid_header'],
+  errors: [
+    'resource_missing',
+    'invalid_url',
+    'invalid_event_type',
+    'invalid_header',
+    'invalid_signing',
+    'invalid_secret',
+  ],
   handle: async ({ tx, body, params, ...caller }) => {
     const { json, dropped } = await changeEndpoint(tx, caller, params.id, body);
     return ok(json, dropped.length > 0 ? { 'payhook-dropped-headers': dropped.join(', ') } : {});
@@ -109,16 +125,24 @@ export const rotate = writeRoute({
   path: '/v2/webhook-endpoints/{id}/rotate-secret',
   access: 'webhooks',
   summary: 'Make a new secret',
-  description: 'Deliveries carry the signatures of both for a day, or as long as `overlap_seconds` says.',
+  description:
+    'Deliveries carry the signatures of both for a day, or as long as `overlap_seconds` says. With github, shopify and custom, ' +
+    'whose header takes one signature alone, it is that of the secret before until then.',
   body: strict({
     overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 7 * DAY_SECONDS })),
+    secret: signingFields.secret,
   }),
   bodyOptional: true,
   returns: { 200: endpointSecret },
-  errors: ['resource_missing'],
+  errors: ['resource_missing', 'invalid_secret'],
   secretField: 'secret',
   handle: async ({ tx, params, body, ...caller }) =>
-    ok(await rotateSecret(tx, caller, params.id, body.overlap_seconds ?? DAY_SECONDS)),
+    ok(
+      await rotateSecret(tx, caller, params.id, {
+        overlapSeconds: body.overlap_seconds ?? DAY_SECONDS,
+        secret: body.secret,
+      }),
+    ),
 });
 
 export const test = writeRoute({

@@ -182,6 +182,7 @@ async function write(tx: Tx, changed: readonly SealedRow[]): Promise<void> {
     sql`update webhook_endpoints e
         set secret = decode(c.secret, 'hex'), previous_secret = decode(c.previous_secret, 'hex'),
             previous_secret_until = case when c.previous_secret is not null then e.previous_secret_until end,
+            previous_signing = case when c.previous_secret is not null then e.previous_signing end,
             header_names = c.header_names, header_values = decode(c.header_values, 'hex')
         from json_to_recordset(${JSON.stringify(json)}::json) as c (
           account_id uuid, id uuid, secret text, previous_secret text, header_names text[], header_values text)

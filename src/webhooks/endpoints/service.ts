@@ -8,10 +8,12 @@ import { type AccountId, type EndpointId, type EventId, idOf, uuidOf } from '../
 import { type Json, toJson } from '../../kernel/json.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { endDeleted, publish } from '../../outbox/queue.ts';
-import { newSigningSecret, placeOf } from '../../outbox/secrets.ts';
+import { placeOf } from '../../outbox/secrets.ts';
 import { note } from '../../people/audit/service.ts';
+import { signatureOf } from '../signing/rules.ts';
+import { readSigning } from '../signing/schemes.ts';
 import { needsAffiliates, subscriptionProblem } from '../types/types.ts';
-import { changedHeaders, type OwnHeaders } from './headers.ts';
+import { changedHeaders, headerProblem, type OwnHeaders } from './headers.ts';
 import {
   type EndpointChange,
   type EndpointSecret,
@@ -20,6 +22,7 @@ import {
   type WebhookEndpoint,
   withSecret,
 } from './record.ts';
+import { checkHeaderNames, newSignatures, signatureChange } from './signatures.ts';
 import {
   type Columns,
   type EndpointRow,
@@ -74,14 +77,14 @@ export function getEndpoint(db: Reader, account: AccountId, id: string): Promise
 
 /**
  * Creates an endpoint; the response has its signing secret. Throws `invalid_url`, `invalid_event_type`,
- * `invalid_header`, `insufficient_scope`.
+ * `invalid_header`, `invalid_signing`, `invalid_secret`, `insufficient_scope`.
  */
 export async function createEndpoint(
   tx: Tx,
   caller: Caller,
   input: NewEndpoint,
 ): Promise<Json<NewWebhookEndpoint>> {
-  const endpoint = await newEndpointId(tx);
+  const { id: endpoint, now } = await newEndpointId(tx);
   const { vault, account, principal } = caller;
   checkSubscription(principal, input.event_types ?? null);
   if ((await lockAndCount(tx, account)) >= MOST_ENDPOINTS) {
@@ -90,11 +93,11 @@ export async function createEndpoint(
       `the account has ${MOST_ENDPOINTS} webhook endpoints, which is the maximum: delete one first`,
     );
   }
-  const secret = newSigningSecret();
-  await insertEndpoint(tx, account, endpoint, {
-    ...(await columnsOf(tx, endpoint, input, { caller, headersBefore: {} })),
-    secret: vault.seal(secret, placeOf(endpoint, 'secret'), await sealingKey(tx)),
-  });
+  const seal = sealing(vault, endpoint, await sealingKey(tx));
+  const { secret, columns } = newSignatures(input, { seal, now });
+  const all = { ...(await columnsOf(tx, endpoint, input, { caller, headersBefore: {} })), ...columns };
+  checkHeaderNames(all, null);
+  await insertEndpoint(tx, account, endpoint, all);
   if (input.status === 'disabled') await markDisabled(tx, account, endpoint, 'manual');
   return withSecret(await recordOf(tx, account, endpoint), secret);
 }
@@ -138,7 +141,12 @@ export async function changeEndpoint(
   const isMoved = named.url !== undefined && originOf(named.url) !== originOf(before.url);
   const headersBefore = isMoved ? {} : openHeaders(vault, endpoint, before);
   const wanted = isMoved ? { headers: {}, ...named } : named;
-  const columns = await columnsOf(tx, endpoint, wanted, { caller, headersBefore });
+  const open = (sealed: Buffer) => vault.open(sealed, placeOf(endpoint, 'secret'));
+  const columns = {
+    ...(await columnsOf(tx, endpoint, wanted, { caller, headersBefore })),
+    ...signatureChange(input, before, { open, seal: sealing(vault, endpoint, await sealingKey(tx)) }),
+  };
+  checkHeaderNames(columns, before);
   if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);
   const after = (columns.header_names as string[] | undefined) ?? before.header_names;
   const dropped = isMoved ? before.header_names.filter((name) => !after.includes(name)) : [];
@@ -201,22 +209,27 @@ export async function getSecret(
 }
 
 /**
- * Generates a new signing secret. For `overlapSeconds` the old one signs too, so that receivers can change
- * over without a gap. Throws `resource_missing`, `insufficient_scope`.
+ * Generates a new signing secret, or imports one. For `overlapSeconds` the old one signs too, so that receivers can
+ * change over without a gap. Where the scheme takes only one signature, the old one signs until then. Throws
+ * `resource_missing`, `insufficient_scope`, `invalid_secret`.
  */
 export async function rotateSecret(
   tx: Tx,
   { account, principal, vault }: SecretCaller,
   id: string,
-  overlapSeconds: number,
+  { overlapSeconds, secret: given }: { overlapSeconds: number; secret: string | undefined },
 ): Promise<Json<EndpointSecret>> {
   const endpoint = endpointUuid(id);
   const row = await lockEndpoint(tx, account, endpoint);
   if (row === null) throw missingEndpoint();
   checkSubscription(principal, row.event_types);
-  const secret = newSigningSecret();
+  const { secret } = signatureOf(
+    given === undefined ? {} : { secret: given },
+    { signing: readSigning(row.signing), secret: null },
+    headerProblem,
+  );
   const until = await replaceSecret(tx, account, endpoint, {
-    secret: vault.seal(secret, placeOf(endpoint, 'secret'), await sealingKey(tx)),
+    secret: sealing(vault, endpoint, await sealingKey(tx))(secret),
     overlapSeconds,
   });
   return secretJson(secret, until);
@@ -251,6 +264,9 @@ export async function testEndpoint(
 /** The refusal of sending to a disabled endpoint. */
 export const endpointDisabled = () =>
   fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then held events are sent');
+
+const sealing = (vault: Vault, endpoint: EndpointId, key: string) => (secret: string) =>
+  vault.seal(secret, placeOf(endpoint, 'secret'), key);
 
 function secretJson(secret: string, previousUntil: string | null): Json<EndpointSecret> {
   return toJson({ object: 'webhook_endpoint_secret', secret, previous_secret_expires_at: previousUntil });

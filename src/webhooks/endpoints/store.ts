@@ -59,15 +59,19 @@ export interface EndpointRow {
   readonly url: string;
   readonly header_names: string[];
   readonly header_values: Buffer | null;
+  readonly signing: string | null;
   readonly secret: Buffer;
+  readonly previous_signing: string | null;
   readonly previous_secret: Buffer | null;
   readonly previous_secret_until: string | null;
+  readonly now: string;
   readonly disabled_at: string | null;
   readonly event_types: string[] | null;
 }
 
 const rowOf = (account: AccountId, id: EndpointId) =>
-  sql`select url, header_names, header_values, secret, previous_secret,
+  sql`select url, header_names, header_values, signing, secret, previous_secret, now_ms() as now,
+        case when previous_secret_until > now() then previous_signing end as previous_signing,
         case when previous_secret_until > now() then previous_secret_until end as previous_secret_until, disabled_at,
         event_types
       from webhook_endpoints where account_id = ${account} and id = ${id} and deleted_at is null`;
@@ -92,8 +96,9 @@ export async function lockAndCount(tx: Tx, account: AccountId): Promise<number> 
   return count;
 }
 
-export async function newEndpointId(tx: Tx): Promise<EndpointId> {
-  return (await oneRow<{ id: EndpointId }>(tx, sql`select new_id() as id`)).id;
+/** An id for a new endpoint, and the time. */
+export function newEndpointId(tx: Tx): Promise<{ id: EndpointId; now: string }> {
+  return oneRow(tx, sql`select new_id() as id, now_ms() as now`);
 }
 
 /** Columns to write, with values as PostgreSQL takes them. */
@@ -175,7 +180,8 @@ export async function replaceSecret(
   const { until } = await oneRow<{ until: string | null }>(
     tx,
     sql`update webhook_endpoints
-        set previous_secret = case when ${overlapSeconds}::int > 0 then secret end,
+        set previous_signing = case when ${overlapSeconds}::int > 0 then signing end,
+            previous_secret = case when ${overlapSeconds}::int > 0 then secret end,
             previous_secret_until = case when ${overlapSeconds}::int > 0
               then now_ms() + ${overlapSeconds}::int * interval '1 second' end,
             secret = ${secret}, updated_at = now_ms()
@@ -192,8 +198,8 @@ export async function markDeleted(tx: Tx, account: AccountId, id: EndpointId): P
   const done = await rows(
     tx,
     sql`update webhook_endpoints
-        set deleted_at = now_ms(), secret = '', previous_secret = null, previous_secret_until = null,
-            header_values = null, header_names = '{}', updated_at = now_ms()
+        set deleted_at = now_ms(), secret = '', previous_signing = null, previous_secret = null,
+            previous_secret_until = null, header_values = null, header_names = '{}', updated_at = now_ms()
         where account_id = ${account} and id = ${id} and deleted_at is null returning 1`,
   );
   // after the lock, so that one created while this waited for it is seen

@@ -10,7 +10,6 @@ import type { Outcome } from './outcome.ts';
 import { nextDelay } from './schedule.ts';
 import { createSender } from './send.ts';
 import type { Result } from './settle.ts';
-import { sign } from './sign.ts';
 
 /** An attempt that has ended: the result to write, and what it says about its endpoint. */
 export interface Finished {
@@ -64,22 +63,24 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
       const at = now();
       const id = idOf('evt', delivery.event);
       const timestamp = Math.floor(at / 1000);
-      const { keys, headers, shown } = keyring.open(delivery);
-      const own = {
+      const { signers, companions, headers, shown } = keyring.open(delivery);
+      const own: Record<string, string> = {
         'content-type': 'application/json; charset=utf-8',
         'user-agent': 'Payhook/2.0 (webhooks)',
         'webhook-id': id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': sign(keys, id, timestamp, delivery.payload),
       };
+      const message = { id, timestamp, body: delivery.payload, url: delivery.url };
+      for (const signer of signers) own[signer.header] = signer.valueOf(message);
+      const further = companions?.(message);
       // the loopback of another machine is a different computer
       const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname();
       const outcome = await (isLocal ? localSender : sender).send({
         url: delivery.url,
-        headers: headers ? { ...headers, ...own } : own,
+        headers: further || headers ? { ...further, ...headers, ...own } : own,
         body: delivery.payload,
       });
-      const requestHeaders = shown ? { ...shown, ...own } : own;
+      const requestHeaders = further || shown ? { ...further, ...shown, ...own } : own;
       return finishedOf(delivery, { token, at, requestHeaders, outcome, scheduleMs: config.scheduleMs });
     },
     abortAll() {

@@ -1,43 +1,59 @@
 import type { Vault } from '../../kernel/vault.ts';
-import type { Leased } from '../../outbox/hand-over.ts';
-import { placeOf, signingKey } from '../../outbox/secrets.ts';
+import type { Leased, SealedSignature } from '../../outbox/hand-over.ts';
+import { placeOf } from '../../outbox/secrets.ts';
+import { type Signers, signersOf } from '../signing/schemes.ts';
 
 /** What the log shows instead of the value of a merchant's own header, which may be a password. */
 const HIDDEN = '(hidden)';
 const KEPT = 10_000;
 
-interface Opened {
-  readonly keys: readonly Buffer[];
+interface Opened extends Signers {
   /** The endpoint's own headers, as sent; null = none. */
   readonly headers: Readonly<Record<string, string>> | null;
   /** The same, as the log may show them. */
   readonly shown: Readonly<Record<string, string>> | null;
 }
 
+type Sealed = Pick<Leased, 'signature' | 'secondSignature' | 'headerValues'>;
+
 /** Opens the sealed values of endpoints, and caches them until they change. */
 export function createKeyring(vault: Vault): { open(delivery: Leased): Opened } {
-  const kept = new Map<string, { sealed: readonly Buffer[]; opened: Opened }>();
+  const kept = new Map<string, { sealed: Sealed; opened: Opened }>();
   return {
     open(delivery) {
-      const { endpoint, secrets, headerNames, headerValues } = delivery;
-      const sealed = headerValues ? [...secrets, headerValues] : secrets;
+      const { endpoint, signature, secondSignature, headerNames, headerValues } = delivery;
       const known = kept.get(endpoint);
-      if (known && areSame(known.sealed, sealed)) return known.opened;
+      if (known && areSame(known.sealed, delivery)) return known.opened;
       const values = headerValues
         ? (JSON.parse(vault.open(headerValues, placeOf(endpoint, 'headers'))) as string[])
         : null;
+      const openOf = ({ signing, secret }: SealedSignature) => ({
+        signing,
+        secret: vault.open(secret, placeOf(endpoint, 'secret')),
+      });
       const opened = {
-        keys: secrets.map((secret) => signingKey(vault.open(secret, placeOf(endpoint, 'secret')))),
+        ...signersOf(openOf(signature), secondSignature ? openOf(secondSignature) : undefined),
         headers: values && Object.fromEntries(headerNames.map((name, index) => [name, values[index] ?? ''])),
         shown: values && Object.fromEntries(headerNames.map((name) => [name, HIDDEN])),
       };
       if (kept.size >= KEPT) kept.clear();
-      kept.set(endpoint, { sealed, opened });
+      kept.set(endpoint, { sealed: { signature, secondSignature, headerValues }, opened });
       return opened;
     },
   };
 }
 
-function areSame(one: readonly Buffer[], other: readonly Buffer[]): boolean {
-  return one.length === other.length && one.every((bytes, index) => other[index]?.equals(bytes));
+function areSame(one: Sealed, other: Sealed): boolean {
+  return (
+    isSameSignature(one.signature, other.signature) &&
+    isSameSignature(one.secondSignature, other.secondSignature) &&
+    isSameValue(one.headerValues, other.headerValues)
+  );
 }
+
+const isSameSignature = (one: SealedSignature | null, other: SealedSignature | null) =>
+  one?.signing === other?.signing && isSameValue(one?.secret ?? null, other?.secret ?? null);
+
+// every sealing has a nonce of its own: what was sealed anew has other bytes
+const isSameValue = (one: Buffer | null, other: Buffer | null) =>
+  one === null || other === null ? one === other : one.equals(other);

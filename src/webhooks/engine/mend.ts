@@ -2,6 +2,7 @@ import sql from 'sql-template-tag';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
 import { rows, type Tx } from '../../db/connect.ts';
+import { LONGEST_SECOND_S } from '../signing/rules.ts';
 
 /*
  * Corrects times that were written while the clock was ahead, after it is set back: until those times came, nothing
@@ -11,6 +12,8 @@ import { rows, type Tx } from '../../db/connect.ts';
 
 /** No pause of a schedule and no Retry-After is longer. */
 const LONGEST_WAIT = sql`interval '8 days'`;
+/** No second signature is sent for longer. */
+const LONGEST_SECOND = sql`${LONGEST_SECOND_S}::int * interval '1 second'`;
 /** No lease lasts longer. */
 const LONGEST_LEASE = sql`interval '3 minutes'`;
 
@@ -74,8 +77,8 @@ export async function mendEndpoints(tx: Tx, wasSetBack: boolean): Promise<number
   );
   const secrets = await rows(
     tx,
-    sql`update webhook_endpoints set previous_secret_until = now_ms() + interval '7 days'
-        where previous_secret_until > now() + interval '7 days' + ${TOLERANCE} returning 1`,
+    sql`update webhook_endpoints set previous_secret_until = now_ms() + ${LONGEST_SECOND}
+        where previous_secret_until > now() + ${LONGEST_SECOND} + ${TOLERANCE} returning 1`,
   );
   if (mended.length > 0) tx.announce();
   return Math.max(mended.length, secrets.length);

@@ -1,0 +1,81 @@
+import { fail } from '../../kernel/errors.ts';
+import { formatInstant, parseInstant } from '../../kernel/time.ts';
+import type { Signing } from '../signing/record.ts';
+import { type EndingSignature, type OpenSignature, secondOf, signatureOf } from '../signing/rules.ts';
+import { headerOf, readSigning, storedSigning } from '../signing/schemes.ts';
+import { headerProblem } from './headers.ts';
+import type { EndpointChange, NewEndpoint } from './record.ts';
+import type { Columns, EndpointRow } from './store.ts';
+
+const DAY_MS = 86_400_000;
+
+type Seal = (secret: string) => Buffer;
+const msOf = (instant: string) => parseInstant(instant) ?? 0;
+
+/** The columns of a new endpoint's signatures, and its secret. Throws `invalid_signing`, `invalid_secret`, `invalid_body`. */
+export function newSignatures(
+  input: NewEndpoint,
+  { seal, now }: { seal: Seal; now: string },
+): { secret: string; columns: Columns } {
+  const first = signatureOf(input, null, headerProblem);
+  const { second_signature: named = null } = input;
+  const second = named && secondOf(named, null, headerProblem, msOf(now));
+  return {
+    secret: first.secret,
+    columns: { ...firstColumns(first, seal), ...(second && secondColumns(second, seal)) },
+  };
+}
+
+/**
+ * The columns of the signatures that a change names. With another scheme or secret the signature before is sent too, for
+ * a day unless the change says otherwise. Throws as `newSignatures`.
+ */
+export function signatureChange(
+  input: EndpointChange,
+  row: EndpointRow,
+  { open, seal }: { open(sealed: Buffer): string; seal: Seal },
+): Columns {
+  const { signing, custom_signing: custom, secret, second_signature: named } = input;
+  if ([signing, custom, secret, named].every((field) => field === undefined)) return {};
+  const before: OpenSignature = { signing: readSigning(row.signing), secret: open(row.secret) };
+  const first = signatureOf(input, before, headerProblem);
+  const isChanged =
+    storedSigning(first.signing) !== storedSigning(before.signing) || first.secret !== before.secret;
+  const columns = isChanged ? firstColumns(first, seal) : {};
+  const now = msOf(row.now);
+  if (named === undefined) {
+    return isChanged ? { ...columns, ...secondColumns({ ...before, until: now + DAY_MS }, seal) } : columns;
+  }
+  if (named === null) return { ...columns, ...NO_SECOND };
+  const base = isChanged ? before : secondBefore(row, open);
+  return { ...columns, ...secondColumns(secondOf(named, base, headerProblem, now), seal) };
+}
+
+function secondBefore(row: EndpointRow, open: (sealed: Buffer) => string): OpenSignature | null {
+  if (row.previous_secret === null || row.previous_secret_until === null) return null;
+  return { signing: readSigning(row.previous_signing), secret: open(row.previous_secret) };
+}
+
+const firstColumns = ({ signing, secret }: OpenSignature, seal: Seal): Columns => ({
+  signing: storedSigning(signing),
+  secret: seal(secret),
+});
+const secondColumns = ({ signing, secret, until }: EndingSignature, seal: Seal): Columns => ({
+  previous_signing: storedSigning(signing),
+  previous_secret: seal(secret),
+  previous_secret_until: formatInstant(until),
+});
+const NO_SECOND: Columns = { previous_signing: null, previous_secret: null, previous_secret_until: null };
+
+/** Refuses a header of the endpoint's own that its signature is in. Throws `invalid_header`. */
+export function checkHeaderNames(columns: Columns, before: EndpointRow | null): void {
+  const after = { ...before, ...columns } as Pick<
+    EndpointRow,
+    'header_names' | 'signing' | 'previous_signing'
+  >;
+  const schemes: Signing[] = [after.signing, after.previous_signing].map((stored) =>
+    readSigning(stored ?? null),
+  );
+  const taken = schemes.map(headerOf).find((header) => after.header_names?.includes(header));
+  if (taken !== undefined) throw fail('invalid_header', `headers.${taken} is the header of the signature`);
+}

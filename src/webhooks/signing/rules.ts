@@ -1,0 +1,131 @@
+import { fail } from '../../kernel/errors.ts';
+import { INSTANT_RULE, parseInstant } from '../../kernel/time.ts';
+import type { CustomSigning, SecondSignatureInput, Signing, SigningInput } from './record.ts';
+import { newSecretFor, VARIABLES } from './schemes.ts';
+
+/** A signature with its open secret. */
+export interface OpenSignature {
+  readonly signing: Signing;
+  readonly secret: string;
+}
+
+/** A signature that ends. */
+export interface EndingSignature extends OpenSignature {
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
+/** The most seconds for which a second signature is sent. */
+export const LONGEST_SECOND_S = 90 * 86_400;
+
+// Standard Webhooks, "Signature scheme": 24 to 64 bytes
+const STANDARD_SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
+const PRINTABLE = /^[\x21-\x7e]+$/;
+
+/**
+ * The signature that a request names, from the one there is: what it leaves out stays. Where there is no secret, a new
+ * one is made; one that the scheme cannot use is refused, so that no change makes one which its receiver does not
+ * know. `nameRule` says what is wrong with a header's name; `where` goes before the names of fields in messages. Throws
+ * `invalid_signing`, `invalid_secret`.
+ */
+export function signatureOf(
+  input: SigningInput,
+  before: { readonly signing: Signing; readonly secret: string | null } | null,
+  nameRule: (name: string) => string | null,
+  where = '',
+): OpenSignature {
+  const signing = signingOf(input, before?.signing ?? 'standard', nameRule, where);
+  const secret = input.secret ?? before?.secret ?? newSecretFor(signing);
+  checkSecret(secret, signing, where, input.secret === undefined);
+  return { signing, secret };
+}
+
+function signingOf(
+  { signing: name, custom_signing: custom }: SigningInput,
+  before: Signing,
+  nameRule: (name: string) => string | null,
+  where: string,
+): Signing {
+  const wasCustom = typeof before !== 'string';
+  const isCustom = name === undefined ? wasCustom : name === 'custom';
+  if (!isCustom) {
+    if (custom) throw refuse(`${where}custom_signing`, 'must come with signing: custom, and with no other');
+    return (
+      (name as Exclude<Signing, CustomSigning> | undefined) ?? (before as Exclude<Signing, CustomSigning>)
+    );
+  }
+  if (custom === undefined && wasCustom) return before;
+  if (!custom) throw refuse(`${where}custom_signing`, 'is required with signing: custom');
+  const header = custom.header.toLowerCase();
+  const problem = nameRule(header);
+  if (problem !== null) throw refuse(`${where}custom_signing.header`, problem);
+  const { content, value = '{signature}', encoding, algorithm = 'sha256', secret_prefix = '' } = custom;
+  checkTemplate(`${where}custom_signing.content`, content, {
+    needed: 'body',
+    others: ['id', 'timestamp', 'url'],
+  });
+  checkTemplate(`${where}custom_signing.value`, value, { needed: 'signature', others: ['id', 'timestamp'] });
+  if (!/^[\x21-\x7e]*$/.test(secret_prefix)) {
+    throw refuse(`${where}custom_signing.secret_prefix`, 'must be printable ASCII without spaces');
+  }
+  return { header, content, value, encoding, algorithm, secret_prefix };
+}
+
+function checkTemplate(
+  field: string,
+  template: string,
+  { needed, others }: { needed: string; others: readonly string[] },
+): void {
+  if (!/^[\x20-\x7e]*$/.test(template) || template.trim() !== template) {
+    throw refuse(field, 'must be printable ASCII, no space at either end');
+  }
+  const parts = template.split(VARIABLES);
+  const names = parts.filter((_, index) => index % 2 === 1);
+  const allowed = [needed, ...others];
+  const hasBrace = parts.some((part, index) => index % 2 === 0 && /[{}]/.test(part));
+  if (hasBrace || names.some((name) => !allowed.includes(name))) {
+    throw refuse(field, `must have no braces but ${allowed.map((name) => `{${name}}`).join(', ')}`);
+  }
+  if (names.filter((name) => name === needed).length !== 1) throw refuse(field, `must have {${needed}} once`);
+}
+
+function checkSecret(secret: string, signing: Signing, where: string, isKept: boolean): void {
+  if (signing === 'standard') {
+    const [, base64 = ''] = STANDARD_SECRET.exec(secret) ?? [];
+    const bytes = Buffer.from(base64, 'base64').length;
+    if (bytes >= 24 && bytes <= 64) return;
+    const rule = 'must be whsec_ and 24 to 64 bytes in base64 for signing: standard';
+    throw fail('invalid_secret', `${where}secret ${rule}${isKept ? '; the one there is cannot stay' : ''}`);
+  }
+  if (!PRINTABLE.test(secret)) {
+    throw fail('invalid_secret', `${where}secret must be printable ASCII without spaces`);
+  }
+}
+
+/**
+ * The second signature that a request names. What it leaves out is that of `before`. Throws `invalid_signing`,
+ * `invalid_secret`, `invalid_body`.
+ */
+export function secondOf(
+  input: SecondSignatureInput,
+  before: OpenSignature | null,
+  nameRule: (name: string) => string | null,
+  nowMs: number,
+): EndingSignature {
+  const where = 'second_signature.';
+  if (before === null && (input.signing === undefined || input.secret === undefined)) {
+    const missing = input.signing === undefined ? 'signing' : 'secret';
+    throw refuse(
+      `${where}${missing}`,
+      'is required where no signature is replaced and there is no second one',
+    );
+  }
+  const until = parseInstant(input.expires_at);
+  if (until === null) throw fail('invalid_body', `${where}expires_at must be ${INSTANT_RULE}`);
+  if (until <= nowMs || until > nowMs + LONGEST_SECOND_S * 1000) {
+    throw fail('invalid_body', `${where}expires_at must be in the next 90 days`);
+  }
+  return { ...signatureOf(input, before, nameRule, where), until };
+}
+
+const refuse = (field: string, rule: string) => fail('invalid_signing', `${field} ${rule}`);

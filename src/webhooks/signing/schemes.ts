@@ -1,0 +1,191 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { newSigningSecret, signingKey } from '../../outbox/secrets.ts';
+import type { CustomSigning, Signing } from './record.ts';
+
+/** One attempt, as signatures see it. */
+export interface Message {
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  readonly body: string;
+  readonly url: string;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** How requests are signed: an HMAC over `content`, in one header. */
+interface Scheme {
+  /** In lower case. */
+  readonly header: string;
+  readonly algorithm: CustomSigning['algorithm'];
+  readonly encoding: CustomSigning['encoding'];
+  /** Several signatures may stand in the header. */
+  readonly takesSeveral: boolean;
+  content(message: Message): string;
+  /** The header's value. */
+  value(signatures: readonly string[], message: Message): string;
+  keyOf(secret: string): Buffer;
+  newSecret(): string;
+  /** What receivers of the scheme read besides; the endpoint's own headers come first. */
+  companions?(message: Message): Headers;
+}
+
+const asText = (secret: string) => Buffer.from(secret);
+const newHexSecret = () => randomBytes(32).toString('hex');
+// the envelope begins with id, object and type
+const typeOf = ({ body }: Message) => /"type":"([^"]*)"/.exec(body)?.[1] ?? '';
+
+const KNOWN: Readonly<Record<Exclude<Signing, CustomSigning>, Scheme>> = {
+  // github.com/standard-webhooks/standard-webhooks, specification, "Signature scheme"
+  standard: {
+    header: 'webhook-signature',
+    algorithm: 'sha256',
+    encoding: 'base64',
+    takesSeveral: true,
+    content: ({ id, timestamp, body }) => `${id}.${timestamp}.${body}`,
+    value: (signatures) => signatures.map((signature) => `v1,${signature}`).join(' '),
+    keyOf: signingKey,
+    newSecret: newSigningSecret,
+  },
+  // docs.stripe.com/webhooks/signature: `whsec_` is part of the key
+  stripe: {
+    header: 'stripe-signature',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    takesSeveral: true,
+    content: ({ timestamp, body }) => `${timestamp}.${body}`,
+    value: (signatures, { timestamp }) =>
+      [`t=${timestamp}`, ...signatures.map((signature) => `v1=${signature}`)].join(','),
+    keyOf: asText,
+    newSecret: newSigningSecret,
+  },
+  // docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries
+  github: {
+    header: 'x-hub-signature-256',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    takesSeveral: false,
+    content: ({ body }) => body,
+    value: ([signature]) => `sha256=${signature}`,
+    keyOf: asText,
+    newSecret: newHexSecret,
+    companions: (message) => ({ 'x-github-event': typeOf(message), 'x-github-delivery': message.id }),
+  },
+  // shopify.dev/docs/apps/build/webhooks/subscribe/https
+  shopify: {
+    header: 'x-shopify-hmac-sha256',
+    algorithm: 'sha256',
+    encoding: 'base64',
+    takesSeveral: false,
+    content: ({ body }) => body,
+    value: ([signature = '']) => signature,
+    keyOf: asText,
+    newSecret: newHexSecret,
+    companions: (message) => ({ 'x-shopify-topic': typeOf(message), 'x-shopify-webhook-id': message.id }),
+  },
+};
+
+function customScheme({ header, content, value, encoding, algorithm, secret_prefix }: CustomSigning): Scheme {
+  const contentOf = compile(content);
+  const headerValueOf = compile(value);
+  return {
+    header,
+    algorithm,
+    encoding,
+    takesSeveral: false,
+    content: (message) => contentOf(message, ''),
+    value: ([signature = ''], message) => headerValueOf(message, signature),
+    keyOf: asText,
+    newSecret: () => secret_prefix + newHexSecret(),
+  };
+}
+
+/** The names in braces that a template may have. */
+export const VARIABLES = /\{(id|timestamp|body|url|signature)\}/;
+
+function compile(template: string): (message: Message, signature: string) => string {
+  // texts and names in turns
+  const parts = template.split(VARIABLES);
+  return (message, signature) => {
+    let text = '';
+    for (const [index, part] of parts.entries()) {
+      if (index % 2 === 0) text += part;
+      else text += part === 'signature' ? signature : message[part as keyof Message];
+    }
+    return text;
+  };
+}
+
+/** The scheme of a stored text: JSON, null = standard. */
+export function readSigning(stored: string | null): Signing {
+  return stored === null ? 'standard' : (JSON.parse(stored) as Signing);
+}
+
+/** The text that is stored for a scheme. */
+export const storedSigning = (signing: Signing): string | null =>
+  signing === 'standard' ? null : JSON.stringify(signing);
+
+function schemeOf(signing: Signing): Scheme {
+  return typeof signing === 'string' ? KNOWN[signing] : customScheme(signing);
+}
+
+/** The header that a scheme signs in. */
+export const headerOf = (signing: Signing): string => schemeOf(signing).header;
+
+/** A new secret of a scheme, from 256 random bits. */
+export const newSecretFor = (signing: Signing): string => schemeOf(signing).newSecret();
+
+/** A signature that requests carry: its scheme as it is stored, and its open secret. */
+export interface Signature {
+  readonly signing: string | null;
+  readonly secret: string;
+}
+
+/** Makes one header of a request. */
+export interface Signer {
+  readonly header: string;
+  valueOf(message: Message): string;
+}
+
+/** What signs the requests to an endpoint. */
+export interface Signers {
+  readonly signers: readonly Signer[];
+  /** Further headers that receivers of the scheme read; null = none. */
+  readonly companions: ((message: Message) => Headers) | null;
+}
+
+/**
+ * What makes the headers of an endpoint's signature and of a second one. Where both would stand in one header that takes
+ * one alone, the second is sent until it ends: it is the one that receivers know, and they have until then to learn
+ * the other.
+ */
+export function signersOf(first: Signature, second?: Signature): Signers {
+  const scheme = schemeOf(readSigning(first.signing));
+  const keys = [scheme.keyOf(first.secret)];
+  const { companions = null } = scheme;
+  if (second === undefined) return { signers: [signer(scheme, keys)], companions };
+  const other = schemeOf(readSigning(second.signing));
+  const otherKey = other.keyOf(second.secret);
+  if (first.signing === second.signing && scheme.takesSeveral) {
+    return { signers: [signer(scheme, [...keys, otherKey])], companions };
+  }
+  const signers = [signer(other, [otherKey])];
+  if (other.header !== scheme.header) signers.unshift(signer(scheme, keys));
+  const [one, two] = [companions, other.companions ?? null];
+  return {
+    signers,
+    companions: one && two ? (message) => ({ ...two(message), ...one(message) }) : (one ?? two),
+  };
+}
+
+function signer(scheme: Scheme, keys: readonly Buffer[]): Signer {
+  const { header, algorithm, encoding } = scheme;
+  return {
+    header,
+    valueOf(message) {
+      const content = scheme.content(message);
+      const signatures = keys.map((key) => createHmac(algorithm, key).update(content).digest(encoding));
+      return scheme.value(signatures, message);
+    },
+  };
+}
