@@ -6,6 +6,7 @@ import { importRecord } from '../money/imports/record.ts';
 import { payoutSummary } from '../money/ledger/payout-record.ts';
 import type { EventType } from '../outbox/event-types.ts';
 import { webhookEndpoint } from '../webhooks/endpoints/record.ts';
+import { isTest } from '../webhooks/events/record.ts';
 import * as examples from './examples.ts';
 
 interface CatalogueEntry<Data extends TObject = TObject> {
@@ -113,6 +114,7 @@ export function eventSchema(type: EventType): TSchema {
     timestamp,
     account_id: Type.String({ pattern: '^acc_[0-9a-f]{32}$' }),
     api_version: Type.Literal('2.0.0'),
+    is_test: Type.Optional(isTest),
     data: CATALOGUE[type].data,
   });
 }
@@ -127,6 +129,7 @@ export function exampleEvent(type: EventType) {
     timestamp: at,
     account_id: examples.ACCOUNT,
     api_version: '2.0.0' as const,
+    ...(type === 'webhook_endpoint.test' ? { is_test: true as const } : {}),
     data: example,
   };
 }

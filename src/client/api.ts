@@ -102,6 +102,8 @@ export interface AffiliateCreatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: Affiliate;
 }
 
@@ -112,6 +114,8 @@ export interface AffiliateDeletedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: Affiliate;
 }
 
@@ -136,6 +140,8 @@ export interface AffiliateUpdatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: Affiliate;
 }
 
@@ -480,6 +486,8 @@ export interface CommissionClawedBackEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: Commission;
 }
 
@@ -490,6 +498,8 @@ export interface CommissionCreatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: Commission;
 }
 
@@ -595,6 +605,8 @@ export interface CommissionUpdatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: Commission;
 }
 
@@ -605,6 +617,8 @@ export interface CommissionVoidedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: Commission;
 }
 
@@ -615,6 +629,8 @@ export interface CommissionsImportedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: {
     readonly object: 'commission_import';
     /** payout: the parts of lines that a completed payout did not pay and owes again */
@@ -914,6 +930,8 @@ export interface Event {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
@@ -1146,6 +1164,8 @@ export interface ImportUndoneEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: Import;
 }
 
@@ -1571,6 +1591,8 @@ export interface PayoutCreatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
 
@@ -1581,6 +1603,8 @@ export interface PayoutDeletedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
 
@@ -1760,6 +1784,8 @@ export interface PayoutPaidEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
 
@@ -1941,6 +1967,8 @@ export interface PayoutUpdatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
 
@@ -2227,6 +2255,13 @@ export interface System {
   readonly backups: null;
 }
 
+export interface TestWebhookEndpointBody {
+  /** its type, one of the catalogue or your own; webhook_endpoint.test if left out */
+  readonly type?: string | undefined;
+  /** passed on unchanged; that of webhook_endpoint.test if left out */
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
+}
+
 export interface User {
   readonly id: string;
   readonly object: 'user';
@@ -2316,6 +2351,8 @@ export interface WebhookEndpointDisabledEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: WebhookEndpoint;
 }
 
@@ -2334,6 +2371,8 @@ export interface WebhookEndpointTestEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
   readonly data: {
     readonly object: 'webhook_test';
     /** the endpoint it was sent to */
@@ -3544,9 +3583,13 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: WebhookEndpointSecret;
   };
-  /** Send a test event. Sends `webhook_endpoint.test` to this endpoint only, whatever it subscribed to. */
+  /**
+   * Send a test event. Sends `webhook_endpoint.test`, or an event of another type with data of yours, to this
+   * endpoint only, whatever it subscribed to. It is signed as any other and carries `"is_test": true`.
+   */
   readonly testWebhookEndpoint: {
     readonly path: [id: string];
+    readonly body?: TestWebhookEndpointBody;
     readonly header: 'Idempotency-Key';
     readonly result: WebhookEvent;
   };
@@ -4088,7 +4131,7 @@ export const OPERATIONS = {
   testWebhookEndpoint: {
     method: 'POST',
     path: '/v2/webhook-endpoints/{id}/test',
-    takes: [],
+    takes: ['body'],
     gives: 'record',
   },
   recoverWebhookEndpoint: {

@@ -34,7 +34,7 @@ export async function publish(tx: Tx, { account, type, data, audience }: Event):
   const except = audience && 'except' in audience ? audience.except : null;
   const records = sql`
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${entriesFor(type).join(' ')}::text as patterns,
-           ${data}::text as data, ${only}::uuid as only_endpoint, ${except}::uuid as except_endpoint`;
+           ${data}::text as data, false as is_test, ${only}::uuid as only_endpoint, ${except}::uuid as except_endpoint`;
   const [stored] = await store<{ id: EventId }>(tx, records, sql`id`, { name: 'publish' });
   return stored?.id ?? nil();
 }
@@ -46,7 +46,7 @@ export async function publishEach(
 ): Promise<void> {
   const all = sql`
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${entriesFor(type).join(' ')}::text as patterns,
-           data, null::uuid as only_endpoint, null::uuid as except_endpoint
+           data, false as is_test, null::uuid as only_endpoint, null::uuid as except_endpoint
     from (${records}) each_record`;
   await store(tx, all, sql`1 as stored`);
 }
@@ -69,6 +69,7 @@ export interface SentEvent {
   timestamp: string;
   account_id: string;
   api_version: '2.0.0';
+  is_test?: true;
   data: Record<string, unknown>;
 }
 
@@ -82,23 +83,48 @@ export async function publishForeign(
   events: readonly ForeignEvent[],
 ): Promise<(Json<SentEvent> | Failure)[]> {
   const records = sql`
-    select account_id, given_id, type, patterns, (body::json -> 'data')::text as data, place, null::uuid as only_endpoint,
-           null::uuid as except_endpoint
+    select account_id, given_id, type, patterns, (body::json -> 'data')::text as data, false as is_test, place,
+           null::uuid as only_endpoint, null::uuid as except_endpoint
     from unnest(${events.map(({ account }) => account)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
       ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => entriesFor(type).join(' '))}::text[],
       ${events.map(({ body }) => body)}::text[]) with ordinality as r (account_id, given_id, type, patterns, body, place)`;
   const payloads = new Map<number, Json<SentEvent>>();
   for (const { place, bytes, payload } of await storeForeign(tx, records)) {
     if (payload === null) continue; // another delivery of the same event
-    if (bytes > MAX_PAYLOAD_BYTES) {
-      throw fail(
-        'payload_too_large',
-        `data: the payload would have ${bytes} bytes; the maximum is ${MAX_PAYLOAD_BYTES} (256 KiB)`,
-      );
-    }
+    checkSize(bytes);
     payloads.set(Number(place) - 1, payload);
   }
   return events.map((_, index) => payloads.get(index) ?? fail('resource_missing', 'no such account'));
+}
+
+function checkSize(bytes: number): void {
+  if (bytes <= MAX_PAYLOAD_BYTES) return;
+  throw fail(
+    'payload_too_large',
+    `data: the payload would have ${bytes} bytes; the maximum is ${MAX_PAYLOAD_BYTES} (256 KiB)`,
+  );
+}
+
+/** An event of any type that one endpoint (UUID) alone gets, whatever it subscribed to. */
+export interface TestEvent {
+  readonly account: AccountId;
+  readonly endpoint: EndpointId;
+  readonly type: string;
+  /** JSON text whose member `data` is published unchanged. */
+  readonly body: string;
+}
+
+/** Stores a test event; it says that it is one. Returns the UUID of the event. Throws `payload_too_large`. */
+export async function publishTest(tx: Tx, { account, endpoint, type, body }: TestEvent): Promise<EventId> {
+  const records = sql`
+    select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ''::text as patterns,
+           (${body}::json -> 'data')::text as data, true as is_test, ${endpoint}::uuid as only_endpoint, null::uuid as except_endpoint`;
+  const returned = sql`id, octet_length(payload) as bytes`;
+  const [stored] = await store<{ id: EventId; bytes: number }>(tx, records, returned, {
+    name: 'publish_test',
+  });
+  checkSize(stored?.bytes ?? 0);
+  return stored?.id ?? nil();
 }
 
 interface ForeignRow {
@@ -135,7 +161,7 @@ async function storeForeign(tx: Tx, records: Sql): Promise<ForeignRow[]> {
 
 /**
  * Stores events with their deliveries. `records` is a query of account_id, given_id (null = a new one), type,
- * patterns, data, only_endpoint and except_endpoint; `returned` names columns of these and `payload`. A
+ * patterns, data, is_test, only_endpoint and except_endpoint; `returned` names columns of these and `payload`. A
  * disabled endpoint gets its deliveries too, and they are held until it is enabled. With an offer there is a
  * row for each leased delivery.
  */
@@ -151,7 +177,7 @@ async function store<Row>(
     sql`with event as materialized (
           select *, concat('{"id":"', public_id('evt', id), '","object":"event","type":"', type,
                            '","timestamp":"', iso(id_time(id)), '","account_id":"', public_id('acc', account_id),
-                           '","api_version":"2.0.0","data":', data, '}') as payload
+                           '","api_version":"2.0.0",', case when is_test then '"is_test":true,' end, '"data":', data, '}') as payload
           from (select r.*, coalesce(r.given_id, new_id()) as id from (${records}) r
                 -- events do not refer to their account, which may have been deleted since the request was
                 -- authenticated

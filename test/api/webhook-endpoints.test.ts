@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeEndpoint, seedAttempts } from '../support/seed.ts';
+import { apiOf } from '../support/api.ts';
+import { makeEndpoint, makeGrant, seedAttempts } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
 import { startWorld, useWorld, type World } from '../support/world.ts';
 import {
@@ -735,6 +736,59 @@ describe('a test', () => {
       object: 'webhook_test',
       webhook_endpoint_id: id,
       message: expect.stringMatching(/test/),
+    });
+  });
+
+  test('has any type and data one gives it, digit for digit, and says that it is a test', async () => {
+    const [{ id }, { id: other }] = [await create({ event_types: ['order.created'] }), await create()];
+    const body = '{"type":"order.paid","data":{"amount":12345678901234567890.10}}';
+    const tested = await api.request('POST', `${one(id)}/test`, {
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(tested.status, tested.text).toBe(201);
+    expect(tested.body).toMatchObject({ webhook_endpoint_id: id, type: 'order.paid' });
+    const event = await api.get(`${EVENTS}/${tested.body.id}`);
+    expect(event.text).toContain('"is_test":true,"data":{"amount":12345678901234567890.10}');
+    const reason = event.body.not_sent_to.find((each: Json) => each.webhook_endpoint_id === other)?.reason;
+    expect(reason).toBe('not_addressed');
+    const { example } = (await api.get('/v2/event-types?per_page=100')).body.data.find(
+      (each: Json) => each.type === 'payout.paid',
+    );
+    const payout = await api.post(`${one(id)}/test`, { type: 'payout.paid', data: example.data });
+    expect(payout.status).toBe(201);
+  });
+
+  test.each([
+    ['payout.exploded', 'there is no event type'],
+    ['order.*', 'dotted name'],
+    ['order', 'dotted name'],
+  ])('of the type %s is refused', async (type, rule) => {
+    const { id } = await create();
+    await nothingChanges(world, async () =>
+      expectRefusal(await api.post(`${one(id)}/test`, { type }), 400, 'invalid_event_type', rule),
+    );
+  });
+
+  test('of what a credential may not know is refused to it', async () => {
+    const [{ id }, { id: all }] = [await create({ event_types: ['order.created'] }), await create()];
+    const { access_token } = await makeGrant(world, api, { scopes: ['webhooks'] });
+    const token = apiOf(world.url, access_token);
+    expect((await token.post(`${one(id)}/test`, { type: 'order.paid', data: {} })).status).toBe(201);
+    expect((await token.post(`${one(all)}/test`)).status).toBe(201);
+    for (const [to, body] of [
+      [id, { type: 'payout.paid' }],
+      [all, { type: 'order.paid', data: {} }],
+    ] as const) {
+      expectRefusal(await token.post(`${one(to)}/test`, body), 403, 'insufficient_scope', 'affiliates');
+    }
+  });
+
+  test('beyond 256 KiB is refused and stores nothing', async () => {
+    const { id } = await create();
+    await nothingChanges(world, async () => {
+      const body = { type: 'order.created', data: { text: 'x'.repeat(262_144) } };
+      expectRefusal(await api.post(`${one(id)}/test`, body), 400, 'payload_too_large', 'maximum');
     });
   });
 

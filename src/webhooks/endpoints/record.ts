@@ -149,6 +149,24 @@ const optional = {
   status: Type.Optional(Type.Enum(['enabled', 'disabled'], { title: 'EndpointStatus' })),
 };
 
+/** The fields of a test event. */
+export const testEvent = strict({
+  type: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'its type, one of the catalogue or your own; webhook_endpoint.test if left out',
+      examples: ['payout.paid'],
+    }),
+  ),
+  data: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'passed on unchanged; that of webhook_endpoint.test if left out',
+    }),
+  ),
+});
+export type TestEvent = Static<typeof testEvent>;
+
 /** The fields of a new endpoint. */
 export const newEndpoint = strict({ url, ...optional });
 export type NewEndpoint = Static<typeof newEndpoint>;

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
+import { MAX_PAYLOAD_BYTES } from '../../outbox/queue.ts';
 import { webhookEvent } from '../log/record.ts';
 import { getDelivery } from '../log/service.ts';
 import { signingFields } from '../signing/record.ts';
@@ -9,6 +10,7 @@ import {
   endpointSecret,
   newEndpoint,
   newWebhookEndpoint,
+  testEvent,
   webhookEndpoint,
 } from './record.ts';
 import {
@@ -151,9 +153,17 @@ export const test = writeRoute({
   path: '/v2/webhook-endpoints/{id}/test',
   access: 'webhooks',
   summary: 'Send a test event',
-  description: 'Sends `webhook_endpoint.test` to this endpoint only, whatever it subscribed to.',
+  description:
+    'Sends `webhook_endpoint.test`, or an event of another type with data of yours, to this endpoint only, whatever it ' +
+    'subscribed to. It is signed as any other and carries `"is_test": true`.',
+  bodyLimit: 2 * MAX_PAYLOAD_BYTES,
+  passesOn: 'data',
+  body: testEvent,
+  bodyOptional: true,
   returns: { 201: webhookEvent },
-  errors: ['resource_missing', 'endpoint_disabled'],
-  handle: async ({ tx, account, params }) =>
-    created(await getDelivery(tx, account, await testEndpoint(tx, account, params.id))),
+  errors: ['resource_missing', 'endpoint_disabled', 'invalid_event_type', 'payload_too_large'],
+  handle: async ({ tx, params, json, body, ...caller }) =>
+    created(
+      await getDelivery(tx, caller.account, await testEndpoint(tx, caller, params.id, { ...body, json })),
+    ),
 });

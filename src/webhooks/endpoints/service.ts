@@ -6,19 +6,21 @@ import { type AddressRules, namesLoopback, refusalOfUrl } from '../../kernel/add
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, idOf, uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
+import type { StrictJson } from '../../kernel/strict-json.ts';
 import type { Vault } from '../../kernel/vault.ts';
-import { endDeleted, publish } from '../../outbox/queue.ts';
+import { endDeleted, publish, publishTest } from '../../outbox/queue.ts';
 import { placeOf } from '../../outbox/secrets.ts';
 import { note } from '../../people/audit/service.ts';
 import { signatureOf } from '../signing/rules.ts';
 import { readSigning } from '../signing/schemes.ts';
-import { needsAffiliates, subscriptionProblem } from '../types/types.ts';
+import { isEventType, needsAffiliates, subscriptionProblem } from '../types/types.ts';
 import { changedHeaders, headerProblem, type OwnHeaders } from './headers.ts';
 import {
   type EndpointChange,
   type EndpointSecret,
   type NewEndpoint,
   type NewWebhookEndpoint,
+  type TestEvent,
   type WebhookEndpoint,
   withSecret,
 } from './record.ts';
@@ -236,29 +238,34 @@ export async function rotateSecret(
 }
 
 /**
- * Sends a `webhook_endpoint.test` to this endpoint only, whatever it subscribes to. Returns the UUIDs of the
- * endpoint and the event. Throws `resource_missing`, `endpoint_disabled`.
+ * Sends a test event to this endpoint only, whatever it subscribes to. `json` is the body that `data` came in.
+ * Returns the UUIDs of the endpoint and the event. Throws `resource_missing`, `endpoint_disabled`,
+ * `invalid_event_type`, `payload_too_large`, `insufficient_scope`.
  */
 export async function testEndpoint(
   tx: Tx,
-  account: AccountId,
+  { account, principal }: Pick<Caller, 'account' | 'principal'>,
   id: string,
+  { type = 'webhook_endpoint.test', data, json }: TestEvent & { readonly json: StrictJson },
 ): Promise<{ endpoint: EndpointId; event: EventId }> {
   const endpoint = endpointUuid(id);
   const row = await lockEndpoint(tx, account, endpoint);
   if (row === null) throw missingEndpoint();
   if (row.disabled_at !== null) throw endpointDisabled();
-  const event = await publish(tx, {
-    account,
-    type: 'webhook_endpoint.test',
-    data: toJson({
-      object: 'webhook_test',
-      webhook_endpoint_id: idOf('we', endpoint),
-      message: 'This is a test: nothing happened.',
-    }),
-    audience: { only: endpoint },
-  });
-  return { endpoint, event };
+  const problem = isEventType(type)
+    ? subscriptionProblem(type)
+    : 'must be a dotted name such as order.created';
+  if (problem !== null) throw fail('invalid_event_type', `type: ${problem}`);
+  checkSubscription(principal, [type]);
+  // signing data of the caller's choice takes the same permission as reading the secret
+  if (data !== undefined) checkSubscription(principal, row.event_types);
+  const nothing = {
+    object: 'webhook_test',
+    webhook_endpoint_id: idOf('we', endpoint),
+    message: 'This is a test: nothing happened.',
+  };
+  const text = data === undefined ? toJson({ data: nothing }) : json.text;
+  return { endpoint, event: await publishTest(tx, { account, endpoint, type, body: text }) };
 }
 
 /** The refusal of sending to a disabled endpoint. */

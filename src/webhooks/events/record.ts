@@ -4,6 +4,11 @@ import { columnsOf } from '../../contract/records.ts';
 import { identifier, nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { endpointJoin, recordWithUrl, shownStatus, webhookEventAt } from '../log/record.ts';
 
+/** Marks an event that somebody sent to test an endpoint. Other events do not have it. */
+export const isTest = Type.Literal(true, {
+  description: 'somebody sent it to test the endpoint: nothing happened',
+});
+
 export const event = strict(
   {
     id: Type.String(),
@@ -12,6 +17,7 @@ export const event = strict(
     timestamp,
     account_id: Type.String(),
     api_version: Type.Literal('2.0.0'),
+    is_test: Type.Optional(isTest),
     data: Type.Record(Type.String(), Type.Unknown()),
   },
   { title: 'Event', description: 'a whole event, as it is sent' },
@@ -106,7 +112,7 @@ export const publishedRecord = columnsOf(publishedEvent, columns);
 const names = `public_id('we', e.id) = v.payload::json -> 'data' ->> 'id'`;
 const reason = `case
   when id_time(e.id) > id_time(v.id) then 'made_later'
-  when v.type = 'webhook_endpoint.test' or (v.type = 'webhook_endpoint.disabled' and ${names}) then 'not_addressed'
+  when v.type = 'webhook_endpoint.test' or v.payload::json ->> 'is_test' = 'true' or (v.type = 'webhook_endpoint.disabled' and ${names}) then 'not_addressed'
   when e.event_types is null or exists (
     select from unnest(e.event_types) wanted
     where wanted = v.type or (right(wanted, 1) = '*' and starts_with(v.type, left(wanted, -1)))) then 'subscribed_later'
