@@ -16,6 +16,8 @@ function kept<Value extends string>(name: string, values: readonly [Value, ...Va
 
 export const theme = kept('theme', ['system', 'light', 'dark']);
 export const clock = kept('clock', ['local', 'utc']);
+/** Whether logs follow what happens. */
+export const live = kept('live', ['on', 'off']);
 export const pageSize = kept('page-size', ['25', '50', '100']);
 
 /** Puts the theme on the document, now and whenever it is changed. */

@@ -1,4 +1,11 @@
-import { QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  hashKey,
+  QueryClient,
+  queryOptions,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useRef } from 'react';
 import { ApiError } from '../../src/client/errors.ts';
 import { type Call, call, type Input, type OperationId, type Result } from './api.ts';
@@ -6,6 +13,8 @@ import { createSignal } from './signal.ts';
 
 /** How often a list or record that one looks at is asked for again, in milliseconds. */
 export const REFRESH_MS = 15_000;
+/** The same of what one watches: a log, a recovery on its way. */
+const WATCH_MS = 3000;
 
 /** The cache of what was read. `call` waits for the server by itself, so nothing here tries again. */
 export const queries = new QueryClient({
@@ -28,22 +37,24 @@ export function read<Id extends OperationId>(id: Id, input: Input<Id>) {
 }
 
 interface ReadOptions {
-  /** Asks again from time to time while the tab is seen. */
-  readonly isLive?: boolean;
+  /** Asks again from time to time while the tab is seen; what one watches more often. */
+  readonly isLive?: boolean | 'watched';
   readonly isEnabled?: boolean;
   /** Shows what was there while another page, order or filter comes. */
   readonly keepsPrevious?: boolean;
 }
 
-/** Reads by an operation, and follows it. */
+/** Reads by an operation, and follows it; `place` says what was asked, to know another page or filter by. */
 export function useRead<Id extends OperationId>(id: Id, input: Input<Id>, options: ReadOptions = {}) {
   const { isLive = false, isEnabled = true, keepsPrevious = false } = options;
-  return useQuery({
-    ...read(id, input),
+  const asked = read(id, input);
+  const { data, error, isPlaceholderData, refetch } = useQuery({
+    ...asked,
     enabled: isEnabled,
-    refetchInterval: isLive ? REFRESH_MS : false,
+    refetchInterval: isLive === 'watched' ? WATCH_MS : isLive ? REFRESH_MS : false,
     ...(keepsPrevious ? { placeholderData: (previous: Result<Id> | undefined) => previous as never } : {}),
   });
+  return { data, error, isPlaceholderData, refetch, place: hashKey(asked.queryKey) };
 }
 
 /**

@@ -11,6 +11,8 @@ interface ButtonProps {
   readonly isDisabled?: boolean | undefined;
   /** Why it cannot be pressed, or what else is good to know. */
   readonly title?: string | undefined;
+  /** Of a button that shows and hides something. */
+  readonly isExpanded?: boolean | undefined;
   readonly type?: 'button' | 'submit' | undefined;
   readonly onPress?: (() => void) | undefined;
 }
@@ -24,6 +26,7 @@ export function Button(props: ButtonProps) {
     isBusy = false,
     isDisabled = false,
     title,
+    isExpanded,
     type = 'button',
     onPress,
   } = props;
@@ -34,6 +37,7 @@ export function Button(props: ButtonProps) {
       disabled={isDisabled}
       aria-disabled={isBusy || undefined}
       aria-busy={isBusy || undefined}
+      aria-expanded={isExpanded}
       title={title}
       onClick={(event) => {
         if (isBusy) event.preventDefault();

@@ -1,14 +1,28 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { common } from '../texts/common.ts';
 import { Button } from './button.tsx';
 import { copyText } from './copy.tsx';
+import { whole } from './format.ts';
 import { plain, pretty } from './plain.ts';
 
+/** So much is shown at first: a browser lays out more only when one asks. */
+const SHOWN = 32_768;
+
 /** A text that somebody sent: never markup, indented when it is JSON, raw when one asks. What is copied does nothing either. */
-export function Code({ label, children }: { label: string; children: string }) {
+export function Code({
+  label,
+  copyLabel = common.copy,
+  children,
+}: {
+  label: string;
+  copyLabel?: string;
+  children: string;
+}) {
   const [isRaw, setRaw] = useState(false);
-  const indented = pretty(children);
-  const shown = plain(isRaw ? children : (indented ?? children));
+  const [isWhole, setWhole] = useState(false);
+  const indented = useMemo(() => pretty(children), [children]);
+  const shown = useMemo(() => plain(isRaw ? children : (indented ?? children)), [isRaw, children, indented]);
+  const isCut = !isWhole && shown.length > SHOWN;
   return (
     <div className="code-block">
       <div className="buttons">
@@ -18,7 +32,7 @@ export function Code({ label, children }: { label: string; children: string }) {
           </Button>
         )}
         <Button kind="quiet" icon="copy" onPress={() => copyText(plain(children))}>
-          {common.copy}
+          {copyLabel}
         </Button>
       </div>
       <section
@@ -26,8 +40,13 @@ export function Code({ label, children }: { label: string; children: string }) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled must be reached with the keyboard
         tabIndex={0}
       >
-        <pre>{shown}</pre>
+        <pre>{isCut ? `${shown.slice(0, SHOWN)}…` : shown}</pre>
       </section>
+      {isCut && (
+        <Button kind="quiet" onPress={() => setWhole(true)}>
+          {common.showAll(whole(Math.ceil(shown.length / 1000)))}
+        </Button>
+      )}
     </div>
   );
 }

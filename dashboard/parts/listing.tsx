@@ -14,6 +14,8 @@ interface Reading<Row> {
   readonly data: ListPage<Row> | undefined;
   readonly error: Error | null;
   readonly isPlaceholderData: boolean;
+  /** Which list, page, order and filters it is of. */
+  readonly place: string;
   readonly refetch: () => unknown;
 }
 
@@ -65,28 +67,35 @@ export function Listing<Row>(props: ListingProps<Row>) {
 }
 
 /**
- * Holds the rows one reads while others arrive: changes of the same rows are shown at once, new ones when one asks. What one
- * made oneself, and another page, order or filter, is shown as it comes.
+ * Holds the rows one reads while others arrive, however many: changes of the same rows are shown at once, new ones when one
+ * asks. What one made oneself, and another page, order or filter, is shown as it comes.
  */
-function useHeld<Row>({ data, isPlaceholderData }: Reading<Row>, keyOf: (row: Row) => string) {
+function useHeld<Row>({ data, isPlaceholderData, place }: Reading<Row>, keyOf: (row: Row) => string) {
   const own = writes.use();
-  const [{ held, heldAt }, setHeld] = useState({ held: data, heldAt: own });
-  const isSamePlace =
-    held !== undefined &&
-    data !== undefined &&
-    data.pagination.page === held.pagination.page &&
-    data.data.some((row) => held.data.some((other) => keyOf(other) === keyOf(row)));
+  const [{ held, heldAt, heldPlace }, setHeld] = useState({ held: data, heldAt: own, heldPlace: place });
+  const isSamePlace = held !== undefined && data !== undefined && heldPlace === place;
   const known = new Set(held?.data.map(keyOf));
-  const arrived = isSamePlace ? data.data.filter((row) => !known.has(keyOf(row))) : [];
   // rows that left made room for others at the end: nothing is new then
   const isNew =
-    isSamePlace && own === heldAt && arrived.length > 0 && data.pagination.total > held.pagination.total;
-  if (data !== held && !isNew && !isPlaceholderData) setHeld({ held: data, heldAt: own });
+    isSamePlace &&
+    !isPlaceholderData &&
+    own === heldAt &&
+    held.data.length > 0 &&
+    data.pagination.total > held.pagination.total &&
+    data.data.some((row) => !known.has(keyOf(row)));
+  const show = () => setHeld({ held: data, heldAt: own, heldPlace: place });
+  if (data !== held && !isNew && !isPlaceholderData) show();
   return {
-    data: isNew ? held : (data ?? held),
+    data: isNew ? withChanges(held, data, keyOf) : (data ?? held),
     fresh: isNew ? data.pagination.total - held.pagination.total : 0,
-    showFresh: () => setHeld({ held: data, heldAt: own }),
+    showFresh: show,
   };
+}
+
+/** The same rows as they are now, as far as they were read again. */
+function withChanges<Row>(held: ListPage<Row>, now: ListPage<Row>, keyOf: (row: Row) => string) {
+  const changed = new Map(now.data.map((row) => [keyOf(row), row]));
+  return { ...held, data: held.data.map((row) => changed.get(keyOf(row)) ?? row) };
 }
 
 /** Which rows of how many, and the way to others. */

@@ -9,11 +9,27 @@ export function plain(text: string): string {
     .replace(HARMFUL, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
 }
 
-/** Indented, when it is JSON; else null. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
+const DEEPEST = 40;
+
+/** Indented, when it is JSON; else null. Every digit stays, and what is nested without end is indented so far only. */
 export function pretty(text: string): string | null {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    JSON.parse(text);
   } catch {
     return null;
   }
+  const parts: string[] = [];
+  let depth = 0;
+  let last = '';
+  const line = () => parts.push('\n', '  '.repeat(Math.min(depth, DEEPEST)));
+  for (const [token] of text.matchAll(TOKEN)) {
+    const isEnd = token === '}' || token === ']';
+    if (isEnd) depth -= 1;
+    if (last === ',' || (isEnd ? last !== '{' && last !== '[' : last === '{' || last === '[')) line();
+    parts.push(token === ':' ? ': ' : token);
+    if (token === '{' || token === '[') depth += 1;
+    last = token;
+  }
+  return parts.join('');
 }

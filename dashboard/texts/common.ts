@@ -25,10 +25,26 @@ export const common = {
   loading: 'Loading…',
   stillWaiting: 'Still waiting for the answer of the server. Large sums take a moment.',
   refresh: 'Show',
-  fresh: (count: number) => `${count} new`,
+  fresh: (count: number) => `${count.toLocaleString()} new`,
+  live: 'Live',
+  showAll: (bytes: string) => `Show all of it (${bytes} kB)`,
   selectAll: 'Select all',
   selectRow: (name: string) => `Select ${name}`,
   sortBy: (title: string) => `Sort by ${title}`,
+  json: {
+    mistake: (line: number, column: number, expected: string) =>
+      `Line ${line}, column ${column}: ${expected} is expected here.`,
+    expected: {
+      value: 'a value',
+      item: 'a value or ]',
+      member: 'a name in double quotes or }',
+      name: 'a name in double quotes',
+      colon: 'a colon',
+      next: 'a comma or the closing bracket',
+      end: 'nothing more',
+    },
+    noObject: 'It must be an object: { … }.',
+  },
   pager: {
     label: 'Pages',
     range: (from: string, to: string, total: string) => `${from}–${to} of ${total}`,

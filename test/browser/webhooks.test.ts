@@ -5,8 +5,11 @@ import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
 
-// what a receiver may answer: markup, escapes of a terminal, a turned line
-const HOSTILE = '<img src=x onerror="window.harmed=1">\u001b]0;taken\u0007\u202eexe.txt';
+// what a receiver may answer: markup, escapes of a terminal, a turned line, bytes that are no text, lists without end
+const TEXT = '<img src=x onerror="window.harmed=1">\u001b]0;taken\u0007\u202eexe.txt';
+const HOSTILE = Buffer.concat([Buffer.from(TEXT), Buffer.from([0x00, 0xff, 0xfe])]);
+const NESTED = '['.repeat(8000) + ']'.repeat(8000);
+const HEADERS = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`x-${at}`, `<b>${at}</b>`]));
 
 inChromium('webhooks', (chromium) => {
   const world = useWorld({ delivers: true });
@@ -14,7 +17,7 @@ inChromium('webhooks', (chromium) => {
   let endpoint: { id: string; url: string };
   beforeAll(async () => {
     receiver = await startReceiver();
-    receiver.respond((_request, response) => response.writeHead(500).end(HOSTILE));
+    receiver.respond((_request, response) => response.writeHead(500, HEADERS).end(HOSTILE));
   });
   afterAll(() => receiver.close());
 
@@ -49,7 +52,11 @@ inChromium('webhooks', (chromium) => {
     const drawer = page.getByRole('dialog', { name: 'affiliate.created' });
     await drawer.getByText('The endpoint answered with a status that is not 2xx.').waitFor();
     const answer = await drawer.getByRole('region', { name: 'Answer', exact: true }).textContent();
-    expect(answer).toBe('<img src=x onerror="window.harmed=1">\\u001b]0;taken\\u0007\\u202eexe.txt');
+    expect(answer).toBe(
+      '<img src=x onerror="window.harmed=1">\\u001b]0;taken\\u0007\\u202eexe.txt\ufffd\ufffd\ufffd',
+    );
+    const headers = drawer.getByRole('region', { name: 'Answer: Headers' });
+    expect(await headers.textContent()).toContain('x-299: <b>299</b>');
     expect(await page.evaluate('window.harmed')).toBeUndefined();
     expect(new URL(page.url()).searchParams.get('event')).toMatch(/^evt_/);
     await expectAccessible(page);
@@ -96,7 +103,128 @@ inChromium('webhooks', (chromium) => {
     expect(await page.getByLabel('Secret').inputValue()).toBe(secret);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Send a test event' }).click();
-    await receiver.until((all) => all.some(({ body }) => body.includes('"webhook_endpoint.test"')));
+    const testing = page.getByRole('dialog', { name: 'Send a test event' });
+    await testing.getByLabel('Type').selectOption('payout.paid');
+    const data = testing.getByLabel('Data (JSON)');
+    expect(JSON.parse(await data.inputValue())).toMatchObject({ object: 'affiliate_payout', status: 'paid' });
+    await data.fill('{\n  "number": 7\n  "status": "paid" }');
+    await testing.getByText('Line 3, column 3: a comma or the closing bracket is expected here.').waitFor();
+    await expectAccessible(page);
+    expect(await testing.getByRole('button', { name: 'Send the test event' }).isDisabled()).toBe(true);
+    await testing.getByLabel('Type').selectOption('A type of your own');
+    await testing.getByLabel('Its name').fill('order.tried');
+    await data.fill('{"exact": 12345678901234567890.10}');
+    await testing.getByRole('button', { name: 'Send the test event' }).click();
+    const [sent] = (
+      await receiver.until((all) => all.some(({ body }) => body.includes('order.tried')))
+    ).slice(-1);
+    expect(sent?.body).toContain('"is_test":true,"data":{"exact":12345678901234567890.10}');
+    await page.getByRole('dialog', { name: 'order.tried' }).getByText('Attempt 1').waitFor();
+    expectQuiet(ada);
+  });
+
+  test('an event is published by hand once, with what a browser can show of 256 kB and of lists without end', async () => {
+    const vera = await atDashboard(chromium, world, {
+      role: 'viewer',
+      path: '/events/types',
+      viewport: PHONE,
+    });
+    await vera.page.getByLabel('Find a type').fill('was completed');
+    await vera.page.waitForURL(/find=was/);
+    await vera.page.getByRole('link', { name: 'payout.paid' }).click();
+    const type = vera.page.getByRole('dialog', { name: 'payout.paid' });
+    expect(await type.getByRole('region', { name: 'Example' }).textContent()).toContain(
+      '"type": "payout.paid"',
+    );
+    await expectAccessible(vera.page);
+    expect(await vera.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+    await vera.page.goto(`${world.url}/events`);
+    await vera.page.getByRole('link', { name: 'affiliate.created' }).waitFor();
+    expect(await vera.page.getByRole('button', { name: 'Publish an event' }).count()).toBe(0);
+    expectQuiet(vera);
+
+    receiver.respond((_request, response) => response.writeHead(200, HEADERS).end(NESTED));
+    const ada = await atDashboard(chromium, world, { path: '/events' });
+    const { page } = ada;
+    for (const _time of ['first', 'again']) {
+      await page.goto(`${world.url}/events`);
+      await page.getByRole('button', { name: 'Publish an event' }).click();
+      const form = page.getByRole('dialog', { name: 'Publish an event' });
+      await form.getByLabel('Type').fill('order.long');
+      await form.getByLabel(/^Own id/).fill('long-1');
+      await form.getByLabel('Data (JSON)').fill(JSON.stringify({ text: '<b>'.repeat(80_000) }));
+      await form.getByRole('button', { name: 'Publish the event' }).click();
+      await page.getByRole('heading', { name: 'order.long' }).waitFor();
+    }
+    const { body } = await world.api.get('/v2/events?external_id=long-1');
+    expect(body.pagination.total).toBe(1);
+    await page.goto(`${world.url}/webhooks/${endpoint.id}?own=long-1&code=200`);
+    await page.getByRole('link', { name: 'order.long' }).click();
+    const drawer = page.getByRole('dialog', { name: 'order.long' });
+    const sent = drawer.getByRole('region', { name: 'Body' });
+    expect((await sent.textContent())?.length).toBeLessThan(40_000);
+    await drawer
+      .getByRole('button', { name: /Show all of it/ })
+      .first()
+      .click();
+    await drawer
+      .getByRole('button', { name: /Show all of it/ })
+      .last()
+      .click();
+    expect((await sent.textContent())?.length).toBeGreaterThan(240_000);
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    expect(new URL(page.url()).search).toBe('');
+    expectQuiet(ada);
+  });
+
+  test('a log that grows by hundreds does not move what one reads; a button shows what is new', async () => {
+    receiver.respond(200);
+    const publish = (many: number) =>
+      Promise.all(
+        Array.from({ length: many }, () => world.api.post('/v2/events', { type: 'order.live', data: {} })),
+      );
+    await publish(30);
+    const ada = await atDashboard(chromium, world);
+    const { page } = ada;
+    await page.clock.install();
+    const path = `/v2/webhook-endpoints/${endpoint.id}/events`;
+    let asked = 0;
+    page.on('response', (response) => {
+      if (response.url().includes(path)) asked += 1;
+    });
+    await page.goto(`${world.url}/webhooks/${endpoint.id}?type=order.live`);
+    const rows = page.getByRole('region', { name: 'Log' });
+    await rows.getByRole('link').first().waitFor();
+    await receiver.until((all) => all.filter(({ body }) => body.includes('order.live')).length >= 30);
+    const seen = () =>
+      rows.getByRole('link').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
+    const before = await seen();
+    // a row that is added or taken away would be seen here, a status that changed is none
+    await page.evaluate(`
+      window.moved = 0;
+      new MutationObserver((all) => { window.moved += all.filter(({ target }) => target.tagName === 'TBODY').length })
+        .observe(document.querySelector('tbody'), { childList: true, subtree: true })`);
+    for (const many of [300, 600]) {
+      await publish(300);
+      await page.clock.runFor(3100);
+      await page.getByRole('button', { name: `${many} new` }).waitFor();
+    }
+    expect(await seen()).toEqual(before);
+    expect(await page.evaluate('window.moved')).toBe(0);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: '600 new' }).click();
+    await page.getByText('1–25 of 630').waitFor();
+    expect((await seen()).some((each) => before.includes(each))).toBe(false);
+
+    await page.getByRole('checkbox', { name: 'Live' }).uncheck();
+    await page.reload();
+    await rows.getByRole('link').first().waitFor();
+    expect(await page.getByRole('checkbox', { name: 'Live' }).isChecked()).toBe(false);
+    asked = 0;
+    await page.clock.runFor(60_000);
+    expect(asked).toBe(0);
     expectQuiet(ada);
   });
 

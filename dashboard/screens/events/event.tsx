@@ -109,7 +109,9 @@ export function EventScreen() {
         </>
       )}
       <h2 className="event-part">{texts.payload}</h2>
-      <Code label={texts.payload}>{JSON.stringify(event.payload)}</Code>
+      <Code label={texts.payload} copyLabel={texts.copyPayload}>
+        {JSON.stringify(event.payload)}
+      </Code>
     </Page>
   );
 }

@@ -1,19 +1,25 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { DeliveryCounts, PublishedEvent } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
 import { pageSize } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
 import { copyCurl } from '../../parts/copy.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { DayField, SearchField } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Listing } from '../../parts/listing.tsx';
+import { LiveSwitch, useLive } from '../../parts/live.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
+import { toast } from '../../parts/toast.tsx';
 import { Status, Time } from '../../parts/values.tsx';
 import { common } from '../../texts/common.ts';
 import { events as texts, webhooks } from '../../texts/webhooks.ts';
+import { Publish } from './publish.tsx';
+import { Views } from './views.tsx';
 
 const route = getRouteApi('/events');
 const TONES = { failed: 'bad', pending: 'info', held: 'neutral', delivered: 'good' } as const;
@@ -53,6 +59,7 @@ export function Deliveries({ counts }: { counts: DeliveryCounts }) {
 export function EventList() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const may = useMay();
   const { page, type, own, from, until } = search;
   const query = {
     page,
@@ -62,9 +69,10 @@ export function EventList() {
     'created_at[lte]': until,
     per_page: Number(pageSize.use()),
   };
-  const reading = useRead('listEvents', { query }, { isLive: true, keepsPrevious: true });
+  const reading = useRead('listEvents', { query }, { isLive: useLive(), keepsPrevious: true });
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
+  const setOpen = (open: typeof search.open) => void navigate({ search: { ...search, open } });
   const isFiltered = Boolean(type ?? own ?? from ?? until);
   const curl = {
     label: common.copyAsCurl,
@@ -76,11 +84,19 @@ export function EventList() {
       title={texts.title}
       lead={texts.lead}
       actions={
-        <Menu label={common.more} groups={[{ items: [curl] }]}>
-          <Icon name="dots" />
-        </Menu>
+        <>
+          <Menu label={common.more} groups={[{ items: [curl] }]}>
+            <Icon name="dots" />
+          </Menu>
+          {may.own && (
+            <Button kind="primary" icon="plus" onPress={() => setOpen('publish')}>
+              {texts.publish.title}
+            </Button>
+          )}
+        </>
       }
     >
+      <Views />
       <div className="filters">
         <SearchField
           label={texts.typeFilter}
@@ -94,6 +110,7 @@ export function EventList() {
         />
         <DayField label={webhooks.log.from} value={from} onChange={(day) => change({ from: day })} />
         <DayField label={webhooks.log.until} value={until} onChange={(day) => change({ until: day })} />
+        <LiveSwitch />
       </div>
       <Listing
         label={texts.title}
@@ -104,9 +121,19 @@ export function EventList() {
         empty={
           <Empty icon="events" title={texts.empty}>
             {isFiltered ? texts.filtered : texts.emptyLead}
+            {!isFiltered && !may.own && <p>{texts.publish.whoMay}</p>}
           </Empty>
         }
       />
+      {search.open === 'publish' && may.own && (
+        <Publish
+          onClose={() => setOpen(undefined)}
+          onDone={({ id }) => {
+            toast(texts.publish.done);
+            void navigate({ to: '/events/$id', params: { id } });
+          }}
+        />
+      )}
     </Page>
   );
 }

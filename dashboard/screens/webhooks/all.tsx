@@ -7,7 +7,8 @@ import { Page } from '../../parts/page.tsx';
 import { rowLink } from '../../parts/table.tsx';
 import { common } from '../../texts/common.ts';
 import { webhooks as texts } from '../../texts/webhooks.ts';
-import { Log, logQuery } from './log.tsx';
+import { logQuery } from './filters.tsx';
+import { Log } from './log.tsx';
 import { Views } from './views.tsx';
 
 const route = getRouteApi('/webhooks/log');
@@ -16,7 +17,11 @@ const route = getRouteApi('/webhooks/log');
 export function WholeLog() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const query = { ...logQuery(search), per_page: Number(pageSize.use()) };
+  const query = {
+    ...logQuery(search),
+    webhook_endpoint_id: search.endpoint,
+    per_page: Number(pageSize.use()),
+  };
   const curl = {
     label: common.copyAsCurl,
     icon: 'copy',

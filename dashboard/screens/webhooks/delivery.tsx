@@ -29,7 +29,7 @@ export function Delivery({
   onClose: () => void;
 }) {
   const path = [endpoint, id] as const;
-  const reading = useRead('getEventOfWebhookEndpoint', { path: [...path] }, { isLive: true });
+  const reading = useRead('getEventOfWebhookEndpoint', { path: [...path] }, { isLive: 'watched' });
   const { data: event, error, refetch } = reading;
   return (
     <Drawer title={event?.type ?? id} onClose={onClose}>
@@ -103,7 +103,9 @@ function Inside({ event }: { event: WebhookEventWithAttempts }) {
       </section>
       <section>
         <h3>{texts.body}</h3>
-        <Code label={texts.body}>{body}</Code>
+        <Code label={texts.body} copyLabel={texts.copyPayload}>
+          {body}
+        </Code>
       </section>
     </div>
   );
@@ -158,7 +160,9 @@ function Answer({ attempt }: { attempt: WebhookAttempt }) {
       </p>
       <Headers label={texts.answer} headers={response_headers} />
       {response_body ? (
-        <Code label={texts.answer}>{response_body}</Code>
+        <Code label={texts.answer} copyLabel={texts.copyAnswer}>
+          {response_body}
+        </Code>
       ) : (
         <p className="soft">{texts.emptyAnswer}</p>
       )}

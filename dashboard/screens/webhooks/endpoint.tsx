@@ -1,7 +1,8 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { WebhookEndpoint } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
-import { useRead, useWrite } from '../../data/queries.ts';
+import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -10,11 +11,13 @@ import { rowLink } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Name, Time } from '../../parts/values.tsx';
 import { webhooks as texts } from '../../texts/webhooks.ts';
-import { Log, type LogSearch } from './log.tsx';
+import type { LogSearch } from './filters.tsx';
+import { Log } from './log.tsx';
 import { Recover } from './recover.tsx';
 import { Recoveries } from './recoveries.tsx';
 import { EndpointSettings } from './settings.tsx';
 import { EndpointState } from './state.tsx';
+import { SendTest } from './test.tsx';
 
 const route = getRouteApi('/webhooks/$id');
 
@@ -32,7 +35,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay();
-  const testing = useWrite('testWebhookEndpoint');
+  const [isTesting, setTesting] = useState(false);
   const { view = 'log' } = search;
   const change = (next: LogSearch) => void navigate({ search: { ...search, ...next } });
   const page = { page: search.page, onPage: (to: number) => change({ page: to }) };
@@ -51,16 +54,15 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
       actions={
         may.write && (
           <Button
-            isBusy={testing.isPending}
             isDisabled={status === 'disabled'}
-            onPress={() => testing.mutate({ path: [id] }, { onSuccess: () => toast(texts.tested) })}
+            title={status === 'disabled' ? texts.disabledNotice : undefined}
+            onPress={() => setTesting(true)}
           >
             {texts.test}
           </Button>
         )
       }
     >
-      {testing.error && <Problem error={testing.error} />}
       {status === 'disabled' && <Notice tone="warn">{texts.disabledNotice}</Notice>}
       {status === 'enabled' && first_failure_at && (
         <Notice tone="warn">
@@ -116,6 +118,17 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
               />
             )
           }
+        />
+      )}
+      {isTesting && (
+        <SendTest
+          endpoint={id}
+          onClose={() => setTesting(false)}
+          onSent={(event) => {
+            toast(texts.tested);
+            setTesting(false);
+            void navigate({ search: { event: event.id, at: id } });
+          }}
         />
       )}
     </Page>

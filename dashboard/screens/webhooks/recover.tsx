@@ -6,7 +6,7 @@ import { whole } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
-import type { LogSearch } from './log.tsx';
+import type { LogSearch } from './filters.tsx';
 
 const texts = webhooks.recover;
 
@@ -24,8 +24,9 @@ export function Recover({
 }) {
   const [isAsked, ask] = useState(false);
   const starting = useWrite('recoverWebhookEndpoint');
-  const { status, type, answer, error, id, from, until } = search;
-  const isKnown = (status === 'failed' || status === 'delivered') && !answer && !error && !id;
+  const { status, type, answer, code, error, id, own, from, until } = search;
+  const isOther = [answer, code, error, id, own].some((each) => each !== undefined);
+  const isKnown = (status === 'failed' || status === 'delivered') && !isOther;
   if (!isKnown || total === 0) return null;
   const body = {
     // no event of it is older

@@ -38,7 +38,7 @@ export function Recoveries({
   const reading = useRead(
     'listRecoveriesOfWebhookEndpoint',
     { path: [endpoint], query: input.query },
-    { isLive: true, keepsPrevious: true },
+    { isLive: 'watched', keepsPrevious: true },
   );
   return (
     <>

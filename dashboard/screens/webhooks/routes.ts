@@ -2,14 +2,20 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root.tsx';
 import { number, oneOf, searchOf, text } from '../../app/search.ts';
 
+/** The status of an answer, as it is written; undefined when it is none. */
+export const answerCode = (raw: unknown): number | undefined =>
+  /^[1-5]\d\d$/.test(String(raw)) ? Number(raw) : undefined;
+
 /** What the log is filtered by. `event` and `at` are the delivery that is open at the side. */
 const LOG = {
   page: number,
   status: oneOf(['pending', 'delivered', 'failed', 'held']),
   type: text,
   answer: oneOf(['2xx', '3xx', '4xx', '5xx', 'none']),
+  code: answerCode,
   error: text,
   id: text,
+  own: text,
   from: text,
   until: text,
   event: text,
@@ -26,7 +32,7 @@ const list = createRoute({
 const log = createRoute({
   getParentRoute: () => rootRoute,
   path: '/webhooks/log',
-  validateSearch: searchOf(LOG),
+  validateSearch: searchOf({ ...LOG, endpoint: text }),
   component: lazyRouteComponent(() => import('./all.tsx'), 'WholeLog'),
 });
 

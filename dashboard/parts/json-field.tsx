@@ -1,0 +1,40 @@
+import { common } from '../texts/common.ts';
+import { TextArea } from './field.tsx';
+import { mistakeIn, readJson } from './json.ts';
+
+/** Why a text is no JSON object, with the place of the mistake; null when it is one. */
+export function problemOfObject(text: string): string | null {
+  const mistake = mistakeIn(text);
+  if (mistake !== null) {
+    return common.json.mistake(mistake.line, mistake.column, common.json.expected[mistake.expected]);
+  }
+  return text.trim().startsWith('{') ? null : common.json.noObject;
+}
+
+/** The object of a text that has no problem. */
+export const objectOf = (text: string) => readJson(text) as Record<string, unknown>;
+
+/** A JSON object to be written; a mistake is told with its place. */
+export function JsonField({
+  label,
+  hint,
+  value,
+  onChange,
+}: {
+  label: string;
+  hint?: string;
+  value: string;
+  onChange: (value: string) => void;
+}) {
+  return (
+    <TextArea
+      label={label}
+      hint={hint}
+      problem={problemOfObject(value)}
+      value={value}
+      onChange={onChange}
+      rows={12}
+      isCode
+    />
+  );
+}

@@ -1,0 +1,61 @@
+import { useState } from 'react';
+import type { Event } from '../../../src/client/api.ts';
+import { useRead, useWrite } from '../../data/queries.ts';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { JsonField, objectOf, problemOfObject } from '../../parts/json-field.tsx';
+import { Confirm } from '../../parts/overlay.tsx';
+import { events } from '../../texts/webhooks.ts';
+
+const texts = events.publish;
+const NONE = '';
+
+/** Publishes an event of one's own by hand. */
+export function Publish({ onClose, onDone }: { onClose: () => void; onDone: (event: Event) => void }) {
+  const [type, setType] = useState('');
+  const [externalId, setExternalId] = useState('');
+  const [text, setText] = useState('{}');
+  const [example, setExample] = useState(NONE);
+  const catalogue = useRead('listEventTypes', { query: { per_page: 100 } }).data?.data ?? [];
+  const publishing = useWrite('publishEvent');
+  const begin = (chosen: string) => {
+    setExample(chosen);
+    const data = catalogue.find((each) => each.type === chosen)?.example.data ?? {};
+    setText(JSON.stringify(data, null, 2));
+  };
+  const publish = () => {
+    const id = externalId.trim();
+    const body = { type: type.trim(), data: objectOf(text), ...(id === '' ? {} : { external_id: id }) };
+    publishing.mutate({ body }, { onSuccess: onDone });
+  };
+  return (
+    <Confirm
+      title={texts.title}
+      action={texts.action}
+      isBusy={publishing.isPending}
+      isDisabled={type.trim() === '' || problemOfObject(text) !== null}
+      error={publishing.error}
+      onClose={onClose}
+      onConfirm={publish}
+    >
+      <p className="soft">{texts.lead}</p>
+      <TextField label={events.type} hint={texts.typeHint} value={type} onChange={setType} hasFocus />
+      <TextField
+        label={events.externalId}
+        hint={texts.externalHint}
+        value={externalId}
+        onChange={setExternalId}
+        isOptional
+      />
+      <SelectField
+        label={texts.begin}
+        value={example}
+        options={[
+          { value: NONE, label: texts.beginEmpty },
+          ...catalogue.map(({ type: each }) => ({ value: each, label: each })),
+        ]}
+        onChange={begin}
+      />
+      <JsonField label={texts.data} value={text} onChange={setText} />
+    </Confirm>
+  );
+}

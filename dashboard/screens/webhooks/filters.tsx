@@ -1,0 +1,173 @@
+import { useState } from 'react';
+import type { DeliveryStatus } from '../../../src/client/api.ts';
+import { useRead } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { DayField, SearchField, Select } from '../../parts/field.tsx';
+import { LiveSwitch } from '../../parts/live.tsx';
+import { webhooks } from '../../texts/webhooks.ts';
+import { answerCode } from './routes.ts';
+
+const texts = webhooks.log;
+const STATUSES = ['failed', 'pending', 'held', 'delivered'] as const;
+const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
+
+/** What a log is filtered by, as it stands in the address. */
+interface LogFilters {
+  readonly status?: DeliveryStatus | undefined;
+  readonly type?: string | undefined;
+  readonly answer?: (typeof CLASSES)[number] | undefined;
+  readonly code?: number | undefined;
+  readonly error?: string | undefined;
+  readonly id?: string | undefined;
+  readonly own?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly from?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+/** The same with the page, and with the delivery that is open at the side. */
+export interface LogSearch extends LogFilters {
+  readonly page?: number | undefined;
+  readonly event?: string | undefined;
+  readonly at?: string | undefined;
+}
+
+const NONE: Readonly<Record<keyof LogFilters, undefined>> = {
+  status: undefined,
+  type: undefined,
+  answer: undefined,
+  code: undefined,
+  error: undefined,
+  id: undefined,
+  own: undefined,
+  endpoint: undefined,
+  from: undefined,
+  until: undefined,
+};
+const NAMES = Object.keys(NONE) as (keyof LogFilters)[];
+
+/** Whether the log is filtered by anything. */
+export const isFiltered = (search: LogSearch): boolean => NAMES.some((name) => search[name] !== undefined);
+
+/** The query of a log, as the API takes it; `endpoint` is a filter of the log of all. */
+export function logQuery(search: LogSearch) {
+  const { page, status, type, answer, code, error, id, own, from, until } = search;
+  return {
+    page,
+    status,
+    type,
+    response_class: answer,
+    response_status: code,
+    error_code: error,
+    event_id: id,
+    external_id: own,
+    'created_at[gte]': from,
+    'created_at[lte]': until,
+  };
+}
+
+interface FiltersProps {
+  readonly search: LogSearch;
+  readonly onFilter: (next: LogSearch) => void;
+}
+
+/** The filters of a log; those that are needed less often come when one asks, or when one of them holds. */
+export function Filters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: boolean }) {
+  const { status, answer, code, type, error, id, own, endpoint, from, until } = search;
+  const isMoreUsed = [code, error, id, own, endpoint, from, until].some((each) => each !== undefined);
+  const [isMore, setMore] = useState(isMoreUsed);
+  return (
+    <>
+      <div className="filters">
+        <Select
+          label={webhooks.status}
+          value={status ?? ''}
+          options={[
+            { value: '', label: texts.anyStatus },
+            ...STATUSES.map((value) => ({ value, label: texts.statuses[value] })),
+          ]}
+          onChange={(value) => onFilter({ status: value === '' ? undefined : value })}
+        />
+        <Select
+          label={texts.answer}
+          value={answer ?? ''}
+          options={[
+            { value: '', label: texts.anyAnswer },
+            ...CLASSES.map((value) => ({ value, label: texts.classes[value] })),
+          ]}
+          onChange={(value) => onFilter({ answer: value === '' ? undefined : value })}
+        />
+        <SearchField
+          label={texts.typeFilter}
+          value={type ?? ''}
+          onChange={(text) => onFilter({ type: text.trim() || undefined })}
+        />
+        {!isMoreUsed && (
+          <Button kind="quiet" isExpanded={isMore} onPress={() => setMore(!isMore)}>
+            {isMore ? texts.fewer : texts.more}
+          </Button>
+        )}
+        {isFiltered(search) && (
+          <Button kind="quiet" onPress={() => onFilter(NONE)}>
+            {texts.clear}
+          </Button>
+        )}
+        <LiveSwitch />
+      </div>
+      {(isMore || isMoreUsed) && <MoreFilters search={search} onFilter={onFilter} isOfAll={isOfAll} />}
+    </>
+  );
+}
+
+function MoreFilters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: boolean }) {
+  const { code, error, id, own, from, until } = search;
+  const errors = new Set([...Object.keys(webhooks.errors), ...(error ? [error] : [])]);
+  return (
+    <div className="filters">
+      <Select
+        label={webhooks.delivery.why}
+        value={error ?? ''}
+        options={[
+          { value: '', label: texts.anyError },
+          ...[...errors].map((value) => ({ value, label: value })),
+        ]}
+        onChange={(value) => onFilter({ error: value === '' ? undefined : value })}
+      />
+      {isOfAll && <EndpointFilter search={search} onFilter={onFilter} />}
+      <SearchField
+        label={texts.codeFilter}
+        value={code === undefined ? '' : String(code)}
+        onChange={(text) => onFilter({ code: answerCode(text.trim()) })}
+      />
+      <SearchField
+        label={texts.eventFilter}
+        value={id ?? ''}
+        onChange={(text) => onFilter({ id: text.trim() || undefined })}
+      />
+      <SearchField
+        label={texts.ownFilter}
+        value={own ?? ''}
+        onChange={(text) => onFilter({ own: text.trim() || undefined })}
+      />
+      <DayField label={texts.from} value={from} onChange={(day) => onFilter({ from: day })} />
+      <DayField label={texts.until} value={until} onChange={(day) => onFilter({ until: day })} />
+    </div>
+  );
+}
+
+function EndpointFilter({ search: { endpoint }, onFilter }: FiltersProps) {
+  const known = useRead('listWebhookEndpoints', { query: { per_page: 100 } }).data?.data ?? [];
+  const isOther = endpoint !== undefined && !known.some(({ id }) => id === endpoint);
+  return (
+    <Select
+      label={webhooks.endpoint}
+      value={endpoint ?? ''}
+      options={[
+        { value: '', label: texts.anyEndpoint },
+        ...known.map(({ id, url }) => ({ value: id, label: url })),
+        ...(isOther ? [{ value: endpoint, label: endpoint }] : []),
+      ]}
+      onChange={(value) => onFilter({ endpoint: value === '' ? undefined : value })}
+    />
+  );
+}
