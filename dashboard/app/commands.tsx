@@ -1,8 +1,10 @@
-import { useNavigate } from '@tanstack/react-router';
+import { useRouter, useRouterState } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
+import { useMe } from '../data/me.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Dialog } from '../parts/overlay.tsx';
 import { common } from '../texts/common.ts';
+import { actionsAt } from './actions.ts';
 import { findRecords } from './find.ts';
 import { ENTRIES } from './navigation.ts';
 
@@ -12,8 +14,10 @@ export interface Found {
   readonly title: string;
   readonly detail?: string;
   readonly icon: IconName;
-  /** A path of the dashboard. */
-  readonly to: string;
+  /** A path of the dashboard, with its search. */
+  readonly to?: string;
+  /** What it does, when it leads nowhere. */
+  readonly run?: () => void;
 }
 
 const SCREENS: readonly Found[] = ENTRIES.map(({ to, title, icon }) => ({
@@ -25,12 +29,14 @@ const SCREENS: readonly Found[] = ENTRIES.map(({ to, title, icon }) => ({
 
 const PAUSE_MS = 150;
 
-/** Goes to any screen, and to any record by what one knows of it. */
-export function Commands({ onClose }: { onClose: () => void }) {
+/** Goes to any screen, and to any record by what one knows of it; does what can be done. */
+export function Commands({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
   const [typed, setTyped] = useState('');
   const [records, setRecords] = useState<readonly Found[]>([]);
   const [at, setAt] = useState(0);
-  const navigate = useNavigate();
+  const { history } = useRouter();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const me = useMe().data;
   const id = useId();
   useEffect(() => {
     const abort = new AbortController();
@@ -46,12 +52,15 @@ export function Commands({ onClose }: { onClose: () => void }) {
     };
   }, [typed]);
   const words = typed.trim().toLowerCase();
-  const found = [...SCREENS.filter(({ title }) => title.toLowerCase().includes(words)), ...records];
+  const known = [...SCREENS, ...actionsAt(path, me, onHelp)];
+  // records come later: what is chosen before does not move
+  const found = [...known.filter(({ title }) => title.toLowerCase().includes(words)), ...records];
   const chosen = Math.min(at, found.length - 1);
   const open = (entry: Found | undefined) => {
     if (entry === undefined) return;
     onClose();
-    void navigate({ to: entry.to });
+    if (entry.to !== undefined) history.push(entry.to);
+    entry.run?.();
   };
   const press = (event: KeyboardEvent) => {
     const to = { ArrowDown: chosen + 1, ArrowUp: chosen - 1 }[event.key];
@@ -93,7 +102,7 @@ export function Commands({ onClose }: { onClose: () => void }) {
               onClick={() => open(entry)}
             >
               <Icon name={entry.icon} />
-              <span>{entry.title}</span>
+              <bdi className="name">{entry.title}</bdi>
               {entry.detail && <span className="soft">{entry.detail}</span>}
             </div>
           ))}

@@ -44,7 +44,7 @@ export function Shell() {
           )}
         </main>
       </div>
-      {open === 'commands' && <Commands onClose={close} />}
+      {open === 'commands' && <Commands onClose={close} onHelp={openHelp} />}
       {open === 'help' && <Shortcuts onClose={close} />}
       {isEnded && <SignInAgain email={me.data?.email ?? ''} />}
       <Toasts />

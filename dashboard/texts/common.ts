@@ -107,11 +107,20 @@ export const common = {
   roles: { owner: 'Owner', member: 'Member', viewer: 'Viewer' },
   commands: {
     title: 'Go to anything',
-    placeholder: 'A screen, a name, an e-mail address, an id…',
+    placeholder: 'A name, an e-mail address, an order, an id, an action…',
     goTo: (title: string) => `Go to ${title}`,
     nothing: 'Nothing is called that.',
-    screens: 'Screens',
-    actions: 'Actions',
+    actions: {
+      edit: 'Edit this affiliate',
+      adjust: 'Adjust the balance of this affiliate',
+      pause: 'Pause or resume payouts of this affiliate',
+      files: 'Payment files of this payout',
+      complete: 'Complete this payout',
+      payout: 'New payout',
+      theme: (name: string) => `Theme: ${name}`,
+      clock: (name: string) => `Times: ${name}`,
+      account: (name: string) => `Switch to ${name}`,
+    },
     hint: '↑ ↓ to choose, Enter to open, Esc to close',
   },
   shortcuts: {

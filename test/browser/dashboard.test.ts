@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
+import { ENDPOINTS, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
 import { letPass, PASSWORD } from '../people/support.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
@@ -39,6 +39,31 @@ inChromium('the dashboard', (chromium) => {
     await expectAccessible(page);
     await page.keyboard.press('Enter');
     await page.waitForURL(`${world.url}/payouts/${payout.id}`);
+
+    const commission = await makeCommission(world.api, affiliate.id, { order_id: 'order 4711' });
+    const endpoint = (await world.api.post(ENDPOINTS, { url: 'https://shop.example.com/hook' })).body;
+    const published = { type: 'order.paid', external_id: 'shop-99', data: {} };
+    const event = (await world.api.post('/v2/events', published)).body;
+    for (const [typed, shown, path] of [
+      [affiliate.email, affiliate.email, `/affiliates/${affiliate.id}`],
+      ['order 4711', 'Commission order 4711', `/commissions?open=${commission.id}`],
+      [commission.id, 'Commission order 4711', `/commissions?open=${commission.id}`],
+      ['shop.example', 'https://shop.example.com/hook', `/webhooks/${endpoint.id}`],
+      ['shop-99', 'order.paid', `/events/${event.id}`],
+      [event.id, 'order.paid', `/events/${event.id}`],
+      [`#${payout.number}`, `Payout #${payout.number}`, `/payouts/${payout.id}`],
+      ['complete', 'Complete this payout', `/payouts/${payout.id}?step=complete`],
+    ]) {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Go to anything' }).fill(typed);
+      await page.getByRole('option', { name: shown }).click();
+      await page.waitForURL(world.url + path);
+      await page.keyboard.press('Escape');
+    }
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to anything' }).fill('dark');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
     expectQuiet(ada);
   });
 

@@ -1,0 +1,44 @@
+import type { Me } from '../../src/client/api.ts';
+import { leave } from '../data/leave.ts';
+import { clock, theme } from '../data/preferences.ts';
+import { common } from '../texts/common.ts';
+import type { Found } from './commands.tsx';
+
+const texts = common.commands.actions;
+
+/** What one can do from the command menu, where one is; a new action is a line here. */
+export function actionsAt(path: string, me: Me | undefined, openHelp: () => void): readonly Found[] {
+  const mayWrite = me !== undefined && me.role !== 'viewer';
+  const ofAffiliate: readonly Found[] = [
+    { key: 'edit', title: texts.edit, icon: 'affiliates', to: `${path}?open=edit` },
+    { key: 'adjust', title: texts.adjust, icon: 'affiliates', to: `${path}?open=adjust` },
+    { key: 'pause', title: texts.pause, icon: 'pause', to: `${path}?open=switch` },
+  ];
+  const ofPayout: readonly Found[] = [
+    { key: 'files', title: texts.files, icon: 'file', to: `${path}?step=files` },
+    { key: 'complete', title: texts.complete, icon: 'check', to: `${path}?step=complete` },
+  ];
+  const writes: readonly Found[] = [
+    ...(/^\/affiliates\/\d+$/.test(path) ? ofAffiliate : []),
+    ...(/^\/payouts\/po_\w+$/.test(path) ? ofPayout : []),
+    { key: 'new', title: texts.payout, icon: 'plus', to: '/payouts/new' },
+  ];
+  const others = me?.accounts.filter((account) => !account.is_current) ?? [];
+  return [
+    ...(mayWrite ? writes : []),
+    ...(['system', 'light', 'dark'] as const).map((value): Found => {
+      const title = texts.theme(common.user.themes[value]);
+      return { key: value, title, icon: 'settings', run: () => theme.set(value) };
+    }),
+    ...(['local', 'utc'] as const).map((value): Found => {
+      const title = texts.clock(common.user.clocks[value]);
+      return { key: value, title, icon: 'clock', run: () => clock.set(value) };
+    }),
+    { key: 'help', title: common.user.shortcuts, icon: 'info', run: openHelp },
+    ...others.map(({ id, name }): Found => {
+      const run = () => leave('/account/switch', { account: id, next: '/' });
+      return { key: id, title: texts.account(name), icon: 'settings', run };
+    }),
+    { key: 'out', title: common.user.signOut, icon: 'right', run: () => leave('/sign-out') },
+  ];
+}
