@@ -7,7 +7,7 @@ import { Button, IconButton } from './button.tsx';
 import { Problem } from './feedback.tsx';
 import { Select } from './field.tsx';
 import { whole } from './format.ts';
-import { type Column, Table } from './table.tsx';
+import { type Column, type Selection, Table } from './table.tsx';
 
 /** What `useRead` gives for a list. */
 interface Reading<Row> {
@@ -31,6 +31,7 @@ interface ListingProps<Row> {
   readonly empty: ReactNode;
   readonly footer?: ReactNode;
   readonly isMarked?: (row: Row) => boolean;
+  readonly selection?: Selection<Row> | undefined;
 }
 
 /** A list as it is read: its rows, its pages, what is new, that it is empty, or why it could not be read. */
@@ -59,6 +60,7 @@ export function Listing<Row>(props: ListingProps<Row>) {
         onSort={props.onSort}
         footer={props.footer}
         isMarked={props.isMarked}
+        selection={props.selection}
         isStale={reading.isPlaceholderData}
       />
       {data && <Pager pagination={data.pagination} onPage={onPage} />}

@@ -92,6 +92,46 @@ export const commissions = {
   viewer: 'Your role may read only: an owner or a member changes commissions.',
   clawbackHint: 'A clawback goes with its refund: reverse the refund to take it back.',
   actions: { refund: 'Refund', void: 'Void', hold: 'Hold for review', unhold: 'End the review' },
+  bulk: {
+    selected: (number: number) => `${count(number, 'commission')} selected`,
+    clear: 'Clear the selection',
+    title: {
+      refund: 'Refund the selected commissions',
+      void: 'Void the selected commissions',
+      hold: 'Hold the selected commissions for review',
+      unhold: 'End the review of the selected commissions',
+    },
+    lead: {
+      refund: (number: number, sums: string) =>
+        `${sums} is taken back: all that is left of ${count(number, 'commission')}. Of what is paid, a clawback is taken from the next payout.`,
+      void: (number: number, sums: string) =>
+        `${sums} of ${count(number, 'commission')} is not owed any more, and cannot be owed again: their ids stay taken.`,
+      hold: (number: number, sums: string) =>
+        `${sums} of ${count(number, 'commission')} is left out of payouts until you end the review.`,
+      unhold: (number: number, sums: string) =>
+        `${sums} of ${count(number, 'commission')} can be paid again, once its time on hold is over.`,
+    },
+    inPayout: 'Some are in the unpaid payout, which becomes smaller; files made of it are out of date then.',
+    others: (number: number) =>
+      number === 1
+        ? '1 selected commission stays as it is: this cannot be done with it.'
+        : `${number} selected commissions stay as they are: this cannot be done with them.`,
+    action: {
+      refund: (number: number) => `Refund ${count(number, 'commission')}`,
+      void: (number: number) => `Void ${count(number, 'commission')}`,
+      hold: (number: number) => `Hold ${count(number, 'commission')}`,
+      unhold: (number: number) => `Release ${count(number, 'commission')}`,
+    },
+    progress: (done: number, all: number) => `${done} of ${all} done`,
+    done: {
+      refund: (number: number) => `${count(number, 'commission was', 'commissions were')} refunded.`,
+      void: (number: number) => `${count(number, 'commission was', 'commissions were')} voided.`,
+      hold: (number: number) => `${count(number, 'commission is', 'commissions are')} held for review.`,
+      unhold: (number: number) => `${count(number, 'review has', 'reviews have')} ended.`,
+    },
+    refused: (refused: number, done: number) =>
+      `${count(refused, 'commission was', 'commissions were')} refused; nothing was changed there. Done: ${done}.`,
+  },
   reason: 'Reason',
   reasonHint: 'Kept with the commission, for whoever asks later.',
   refund: {

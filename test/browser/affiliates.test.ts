@@ -68,6 +68,35 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     expectQuiet(visitor);
   });
 
+  test('many commissions are held at once, with their sums; one that is refused is told by name, and the rest is done', async () => {
+    const { id } = await makeAffiliate(world.api);
+    const orders = ['bulk-1', 'bulk-2', 'bulk-3'];
+    const made = [];
+    for (const order_id of orders) made.push(await makeCommission(world.api, id, { order_id, amount: 250 }));
+    const visitor = await atDashboard(chromium, world, { path: `/commissions?affiliate_id=${id}` });
+    const { page } = visitor;
+    await page.getByRole('checkbox', { name: 'Select bulk-1' }).check();
+    await page.getByText('1 commission selected').waitFor();
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await page.getByRole('button', { name: 'Hold for review (3)' }).click();
+    const question = page.getByRole('dialog', { name: 'Hold the selected commissions' });
+    await question.getByText('7.50 USD of 3 commissions is left out of payouts').waitFor();
+    await expectAccessible(page);
+    await world.api.post(`${COMMISSIONS}/${made[1].id}/void`, {});
+    await question.getByRole('button', { name: 'Hold 3 commissions' }).click();
+    await question.getByText('1 commission was refused; nothing was changed there. Done: 2.').waitFor();
+    await question.getByText(/^bulk-2: /).waitFor();
+    await expectAccessible(page);
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'End the review (2)' }).click();
+    await page.getByRole('button', { name: 'Release 2 commissions' }).click();
+    await page.getByText('2 reviews have ended.').waitFor();
+    expect(await page.getByText('selected', { exact: false }).count()).toBe(0);
+    const { body } = await world.api.get(`${COMMISSIONS}?affiliate_id=${id}&sort=id`);
+    expect(body.data.map(({ status }: { status: string }) => status)).toEqual(['unpaid', 'voided', 'unpaid']);
+    expectQuiet(visitor);
+  });
+
   test('an affiliate is found, mended and adjusted; only what was changed is sent', async () => {
     const { id, email } = await makeAffiliate(world.api, { name_first: '<b>Grace</b>', name_last: 'عباس' });
     await makeCommission(world.api, id);

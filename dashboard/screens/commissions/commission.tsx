@@ -3,7 +3,7 @@ import type { Commission, Refund } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
-import { AffiliateLink, CommissionStatus, isHeld, titleOf } from '../../parts/commissions.tsx';
+import { AffiliateLink, CommissionStatus, titleOf } from '../../parts/commissions.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Problem, Skeleton } from '../../parts/feedback.tsx';
 import { Drawer } from '../../parts/overlay.tsx';
@@ -12,12 +12,12 @@ import { Money } from '../../parts/values.tsx';
 import { commissions as texts } from '../../texts/commissions.ts';
 import { common } from '../../texts/common.ts';
 import { Hold, Unhold, VoidCommission } from './actions.tsx';
+import { type Act, actsOf } from './acts.ts';
 import { History } from './history.tsx';
 import { RefundCommission } from './refund.tsx';
 
 const route = getRouteApi('/commissions');
 const OVERLAYS = { refund: RefundCommission, void: VoidCommission, hold: Hold, unhold: Unhold };
-type Act = keyof typeof OVERLAYS;
 
 /** A commission over the list: what it is, what happened to it, and what can be done. */
 export function CommissionDrawer({ id }: { id: string }) {
@@ -66,26 +66,6 @@ export function CommissionDrawer({ id }: { id: string }) {
 }
 
 const NONE: readonly Refund[] = [];
-
-/** What the server would not refuse. */
-function actsOf(commission: Commission): Act[] {
-  const { status, type, amount } = commission;
-  if (type === 'clawback' || status === 'voided') return [];
-  const isDebt = amount < 0;
-  return [
-    ...(type !== 'adjustment' && commission.refunded_amount < commission.original_amount
-      ? (['refund'] as const)
-      : []),
-    ...(status === 'paid'
-      ? []
-      : isHeld(commission)
-        ? (['unhold'] as const)
-        : isDebt
-          ? []
-          : (['hold'] as const)),
-    ...(status === 'paid' ? [] : (['void'] as const)),
-  ];
-}
 
 function About({ commission }: { commission: Commission }) {
   const { facts } = texts;

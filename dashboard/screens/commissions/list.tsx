@@ -1,5 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { Commission, ListCommissionsQuery } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
 import { pageSize } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
@@ -10,10 +12,11 @@ import { Icon } from '../../parts/icon.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Page } from '../../parts/page.tsx';
-import { type Column, rowLink } from '../../parts/table.tsx';
+import { type Column, rowLink, type Selection } from '../../parts/table.tsx';
 import { Money, Time } from '../../parts/values.tsx';
 import { commissions as texts } from '../../texts/commissions.ts';
 import { common } from '../../texts/common.ts';
+import { SelectedBar } from './bulk.tsx';
 import { CommissionDrawer } from './commission.tsx';
 import { Filters } from './filters.tsx';
 
@@ -75,12 +78,46 @@ function Row({ commission }: { commission: Commission }) {
   );
 }
 
+/** Commissions that are ticked stay so on other pages, as they were read last. */
+function useSelected(shown: readonly Commission[]) {
+  const [kept, setKept] = useState<ReadonlyMap<string, Commission>>(new Map());
+  const fresh = new Map(shown.map((commission) => [commission.id, commission]));
+  const on = shown.filter(({ id }) => kept.has(id)).length;
+  const change = (some: readonly Commission[], isOn: boolean) => {
+    const next = new Map(kept);
+    for (const one of some) {
+      if (isOn) next.set(one.id, one);
+      else next.delete(one.id);
+    }
+    setKept(next);
+  };
+  const selection: Selection<Commission> = {
+    has: (id) => kept.has(id),
+    isAll: on > 0 && on === shown.length,
+    isSome: on > 0,
+    nameOf: titleOf,
+    toggle: (id, isOn) =>
+      change(
+        [fresh.get(id) ?? kept.get(id)].filter((one) => one !== undefined),
+        isOn,
+      ),
+    toggleAll: (isOn) => change(shown, isOn),
+  };
+  return {
+    selection,
+    selected: [...kept.values()].map((one) => fresh.get(one.id) ?? one),
+    clear: () => setKept(new Map()),
+  };
+}
+
 /** /commissions */
 export function CommissionList() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const query = { ...queryOf(search), per_page: Number(pageSize.use()) };
   const reading = useRead('listCommissions', { query }, { isLive: true, keepsPrevious: true });
+  const may = useMay();
+  const { selection, selected, clear } = useSelected(reading.data?.data ?? []);
   const change = (next: Partial<Search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
   const { page, sort, open, act, by, date, ...filters } = search;
@@ -118,6 +155,7 @@ export function CommissionList() {
         sort={sort}
         onSort={(field) => change({ sort: field })}
         onPage={(to) => change({ page: to })}
+        selection={may.write ? selection : undefined}
         empty={
           isFiltered ? (
             <Empty
@@ -134,6 +172,7 @@ export function CommissionList() {
           )
         }
       />
+      {selected.length > 0 && <SelectedBar selected={selected} onClear={clear} />}
       {open && <CommissionDrawer key={open} id={open} />}
     </Page>
   );

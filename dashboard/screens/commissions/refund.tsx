@@ -7,13 +7,14 @@ import { money } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { commissions as texts } from '../../texts/commissions.ts';
+import { leftOf } from './acts.ts';
 
 const told = texts.refund;
 
 /** Takes a part of a commission back, or all that is left of it. */
 export function RefundCommission({ commission, onClose }: { commission: Commission; onClose: () => void }) {
   const { currency, sale_amount: sale } = commission;
-  const left = commission.original_amount - commission.refunded_amount;
+  const left = leftOf(commission);
   const write = useWrite('refundCommission');
   // one dialog is one refund, however often it is sent
   const [externalId] = useState(() => `refund-${crypto.randomUUID()}`);
