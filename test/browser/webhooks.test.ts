@@ -99,9 +99,26 @@ inChromium('webhooks', (chromium) => {
     const secret = await shown.getByLabel('Secret').inputValue();
     await shown.getByRole('button', { name: 'I have kept it' }).click();
     await page.getByRole('button', { name: 'Show the secret' }).click();
-    await page.getByText('The secret before this one signs too until').waitFor();
+    await page.getByText('A second signature (Standard Webhooks) is sent too until').waitFor();
     expect(await page.getByLabel('Secret').inputValue()).toBe(secret);
     await expectAccessible(page);
+    await page.getByRole('button', { name: 'End it now' }).click();
+    await page.getByText('is sent too until').waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Change how it signs' }).click();
+    const signing = page.getByRole('dialog', { name: 'Change how it signs' });
+    await signing.getByLabel('Signed as').selectOption('GitHub');
+    await signing.getByLabel(/^Secret that the receiver has/).fill('the-secret-of-the-receiver');
+    await expectAccessible(page);
+    await signing.getByRole('button', { name: 'Change it' }).click();
+    await page.getByText('A second signature (Standard Webhooks) is sent too until').waitFor();
+    await page.getByRole('button', { name: 'Add a header' }).click();
+    await page.getByLabel('Header', { exact: true }).fill('X-Shop');
+    await page.getByLabel('Value', { exact: true }).fill('its-value');
+    await page.getByRole('button', { name: 'Save the endpoint' }).click();
+    await page.getByRole('button', { name: 'Remove x-shop' }).waitFor();
+    expect(await page.content()).not.toContain('its-value');
+
     await page.getByRole('button', { name: 'Send a test event' }).click();
     const testing = page.getByRole('dialog', { name: 'Send a test event' });
     await testing.getByLabel('Type').selectOption('payout.paid');
@@ -118,6 +135,11 @@ inChromium('webhooks', (chromium) => {
     const [sent] = (
       await receiver.until((all) => all.some(({ body }) => body.includes('order.tried')))
     ).slice(-1);
+    expect(sent?.headers).toMatchObject({
+      'x-shop': 'its-value',
+      'x-hub-signature-256': expect.stringMatching(/^sha256=[0-9a-f]{64}$/),
+      'webhook-signature': expect.stringMatching(/^v1,/),
+    });
     expect(sent?.body).toContain('"is_test":true,"data":{"exact":12345678901234567890.10}');
     await page.getByRole('dialog', { name: 'order.tried' }).getByText('Attempt 1').waitFor();
     expectQuiet(ada);

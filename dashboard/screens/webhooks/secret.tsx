@@ -1,44 +1,79 @@
 import { useState } from 'react';
-import type { WebhookEndpointSecret } from '../../../src/client/api.ts';
+import type { WebhookEndpoint, WebhookEndpointSecret } from '../../../src/client/api.ts';
 import { clock } from '../../data/preferences.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
-import { Problem } from '../../parts/feedback.tsx';
+import { Notice, Problem } from '../../parts/feedback.tsx';
 import { SelectField } from '../../parts/field.tsx';
 import { exact } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { Card } from '../../parts/page.tsx';
 import { Secret, SecretOnce } from '../../parts/secret.tsx';
+import { toast } from '../../parts/toast.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
+import { ChangeSigning } from './signing.tsx';
 
 const texts = webhooks.secret;
+const { schemes } = webhooks.signing;
 const OVERLAPS = ['86400', '3600', '604800', '0'] as const;
 
-/** The secret that signs: shown when one asks, and changed with a time in which both hold. */
-export function EndpointSecret({ endpoint }: { endpoint: string }) {
+/** How requests are signed; the secret is shown on demand, and replaced with a time in which both hold. */
+export function EndpointSecret({ endpoint }: { endpoint: WebhookEndpoint }) {
+  const { id, signing, second_signature: second } = endpoint;
   const [isShown, setShown] = useState(false);
   const [isAsked, ask] = useState(false);
+  const [isChanging, setChanging] = useState(false);
   const [made, setMade] = useState<WebhookEndpointSecret | null>(null);
   const zone = clock.use();
-  const path: [string] = [endpoint];
+  const path: [string] = [id];
   const { data, error } = useRead('getWebhookEndpointSecret', { path }, { isEnabled: isShown });
-  const until = data?.previous_secret_expires_at;
+  const ending = useWrite('changeWebhookEndpoint');
   return (
     <Card title={texts.title}>
       {error && <Problem error={error} />}
+      {ending.error && <Problem error={ending.error} />}
+      <p>
+        {texts.signedAs} <b>{schemes[signing]}</b>
+      </p>
+      {second && (
+        <Notice
+          actions={
+            <Button
+              isBusy={ending.isPending}
+              onPress={() => ending.mutate({ path, body: { second_signature: null } })}
+            >
+              {texts.endSecond}
+            </Button>
+          }
+        >
+          {texts.second(schemes[second.signing], exact(second.expires_at, zone))}
+        </Notice>
+      )}
       {isShown && data?.secret && <Secret label={texts.label}>{data.secret}</Secret>}
-      {isShown && until && <p className="hint">{texts.overlap(exact(until, zone))}</p>}
       <div className="buttons form-end">
         {!isShown && <Button onPress={() => setShown(true)}>{texts.show}</Button>}
+        <Button onPress={() => setChanging(true)}>{webhooks.signing.change}</Button>
         <Button onPress={() => ask(true)}>{texts.rotate}</Button>
       </div>
       {isAsked && (
         <Rotate
-          endpoint={endpoint}
+          endpoint={id}
           onClose={() => ask(false)}
           onMade={(secret) => {
             ask(false);
             setMade(secret);
+          }}
+        />
+      )}
+      {isChanging && (
+        <ChangeSigning
+          endpoint={endpoint}
+          onClose={() => setChanging(false)}
+          onChanged={() => {
+            setChanging(false);
+            // it may have a new secret
+            setShown(true);
+            toast(webhooks.signing.changed);
           }}
         />
       )}

@@ -4,13 +4,14 @@ import type { WebhookEndpoint } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
-import { Problem } from '../../parts/feedback.tsx';
+import { Notice, Problem } from '../../parts/feedback.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { listed } from '../../texts/common.ts';
 import { webhooks as texts } from '../../texts/webhooks.ts';
+import { changedHeaders, HeadersField, NO_CHANGES } from './headers.tsx';
 import { EndpointSecret } from './secret.tsx';
 import { TypesField } from './types.tsx';
 
@@ -21,7 +22,7 @@ export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
   return (
     <div className="endpoint-form">
       <Change endpoint={endpoint} />
-      <EndpointSecret endpoint={endpoint.id} />
+      <EndpointSecret endpoint={endpoint} />
       <End endpoint={endpoint} />
     </div>
   );
@@ -34,12 +35,15 @@ function Seen({ endpoint: { event_types, rate_limit, headers } }: { endpoint: We
         rows={[
           [texts.fields.types, event_types === null ? texts.allTypes : listed(event_types)],
           [texts.fields.rate, rate_limit ?? '—'],
-          [texts.fields.headers, headers.length === 0 ? '—' : listed(headers)],
+          [texts.headers.title, headers.length === 0 ? '—' : listed(headers)],
         ]}
       />
     </Card>
   );
 }
+
+const MOST_A_SECOND = 10_000;
+const originOf = (url: string) => (URL.canParse(url.trim()) ? new URL(url.trim()).origin : null);
 
 function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
   const saving = useWrite('changeWebhookEndpoint');
@@ -47,18 +51,28 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
   const [description, setDescription] = useState(endpoint.description ?? '');
   const [rate, setRate] = useState(endpoint.rate_limit === null ? '' : String(endpoint.rate_limit));
   const [types, setTypes] = useState(endpoint.event_types);
-  const isRateGood = rate === '' || /^[1-9]\d{0,5}$/.test(rate);
+  const [headers, setHeaders] = useState(NO_CHANGES);
+  const isRateGood = rate === '' || (/^[1-9]\d{0,4}$/.test(rate) && Number(rate) <= MOST_A_SECOND);
   const isGood = isRateGood && url.trim() !== '' && types?.length !== 0;
+  const changed = changedHeaders(headers);
+  const given = new Set(Object.keys(changed ?? {}).map((name) => name.toLowerCase()));
+  const dropped =
+    originOf(url) === originOf(endpoint.url) ? [] : endpoint.headers.filter((name) => !given.has(name));
   const body = {
     url: url.trim(),
     description: description.trim() || null,
     rate_limit: rate === '' ? null : Number(rate),
     event_types: types,
+    headers: changed,
   };
   const save = (event: FormEvent) => {
     event.preventDefault();
     if (!isGood || saving.isPending) return;
-    saving.mutate({ path: [endpoint.id], body }, { onSuccess: () => toast(texts.fields.saved) });
+    const saved = () => {
+      setHeaders(NO_CHANGES);
+      toast(texts.fields.saved);
+    };
+    saving.mutate({ path: [endpoint.id], body }, { onSuccess: saved });
   };
   return (
     <form onSubmit={save}>
@@ -79,11 +93,8 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
           isOptional
         />
         <TypesField types={types} onChange={setTypes} />
-        {endpoint.headers.length > 0 && (
-          <p className="hint">
-            {texts.fields.headers}: {listed(endpoint.headers)}. {texts.fields.headersHint}
-          </p>
-        )}
+        <HeadersField names={endpoint.headers} changes={headers} onChange={setHeaders} />
+        {dropped.length > 0 && <Notice tone="warn">{texts.headers.dropped(listed(dropped))}</Notice>}
         {saving.error && <Problem error={saving.error} />}
         <div className="buttons form-end">
           <Button kind="primary" type="submit" isBusy={saving.isPending} isDisabled={!isGood}>

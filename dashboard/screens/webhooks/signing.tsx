@@ -1,0 +1,142 @@
+import { useState } from 'react';
+import type {
+  SignatureAlgorithm,
+  SignatureEncoding,
+  SigningScheme,
+  WebhookEndpoint,
+} from '../../../src/client/api.ts';
+import { useWrite } from '../../data/queries.ts';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { Confirm } from '../../parts/overlay.tsx';
+import { webhooks } from '../../texts/webhooks.ts';
+
+const texts = webhooks.signing;
+const SCHEMES = ['standard', 'stripe', 'github', 'shopify', 'custom'] as const;
+const ENCODINGS = ['hex', 'base64'] as const;
+const ALGORITHMS = ['sha256', 'sha512', 'sha1'] as const;
+/** How long the signature before a change is sent too, in seconds. */
+const OVERLAPS = ['86400', '3600', '604800', '2592000', '0'] as const;
+
+interface Custom {
+  readonly header: string;
+  readonly content: string;
+  readonly value: string;
+  readonly encoding: SignatureEncoding;
+  readonly algorithm: SignatureAlgorithm;
+  readonly secret_prefix: string;
+}
+
+const CUSTOM: Custom = {
+  header: 'x-signature',
+  content: '{timestamp}.{body}',
+  value: 't={timestamp},v0={signature}',
+  encoding: 'hex',
+  algorithm: 'sha256',
+  secret_prefix: '',
+};
+
+/** Another way of signing what is sent to an endpoint, and how long the present one goes along. */
+export function ChangeSigning({
+  endpoint: { id, signing, custom_signing },
+  onClose,
+  onChanged,
+}: {
+  endpoint: WebhookEndpoint;
+  onClose: () => void;
+  onChanged: () => void;
+}) {
+  const [scheme, setScheme] = useState<SigningScheme>(signing);
+  const [custom, setCustom] = useState<Custom>(custom_signing ?? CUSTOM);
+  const [secret, setSecret] = useState('');
+  const [overlap, setOverlap] = useState<(typeof OVERLAPS)[number]>('86400');
+  const saving = useWrite('changeWebhookEndpoint');
+  const save = () => {
+    const seconds = Number(overlap);
+    const body = {
+      signing: scheme,
+      ...(scheme === 'custom' ? { custom_signing: custom } : {}),
+      ...(secret.trim() === '' ? {} : { secret: secret.trim() }),
+      second_signature:
+        seconds === 0 ? null : { expires_at: new Date(Date.now() + seconds * 1000).toISOString() },
+    };
+    saving.mutate({ path: [id], body }, { onSuccess: onChanged });
+  };
+  const isSame = scheme === signing && scheme !== 'custom' && secret.trim() === '';
+  return (
+    <Confirm
+      title={texts.change}
+      action={texts.action}
+      isBusy={saving.isPending}
+      isDisabled={isSame}
+      error={saving.error}
+      onClose={onClose}
+      onConfirm={save}
+    >
+      <SelectField
+        label={texts.scheme}
+        hint={texts.hints[scheme]}
+        value={scheme}
+        options={SCHEMES.map((value) => ({ value, label: texts.schemes[value] }))}
+        onChange={setScheme}
+      />
+      {scheme === 'custom' && (
+        <CustomFields custom={custom} onChange={(next) => setCustom({ ...custom, ...next })} />
+      )}
+      <TextField
+        label={texts.secret}
+        hint={texts.secretHint}
+        value={secret}
+        onChange={setSecret}
+        isOptional
+      />
+      <SelectField
+        label={texts.overlap}
+        hint={texts.overlapHint}
+        value={overlap}
+        options={OVERLAPS.map((value) => ({ value, label: texts.overlaps[value] }))}
+        onChange={setOverlap}
+      />
+    </Confirm>
+  );
+}
+
+function CustomFields({ custom, onChange }: { custom: Custom; onChange: (next: Partial<Custom>) => void }) {
+  const { header, content, value, encoding, algorithm, secret_prefix } = custom;
+  return (
+    <>
+      <TextField label={texts.header} value={header} onChange={(next) => onChange({ header: next })} />
+      <TextField
+        label={texts.content}
+        hint={texts.contentHint}
+        value={content}
+        onChange={(next) => onChange({ content: next })}
+      />
+      <TextField
+        label={texts.value}
+        hint={texts.valueHint}
+        value={value}
+        onChange={(next) => onChange({ value: next })}
+      />
+      <div className="form-grid">
+        <SelectField
+          label={texts.encoding}
+          value={encoding}
+          options={ENCODINGS.map((each) => ({ value: each, label: each }))}
+          onChange={(next) => onChange({ encoding: next })}
+        />
+        <SelectField
+          label={texts.algorithm}
+          value={algorithm}
+          options={ALGORITHMS.map((each) => ({ value: each, label: `HMAC-${each.toUpperCase()}` }))}
+          onChange={(next) => onChange({ algorithm: next })}
+        />
+      </div>
+      <TextField
+        label={texts.prefix}
+        value={secret_prefix}
+        onChange={(next) => onChange({ secret_prefix: next })}
+        isOptional
+      />
+    </>
+  );
+}
