@@ -111,8 +111,8 @@ export async function seedAccount(client: pg.Client, name: string): Promise<stri
 
 /** Statistics and visibility as autovacuum would leave them, and no checkpoint in the middle of a measurement. */
 export async function settle(client: pg.Client): Promise<void> {
-  await client.query('vacuum (analyze) commissions');
-  await client.query('analyze affiliates, affiliate_balances, payouts, payout_lines, payout_line_totals');
+  await client.query('vacuum (analyze) commissions, affiliate_balances');
+  await client.query('analyze affiliates, payouts, payout_lines, payout_line_totals');
   await client.query('checkpoint');
 }
 
@@ -173,7 +173,11 @@ export async function settleDeliveries(client: pg.Client): Promise<void> {
 
 /** Writes the balances of seeded affiliates from their commissions and lines, as a migration does for books that are there. */
 export async function sumBalances(client: pg.Client, account: string): Promise<void> {
-  await client.query('insert into affiliate_balance_marks select $1, now_ms()', [account]);
+  await client.query(
+    `insert into affiliate_balance_marks values ($1, now_ms())
+     on conflict (account_id) do update set available_at = excluded.available_at, minimum_payout = null`,
+    [account],
+  );
   await client.query(
     `insert into affiliate_balances (account_id, affiliate_id, currency, unpaid, pending, paid, last_paid_at)
      select $1, affiliate_id, currency, sum(unpaid), sum(pending), sum(paid), max(paid_at)

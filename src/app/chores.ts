@@ -6,7 +6,7 @@ import { makePartitions, needsPartitions } from '../db/partitions.ts';
 import { forgetOldReplies, redateReplies } from '../http/idempotency.ts';
 import type { Config } from '../kernel/config.ts';
 import { foldArrivals } from '../money/ledger/arrivals.ts';
-import { BALANCES_CHORE, foldBalances } from '../money/ledger/balances.ts';
+import { BALANCES_CHORE, foldBalances } from '../money/ledger/balance-folding.ts';
 import { foldSeries } from '../money/ledger/series.ts';
 import { mendTokens } from '../oauth/service.ts';
 import { deleteExpiredCodes, deleteExpiredTokens, deleteUnusedGrants } from '../oauth/store.ts';

@@ -3521,9 +3521,10 @@ export interface Operations {
     readonly result: Import;
   };
   /**
-   * Undo an import. While nothing of it was paid, refunded, put into a payout or changed since. Commissions are
-   * voided and their external_ids are free again; affiliates it made are gone; affiliates it changed are as they
-   * were before. What came in as paid stays.
+   * Undo an import. Whole, or not at all: while nothing of it was paid here, refunded, returned, put into a
+   * payout or changed since. What is in use is named with the reason. Commissions are voided, count in no sum,
+   * and their external_ids are free again; past payouts and affiliates it made are gone; affiliates it changed
+   * are as they were before.
    */
   readonly undoImport: {
     readonly path: [import_id: string];

@@ -139,7 +139,7 @@ export function resourcesOf({ method, send }: Calls) {
       badLines: method('downloadBadLines'),
       list: method('listImports'),
       get: method('getImport'),
-      /** Takes an import back, while nothing of it was paid. */
+      /** Takes an import back whole, while nothing of it is in use. */
       undo: method('undoImport'),
       /** Mappings that were saved. */
       mappings: method('listImportMappings'),

@@ -127,7 +127,8 @@ export const REASONS = {
   import_is_undone: { status: 409, meaning: 'The import was undone before.' },
   import_is_used: {
     status: 409,
-    meaning: 'Something of the import was paid, refunded or changed since, or stands in a payout.',
+    meaning:
+      'Something of the import was paid here, refunded, returned or changed since, or stands in a payout; the message names it.',
   },
   amount_too_large: { status: 409, meaning: 'A sum would exceed 9007199254740991 minor units.' },
   // What it says

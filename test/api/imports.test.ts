@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { keepHouse } from '../support/chores.ts';
 import { startWorld, type World } from '../support/world.ts';
 import {
   AFFILIATES,
   allOf,
   COMMISSIONS,
+  completePayout,
   eventsOf,
   expectRefusal,
   type Json,
   makeAffiliate,
+  makeCommission,
   makePayout,
   nothingChanges,
   PAYOUTS,
@@ -507,6 +510,57 @@ describe('what was paid before', () => {
     expect(all.find(({ type }) => type === 'clawback')).toMatchObject({ amount: -3000, status: 'unpaid' });
   });
 
+  /** Everything that sums are told in, but for what was ever noted beside commissions. */
+  async function toldOf() {
+    const affiliates = await people();
+    const paths = [
+      `${AFFILIATES}/balances`,
+      '/v2/analytics/commissions?interval=day&from=2025-11-01&to=2026-02-01',
+      '/v2/analytics/commissions?interval=day',
+      `${AFFILIATES}/reports/paid/rows?from=2025-01-01&to=2026-12-31`,
+      PAYOUTS,
+    ];
+    const told = [];
+    for (const path of paths) told.push((await api.get(path)).body);
+    return [affiliates.map(({ balance, last_paid_at }) => ({ balance, last_paid_at })), ...told];
+  }
+
+  test.each(['folded', 'not folded'])('goes again whole when the import is undone, %s', async (when) => {
+    // Ada was paid here before, and is owed something
+    const [ada, charles] = await people();
+    await makeCommission(api, ada?.id, { amount: 700 });
+    await completePayout(api, await makePayout(api));
+    await makeCommission(api, charles?.id, { amount: 90 });
+    const before = await toldOf();
+    const { import_id } = await imported(file, COMMISSION);
+    expect(await toldOf()).not.toEqual(before);
+    if (when === 'folded') await keepHouse(world, 'affiliate balances', 'commission series');
+    expect((await api.post(`${IMPORTS}/${import_id}/undo`)).status).toBe(200);
+    expect(await toldOf()).toEqual(before);
+    await keepHouse(world, 'affiliate balances', 'commission series');
+    expect(await toldOf()).toEqual(before);
+    expect(await imported(file, COMMISSION)).toMatchObject({ created: 6, payouts: 3 });
+  });
+
+  test('stays whole when something of it is in use, and every line of that is named with why', async () => {
+    const { import_id } = await imported(file, COMMISSION);
+    const rows = await commissions();
+    await api.post(`${COMMISSIONS}/${rows[0]?.id}/refund`, { external_id: 'r', amount: 50 });
+    const back = `${PAYOUTS}/${rows[3]?.payout_id}/affiliates/${rows[3]?.affiliate_id}/returned`;
+    expect((await api.post(back, { reason: 'closed', amount: 100 })).status).toBe(200);
+    await makePayout(api, { filters: { type: 'sale' } });
+    await nothingChanges(world, async () => {
+      const answer = await api.post(`${IMPORTS}/${import_id}/undo`);
+      expectRefusal(
+        answer,
+        409,
+        'import_is_used',
+        '3 of its commissions are in use: "a" was refunded; "d" was ',
+      );
+      expect(answer.text).toContain('money of that came back');
+    });
+  });
+
   test('is refused of the future, and where the commission is here and not paid', async () => {
     await refused(
       csv(header, 'a,ada@example.com,1.00,usd,,2999-01-01,'),
@@ -623,14 +677,14 @@ describe('an import', () => {
       );
     const first = await imported(line('a'), COMMISSION);
     const payout = await makePayout(api);
-    await refusedUndo(first.import_id, '1 of its commissions are in the unpaid payout');
+    await refusedUndo(first.import_id, '1 of its commissions are in use: "a" is in the unpaid payout 1');
     const affiliate_id = payout.affiliates[0].affiliate_id;
     await api.put(`${PAYOUTS}/${payout.id}`, { commissions: [{ affiliate_id, is_paid: true }] });
-    await refusedUndo(first.import_id, '1 of its commissions are paid');
+    await refusedUndo(first.import_id, '"a" was paid in payout 1');
     const second = await imported(line('b'), COMMISSION);
     const [, commission] = await commissions();
     await api.post(`${COMMISSIONS}/${commission?.id}/refund`, { external_id: 'r', amount: 50 });
-    await refusedUndo(second.import_id, '1 of its commissions were refunded');
+    await refusedUndo(second.import_id, '"b" was refunded');
   });
 
   test('of affiliates can be undone: who was made goes, who was changed is as before', async () => {
@@ -662,7 +716,7 @@ describe('an import', () => {
       await api.post(`${IMPORTS}/${other.import_id}/undo`),
       409,
       'import_is_used',
-      `affiliate ${bob?.id} was changed since`,
+      `1 of its affiliates are in use: ${bob?.id} (bob@example.com) was changed since`,
     );
     expect(ada?.id).toBeLessThan(bob?.id);
   });

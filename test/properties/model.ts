@@ -68,7 +68,9 @@ export interface Entry {
 }
 
 export interface State {
-  affiliates: { active: boolean; ready: boolean; minimum: number | null }[];
+  affiliates: { active: boolean; ready: boolean; minimum: number | null; destination: boolean }[];
+  /** Of the account, in usd. */
+  minimum: number;
   rows: Row[];
   payouts: Payout[];
   returns: Return[];
@@ -100,7 +102,9 @@ export type Command =
       readonly active?: boolean;
       readonly ready?: boolean;
       readonly minimum?: number | null;
+      readonly destination?: boolean;
     }
+  | { readonly do: 'settings'; readonly minimum: number }
   | { readonly do: 'refund'; readonly row: string; readonly name: string; readonly amount?: number }
   | { readonly do: 'void' | 'hold' | 'unhold'; readonly row: string }
   | {
@@ -135,7 +139,10 @@ export interface Expected {
 
 export function newState(affiliates: number): State {
   return {
-    affiliates: Array.from({ length: affiliates }, () => ({ active: true, ready: true, minimum: null })),
+    affiliates: Array.from({ length: affiliates }, () => ({
+      ...{ active: true, ready: true, minimum: null, destination: true },
+    })),
+    minimum: 0,
     rows: [],
     payouts: [],
     returns: [],
@@ -158,6 +165,9 @@ export function run(state: State, command: Command): Expected {
       return remove(state, command.payout);
     case 'change':
       return changeAffiliate(state, command);
+    case 'settings':
+      state.minimum = command.minimum;
+      return { answer: '200' };
     case 'adjust': {
       const { affiliate, name, amount, currency } = command;
       return add(state, {
@@ -182,11 +192,15 @@ export function run(state: State, command: Command): Expected {
 function changeAffiliate(state: State, command: Command & { readonly do: 'change' }): Expected {
   const affiliate = state.affiliates[command.affiliate];
   if (!affiliate) return { answer: '404 resource_missing' };
-  const { active, ready, minimum } = command;
+  const { active, ready, minimum, destination } = command;
   // shown in the unpaid payout: whether its files have the affiliate
   const payout = current(state);
   const isInside = payout?.lines.some((line) => line.affiliate === command.affiliate);
-  if (payout && isInside && ready !== undefined && ready !== affiliate.ready) payout.revision += 1;
+  const isChanged =
+    (ready ?? affiliate.ready) !== affiliate.ready ||
+    (destination ?? affiliate.destination) !== affiliate.destination;
+  if (payout && isInside && isChanged) payout.revision += 1;
+  if (destination !== undefined) affiliate.destination = destination;
   if (active !== undefined) affiliate.active = active;
   if (ready !== undefined) affiliate.ready = ready;
   if (minimum !== undefined) affiliate.minimum = minimum;
@@ -292,7 +306,7 @@ function plan(state: State, filters: Filters): { lines: Line[]; excluded: Exclus
     // neither paid nor left out: a debt that is settled
     if (amount === 0) return 'out of the total';
     if (totalAtLeast !== undefined && amount < totalAtLeast) return 'out of the total';
-    const minimum = state.affiliates[rows[0]?.affiliate ?? 0]?.minimum ?? 0;
+    const minimum = state.affiliates[rows[0]?.affiliate ?? 0]?.minimum ?? state.minimum;
     const applies = rows[0]?.currency === 'usd' && !ignoreMinimum && !rows.some(({ returned }) => returned);
     return applies && amount < minimum ? 'below_minimum' : '';
   }

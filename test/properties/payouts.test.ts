@@ -70,7 +70,9 @@ type Wish =
       readonly active?: boolean;
       readonly ready?: boolean;
       readonly minimum?: number | null;
+      readonly destination?: boolean;
     }
+  | { readonly do: 'settings'; readonly minimum: number }
   | { readonly do: 'refund'; readonly pick: number; readonly amount: number | null }
   | { readonly do: 'void' | 'hold' | 'unhold'; readonly pick: number }
   | { readonly do: 'adjust'; readonly affiliate: number; readonly amount: number; readonly currency: number };
@@ -152,6 +154,8 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
     arbitrary: fc.oneof(
       fc.record({ do: fc.constant('change' as const), affiliate, active: fc.boolean() }),
       fc.record({ do: fc.constant('change' as const), affiliate, ready: fc.boolean() }),
+      fc.record({ do: fc.constant('change' as const), affiliate, destination: fc.boolean() }),
+      fc.record({ do: fc.constant('settings' as const), minimum: fc.constantFrom(0, 300, 700) }),
     ),
   },
   {
@@ -273,6 +277,8 @@ interface Stage {
   readonly api: Api;
   readonly account: string;
   readonly ids: readonly number[];
+  /** The PayPal address of each affiliate. */
+  readonly destinations: readonly string[];
 }
 
 function filtersBody(
@@ -355,7 +361,12 @@ async function send(stage: Stage, command: Command, before: Observed): Promise<A
         ...(command.minimum === undefined
           ? {}
           : { minimum_payout: command.minimum === null ? null : { usd: command.minimum } }),
+        ...(command.destination === undefined
+          ? {}
+          : { paypal_email: command.destination ? stage.destinations[command.affiliate] : null }),
       });
+    case 'settings':
+      return api.patch('/v2/account', { minimum_payout: command.minimum ? { usd: command.minimum } : {} });
     case 'refund':
       return api.post(`${COMMISSIONS}/${before.commissions[command.row]}/refund`, {
         external_id: command.name,
@@ -521,7 +532,7 @@ async function step(stage: Stage, state: State, commands: readonly Command[], be
 }
 
 /** What is told at the end: balances and files. */
-async function checkTold({ api, ids }: Stage, state: State, seen: Observed): Promise<void> {
+async function checkTold({ world, api, ids }: Stage, state: State, seen: Observed): Promise<void> {
   const list = (await api.get('/v2/affiliates?sort=-unpaid&per_page=100')).body.data as Record<
     string,
     unknown
@@ -548,6 +559,8 @@ async function checkTold({ api, ids }: Stage, state: State, seen: Observed): Pro
     expect(body.balance).toEqual(balance.filter(isTold));
     expect(list.find((row) => row.id === id)).toEqual(body);
   }
+  await expectOwed(api);
+  await keepHouse(world, 'affiliate balances');
   await expectOwed(api);
   for (const payout of state.payouts) {
     const file = await api.get(`${PAYOUTS}/${seen.payouts[payout.number]}/download`);
@@ -580,14 +593,16 @@ test('whatever is done in whatever order, by several at once, money is where the
   const failed = new Map<string, readonly string[]>();
   const runOnce = async (world: World, list: readonly (readonly Wish[])[], history: string[]) => {
     done += 1;
+    const number = done;
     // what an earlier run broke stays broken
     const known = await wrongIn(world);
-    const api = await world.otherAccount(`run ${done}`);
+    const api = await world.otherAccount(`run ${number}`);
     const stage: Stage = {
       world,
       api,
       account: (await api.get('/v2/account')).body.id,
-      ids: await makeAffiliates(api, AFFILIATES, `run-${done}`),
+      ids: await makeAffiliates(api, AFFILIATES, `run-${number}`),
+      destinations: [...Array(AFFILIATES).keys()].map((who) => `pay-run-${number}-${who}@example.com`),
     };
     let state = newState(AFFILIATES);
     let seen = await observe(stage);

@@ -4,6 +4,7 @@ import { type Cli, confirm } from '../command/cli.ts';
 import { describePage, withPages } from '../command/list-view.ts';
 import { type ListOptions, queryOf } from '../command/query.ts';
 import { withClient } from '../command/session.ts';
+import { count } from '../terminal/money.ts';
 import { describeImport, importTable } from './view.ts';
 
 /** `payhook imports list|show|undo`. */
@@ -25,13 +26,13 @@ export function addImports(imports: Command, cli: Cli): void {
     .action((id: string) => cli.run(() => show(cli, id)));
   imports
     .command('undo')
-    .description('take an import back, while nothing of it was paid')
+    .description('take an import back, while nothing of it is in use')
     .argument('<import>', 'its id')
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print the record (Import)')
     .addHelpText(
       'after',
-      '\nCommissions are voided and their external_ids free again; affiliates it made are gone, those it changed are as before.\n\nExample:\n  $ payhook imports undo imp_0197… --yes\n',
+      '\nCommissions are voided and their external_ids free again; past payouts and affiliates it made\nare gone, those it changed are as before. What is in use is named, and nothing is changed then.\n\nExample:\n  $ payhook imports undo imp_0197… --yes\n',
     )
     .action((id: string, { yes }: { yes?: boolean }) => cli.run(() => undo(cli, id, yes)));
 }
@@ -48,8 +49,9 @@ async function show({ terminal, account }: Cli, id: string): Promise<undefined> 
 
 async function undo({ terminal, account }: Cli, id: string, yes?: boolean): Promise<undefined> {
   const undone = await withClient({ terminal, account: account() }, async (client) => {
-    const { lines, kind } = await client.imports.get(id);
-    await confirm(terminal, `Undo the import of ${lines} lines of ${kind}?`, yes);
+    const { lines, kind, payouts } = await client.imports.get(id);
+    const past = payouts === 0 ? '' : ` and its ${count(payouts, 'past payout')}`;
+    await confirm(terminal, `Undo the import of ${lines} lines of ${kind}${past}?`, yes);
     return client.imports.undo(id);
   });
   terminal.result(undone, () => describeImport(undone, terminal));

@@ -17,6 +17,7 @@ import {
   stageCsv,
 } from '../files/csv-import.ts';
 import { lockBooks, reviseFor } from '../ledger/books.ts';
+import { noteAffiliates } from '../ledger/owed.ts';
 import { LEGAL_TYPES, record } from './record.ts';
 import { DESTINATION_FIELDS, refuseDuplicates } from './service.ts';
 
@@ -203,8 +204,10 @@ async function updateStaged(
   }
   await rows(
     tx,
-    sql`update affiliates a set ${assignments}, updated_at = now() from staged s join changed using (line)
-        where a.account_id = ${account} and a.id = s.affiliate_id`,
+    sql`with updated as (
+          update affiliates a set ${assignments}, updated_at = now() from staged s join changed using (line)
+          where a.account_id = ${account} and a.id = s.affiliate_id returning a.account_id, a.id)
+        ${noteAffiliates(sql`select * from updated`)}`,
   );
   await publishEach(tx, {
     account,

@@ -21,7 +21,7 @@ import type { Json } from '../../kernel/json.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 import { balanceJoin, earnedIn, fresh } from '../ledger/balances.ts';
-import { HAS_DESTINATION } from './owed.ts';
+import { HAS_DESTINATION, noteAffiliates } from '../ledger/owed.ts';
 import {
   type Affiliate,
   type AffiliateChange,
@@ -207,7 +207,9 @@ export function updateAffiliate(
 ): Promise<Json<Affiliate> | null> {
   const changed = sql`update affiliates set ${assignments}, updated_at = now()
                       where account_id = ${account} and id = ${id} and (${differ}) returning *`;
-  return maybeRecord(tx, record, sql`changed a`, { ctes: sql`changed as (${changed})` });
+  return maybeRecord(tx, record, sql`changed a`, {
+    ctes: sql`changed as (${changed}), noted as (${noteAffiliates(sql`select account_id, id from changed`)})`,
+  });
 }
 
 /** The record without its balance. */

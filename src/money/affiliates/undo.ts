@@ -1,8 +1,9 @@
 import sql, { raw } from 'sql-template-tag';
-import { maybeRow, rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import { publishEach } from '../../outbox/queue.ts';
 import { reviseFor } from '../ledger/books.ts';
+import { noteAffiliates } from '../ledger/owed.ts';
 import { IMPORTED_COLUMNS } from './import.ts';
 import { record } from './record.ts';
 import { refuseDuplicates } from './service.ts';
@@ -10,24 +11,27 @@ import { refuseDuplicates } from './service.ts';
 /** An affiliate of an import that cannot be taken back, and why. */
 export interface AffiliateInUse {
   readonly id: bigint;
+  readonly email: string;
   readonly why: 'changed' | 'commissions' | 'payout';
+  /** Of all affiliates in use. */
+  readonly total: bigint;
 }
 
-/** The first affiliate of an import that was changed since, or that it made and that has commissions or payouts; else null. */
-export function findUsed(tx: Tx, account: AccountId, id: ImportId): Promise<AffiliateInUse | null> {
+/** The first affiliates of an import that were changed since, or that it made and that have commissions or payouts. */
+export function findUsedAffiliates(tx: Tx, account: AccountId, id: ImportId): Promise<AffiliateInUse[]> {
   const has = (table: string) =>
     sql`exists (select from ${raw(table)} x where x.account_id = a.account_id and x.affiliate_id = a.id)`;
-  return maybeRow(
+  return rows(
     tx,
-    sql`select id, why from (
-          select a.id, case
+    sql`select id, email, why, count(*) over () as total from (
+          select a.id, a.email, case
               when a.updated_at is distinct from i.changed_at then 'changed'
               when i.before is not null then null
               when ${has('commissions')} then 'commissions'
               when ${has('payout_lines')} or ${has('payout_exclusions')} then 'payout' end as why
           from import_affiliates i join affiliates a on a.account_id = i.account_id and a.id = i.affiliate_id
           where i.account_id = ${account} and i.import_id = ${id}) u
-        where why is not null order by id limit 1`,
+        where why is not null order by id limit 20`,
   );
 }
 
@@ -42,10 +46,12 @@ export async function takeBackAffiliates(tx: Tx, account: AccountId, id: ImportI
   await refuseDuplicates(
     rows(
       tx,
-      sql`update affiliates a set ${assignments}, updated_at = now()
-          from (select affiliate_id, before::jsonb as keys, json_populate_record(null::affiliates, before) as r
-                from import_affiliates where account_id = ${account} and import_id = ${id} and before is not null) b
-          where a.account_id = ${account} and a.id = b.affiliate_id`,
+      sql`with updated as (
+            update affiliates a set ${assignments}, updated_at = now()
+            from (select affiliate_id, before::jsonb as keys, json_populate_record(null::affiliates, before) as r
+                  from import_affiliates where account_id = ${account} and import_id = ${id} and before is not null) b
+            where a.account_id = ${account} and a.id = b.affiliate_id returning a.account_id, a.id)
+          ${noteAffiliates(sql`select * from updated`)}`,
     ),
   );
   const changed = sql`select affiliate_id from import_affiliates where account_id = ${account} and import_id = ${id}`;

@@ -1,7 +1,8 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { oneRow, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import { changeCommissions } from '../ledger/balances.ts';
+import { earnedBy, voidedOf } from '../ledger/series.ts';
 
 /** The commissions that came with an import. They lie between two ids, which the primary key finds. */
 const ofImport = (account: AccountId, id: ImportId): Sql => sql`
@@ -10,36 +11,53 @@ const ofImport = (account: AccountId, id: ImportId): Sql => sql`
   and commissions.id < (select id_floor(id_time(last_id) + interval '2 milliseconds') from imports
               where account_id = ${account} and id = ${id})`;
 
-/** How many commissions of an import cannot be taken back, by why. */
-export interface InUse {
-  readonly paid: number;
-  readonly in_payout: number;
-  readonly refunded: number;
-}
-
-/** Counts what of an import was paid here, stands in the unpaid payout, or was refunded. The books are locked before. */
-export function countUsed(tx: Tx, account: AccountId, id: ImportId): Promise<InUse> {
-  return oneRow(
-    tx,
-    sql`select count(*) filter (where p.status = 'paid')::int as paid,
-               count(*) filter (where p.status = 'unpaid')::int as in_payout,
-               count(*) filter (where exists (
-                 select from refund_items i where i.account_id = commissions.account_id and i.commission_id = commissions.id))::int as refunded
-        from commissions left join payouts p on p.account_id = commissions.account_id and p.id = commissions.payout_id
-        where ${ofImport(account, id)}`,
-  );
+/** A commission of an import that cannot be taken back, and why. */
+export interface CommissionInUse {
+  readonly external_id: string | null;
+  readonly why: 'paid' | 'in_payout' | 'refunded' | 'returned';
+  /** Of the payout, where one is why. */
+  readonly number: bigint | null;
+  /** Of all commissions in use. */
+  readonly total: bigint;
 }
 
 /**
- * Voids what came with an import and is owed, and gives its external_ids free, so that a corrected file can be imported.
- * What was voided before stays as it was said.
+ * The first commissions of an import that were paid here, stand in the unpaid payout, were refunded, or whose money came
+ * back. What the import brought as paid is not in use by that. The books are locked before.
+ */
+export function findUsedCommissions(tx: Tx, account: AccountId, id: ImportId): Promise<CommissionInUse[]> {
+  return rows(
+    tx,
+    sql`select external_id, why, number, count(*) over () as total
+        from (
+          select commissions.id, commissions.external_id, p.number,
+                 case when p.status = 'unpaid' then 'in_payout'
+                      when p.import_id is distinct from ${id} and p.id is not null then 'paid'
+                      when exists (select from refund_items i
+                        where i.account_id = commissions.account_id and i.commission_id = commissions.id) then 'refunded'
+                      when exists (select from payout_returns r where r.account_id = p.account_id and r.payout_id = p.id
+                        and r.affiliate_id = commissions.affiliate_id and r.currency = commissions.currency)
+                        then 'returned' end as why
+          from commissions left join payouts p on p.account_id = commissions.account_id and p.id = commissions.payout_id
+          where ${ofImport(account, id)}) used
+        where why is not null order by id limit 20`,
+  );
+}
+
+/** The external_id of a commission whose import was undone begins with this, and what it was stands at the end. */
+const UNDONE = 'payhook:undone';
+
+/**
+ * Takes back what came with an import: it is voided and out of the past payouts, was never earned, and its external_ids
+ * are free, so that a corrected file can be imported. What was voided before keeps its reason.
  */
 export async function voidImported(tx: Tx, account: AccountId, id: ImportId): Promise<void> {
   await changeCommissions(tx, account, {
     which: ofImport(account, id),
-    set: sql`voided_at = coalesce(voided_at, clock_timestamp()),
+    set: sql`payout_id = null, voided_at = coalesce(voided_at, clock_timestamp()),
       void_reason = case when voided_at is null then 'The import was undone' else void_reason end,
       available_at = coalesce(held_available_at, available_at), held_available_at = null,
-      external_id = concat_ws(':', 'payhook:undone', public_id('com', id), external_id)`,
+      external_id = concat_ws(':', ${UNDONE}::text, public_id('com', id), external_id)`,
+    happened: sql`${earnedBy('-', sql`before`)} union all ${voidedOf('-', sql`before`)}`,
   });
 }

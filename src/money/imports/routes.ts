@@ -210,8 +210,9 @@ export const undo = writeRoute({
   access: 'affiliates',
   summary: 'Undo an import',
   description:
-    'While nothing of it was paid, refunded, put into a payout or changed since. Commissions are voided and their external_ids ' +
-    'are free again; affiliates it made are gone; affiliates it changed are as they were before. What came in as paid stays.',
+    'Whole, or not at all: while nothing of it was paid here, refunded, returned, put into a payout or changed since. What is ' +
+    'in use is named with the reason. Commissions are voided, count in no sum, and their external_ids are free again; past ' +
+    'payouts and affiliates it made are gone; affiliates it changed are as they were before.',
   returns: { 200: importRecord },
   errors: [
     'resource_missing',

@@ -1,19 +1,21 @@
 import type { Tx } from '../../db/connect.ts';
+import { quote } from '../../kernel/csv-refusal.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type ImportId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { publish } from '../../outbox/queue.ts';
-import { findUsed, takeBackAffiliates } from '../affiliates/undo.ts';
-import { countUsed, voidImported } from '../commissions/undo.ts';
+import { type AffiliateInUse, findUsedAffiliates, takeBackAffiliates } from '../affiliates/undo.ts';
+import { type CommissionInUse, findUsedCommissions, voidImported } from '../commissions/undo.ts';
 import { lockBooks } from '../ledger/books.ts';
+import { takeBackPastPayouts } from '../payouts/past.ts';
 import type { ImportRecord } from './record.ts';
 import { getImport } from './service.ts';
 import { lockImport, markUndone } from './store.ts';
 
 /**
- * Takes an import back, whole: commissions are voided and their external_ids free again, affiliates it
+ * Takes an import back, whole: commissions are voided and their external_ids free again, past payouts and affiliates it
  * made are gone, affiliates it changed are as they were. Throws `resource_missing`, `import_is_undone`, and
- * `import_is_used` when something of it was paid, refunded, put into a payout or changed since.
+ * `import_is_used` naming what of it was paid here, refunded, returned, put into a payout or changed since.
  */
 export async function undoImport(
   tx: Tx,
@@ -34,28 +36,48 @@ export async function undoImport(
   return json;
 }
 
-const used = (what: string) => fail('import_is_used', `the import cannot be undone: ${what}`);
-
-async function undoCommissions(tx: Tx, account: AccountId, id: ImportId): Promise<void> {
-  const { paid, in_payout, refunded } = await countUsed(tx, account, id);
-  if (paid > 0) throw used(`${paid} of its commissions are paid`);
-  if (in_payout > 0) {
-    throw used(
-      `${in_payout} of its commissions are in the unpaid payout: delete that first, they are owed again then`,
-    );
-  }
-  if (refunded > 0) throw used(`${refunded} of its commissions were refunded`);
-  await voidImported(tx, account, id);
+function refuseUsed(parts: readonly string[], total: bigint, things: string): never {
+  const rest = total - BigInt(parts.length);
+  throw fail(
+    'import_is_used',
+    `the import cannot be undone, ${total} of its ${things} are in use: ${parts.join('; ')}` +
+      `${rest > 0n ? `; and ${rest} more` : ''}`,
+  );
 }
 
-const REASONS = {
+const COMMISSION_REASONS: Readonly<Record<CommissionInUse['why'], (payout: string) => string>> = {
+  paid: (payout) => `was paid in ${payout}`,
+  in_payout: (payout) => `is in the unpaid ${payout}, which you may delete first`,
+  refunded: () => 'was refunded',
+  returned: (payout) => `was paid in ${payout}, and money of that came back`,
+};
+
+async function undoCommissions(tx: Tx, account: AccountId, id: ImportId): Promise<void> {
+  const found = await findUsedCommissions(tx, account, id);
+  const [first] = found;
+  if (first) {
+    const parts = found.map(
+      ({ external_id, why, number }) =>
+        `${quote(external_id ?? '')} ${COMMISSION_REASONS[why](`payout ${number}`)}`,
+    );
+    refuseUsed(parts, first.total, 'commissions');
+  }
+  await voidImported(tx, account, id);
+  await takeBackPastPayouts(tx, account, id);
+}
+
+const AFFILIATE_REASONS: Readonly<Record<AffiliateInUse['why'], string>> = {
   changed: 'was changed since',
-  commissions: 'has commissions by now',
+  commissions: 'has commissions by now, voided ones are kept too',
   payout: 'is in a payout',
 };
 
 async function undoAffiliates(tx: Tx, account: AccountId, id: ImportId): Promise<void> {
-  const found = await findUsed(tx, account, id);
-  if (found !== null) throw used(`affiliate ${found.id} ${REASONS[found.why]}`);
+  const found = await findUsedAffiliates(tx, account, id);
+  const [first] = found;
+  if (first) {
+    const parts = found.map((each) => `${each.id} (${each.email}) ${AFFILIATE_REASONS[each.why]}`);
+    refuseUsed(parts, first.total, 'affiliates');
+  }
   await takeBackAffiliates(tx, account, id);
 }

@@ -13,7 +13,7 @@ export function arrivals(account: AccountId): Sql {
       insert into commission_arrivals (account_id, count)
       select ${account}::uuid, count(*) from made having count(*) > 0),
     balanced as (${noteNew(account)}),
-    told as (${noteSeries(account, earnedBy(sql`made`))})`;
+    told as (${noteSeries(account, earnedBy('', sql`made`))})`;
 }
 
 const FOLDED_AT_ONCE = 100_000;

@@ -1,6 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { untilDone } from '../../db/chores.ts';
-import { type Database, oneRow, rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { noteSeries, voidedOf } from './series.ts';
 
@@ -17,9 +16,10 @@ export const NOTED = sql`affiliate_id, currency, program_id, available_at, amoun
   original_amount, refunded_amount, returns_payout_id`;
 
 /** Which commissions are owed and in no payout. */
-const OPEN = sql`payout_id is null and voided_at is null`;
+export const OPEN = sql`payout_id is null and voided_at is null`;
 
-const markOf = (account: Sql) => sql`coalesce(
+/** Up to when what becomes available is unpaid in the sums of an account. */
+export const markOf = (account: Sql) => sql`coalesce(
   (select m.available_at from affiliate_balance_marks m where m.account_id = ${account}), id_time(${account}))`;
 
 /**
@@ -76,11 +76,16 @@ export const notePaid = (account: AccountId, paid: Sql): Sql =>
         from (${paid}) p`,
   );
 
-/** Changes commissions that the caller has locked, and notes what that changes of balances, and what was voided. */
+const revoided = sql`${voidedOf('-', sql`before`)} union all ${voidedOf('', sql`after`)}`;
+
+/**
+ * Changes commissions that the caller has locked, and notes what that changes of balances. `happened` is what it changes
+ * of what happened, behind the CTEs `before` and `after`: by default, what was voided.
+ */
 export async function changeCommissions(
   tx: Tx,
   account: AccountId,
-  { which, set }: { readonly which: Sql; readonly set: Sql },
+  { which, set, happened = revoided }: { readonly which: Sql; readonly set: Sql; readonly happened?: Sql },
 ): Promise<void> {
   await rows(
     tx,
@@ -90,7 +95,7 @@ export async function changeCommissions(
           update commissions set ${set}, updated_at = clock_timestamp()
           where account_id = ${account} and id in (select id from before) returning ${NOTED}),
         balanced as (${noteChanged(account)}),
-        told as (${noteSeries(account, sql`${voidedOf('-', sql`before`)} union all ${voidedOf('', sql`after`)}`)})
+        told as (${noteSeries(account, happened)})
         select 1`,
   );
 }
@@ -134,17 +139,6 @@ export function fresh(account: AccountId, affiliate?: number): Sql {
     group by 1, 2)`;
 }
 
-/** The query of all balances of an account that are not zero, behind `fresh`: affiliate_id, currency, unpaid, pending. */
-export const owedBalances = (account: AccountId): Sql => sql`
-  select b.affiliate_id, b.currency, b.unpaid, b.pending from affiliate_balances b
-  where b.account_id = ${account} and (b.unpaid <> 0 or b.pending <> 0)
-    and ((b.affiliate_id, b.currency) in (select affiliate_id, currency from fresh)) is not true
-  union all
-  select f.affiliate_id, f.currency, f.unpaid + coalesce(b.unpaid, 0), f.pending + coalesce(b.pending, 0)
-  from fresh f left join affiliate_balances b
-    on b.account_id = ${account} and b.affiliate_id = f.affiliate_id and b.currency = f.currency
-  where f.unpaid + coalesce(b.unpaid, 0) <> 0 or f.pending + coalesce(b.pending, 0) <> 0`;
-
 /** The lateral join `b` of affiliates `a`, behind `fresh`: `balance`, as their record has it, and `last_paid_at`. */
 export const balanceJoin = (account: AccountId): Sql => sql`cross join lateral (
   select coalesce(json_agg(
@@ -171,71 +165,3 @@ export const earnedIn = (account: AccountId, program: string): Sql => sql`(
     where g.account_id = ${account} and g.program_id = ${program}::bigint and g.affiliate_id = a.id)
   or a.id in (select n.affiliate_id from affiliate_balance_notes n
     where n.account_id = ${account} and n.program_id = ${program}::bigint))`;
-
-const FOLDED_AT_ONCE = 20_000;
-
-export const BALANCES_CHORE = 'affiliate balances';
-
-/** Adds the notes to the sums, then moves the marks, never both at once. Readers see the same sums before and after. */
-export async function foldBalances(db: Database): Promise<void> {
-  await untilDone(db, BALANCES_CHORE, foldNotes);
-  await untilDone(db, BALANCES_CHORE, moveMarks);
-}
-
-const ADDED = sql`on conflict (account_id, affiliate_id, currency) do update
-  set unpaid = b.unpaid + excluded.unpaid, pending = b.pending + excluded.pending, paid = b.paid + excluded.paid,
-      last_paid_at = greatest(b.last_paid_at, excluded.last_paid_at)`;
-
-async function foldNotes(tx: Tx): Promise<number> {
-  const { folded } = await oneRow<{ folded: number }>(
-    tx,
-    sql`with gone as (
-          delete from affiliate_balance_notes
-          where ctid = any(array(select ctid from affiliate_balance_notes limit ${FOLDED_AT_ONCE}::int)) returning *),
-        mark as materialized (
-          select a.account_id, ${markOf(sql`a.account_id`)} as at from (select distinct account_id from gone) a),
-        added as (
-          insert into affiliate_balances as b (account_id, affiliate_id, currency, unpaid, pending, paid, last_paid_at)
-          select g.account_id, g.affiliate_id, g.currency,
-                 sum(case when g.available_at <= m.at then g.owed else 0 end),
-                 sum(case when g.available_at <= m.at then 0 else g.owed end), sum(g.paid), max(g.last_paid_at)
-          from gone g join mark m on m.account_id = g.account_id
-          group by 1, 2, 3 ${ADDED}),
-        earned as (
-          insert into program_affiliates (account_id, program_id, affiliate_id)
-          select distinct account_id, program_id, affiliate_id from gone where program_id is not null
-          on conflict do nothing)
-        select count(*)::int as folded from gone`,
-    'fold_balances',
-  );
-  return folded;
-}
-
-/** What became available since the mark is unpaid: all of it, less what the notes say, which are not in the sums. */
-async function moveMarks(tx: Tx): Promise<number> {
-  const due = sql`m.available_at > d.since and m.available_at <= d.until`;
-  await rows(
-    tx,
-    sql`with due as materialized (
-          select a.id as account_id, a.since, now_ms() as until
-          from (select id, ${markOf(sql`a.id`)} as since from accounts a) a
-          where exists (select from commissions c where c.account_id = a.id and ${OPEN}
-            and c.available_at > a.since and c.available_at <= now_ms())),
-        moved as (
-          select account_id, affiliate_id, currency, sum(amount) as amount
-          from (
-            select d.account_id, m.affiliate_id, m.currency, m.amount
-            from due d join commissions m on m.account_id = d.account_id and ${OPEN} and ${due}
-            union all
-            select d.account_id, m.affiliate_id, m.currency, -m.owed
-            from due d join affiliate_balance_notes m on m.account_id = d.account_id and ${due}) part
-          group by 1, 2, 3 having sum(amount) <> 0),
-        added as (
-          insert into affiliate_balances as b (account_id, affiliate_id, currency, unpaid, pending, paid)
-          select account_id, affiliate_id, currency, amount, -amount, 0 from moved ${ADDED})
-        insert into affiliate_balance_marks as m (account_id, available_at) select account_id, until from due
-        on conflict (account_id) do update set available_at = greatest(m.available_at, excluded.available_at)`,
-    'move_balance_marks',
-  );
-  return 0; // all accounts at once
-}

@@ -31,10 +31,10 @@ export function noteSeries(account: AccountId, happened: Sql): Sql {
 /** What came in by itself: not what takes back a paid commission, or owes again what a payout did not pay. */
 const OWN = sql`type <> 'clawback' and returns_payout_id is null`;
 
-/** What was earned or adjusted by new commissions of a CTE, `NOTED` of each. */
-export const earnedBy = (source: Sql): Sql => sql`
+/** What was earned or adjusted by commissions of a CTE, `NOTED` of each, which are new, or were imported by mistake. */
+export const earnedBy = (sign: '' | '-', source: Sql): Sql => sql`
   select case type when 'adjustment' then 'adjusted' else 'earned' end as kind, program_id, currency, occurred_at as at,
-         original_amount as amount, 1 as count
+         ${raw(sign)}original_amount as amount, ${raw(sign)}1 as count
   from ${source} where ${OWN}`;
 
 /** What commissions of a CTE, `NOTED` of each, lost by being voided: what refunds had not taken before. */

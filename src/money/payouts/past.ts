@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, ImportId, PayoutId } from '../../kernel/ids.ts';
+import { findLastPaid } from '../ledger/balance-folding.ts';
 import { noteClaimed, notePaid } from '../ledger/balances.ts';
 import { refreshTotals } from '../ledger/payout-totals.ts';
 import { noteSeries } from '../ledger/series.ts';
@@ -84,4 +85,33 @@ async function writePayouts(tx: Tx, account: AccountId, importId: ImportId, acto
   await rows(tx, noteSeries(account, happened));
   const made = await rows<{ id: PayoutId }>(tx, sql`select id from past_payouts order by place`);
   for (const { id } of made) await refreshTotals(tx, account, id);
+}
+
+/** Takes away the past payouts of an import, whose commissions are in none any more. The books are locked before. */
+export async function takeBackPastPayouts(tx: Tx, account: AccountId, importId: ImportId): Promise<void> {
+  await rows(
+    tx,
+    sql`create temporary table past_lines on commit drop as
+        select t.payout_id, t.affiliate_id, t.currency, t.amount, t.commission_count, p.paid_at
+        from payouts p join payout_line_totals t on t.account_id = p.account_id and t.payout_id = p.id
+        where p.account_id = ${account} and p.import_id = ${importId}`,
+  );
+  await rows(
+    tx,
+    notePaid(
+      account,
+      sql`select affiliate_id, currency, -amount as amount, null::timestamptz as paid_at from past_lines`,
+    ),
+  );
+  await rows(
+    tx,
+    noteSeries(
+      account,
+      sql`select 'paid' as kind, null::int8 as program_id, currency, paid_at as at, -amount as amount,
+                 -commission_count as count
+          from past_lines`,
+    ),
+  );
+  await rows(tx, sql`delete from payouts where account_id = ${account} and import_id = ${importId}`);
+  await findLastPaid(tx, account, sql`select affiliate_id from past_lines`);
 }

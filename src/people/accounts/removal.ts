@@ -27,6 +27,8 @@ const RECORDS = [
   'import_mappings',
   'imports',
   'affiliate_balance_notes',
+  'affiliate_balance_stale',
+  'affiliate_balance_sums',
   'affiliate_balances',
   'affiliate_balance_marks',
   'program_affiliates',

@@ -71,7 +71,7 @@ export const GROUPS: readonly SectionGroup[] = [
           'A file of another product goes in as it is. Preview says how it would be read: its encoding and separator, what ' +
           'each column is, and what must be asked because money depends on it. An import takes guesses only when you say so.' +
           '\n\nEach import is a record: who, which file, how it was read, what came of its lines. It can be undone while ' +
-          'nothing of it was paid.',
+          'nothing of it is in use: what came in as paid goes with it.',
       },
       {
         slug: 'refunds',

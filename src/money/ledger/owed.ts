@@ -1,0 +1,129 @@
+import sql, { type Sql } from 'sql-template-tag';
+import type { Reader } from '../../db/connect.ts';
+import type { AccountId } from '../../kernel/ids.ts';
+import { fresh, OPEN } from './balances.ts';
+
+/*
+ * What all affiliates of an account are owed. Each balance has a state: why a payout without filters would leave it out, or
+ * that it would not. States are found when balances are folded, and summed by currency beside them. Who asks corrects the
+ * sums by what is not folded yet: new amounts, affiliates that were changed, all balances when the account's minimums
+ * were. So the sums are right at any moment, and cost what happened since.
+ */
+
+/**
+ * Whether it is known where to send the money of an affiliate `a`: PayPal pays to `paypal_email`, Wise asks a name for,
+ * and of any other method nothing is kept here.
+ */
+export const HAS_DESTINATION = sql`(case a.payout_method
+  when 'wise' then trim(concat(a.name_first, a.name_last)) <> '' when 'other' then true
+  else a.paypal_email is not null end)`;
+
+/** `payable` without a destination is a state of its own. */
+export type BalanceState =
+  | 'payable'
+  | 'without_destination'
+  | 'below_minimum'
+  | 'negative_balance'
+  | 'not_ready'
+  | 'affiliate_inactive';
+
+/**
+ * The CTEs `judged` and `moved`, behind `delta` (account_id, affiliate_id, currency, unpaid, pending: by how much balances
+ * change, a row each): `judged` has the columns of `delta`, what each balance comes to (`now_unpaid`, `now_pending`), its
+ * `old_state` and its `state`; `moved` by how much that changes the sums. The rules are those of a payout without filters
+ * (`decidedGroups` of a payout's plan), applied to sums instead of commissions. `exempt` says whether the minimum does
+ * not count for a row of `d`; the states that are stored are without exemptions, which end with a single commission.
+ */
+export const judging = (exempt: Sql): Sql => sql`
+  judged as materialized (
+    select d.*, coalesce(b.unpaid, 0) as old_unpaid, coalesce(b.pending, 0) as old_pending, b.state as old_state,
+           s.now_unpaid, s.now_pending,
+           case when s.now_unpaid = 0 and s.now_pending = 0 then null
+                when a.status = 'inactive' then 'affiliate_inactive'
+                when not a.is_ready_for_payout then 'not_ready'
+                when s.now_unpaid < 0 then 'negative_balance'
+                when s.now_unpaid < coalesce((a.minimum_payout ->> d.currency)::int8,
+                       (o.minimum_payout ->> d.currency)::int8, 0) and not ${exempt} then 'below_minimum'
+                when ${HAS_DESTINATION} then 'payable' else 'without_destination' end as state
+    from delta d
+    join accounts o on o.id = d.account_id
+    join affiliates a on a.account_id = d.account_id and a.id = d.affiliate_id
+    left join affiliate_balances b
+      on b.account_id = d.account_id and b.affiliate_id = d.affiliate_id and b.currency = d.currency
+    cross join lateral (
+      select coalesce(b.unpaid, 0) + d.unpaid as now_unpaid, coalesce(b.pending, 0) + d.pending as now_pending) s),
+  moved as (
+    select account_id, currency, s.state, sum(sign * s.unpaid) as unpaid, sum(sign * s.pending) as pending,
+           sum(sign) as count, sum(sign * (s.unpaid <> 0)::int) as unpaid_count,
+           sum(sign * (s.pending <> 0)::int) as pending_count
+    from judged
+    cross join lateral (values (-1, old_state, old_unpaid, old_pending), (1, state, now_unpaid, now_pending))
+      as s (sign, state, unpaid, pending)
+    where s.state is not null group by 1, 2, 3)`;
+
+/** The statement that adds `moved` to the sums. */
+export const SUM_MOVED = sql`
+  insert into affiliate_balance_sums as s (account_id, currency, state, unpaid, pending, count, unpaid_count, pending_count)
+  select * from moved
+  on conflict (account_id, currency, state) do update
+  set unpaid = s.unpaid + excluded.unpaid, pending = s.pending + excluded.pending, count = s.count + excluded.count,
+      unpaid_count = s.unpaid_count + excluded.unpaid_count, pending_count = s.pending_count + excluded.pending_count`;
+
+/** The statement that notes which affiliates were changed: a query of account_id and id. */
+export const noteAffiliates = (changed: Sql): Sql => sql`
+  insert into affiliate_balance_stale (account_id, affiliate_id) select account_id, id from (${changed}) c`;
+
+/** What is owed in one currency and state: minor units, and in how many balances. */
+export interface OwedSum {
+  readonly currency: string;
+  readonly state: BalanceState;
+  readonly unpaid: bigint;
+  readonly pending: bigint;
+  readonly count: bigint;
+  readonly unpaid_count: bigint;
+  readonly pending_count: bigint;
+}
+
+/** What one unpaid payout holds of a currency, told as a sum. */
+export interface PayoutSum extends Omit<OwedSum, 'state'> {
+  readonly state: 'in_payout';
+  readonly payout_id: string;
+}
+
+/** What all affiliates of an account are owed, and what is in its unpaid payout. */
+export function readOwed(db: Reader, account: AccountId): Promise<(OwedSum | PayoutSum)[]> {
+  const ofAccount = sql`account_id = ${account}`;
+  const owedAgain = sql`
+    select affiliate_id, currency from commissions where ${ofAccount} and returns_payout_id is not null and ${OPEN}`;
+  const balances = sql`select affiliate_id, currency, 0 as unpaid, 0 as pending from affiliate_balances where ${ofAccount}`;
+  return db.rows(
+    sql`with ${fresh(account)},
+        owed_again as materialized (${owedAgain} and available_at <= now()),
+        delta as (
+          select ${account}::uuid as account_id, affiliate_id, currency, sum(unpaid) as unpaid, sum(pending) as pending
+          from (
+            select affiliate_id, currency, unpaid, pending from fresh
+            union all
+            select affiliate_id, currency, 0, 0 from owed_again
+            union all
+            ${balances} and affiliate_id in (select c.affiliate_id from affiliate_balance_stale c where c.${ofAccount})
+            union all
+            ${balances} and (
+              select m.minimum_payout is distinct from o.minimum_payout
+              from accounts o left join affiliate_balance_marks m on m.account_id = o.id where o.id = ${account})) part
+          group by 2, 3),
+        ${judging(sql`(d.affiliate_id, d.currency) in (select affiliate_id, currency from owed_again)`)},
+        current as materialized (
+          select public_id('po', id) as payout_id, totals from payouts where ${ofAccount} and status = 'unpaid')
+        select currency, state, sum(unpaid) as unpaid, sum(pending) as pending, sum(count)::int8 as count,
+               sum(unpaid_count)::int8 as unpaid_count, sum(pending_count)::int8 as pending_count, null as payout_id
+        from (select * from affiliate_balance_sums where ${ofAccount} union all select * from moved) s
+        group by 1, 2 having sum(count) > 0
+        union all
+        select t ->> 'currency', 'in_payout', (t ->> 'amount')::numeric, 0, (t ->> 'affiliate_count')::int8,
+               (t ->> 'affiliate_count')::int8, 0, payout_id
+        from current cross join json_array_elements(totals) t
+        order by 1, 2`,
+    'owed',
+  );
+}
