@@ -6,6 +6,7 @@ import { affiliateRoutes } from './screens/affiliates/routes.ts';
 import { commissionRoutes } from './screens/commissions/routes.ts';
 import { eventRoutes } from './screens/events/routes.ts';
 import { homeRoutes } from './screens/home/routes.ts';
+import { importRoutes } from './screens/import/routes.ts';
 import { payoutRoutes } from './screens/payouts/routes.ts';
 import { settingsRoutes } from './screens/settings/routes.ts';
 import { webhookRoutes } from './screens/webhooks/routes.ts';
@@ -16,6 +17,7 @@ const routeTree = rootRoute.addChildren([
   ...payoutRoutes,
   ...affiliateRoutes,
   ...commissionRoutes,
+  ...importRoutes,
   ...webhookRoutes,
   ...eventRoutes,
   ...settingsRoutes,

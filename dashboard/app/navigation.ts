@@ -2,7 +2,15 @@ import type { IconName } from '../parts/icon.tsx';
 import { navigation } from '../texts/navigation.ts';
 
 export interface Entry {
-  readonly to: '/' | '/payouts' | '/affiliates' | '/commissions' | '/webhooks' | '/events' | '/settings';
+  readonly to:
+    | '/'
+    | '/payouts'
+    | '/affiliates'
+    | '/commissions'
+    | '/import'
+    | '/webhooks'
+    | '/events'
+    | '/settings';
   readonly title: string;
   readonly icon: IconName;
   /** `g` and this letter go there. */
@@ -15,6 +23,7 @@ export const ENTRIES: readonly Entry[] = [
   { to: '/payouts', title: navigation.payouts, icon: 'payouts', letter: 'p' },
   { to: '/affiliates', title: navigation.affiliates, icon: 'affiliates', letter: 'a' },
   { to: '/commissions', title: navigation.commissions, icon: 'commissions', letter: 'c' },
+  { to: '/import', title: navigation.import, icon: 'import', letter: 'i' },
   { to: '/webhooks', title: navigation.webhooks, icon: 'webhooks', letter: 'w' },
   { to: '/events', title: navigation.events, icon: 'events', letter: 'e' },
   { to: '/settings', title: navigation.settings, icon: 'settings', letter: 's' },

@@ -13,11 +13,17 @@ type Given<Operation, Name extends string> = Name extends keyof Operation
     : { readonly [Key in Name]: Operation[Name] }
   : unknown;
 
+/** A body that is a file is sent as the one that was chosen. */
+type Body<Operation> = Operation extends { readonly body: infer Sent }
+  ? string extends Sent
+    ? { readonly file: File }
+    : { readonly body: Sent }
+  : Given<Operation, 'body'>;
+
 /** What an operation is called with, as the description of the API says; `If-Match` is the revision one has seen. */
 export type Input<Id extends OperationId> = Given<Operations[Id], 'path'> &
   Given<Operations[Id], 'query'> &
-  Given<Operations[Id], 'body'> &
-  ('file' extends keyof Operations[Id] ? { readonly file: Blob } : unknown) &
+  Body<Operations[Id]> &
   ('header' extends keyof Operations[Id]
     ? 'If-Match' extends Operations[Id]['header']
       ? { readonly ifMatch?: number | undefined }
@@ -29,7 +35,7 @@ export interface Call {
   readonly path?: readonly unknown[] | undefined;
   readonly query?: object | undefined;
   readonly body?: unknown;
-  readonly file?: Blob | undefined;
+  readonly file?: File | undefined;
   readonly ifMatch?: number | undefined;
 }
 
@@ -55,6 +61,11 @@ export function requestOf(id: OperationId, { path = [], query }: Call): { method
     .map(([name, value]): [string, string] => [name, String(value)]);
   const text = new URLSearchParams(parameters).toString();
   return { method: operation.method, address: text === '' ? filled : `${filled}?${text}` };
+}
+
+/** A chosen file that cannot be read: it was changed since, moved, or is a folder. */
+export class UnreadableFile extends Error {
+  override name = 'UnreadableFile';
 }
 
 /**
@@ -94,6 +105,7 @@ async function send(id: OperationId, input: Call, { signal, idempotencyKey }: Op
       ...(input.file === undefined ? {} : { 'content-type': 'text/csv' }),
       ...(input.ifMatch === undefined ? {} : { 'if-match': `"${input.ifMatch}"` }),
     };
+    if (input.file) await refuseUnreadable(input.file);
     const body = input.file ?? (input.body === undefined ? null : JSON.stringify(input.body));
     const response = await fetch(address, { method, headers, body, signal: signal ?? null }).catch(
       (error: unknown) => lost(error, signal),
@@ -115,6 +127,16 @@ async function send(id: OperationId, input: Call, { signal, idempotencyKey }: Op
     if (!isAway) throw refusal;
     await session.renew(signal);
   }
+}
+
+// a browser says of it only that the request failed, as when the server is away
+async function refuseUnreadable(file: File): Promise<void> {
+  await file
+    .slice(0, 1)
+    .arrayBuffer()
+    .catch((cause: unknown) => {
+      throw new UnreadableFile(file.name, { cause });
+    });
 }
 
 /** null when the server was not reached; what was given up stays thrown. */

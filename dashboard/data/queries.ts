@@ -66,7 +66,7 @@ export function useWrite<Id extends OperationId>(id: Id) {
   const intention = useRef({ text: '', key: '' });
   return useMutation<Result<Id>, ApiError, Input<Id>>({
     mutationFn: async (input) => {
-      const text = JSON.stringify(input);
+      const text = JSON.stringify(input, nameFile);
       if (intention.current.text !== text) intention.current = { text, key: crypto.randomUUID() };
       const forget = () => {
         intention.current = { text: '', key: '' };
@@ -87,3 +87,7 @@ export function useWrite<Id extends OperationId>(id: Id) {
     },
   });
 }
+
+/** A file is told apart by what the browser knows of it: nothing of it is in JSON. */
+const nameFile = (_: string, value: unknown): unknown =>
+  value instanceof File ? [value.name, value.size, value.lastModified] : value;

@@ -25,6 +25,19 @@ export const money = (each: Amount) => `${figures(each)} ${each.currency.toUpper
 /** A whole number in the reader's way. */
 export const whole = (number: number) => number.toLocaleString(locale);
 
+const SIZES = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+
+/** An amount of bytes in the reader's way: `1.4 MB`. */
+export function size(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), SIZES.length - 1);
+  return new Intl.NumberFormat(locale, {
+    style: 'unit',
+    unit: SIZES[power] as (typeof SIZES)[number],
+    unitDisplay: power === 0 ? 'long' : 'short',
+    maximumFractionDigits: power === 0 ? 0 : 1,
+  }).format(bytes / 1000 ** power);
+}
+
 const UNITS = [
   ['year', 31_536_000],
   ['month', 2_592_000],

@@ -102,9 +102,12 @@ function withChanges<Row>(held: ListPage<Row>, now: ListPage<Row>, keyOf: (row: 
 
 /** Which rows of how many, and the way to others. */
 export function Pager({
+  label = common.pager.label,
   pagination: { page, limit, total, pages },
   onPage,
 }: {
+  /** Where there are several on a screen. */
+  label?: string;
   pagination: Pick<ListPage<unknown>['pagination'], 'page' | 'limit' | 'total' | 'pages'>;
   onPage: (page: number) => void;
 }) {
@@ -112,7 +115,7 @@ export function Pager({
   const from = (page - 1) * limit + 1;
   const texts = common.pager;
   return (
-    <nav className="pager" aria-label={texts.label}>
+    <nav className="pager" aria-label={label}>
       <span>
         {texts.range(whole(Math.min(from, total)), whole(Math.min(from + limit - 1, total)), whole(total))}
       </span>

@@ -24,6 +24,7 @@ export const common = {
   nothing: '—',
   loading: 'Loading…',
   stillWaiting: 'Still waiting for the answer of the server. Large sums take a moment.',
+  importFile: 'Import a file',
   refresh: 'Show',
   fresh: (count: number) => `${count.toLocaleString()} new`,
   live: 'Live',

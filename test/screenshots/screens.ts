@@ -39,6 +39,17 @@ const event = async (api: Api) => {
   return `/events/${body.data[0]?.id ?? 'evt_none'}`;
 };
 
+const chooseFile = async (page: Page, name: string, ...lines: string[]) => {
+  const buffer = Buffer.from([...lines, ''].join('\n'));
+  await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer });
+  await page.getByText('What each column is').waitFor();
+};
+
+const firstImport = async (api: Api) => {
+  const { body } = await api.get('/v2/imports');
+  return `/import?import=${body.data[0]?.id ?? 'imp_none'}`;
+};
+
 /** Every screen; a new one is a line here. */
 export const SCREENS: readonly Screen[] = [
   { name: 'home', path: () => '/' },
@@ -60,6 +71,49 @@ export const SCREENS: readonly Screen[] = [
   { name: 'affiliate-adjust', path: async (api) => `${await firstAffiliate(api)}?open=adjust` },
   { name: 'commissions', path: () => '/commissions' },
   { name: 'commission', path: refunded },
+  { name: 'import', path: () => '/import' },
+  {
+    name: 'import-file',
+    path: () => '/import?kind=commissions',
+    act: async (page) => {
+      await chooseFile(
+        page,
+        'export-september.csv',
+        'Bestellung;Partner E-Mail;Provision;Umsatz;Währung;Datum;Bemerkung',
+        '1042;ada@example.com;31,90;159,50;EUR;13.09.2026;Größe M',
+        '1043;nobody@example.com;1.234,56;6.172,80;EUR;14.09.2026;',
+        '1044;ada@example.com;viel;5.000,00;EUR;31.09.2026;',
+      );
+      await page.getByText('lines cannot be imported').waitFor();
+    },
+  },
+  {
+    name: 'import-question',
+    path: () => '/import?kind=commissions',
+    act: (page) =>
+      chooseFile(
+        page,
+        'commissions.csv',
+        'id,affiliate_email,amount,date,status',
+        '1042,ada@example.com,1.234,01/09/2026,paid',
+      ),
+  },
+  {
+    name: 'import-done',
+    path: () => '/import',
+    act: async (page) => {
+      await chooseFile(
+        page,
+        'partners.csv',
+        'email,name',
+        `grace.${Date.now()}@example.com,Grace Hopper`,
+        'nobody,Nobody',
+      );
+      await page.getByRole('button', { name: /^Import \d/ }).click();
+      await page.getByText('The file was imported').waitFor();
+    },
+  },
+  { name: 'import-record', path: firstImport },
   { name: 'webhooks', path: () => '/webhooks' },
   { name: 'webhook-log', path: () => '/webhooks/log' },
   { name: 'webhook', path: endpoint },

@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { AffiliateBalance, AffiliateWithBalance } from '../../../src/client/api.ts';
 import { missingOf, nameOf } from '../../data/affiliates.ts';
-import { useMe } from '../../data/me.ts';
+import { useMay, useMe } from '../../data/me.ts';
 import { pageSize } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
@@ -84,6 +84,7 @@ function Payment({ affiliate }: { affiliate: AffiliateWithBalance }) {
 export function AffiliateList() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const may = useMay();
   const { page, sort, ...filters } = search;
   const query = {
     ...search,
@@ -96,27 +97,36 @@ export function AffiliateList() {
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  const bringIn = may.write && (
+    <Link className="button plain" to="/import" search={{ kind: 'affiliates' }}>
+      <Icon name="import" />
+      {common.importFile}
+    </Link>
+  );
   return (
     <Page
       title={texts.title}
       lead={texts.lead}
       actions={
-        <Menu
-          label={common.more}
-          groups={[
-            {
-              items: [
-                {
-                  label: common.copyAsCurl,
-                  icon: 'copy',
-                  onPress: () => copyCurl('listAffiliates', { query }),
-                },
-              ],
-            },
-          ]}
-        >
-          <Icon name="dots" />
-        </Menu>
+        <>
+          <Menu
+            label={common.more}
+            groups={[
+              {
+                items: [
+                  {
+                    label: common.copyAsCurl,
+                    icon: 'copy',
+                    onPress: () => copyCurl('listAffiliates', { query }),
+                  },
+                ],
+              },
+            ]}
+          >
+            <Icon name="dots" />
+          </Menu>
+          {bringIn}
+        </>
       }
     >
       <Filters search={search} change={change} />
@@ -138,8 +148,11 @@ export function AffiliateList() {
               {texts.empty.filteredLead}
             </Empty>
           ) : (
-            <Empty icon="affiliates" title={texts.empty.title} actions={<code>{texts.empty.command}</code>}>
-              {texts.empty.lead}
+            <Empty icon="affiliates" title={texts.empty.title} actions={bringIn}>
+              <p>{texts.empty.lead}</p>
+              <p>
+                <code>{texts.empty.command}</code>
+              </p>
             </Empty>
           )
         }

@@ -123,27 +123,36 @@ export function CommissionList() {
   const { page, sort, open, act, by, date, ...filters } = search;
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
   const total = reading.data?.pagination.total;
+  const bringIn = may.write && (
+    <Link className="button plain" to="/import" search={{ kind: 'commissions' }}>
+      <Icon name="import" />
+      {common.importFile}
+    </Link>
+  );
   return (
     <Page
       title={texts.title}
       lead={isFiltered && total !== undefined ? texts.found(total) : texts.lead}
       actions={
-        <Menu
-          label={common.more}
-          groups={[
-            {
-              items: [
-                {
-                  label: common.copyAsCurl,
-                  icon: 'copy',
-                  onPress: () => copyCurl('listCommissions', { query }),
-                },
-              ],
-            },
-          ]}
-        >
-          <Icon name="dots" />
-        </Menu>
+        <>
+          <Menu
+            label={common.more}
+            groups={[
+              {
+                items: [
+                  {
+                    label: common.copyAsCurl,
+                    icon: 'copy',
+                    onPress: () => copyCurl('listCommissions', { query }),
+                  },
+                ],
+              },
+            ]}
+          >
+            <Icon name="dots" />
+          </Menu>
+          {bringIn}
+        </>
       }
     >
       <Filters search={search} change={change} />
@@ -166,8 +175,11 @@ export function CommissionList() {
               {texts.empty.filteredLead}
             </Empty>
           ) : (
-            <Empty icon="commissions" title={texts.empty.title} actions={<code>{texts.empty.command}</code>}>
-              {texts.empty.lead}
+            <Empty icon="commissions" title={texts.empty.title} actions={bringIn}>
+              <p>{texts.empty.lead}</p>
+              <p>
+                <code>{texts.empty.command}</code>
+              </p>
             </Empty>
           )
         }

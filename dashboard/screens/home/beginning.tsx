@@ -26,13 +26,13 @@ export function Beginning() {
   const steps: readonly (readonly [isDone: boolean, inside: ReactNode])[] = [
     [
       affiliates > 0,
-      <Link key="a" to="/affiliates">
+      <Link key="a" to="/import" search={{ kind: 'affiliates' }}>
         {texts.affiliates}
       </Link>,
     ],
     [
       commissions > 0,
-      <Link key="c" to="/commissions">
+      <Link key="c" to="/import" search={{ kind: 'commissions' }}>
         {texts.commissions}
       </Link>,
     ],

@@ -1,10 +1,11 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import type { Payout, PayoutLine } from '../../../src/client/api.ts';
 import { paymentReference } from '../../../src/kernel/payment-reference.ts';
 import { downloads } from '../../data/payouts.ts';
 import { useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
+import { ChooseFile } from '../../parts/drop.tsx';
 import { Notice } from '../../parts/feedback.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { money } from '../../parts/format.ts';
@@ -198,9 +199,7 @@ function TickFromFile({
   lines: readonly PayoutLine[];
   ticks: Ticks;
 }) {
-  const input = useRef<HTMLInputElement>(null);
-  const read = async (file: File | undefined) => {
-    if (file === undefined) return;
+  const read = async (file: File) => {
     const words = new Set((await file.text()).match(/P\d+-A\d+/g));
     const named = lines
       .map(({ affiliate_id }) => affiliate_id)
@@ -209,21 +208,11 @@ function TickFromFile({
     toast(named.length === 0 ? texts.nothingInFile : texts.ticked(named.length));
   };
   return (
-    <>
-      <input
-        ref={input}
-        type="file"
-        accept=".csv,.txt,text/csv,text/plain"
-        hidden
-        aria-label={texts.fromFile}
-        onChange={(event) => {
-          void read(event.currentTarget.files?.[0]);
-          event.currentTarget.value = '';
-        }}
-      />
-      <Button icon="file" title={texts.fromFileHint} onPress={() => input.current?.click()}>
-        {texts.fromFile}
-      </Button>
-    </>
+    <ChooseFile
+      label={texts.fromFile}
+      title={texts.fromFileHint}
+      accept=".csv,.txt,text/csv,text/plain"
+      onFile={(file) => void read(file)}
+    />
   );
 }

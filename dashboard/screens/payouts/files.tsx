@@ -9,6 +9,7 @@ import { Problem } from '../../parts/feedback.tsx';
 import { relative, whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Card } from '../../parts/page.tsx';
+import { saveFile } from '../../parts/save.ts';
 import { type Sum, sumsOf } from '../../parts/sums.ts';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Money, Status } from '../../parts/values.tsx';
@@ -118,7 +119,7 @@ function FileDownload({
         path: [payout.id, method],
         query,
       });
-      save(blob, name);
+      saveFile({ blob, name });
       setSkipped(headers.get('payhook-skipped-affiliates') ?? '0');
       if (payout.status === 'unpaid') {
         const snapshot = { revision: payout.revision, at: new Date().toISOString(), worth: worthOf(lines) };
@@ -159,10 +160,4 @@ function FileDownload({
       )}
     </>
   );
-}
-
-function save(blob: Blob, name: string): void {
-  const address = URL.createObjectURL(blob);
-  Object.assign(document.createElement('a'), { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -1,0 +1,53 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Import, ImportPreview, PreviewImportQuery } from '../../src/client/api.ts';
+import { call } from './api.ts';
+
+export type ImportKind = Import['kind'];
+export type Mapping = Import['mapping'];
+
+/** What a person says of a file; what is left out is guessed. A mapping is one that was saved, by name, or what columns are. */
+export interface Choices
+  extends Pick<PreviewImportQuery, 'encoding' | 'separator' | 'decimal' | 'dates' | 'paid'> {
+  readonly mapping?: string | Mapping;
+}
+
+const MOST_OF_NAME = 255;
+
+/** The parameters that say how a file is to be read. */
+export const queryOf = (kind: ImportKind, file: File, { mapping, ...choices }: Choices) => ({
+  kind,
+  file_name: file.name.slice(0, MOST_OF_NAME),
+  ...choices,
+  mapping: typeof mapping === 'object' ? JSON.stringify(mapping) : mapping,
+});
+
+/** What the server makes of a file, read anew whenever a choice changes; what it made of the last one stays meanwhile. */
+export function useImportPreview(file: File, query: ReturnType<typeof queryOf>) {
+  return useQuery<ImportPreview, Error>({
+    queryKey: ['previewImport', file.name, file.size, file.lastModified, query],
+    queryFn: ({ signal }) => call('previewImport', { query, file }, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    placeholderData: (previous) => (previous?.kind === query.kind ? previous : undefined),
+  });
+}
+
+/** A mapping in which a column gives another field, or none; what gave that field before gives none. */
+export function withField(mapping: Mapping, column: string, field: string | null): Mapping {
+  const others = Object.entries(mapping).filter(
+    ([name, value]) => name !== column && !(typeof value === 'object' && name === field),
+  );
+  return Object.fromEntries([
+    ...others.map(([name, value]) => [name, value === field ? 'ignore' : value] as const),
+    [column, field ?? 'ignore'] as const,
+  ]);
+}
+
+/** A mapping in which a field is the same in every line; null takes that away. */
+export function withConstant(mapping: Mapping, field: string, constant: string | null): Mapping {
+  const others = Object.entries(mapping)
+    .filter(([name, value]) => !(typeof value === 'object' && name === field))
+    .map(([name, value]) => [name, value === field && constant !== null ? 'ignore' : value] as const);
+  return Object.fromEntries(constant === null ? others : [...others, [field, { constant }] as const]);
+}

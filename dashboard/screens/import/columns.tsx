@@ -1,0 +1,123 @@
+import { type FormEvent, useState } from 'react';
+import type { ImportColumn, ImportPreview } from '../../../src/client/api.ts';
+import { type Mapping, withConstant, withField } from '../../data/imports.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { Select, SelectField, TextField } from '../../parts/field.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Name, Status } from '../../parts/values.tsx';
+import { imports } from '../../texts/imports.ts';
+
+const texts = imports.columns;
+/** Made by the server of other fields: no column gives it. */
+const DERIVED = 'is_pending';
+
+type OnMap = (to: (mapping: Mapping) => Mapping) => void;
+
+/** What each column of the file is, to be chosen, and what is the same in every line. */
+export function Columns({ preview, onMap }: { preview: ImportPreview; onMap: OnMap }) {
+  const fields = Object.entries(imports.fields[preview.kind]).filter(([field]) => field !== DERIVED);
+  const options = [{ value: '', label: texts.ignore }, ...fields.map(([value, label]) => ({ value, label }))];
+  const columns: readonly Column<ImportColumn>[] = [
+    {
+      title: texts.column,
+      cell: ({ column, samples }) => (
+        <>
+          <b>
+            <Name>{column}</Name>
+          </b>
+          <span className="second samples">{samples.join(' · ')}</span>
+        </>
+      ),
+    },
+    {
+      title: texts.field,
+      cell: ({ column, field }) => (
+        <Select
+          label={texts.of(column)}
+          value={field ?? ''}
+          options={options}
+          onChange={(next) => onMap((mapping) => withField(mapping, column, next || null))}
+        />
+      ),
+    },
+    { title: texts.how, isWide: true, cell: ({ source }) => <Source source={source} /> },
+  ];
+  return (
+    <>
+      <section className="part">
+        <h2>{texts.title}</h2>
+        <Table label={texts.title} columns={columns} rows={preview.columns} keyOf={({ column }) => column} />
+      </section>
+      <Constants preview={preview} fields={fields} onMap={onMap} />
+    </>
+  );
+}
+
+function Source({ source }: { source: ImportColumn['source'] }) {
+  const label = texts.sources[source];
+  if (label === '') return null;
+  const isGuess = source === 'synonym' || source === 'values';
+  return <Status tone={isGuess ? 'info' : 'good'} icon={isGuess ? 'info' : 'check'} label={label} />;
+}
+
+/** Fields that no column gives: one value for all lines. */
+function Constants({
+  preview: { mapping },
+  fields,
+  onMap,
+}: {
+  preview: ImportPreview;
+  fields: readonly (readonly [field: string, label: string])[];
+  onMap: OnMap;
+}) {
+  const [field, setField] = useState('');
+  const [value, setValue] = useState('');
+  const labels = new Map(fields);
+  const given = Object.entries(mapping).flatMap(([name, to]) =>
+    typeof to === 'string' ? [] : [[name, to.constant] as const],
+  );
+  const add = (event: FormEvent) => {
+    event.preventDefault();
+    if (field === '' || value.trim() === '') return;
+    onMap((before) => withConstant(before, field, value.trim()));
+    setField('');
+    setValue('');
+  };
+  return (
+    <details className="card" open={given.length > 0}>
+      <summary>
+        <h2>{imports.constants.title}</h2>
+      </summary>
+      <p className="soft">{imports.constants.hint}</p>
+      {given.length > 0 && (
+        <ul className="constants">
+          {given.map(([name, constant]) => (
+            <li key={name}>
+              {labels.get(name) ?? name}: <b>{constant}</b>
+              <IconButton
+                icon="trash"
+                label={imports.constants.remove(labels.get(name) ?? name)}
+                onPress={() => onMap((before) => withConstant(before, name, null))}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      <form className="constant-form" onSubmit={add}>
+        <SelectField
+          label={imports.constants.field}
+          value={field}
+          options={[
+            { value: '', label: imports.constants.choose },
+            ...fields.map(([name, label]) => ({ value: name, label })),
+          ]}
+          onChange={setField}
+        />
+        <TextField label={imports.constants.value} value={value} onChange={setValue} />
+        <Button type="submit" icon="plus" isDisabled={field === '' || value.trim() === ''}>
+          {imports.constants.add}
+        </Button>
+      </form>
+    </details>
+  );
+}

@@ -1,0 +1,75 @@
+import type { ImportMapping, ImportPreview } from '../../../src/client/api.ts';
+import type { Choices } from '../../data/imports.ts';
+import { SelectField } from '../../parts/field.tsx';
+import { Card } from '../../parts/page.tsx';
+import { imports } from '../../texts/imports.ts';
+
+const texts = imports.dialect;
+
+const options = <Value extends string>(labels: Readonly<Record<Value, string>>) =>
+  (Object.entries(labels) as [Value, string][]).map(([value, label]) => ({ value, label }));
+
+/** How a file is read, to be changed. */
+export function Dialect({
+  preview: { dialect, kind, columns, mapping_name },
+  choices,
+  saved,
+  onChange,
+}: {
+  preview: ImportPreview;
+  choices: Choices;
+  saved: readonly ImportMapping[];
+  onChange: (next: Choices) => void;
+}) {
+  const hasHistory = columns.some(({ field }) => field === 'paid_at' || field === 'status');
+  return (
+    <Card title={texts.title}>
+      <p className="soft">{texts.hint}</p>
+      <div className="form-grid">
+        <SelectField
+          label={texts.separator}
+          value={dialect.separator}
+          options={options(texts.separators)}
+          onChange={(separator) => onChange({ separator })}
+        />
+        <SelectField
+          label={texts.decimal}
+          value={dialect.decimal}
+          options={options(texts.decimals)}
+          onChange={(decimal) => onChange({ decimal })}
+        />
+        <SelectField
+          label={texts.dates}
+          value={dialect.dates}
+          options={options(texts.datesBy)}
+          onChange={(dates) => onChange({ dates })}
+        />
+        <SelectField
+          label={texts.encoding}
+          value={dialect.encoding}
+          options={options(texts.encodings)}
+          onChange={(encoding) => onChange({ encoding })}
+        />
+        {kind === 'commissions' && hasHistory && (
+          <SelectField
+            label={texts.paid}
+            value={choices.paid ?? 'import'}
+            options={options(texts.paids)}
+            onChange={(paid) => onChange({ paid })}
+          />
+        )}
+        {saved.length > 0 && (
+          <SelectField
+            label={texts.mapping}
+            value={mapping_name ?? ''}
+            options={[
+              { value: '', label: texts.noMapping },
+              ...saved.map(({ name }) => ({ value: name, label: name })),
+            ]}
+            onChange={(name) => onChange({ mapping: name || {} })}
+          />
+        )}
+      </div>
+    </Card>
+  );
+}

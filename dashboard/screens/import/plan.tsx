@@ -1,0 +1,123 @@
+import { type ReactNode, useState } from 'react';
+import type { ImportPreview, ImportReport } from '../../../src/client/api.ts';
+import {
+  type Choices,
+  type ImportKind,
+  type Mapping,
+  queryOf,
+  useImportPreview,
+} from '../../data/imports.ts';
+import { useRead } from '../../data/queries.ts';
+import { size } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Name } from '../../parts/values.tsx';
+import { imports as texts } from '../../texts/imports.ts';
+import { Columns } from './columns.tsx';
+import { Dialect } from './dialect.tsx';
+import { Questions } from './questions.tsx';
+import { FileProblem, Report } from './report.tsx';
+import { Working } from './working.tsx';
+
+/** A chosen file: how it is read, what is asked, what each column is, and what importing it would do. */
+export function Plan({
+  kind,
+  file,
+  onDone,
+  children,
+}: {
+  kind: ImportKind;
+  file: File;
+  onDone: (report: ImportReport, choices: Choices) => void;
+  /** The way to another file. */
+  children: ReactNode;
+}) {
+  const [choices, setChoices] = useState<Choices>({});
+  const query = queryOf(kind, file, choices);
+  const { data, error, isFetching } = useImportPreview(file, query);
+  const saved = useRead('listImportMappings', { query: { kind, per_page: 100 } }).data?.data ?? [];
+  const change = (next: Choices) => setChoices({ ...choices, ...next });
+  const map = (to: (mapping: Mapping) => Mapping) => setChoices(mapped(choices, data, saved, to));
+  return (
+    <>
+      <div className="import-file">
+        <Icon name="file" />
+        <div>
+          <b>
+            <Name>{file.name}</Name>
+          </b>
+          <span className="second">
+            {size(file.size)}
+            {data?.report && ` · ${texts.lines(data.report.lines)}`}
+          </span>
+        </div>
+        {children}
+      </div>
+      {isFetching && <Working>{texts.working.reading(file.name, size(file.size))}</Working>}
+      {error && (
+        <>
+          <FileProblem error={error} />
+          <p className="soft">{texts.wrong.nothing}</p>
+        </>
+      )}
+      {data && !error && (
+        <>
+          <Dialect preview={data} choices={choices} saved={saved} onChange={change} />
+          <Questions preview={data} onAnswer={change} onMap={map} />
+          <Columns preview={data} onMap={map} />
+          {data.rows.length > 0 && <FirstRows preview={data} />}
+          <Report
+            preview={data}
+            file={file}
+            choices={choices}
+            isStale={isFetching}
+            onDone={(report) => onDone(report, choices)}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+/**
+ * The choices when a column is mapped by hand. What nobody has said stays open to the server, which asks where it cannot
+ * know; a saved mapping is taken whole, with what was saved beside it.
+ */
+function mapped(
+  choices: Choices,
+  preview: ImportPreview | undefined,
+  saved: readonly { readonly name: string; readonly settings: Readonly<Record<string, string>> }[],
+  to: (mapping: Mapping) => Mapping,
+): Choices {
+  const known = saved.find(({ name }) => name === preview?.mapping_name);
+  if (preview && known) return { ...known.settings, ...choices, mapping: to(preview.mapping) };
+  return { ...choices, mapping: to(typeof choices.mapping === 'object' ? choices.mapping : {}) };
+}
+
+type Row = ImportPreview['rows'][number];
+
+/** The first lines as they would be written. */
+function FirstRows({ preview: { rows, kind } }: { preview: ImportPreview }) {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row.fields)))];
+  const fields = names.filter((name) => rows.some((row) => row.fields[name]));
+  const columns: readonly Column<Row>[] = [
+    { title: texts.rows.line, cell: ({ line }) => line },
+    ...fields.map((field, index) => ({
+      title: texts.fields[kind][field] ?? field,
+      cell: (row: Row) =>
+        index === 0 && Object.keys(row.fields).length === 0 ? (
+          <span className="soft">{texts.rows.leftOut}</span>
+        ) : (
+          <span className="unbroken">
+            <Name>{row.fields[field] ?? ''}</Name>
+          </span>
+        ),
+    })),
+  ];
+  return (
+    <section className="part">
+      <h2>{texts.rows.title}</h2>
+      <Table label={texts.rows.title} columns={columns} rows={rows} keyOf={({ line }) => String(line)} />
+    </section>
+  );
+}

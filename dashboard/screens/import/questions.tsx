@@ -1,0 +1,88 @@
+import { useState } from 'react';
+import type { ImportPreview, ImportQuestion } from '../../../src/client/api.ts';
+import { type Choices, type Mapping, withConstant, withField } from '../../data/imports.ts';
+import { Button } from '../../parts/button.tsx';
+import { Notice } from '../../parts/feedback.tsx';
+import { DayField } from '../../parts/field.tsx';
+import { imports } from '../../texts/imports.ts';
+
+const texts = imports.questions;
+
+interface QuestionsProps {
+  readonly preview: ImportPreview;
+  readonly onAnswer: (next: Choices) => void;
+  readonly onMap: (to: (mapping: Mapping) => Mapping) => void;
+}
+
+/** What only the one who has the file can decide, each with its answers as buttons. */
+export function Questions({ preview: { questions, kind }, onAnswer, onMap }: QuestionsProps) {
+  if (questions.length === 0) return null;
+  const fields = imports.fields[kind];
+  const answer = ({ query: { mapping, ...said } }: ImportQuestion['choices'][number]) => {
+    if (mapping === undefined) return onAnswer(said as Choices);
+    const columns = Object.entries(mapping as Record<string, string>);
+    onMap((before) =>
+      columns.reduce(
+        (all, [column, field]) => withField(all, column, field === 'ignore' ? null : field),
+        before,
+      ),
+    );
+  };
+  const labelOf = ({ label, query: { mapping } }: ImportQuestion['choices'][number]) =>
+    mapping === undefined
+      ? begun(label)
+      : texts.choice(
+          Object.entries(mapping as Record<string, string>).map(([column, field]) =>
+            field === 'ignore' ? texts.ignored(column) : texts.is(column, fields[field] ?? field),
+          ),
+        );
+  return (
+    <section aria-label={texts.title}>
+      {questions.map((question) => {
+        // an answer without a query is given in the table of columns
+        const choices = question.choices.filter(({ query }) => Object.keys(query).length > 0);
+        return (
+          <Notice key={question.message} tone="warn">
+            <p>
+              <b>{begun(inWords(question.message, fields))}</b>
+            </p>
+            {question.about === 'mapping' && choices.length === 0 && <p>{texts.columnHint}</p>}
+            <div className="buttons question">
+              {choices.map((choice) => (
+                <Button key={choice.label} onPress={() => answer(choice)}>
+                  {labelOf(choice)}
+                </Button>
+              ))}
+              {question.about === 'paid' && (
+                <PaidOn onDay={(day) => onMap((mapping) => withConstant(mapping, 'paid_at', day))} />
+              )}
+            </div>
+          </Notice>
+        );
+      })}
+    </section>
+  );
+}
+
+/** The day on which all lines were paid; a button takes it, so that a year can be typed. */
+function PaidOn({ onDay }: { onDay: (day: string) => void }) {
+  const [day, setDay] = useState<string | undefined>(undefined);
+  return (
+    <span className="paid-on">
+      <DayField label={texts.paidOn} value={day} onChange={setDay} />
+      <Button isDisabled={day === undefined} onPress={() => day && onDay(day)}>
+        {imports.constants.add}
+      </Button>
+    </span>
+  );
+}
+
+const begun = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A text of the API with the names of fields as this screen has them. */
+function inWords(text: string, fields: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => {
+    const label = fields[name];
+    return label === undefined ? name : `“${label}”`;
+  });
+}

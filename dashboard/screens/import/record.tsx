@@ -1,0 +1,150 @@
+import { useCallback, useState } from 'react';
+import type { Import } from '../../../src/client/api.ts';
+import { useMay, useMe } from '../../data/me.ts';
+import { useRead, useWrite } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Id } from '../../parts/copy.tsx';
+import { Problem, Skeleton } from '../../parts/feedback.tsx';
+import { size } from '../../parts/format.ts';
+import { Confirm, Drawer } from '../../parts/overlay.tsx';
+import { Facts } from '../../parts/page.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { Name, Time } from '../../parts/values.tsx';
+import { imports } from '../../texts/imports.ts';
+import { payouts } from '../../texts/payouts.ts';
+import { ImportStatus } from './records.tsx';
+import { Counts } from './report.tsx';
+
+const texts = imports.records;
+
+/** One import at the side: who, which file, how it was read, what became of it, and its end. */
+export function ImportDrawer({ id, onClose }: { id: string; onClose: () => void }) {
+  const { data, error, refetch } = useRead('getImport', { path: [id] });
+  return (
+    <Drawer title={data ? (data.file.name ?? texts.noName) : imports.title} onClose={onClose}>
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {data === undefined && !error && <Skeleton lines={6} />}
+      {data && <Inside record={data} />}
+    </Drawer>
+  );
+}
+
+/** Somebody who did something: oneself, or an id. */
+function By({ id }: { id: string }) {
+  const me = useMe().data;
+  return id === me?.id ? <span>{payouts.you}</span> : <Id>{id}</Id>;
+}
+
+function Inside({ record }: { record: Import }) {
+  const { kind, file, dialect, guessed } = record;
+  const told = imports.dialect;
+  return (
+    <div className="stack">
+      <Counts counts={record} />
+      <Undo record={record} />
+      <Facts
+        rows={[
+          [texts.status, <ImportStatus key="status" status={record.status} />],
+          [imports.kind, imports.kinds[kind]],
+          [texts.created, <Time key="at" at={record.created_at} isFocusable />],
+          [texts.by, <By key="by" id={record.created_by} />],
+          ...(record.undone_by === null
+            ? []
+            : ([
+                [texts.undoneAt, <Time key="undone" at={record.undone_at} isFocusable />],
+                [texts.undoneBy, <By key="undoer" id={record.undone_by} />],
+              ] as const)),
+          [texts.bytes, size(file.bytes)],
+          [told.separator, told.separators[dialect.separator]],
+          [told.decimal, told.decimals[dialect.decimal]],
+          [told.dates, told.datesBy[dialect.dates]],
+          [told.encoding, told.encodings[dialect.encoding]],
+          [texts.id, <Id key="id">{record.id}</Id>],
+        ]}
+      />
+      <p className="hint">
+        {texts.hash}: <Id>{file.sha256}</Id>
+      </p>
+      {Object.keys(record.mapping).length > 0 && <Mapped record={record} />}
+      {guessed.length > 0 && (
+        <section>
+          <h3>{texts.guessed}</h3>
+          <ul className="guessed">
+            {guessed.map((each) => (
+              <li key={each}>{each}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** What each column was taken as. */
+function Mapped({ record: { mapping, kind } }: { record: Import }) {
+  const fields = imports.fields[kind];
+  const rows = Object.entries(mapping).map(([name, to]) =>
+    typeof to === 'string'
+      ? {
+          name,
+          to: to === 'ignore' ? imports.columns.ignore : (fields[to] ?? to),
+          isLeftOut: to === 'ignore',
+        }
+      : { name: fields[name] ?? name, to: texts.constant(to.constant), isLeftOut: false },
+  );
+  const columns: readonly Column<(typeof rows)[number]>[] = [
+    { title: imports.columns.column, cell: ({ name }) => <Name>{name}</Name> },
+    {
+      title: imports.columns.field,
+      cell: ({ to, isLeftOut }) => <span className={isLeftOut ? 'soft' : undefined}>{to}</span>,
+    },
+  ];
+  return (
+    <section className="part">
+      <h3>{texts.mapping}</h3>
+      <Table label={texts.mapping} columns={columns} rows={rows} keyOf={({ name }) => name} />
+    </section>
+  );
+}
+
+/** Takes an import back, told in numbers; or why it cannot be. */
+function Undo({ record }: { record: Import }) {
+  const may = useMay();
+  const [isAsked, setAsked] = useState(false);
+  const stop = useCallback(() => setAsked(false), []);
+  const undoing = useWrite('undoImport');
+  const { id, kind, status, created, updated, payouts: past } = record;
+  const name = record.file.name ?? texts.noName;
+  const told = imports.undo;
+  if (status === 'undone') return null;
+  if (past > 0) return <p className="soft">{told.paid(past)}</p>;
+  if (created + updated === 0) return <p className="soft">{told.nothing}</p>;
+  if (!may.write) return null;
+  const done = () => {
+    toast(told.done(name));
+    stop();
+  };
+  return (
+    <div>
+      <Button kind="danger" onPress={() => setAsked(true)}>
+        {told.action}
+      </Button>
+      {isAsked && (
+        <Confirm
+          title={told.title(name)}
+          action={told.action}
+          isDangerous
+          isBusy={undoing.isPending}
+          error={undoing.error}
+          onClose={stop}
+          onConfirm={() => undoing.mutate({ path: [id] }, { onSuccess: done })}
+        >
+          <p>{kind === 'affiliates' ? told.affiliates(created, updated) : told.commissions(created)}</p>
+          <p>{told.unchanged}</p>
+          <p className="soft">{told.used}</p>
+        </Confirm>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,124 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { Import, ImportCounts } from '../../../src/client/api.ts';
+import { pageSize } from '../../data/preferences.ts';
+import { useRead } from '../../data/queries.ts';
+import { Empty } from '../../parts/feedback.tsx';
+import { Select } from '../../parts/field.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import { type Column, rowLink } from '../../parts/table.tsx';
+import { Moneys, Name, Status, Time } from '../../parts/values.tsx';
+import { listed } from '../../texts/common.ts';
+import { imports } from '../../texts/imports.ts';
+import { ImportDrawer } from './record.tsx';
+
+const texts = imports.records;
+const route = getRouteApi('/import');
+
+/** What became of the lines of a file, as parts of a sentence. */
+export const resultParts = (counts: Omit<ImportCounts, 'errors' | 'totals'>): string[] =>
+  (['created', 'updated', 'unchanged', 'skipped', 'failed', 'payouts'] as const)
+    .filter((name) => counts[name] > 0)
+    .map((name) => imports.parts[name](counts[name]));
+
+/** Whether an import holds, in a word. */
+export function ImportStatus({ status }: { status: Import['status'] }) {
+  return <Status tone={status === 'completed' ? 'good' : 'neutral'} label={texts.statuses[status]} />;
+}
+
+const COLUMNS: readonly Column<Import>[] = [
+  {
+    title: texts.file,
+    cell: ({ id, kind, file }) => (
+      <>
+        <Link
+          {...rowLink}
+          from="/import"
+          to="/import"
+          search={(search) => ({ ...search, import: id })}
+          resetScroll={false}
+        >
+          <Name>{file.name ?? texts.noName}</Name>
+        </Link>
+        <span className="second">{imports.kinds[kind]}</span>
+      </>
+    ),
+  },
+  { title: texts.result, cell: (each) => listed(resultParts(each)) },
+  { title: texts.sums, isFigure: true, isWide: true, cell: ({ totals }) => <Moneys amounts={totals} /> },
+  { title: texts.status, isWide: true, cell: ({ status }) => <ImportStatus status={status} /> },
+  {
+    title: texts.created,
+    sort: 'created_at',
+    cell: ({ created_at, status }) => (
+      <>
+        <Time at={created_at} />
+        {status === 'undone' && <span className="second narrow-only">{texts.statuses.undone}</span>}
+      </>
+    ),
+  },
+];
+
+/** What was imported before; a row opens at the side. */
+export function Records() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { page, sort, of, status } = search;
+  const query = {
+    page,
+    sort: sort as '-created_at' | undefined,
+    kind: of,
+    status,
+    per_page: Number(pageSize.use()),
+  };
+  const reading = useRead('listImports', { query }, { isLive: true, keepsPrevious: true });
+  const change = (next: Partial<typeof search>) =>
+    void navigate({ search: { ...search, page: undefined, ...next }, resetScroll: false });
+  return (
+    <section className="import-records">
+      <h2>{texts.title}</h2>
+      <div className="filters">
+        <Select
+          label={imports.kind}
+          value={of ?? ''}
+          options={[
+            { value: '', label: texts.anyKind },
+            { value: 'affiliates', label: imports.kinds.affiliates },
+            { value: 'commissions', label: imports.kinds.commissions },
+          ]}
+          onChange={(kind) => change({ of: kind || undefined })}
+        />
+        <Select
+          label={texts.status}
+          value={status ?? ''}
+          options={[
+            { value: '', label: texts.anyStatus },
+            { value: 'completed', label: texts.statuses.completed },
+            { value: 'undone', label: texts.statuses.undone },
+          ]}
+          onChange={(next) => change({ status: next || undefined })}
+        />
+      </div>
+      <Listing
+        label={texts.title}
+        reading={reading}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        sort={sort}
+        onSort={(by) => change({ sort: by })}
+        onPage={(to) => change({ page: to })}
+        empty={
+          <Empty icon="import" title={texts.empty}>
+            {of || status ? texts.filtered : texts.emptyLead}
+          </Empty>
+        }
+      />
+      {search.import && (
+        <ImportDrawer
+          key={search.import}
+          id={search.import}
+          onClose={() => void navigate({ search: { ...search, import: undefined }, resetScroll: false })}
+        />
+      )}
+    </section>
+  );
+}

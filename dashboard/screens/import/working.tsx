@@ -1,0 +1,22 @@
+import { useEffect, useState } from 'react';
+import { imports as texts } from '../../texts/imports.ts';
+
+const SECOND_MS = 1000;
+/** Shorter waits need no count. */
+const SHORT_SECONDS = 3;
+
+/** That something is done with a file, and for how long already. */
+export function Working({ children }: { children: string }) {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((before) => before + 1), SECOND_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <div className="working">
+      <p role="status">{children}</p>
+      <progress aria-label={children} />
+      {seconds > SHORT_SECONDS && <p className="hint">{texts.working.seconds(seconds)}</p>}
+    </div>
+  );
+}

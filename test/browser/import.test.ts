@@ -1,0 +1,184 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FIELDS } from '../../src/money/imports/fields.ts';
+import { makeAffiliate } from '../api/fixtures.ts';
+import { useWorld } from '../support/world.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
+import { inChromium, type Page } from './support.ts';
+
+const EXCEL = readFileSync(new URL('../../examples/imports/excel-commissions.csv', import.meta.url));
+
+inChromium('the import', (chromium) => {
+  const world = useWorld();
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'payhook-import-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  const choose = (page: Page, name: string, content: string | Buffer) =>
+    page
+      .locator('input[type=file]')
+      .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
+
+  test('a messy file end to end: looked at, asked about, mapped, imported without its bad line, undone', async () => {
+    const [ada] = [
+      await makeAffiliate(world.api, { email: 'ada@example.com' }),
+      await makeAffiliate(world.api, { email: 'charles@example.com' }),
+    ];
+    const mia = await atDashboard(chromium, world, { role: 'member', path: '/import?kind=commissions' });
+    const { page } = mia;
+    // as Excel saves it in German, with days that could be months and a line of nobody
+    const file = Buffer.concat([
+      Buffer.from(EXCEL.toString('latin1').replaceAll('.09.2026', '/09/2026'), 'latin1'),
+      Buffer.from('9999;nobody@example.com;5,00;9,00;EUR;04/09/2026;\r\n'),
+    ]);
+    await choose(page, 'export.csv', file);
+    await page.getByText(/^The date "01\/09\/2026" has the day first/).waitFor();
+    expect(await page.getByRole('button', { name: /^Import \d/ }).count()).toBe(0);
+    expect(await page.getByLabel('Between cells').inputValue()).toBe('semicolon');
+    expect(await page.getByLabel('Decimal sign').inputValue()).toBe('comma');
+    expect(await page.getByLabel('Encoding').inputValue()).toBe('windows-1252');
+    const offered = await page.getByLabel('What “Provision” becomes').locator('option').count();
+    expect(offered).toBe(Object.keys(FIELDS.commissions).length + 1);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Day first' }).click();
+    await page.getByRole('button', { name: 'Import 3 commissions without 1 bad line' }).waitFor();
+    await page.getByRole('cell', { name: /^2026-09-01/ }).waitFor();
+    await page.getByRole('row', { name: '5 Partner E-Mail "nobody@example.com" does not exist' }).waitFor();
+    await page.getByLabel('What “Bemerkung” becomes').selectOption('Description');
+    await page.getByRole('row', { name: /Bemerkung.*You$/ }).waitFor();
+    await page.getByText('The same in every line').click();
+    await page.getByLabel('Field', { exact: true }).selectOption('Type');
+    await page.getByLabel('Value').fill('bonus');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('button', { name: 'Remove Type' }).waitFor();
+    await page.getByLabel('Keep the mapping').check();
+    await page.getByLabel('Name of the mapping').fill('Monthly export');
+    const [bad] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download the bad lines' }).click(),
+    ]);
+    expect(readFileSync(await bad.path(), 'utf8')).toMatch(/^line,error,Bestellung.*\r\n5,.*9999/);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Import 3 commissions without 1 bad line' }).click();
+    await page.getByText('3 new and 1 bad line.').waitFor();
+    await expectAccessible(page);
+    const { body } = await world.api.get(`/v2/affiliates/commissions?affiliate_id=${ada.id}`);
+    expect(body.data).toMatchObject([
+      { amount: 100_000, type: 'bonus', currency: 'eur' },
+      { amount: 3190, type: 'bonus', description: 'Größe M – Müller' },
+    ]);
+
+    // the next file of that shape needs no answer
+    await choose(page, 'next.csv', file);
+    await page.getByText('Nothing in the file is new.').waitFor();
+    expect(await page.getByLabel('Saved mapping').inputValue()).toBe('Monthly export');
+
+    await page.getByRole('link', { name: 'export.csv' }).click();
+    const drawer = page.getByRole('dialog', { name: 'export.csv' });
+    await drawer.getByText('“bonus” in every line').waitFor();
+    await expectAccessible(page);
+    await drawer.getByRole('button', { name: 'Undo this import' }).click();
+    const asked = page.getByRole('dialog', { name: 'Undo the import of “export.csv”' });
+    await asked.getByText('3 commissions are voided and not owed any more.').waitFor();
+    await asked.getByRole('button', { name: 'Undo this import' }).click();
+    await drawer.getByText('Undone', { exact: true }).first().waitFor();
+    const after = await world.api.get('/v2/imports');
+    expect(after.body.data).toMatchObject([{ status: 'undone', created: 3, failed: 1 }]);
+    expectQuiet(mia);
+  });
+
+  test('affiliates on a phone, and what was paid before is confirmed by what it does', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/affiliates?search=nobody', viewport: PHONE });
+    const { page } = ada;
+    await page.getByRole('link', { name: 'Import a file' }).click();
+    await choose(
+      page,
+      'people.csv',
+      'Kontakt,Rufname\ngrace@example.com,Grace\nkatherine@example.com,Katherine\n',
+    );
+    await page.getByRole('button', { name: 'Import 2 affiliates' }).waitFor();
+    await expectAccessible(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+    await page.getByLabel('What “Rufname” becomes').selectOption('First name');
+    await page.getByRole('cell', { name: 'Katherine', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Import 2 affiliates' }).click();
+    await page.getByText('2 new.').waitFor();
+    await page.getByRole('link', { name: 'See the affiliates' }).click();
+    await page.getByRole('link', { name: 'Katherine' }).waitFor();
+
+    await page.goto(`${world.url}/import?kind=commissions`);
+    const lines = ['order_id,affiliate_email,amount,status', '1,grace@example.com,5.00,paid', ''];
+    await choose(page, 'history.csv', lines.join('\n'));
+    await page.getByText('Lines say that they were paid, and no column says when').waitFor();
+    await page.getByLabel('All of them were paid on').fill('2025-12-31');
+    await page.getByRole('button', { name: 'Add' }).first().click();
+    await page.getByRole('button', { name: 'Import 1 commission' }).click();
+    const asked = page.getByRole('dialog', { name: 'Import 1 commission' });
+    await asked.getByText('This makes 1 past payout. What was paid is never changed').waitFor();
+    await expectAccessible(page);
+    await asked.getByRole('button', { name: 'Import 1 commission' }).click();
+    await page.getByText('1 new and 1 past payout.').waitFor();
+    await page.getByRole('link', { name: 'See the record' }).click();
+    await page.getByRole('dialog').getByText('The import made 1 past payout.').waitFor();
+    await expectAccessible(page);
+    expectQuiet(ada);
+  });
+
+  test('a wrong file is told clearly, dropped or chosen, and what is dropped never leaves the page', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/import' });
+    const { page } = ada;
+    const drop = (names: readonly string[], content: string) =>
+      page.evaluate(`(() => {
+        const data = new DataTransfer();
+        for (const name of ${JSON.stringify(names)}) data.items.add(new File([${JSON.stringify(content)}], name));
+        for (const type of ['dragenter', 'drop'])
+          document.body.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+      })()`);
+    await drop(['a.csv', 'b.csv'], 'email\n');
+    await page.getByText('Drop one file at a time.').waitFor();
+    await drop(['photo.png'], '');
+    await page.getByText('The file is empty').waitFor();
+    await expectAccessible(page);
+    await choose(page, 'photo.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'));
+    await page.getByText('The file is an image (PNG)').waitFor();
+    await choose(page, 'people.xlsx', Buffer.from('504b030414000600', 'hex'));
+    await page.getByText('The file is an Excel workbook').waitFor();
+    await choose(page, 'all-bad.csv', `email\n${'nobody\n'.repeat(100_000)}`);
+    await page.getByText('100,000 lines cannot be imported.').waitFor({ timeout: 60_000 });
+    await page.getByText('Every line is bad').waitFor();
+    await page.getByText('No line of the file can be imported as it is.').waitFor();
+    await page.getByText('1–25 of 1,000').waitFor();
+    await expectAccessible(page);
+
+    // saved again in the spreadsheet while it is open here
+    const path = join(folder, 'people.csv');
+    await writeFile(path, 'email\ndora@example.com\n');
+    await page.locator('input[type=file]').setInputFiles(path);
+    await page.getByRole('button', { name: 'Import 1 affiliate' }).waitFor();
+    await writeFile(path, 'email\ndora@example.com\nemma@example.com\n');
+    await page.getByRole('button', { name: 'Import 1 affiliate' }).click();
+    await page.getByText('“people.csv” cannot be read any more.').waitFor();
+    expectQuiet(ada);
+  });
+
+  test('a viewer sees what was imported, and no form', async () => {
+    await world.api.upload('/v2/imports?kind=affiliates&file_name=seen.csv', 'email\nvera@example.com\n');
+    const vera = await atDashboard(chromium, world, { role: 'viewer', path: '/import' });
+    const { page } = vera;
+    await page.getByText('Your role is read-only.').waitFor();
+    expect(await page.locator('input[type=file]').count()).toBe(0);
+    await page.getByRole('link', { name: 'seen.csv' }).click();
+    await page.getByRole('dialog').getByText('SHA-256 of the file').waitFor();
+    expect(await page.getByRole('button', { name: 'Undo this import' }).count()).toBe(0);
+    await expectAccessible(page);
+    await page.goto(`${world.url}/affiliates`);
+    await page.getByRole('heading', { level: 1, name: 'Affiliates' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Import a file' }).count()).toBe(0);
+    expectQuiet(vera);
+  });
+});
