@@ -22,6 +22,7 @@ const PATHS = {
   dots: 'M3 8h.01M8 8h.01M13 8h.01',
   download: 'M8 2.5v8M5 7.7l3 3 3-3M2.5 13.5h11',
   print: 'M4.5 5.5v-4h7v4M4.5 11.5h-3v-6h13v6h-3M4.5 9.5h7v5h-7z',
+  edit: 'M2.5 13.5l.8-3.3 7.8-7.8 2.5 2.5-7.8 7.8zM9.5 4l2.5 2.5',
   trash: 'M2.5 4h11M6 4V2h4v2M4 4l.7 10h6.6L12 4',
   plus: 'M8 3v10M3 8h10',
   alert: 'M8 2 1.5 13.5h13zM8 6.5v3.2M8 11.7h.01',

@@ -134,7 +134,22 @@ export const payouts = {
     fromFile: 'Tick from a file',
     fromFileHint:
       'Any file that contains payment references such as P6-A12, for example the payment file itself.',
-    ticked: (number: number) => `Ticked ${affiliates(number)} from the file`,
+    ticked: (number: number) => `Ticked ${count(number, 'line')} from the file`,
+    in: (name: string, currency: string) => `${name}, ${currency.toUpperCase()}`,
+    part: {
+      open: (name: string) => `Only a part left: ${name}`,
+      of: (sum: string) => `of ${sum}`,
+      title: (name: string) => `Payment to ${name}`,
+      lead: 'Enter what really left. The rest is owed again in the next payout.',
+      amount: (currency: string) => `Amount that left, ${currency.toUpperCase()}`,
+      wrong: (most: string) => `It must be an amount above 0, at most ${most}.`,
+      rest: (sum: string) => `${sum} is owed again.`,
+      action: (sum: string) => `Tick with ${sum}`,
+      nothing: 'Tick',
+    },
+    carried: 'Owed again',
+    carries: (parts: readonly string[]) =>
+      `Only a part left of some lines: ${listed(parts)} is owed again in the next payout.`,
     nothingInFile: 'The file contains no reference of this payout.',
     all: 'Tick all',
     none: 'Untick all',

@@ -137,20 +137,32 @@ inChromium("the month's end", (chromium) => {
     expectQuiet(finance);
   });
 
-  test('two people complete the same payout: one of them is told, and nobody is paid twice', async () => {
+  test('two people complete the same payout, one with a part of a line: the other is told, and nobody is paid twice', async () => {
     const payout = await freshPayout();
     const [one, other] = [
       await atDashboard(chromium, world, { path: `/payouts/${payout.id}?step=complete` }),
       await atDashboard(chromium, world, { path: `/payouts/${payout.id}?step=complete`, viewport: PHONE }),
     ];
+    // a line is an affiliate in a currency: of one a part left, the other is released
+    await one.page.getByRole('button', { name: 'Only a part left: Ben Wise, EUR' }).click();
+    const part = one.page.getByRole('dialog', { name: 'Payment to Ben Wise' });
+    await part.getByLabel('Amount that left').fill('25.51');
+    await part.getByText('It must be an amount above 0, at most 25.50 EUR.').waitFor();
+    await part.getByLabel('Amount that left').fill('20');
+    await expectAccessible(one.page);
+    await part.getByRole('button', { name: 'Tick with 20.00 EUR' }).click();
+    await one.page.getByText('of 25.50 EUR').waitFor();
+    await other.page.getByRole('button', { name: 'Tick all' }).click();
     for (const { page } of [one, other]) {
-      await page.getByRole('button', { name: 'Tick all' }).click();
       await page.getByRole('button', { name: /^Complete payout #/ }).click();
     }
     await expectAccessible(other.page);
     expect(await other.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
       PHONE.width,
     );
+    const question = one.page.getByRole('dialog');
+    await question.getByText('Pays 1 affiliate 20.00 EUR.').waitFor();
+    await question.getByText('Only a part left of some lines: 5.50 EUR is owed again').waitFor();
     const confirm = ({ page }: typeof one) =>
       page.getByRole('dialog').getByRole('button', { name: /^Complete payout #/ });
     await confirm(one).click();
@@ -158,7 +170,13 @@ inChromium("the month's end", (chromium) => {
     await confirm(other).click();
     await other.page.getByText('This payout is already completed.').waitFor();
     await other.page.getByText('Paid', { exact: true }).first().waitFor();
-    expect((await world.api.get(`${PAYOUTS}/${payout.id}`)).body.status).toBe('paid');
+    expect((await world.api.get(`${PAYOUTS}/${payout.id}`)).body).toMatchObject({
+      status: 'paid',
+      totals: [
+        { currency: 'eur', paid_amount: 2000, carried_amount: 550, released_amount: 0 },
+        { currency: 'usd', paid_amount: 0, released_amount: 2250 },
+      ],
+    });
     expectQuiet(one);
     expectQuiet(other);
   });

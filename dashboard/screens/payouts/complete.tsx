@@ -1,10 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import type { Payout, PayoutLine } from '../../../src/client/api.ts';
-import { paymentReference } from '../../../src/kernel/payment-reference.ts';
-import { downloads } from '../../data/payouts.ts';
+import { downloads, nameOf } from '../../data/payouts.ts';
 import { useWrite } from '../../data/queries.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button, IconButton } from '../../parts/button.tsx';
 import { ChooseFile } from '../../parts/drop.tsx';
 import { Notice } from '../../parts/feedback.tsx';
 import { TextField } from '../../parts/field.tsx';
@@ -12,10 +11,13 @@ import { money } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { Card } from '../../parts/page.tsx';
 import { type Sum, sumsOf } from '../../parts/sums.ts';
+import type { Column, Selection } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { Moneys } from '../../parts/values.tsx';
+import { Money, Moneys } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
-import { Lines, type Ticks } from './lines.tsx';
+import { COLUMNS, Lines } from './lines.tsx';
+import { PartOfLine } from './part.tsx';
+import { type DueLine, dueLines, entriesOf, leavingOf, namedIn, type Ticks } from './ticks.ts';
 
 const texts = payouts.complete;
 
@@ -33,15 +35,26 @@ export function Complete({
   const [paidOn, setPaidOn] = useState('');
   const [isAsked, setAsked] = useState(false);
   const stop = useCallback(() => setAsked(false), []);
-  const { ticked } = ticks;
-  const [paid, released] = useMemo(() => {
-    const all = lines ?? [];
-    return [
-      all.filter(({ affiliate_id }) => ticked.has(affiliate_id)),
-      all.filter(({ affiliate_id }) => !ticked.has(affiliate_id)),
-    ];
-  }, [lines, ticked]);
-  const sums = useMemo(() => ({ paid: sumsOf(paid), released: sumsOf(released) }), [paid, released]);
+  const [opened, setOpened] = useState<DueLine | null>(null);
+  const { ticked, parts } = ticks;
+  const due = useMemo(() => dueLines(lines ?? []), [lines]);
+  const [paid, released] = useMemo(
+    () => [due.filter(({ key }) => ticked.has(key)), due.filter(({ key }) => !ticked.has(key))],
+    [due, ticked],
+  );
+  const sums = useMemo(
+    () => ({
+      paid: sumsOf(paid.map((line) => ({ totals: [{ ...line, amount: leavingOf(line, parts) }] }))),
+      released: sumsOf(released),
+      carried: sumsOf(
+        paid
+          .map((line) => ({ ...line, amount: line.amount - leavingOf(line, parts) }))
+          .filter(({ amount }) => amount > 0)
+          .map((rest) => ({ totals: [rest] })),
+      ),
+    }),
+    [paid, released, parts],
+  );
   return (
     <>
       <Card>
@@ -67,18 +80,14 @@ export function Complete({
       </Card>
       <Lines
         payout={payout}
-        lines={lines}
-        ticks={ticks}
+        lines={lines && due}
+        keyOf={keyOf}
+        columns={columnsOf(ticks, setOpened)}
+        selectionOf={(found) => selectionOf(ticks, found)}
         actions={
           <>
-            <TickFromFile payout={payout} lines={lines ?? []} ticks={ticks} />
-            <Button
-              onPress={() =>
-                ticks.set(
-                  released.length === 0 ? new Set() : new Set(lines?.map(({ affiliate_id }) => affiliate_id)),
-                )
-              }
-            >
+            <TickFromFile payout={payout} lines={due} ticks={ticks} />
+            <Button onPress={() => ticks.set(new Set(released.length === 0 ? [] : due.map(keyOf)))}>
               {released.length === 0 ? texts.none : texts.all}
             </Button>
           </>
@@ -87,7 +96,7 @@ export function Complete({
       <div className="bar" role="status">
         <dl>
           <dt>
-            {texts.paid} ({payouts.affiliates(paid.length)})
+            {texts.paid} ({payouts.affiliates(peopleOf(paid))})
           </dt>
           <dd>
             <Moneys amounts={sums.paid} isStrong />
@@ -95,12 +104,20 @@ export function Complete({
         </dl>
         <dl>
           <dt>
-            {texts.released} ({payouts.affiliates(released.length)})
+            {texts.released} ({payouts.affiliates(peopleOf(released))})
           </dt>
           <dd>
             <Moneys amounts={sums.released} />
           </dd>
         </dl>
+        {sums.carried.length > 0 && (
+          <dl>
+            <dt>{texts.carried}</dt>
+            <dd>
+              <Moneys amounts={sums.carried} />
+            </dd>
+          </dl>
+        )}
         <Button
           kind="primary"
           isDisabled={paid.length === 0}
@@ -113,15 +130,62 @@ export function Complete({
       {isAsked && (
         <ConfirmCompletion
           payout={payout}
-          lines={lines ?? []}
-          ticked={ticked}
+          lines={due}
+          ticks={ticks}
           sums={sums}
           reference={reference.trim()}
           paidOn={paidOn}
           onClose={stop}
         />
       )}
+      {opened && <PartOfLine line={opened} ticks={ticks} onClose={() => setOpened(null)} />}
     </>
+  );
+}
+
+const keyOf = ({ key }: DueLine) => key;
+const peopleOf = (lines: readonly DueLine[]) => new Set(lines.map(({ affiliate_id }) => affiliate_id)).size;
+const titleOf = (line: DueLine) => (line.hasOthers ? texts.in(nameOf(line), line.currency) : nameOf(line));
+
+/** Ticks of the lines that are found; those that the search leaves out keep theirs. */
+function selectionOf({ ticked, set }: Ticks, found: readonly DueLine[]): Selection<DueLine> {
+  const on = found.filter(({ key }) => ticked.has(key)).length;
+  const change = (keys: readonly string[], isOn: boolean) => {
+    const next = new Set(ticked);
+    for (const key of keys) {
+      if (isOn) next.add(key);
+      else next.delete(key);
+    }
+    set(next);
+  };
+  return {
+    has: (key) => ticked.has(key),
+    isAll: found.length > 0 && on === found.length,
+    isSome: on > 0,
+    nameOf: titleOf,
+    toggle: (key, isOn) => change([key], isOn),
+    toggleAll: (isOn) => change(found.map(keyOf), isOn),
+  };
+}
+
+/** The columns of all lines; the amount is what leaves, which may be a part. */
+function columnsOf({ ticked, parts }: Ticks, open: (line: DueLine) => void): readonly Column<DueLine>[] {
+  return COLUMNS.map((column) =>
+    column.sort !== 'amount'
+      ? column
+      : {
+          ...column,
+          cell: (line) => {
+            const leaving = ticked.has(line.key) ? leavingOf(line, parts) : line.amount;
+            return (
+              <>
+                <Money amount={leaving} currency={line.currency} />
+                <IconButton icon="edit" label={texts.part.open(titleOf(line))} onPress={() => open(line)} />
+                {leaving < line.amount && <span className="second">{texts.part.of(money(line))}</span>}
+              </>
+            );
+          },
+        },
   );
 }
 
@@ -130,14 +194,14 @@ const sharesText = (sums: readonly Sum[]) => sums.map((sum) => texts.share(sum.c
 
 function ConfirmCompletion(props: {
   payout: Payout;
-  lines: readonly PayoutLine[];
-  ticked: ReadonlySet<number>;
-  sums: { readonly paid: readonly Sum[]; readonly released: readonly Sum[] };
+  lines: readonly DueLine[];
+  ticks: Ticks;
+  sums: Readonly<Record<'paid' | 'released' | 'carried', readonly Sum[]>>;
   reference: string;
   paidOn: string;
   onClose: () => void;
 }) {
-  const { payout, lines, ticked, sums, reference, paidOn, onClose } = props;
+  const { payout, lines, ticks, sums, reference, paidOn, onClose } = props;
   const complete = useWrite('completePayout');
   const navigate = useNavigate();
   const submit = () =>
@@ -147,14 +211,7 @@ function ConfirmCompletion(props: {
         ifMatch: payout.revision,
         body: {
           require_all: true,
-          commissions: lines.map(({ affiliate_id }) => {
-            const isPaid = ticked.has(affiliate_id);
-            return {
-              affiliate_id,
-              is_paid: isPaid,
-              ...(isPaid && reference !== '' ? { payment_reference: reference } : {}),
-            };
-          }),
+          commissions: entriesOf(lines, ticks, reference),
           ...(paidOn === '' ? {} : { paid_at: paidOn }),
         },
       },
@@ -179,6 +236,7 @@ function ConfirmCompletion(props: {
       <p>
         <b>{texts.pays(sharesText(sums.paid))}</b>
       </p>
+      {sums.carried.length > 0 && <p>{texts.carries(sums.carried.map(money))}</p>}
       {sums.released.length > 0 && (
         <Notice tone="warn">
           <p>{texts.releases(sharesText(sums.released))}</p>
@@ -190,20 +248,9 @@ function ConfirmCompletion(props: {
 }
 
 /** Ticks whom a file names by the references of this payout. */
-function TickFromFile({
-  payout,
-  lines,
-  ticks,
-}: {
-  payout: Payout;
-  lines: readonly PayoutLine[];
-  ticks: Ticks;
-}) {
+function TickFromFile({ payout, lines, ticks }: { payout: Payout; lines: readonly DueLine[]; ticks: Ticks }) {
   const read = async (file: File) => {
-    const words = new Set((await file.text()).match(/P\d+-A\d+/g));
-    const named = lines
-      .map(({ affiliate_id }) => affiliate_id)
-      .filter((affiliate) => words.has(paymentReference(payout.number, affiliate)));
+    const named = namedIn(await file.text(), payout, lines).map(keyOf);
     ticks.set(new Set([...ticks.ticked, ...named]));
     toast(named.length === 0 ? texts.nothingInFile : texts.ticked(named.length));
   };

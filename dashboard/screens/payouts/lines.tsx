@@ -15,12 +15,6 @@ import { Destination } from './preview.tsx';
 const route = getRouteApi('/payouts/$id');
 const texts = payouts.review;
 
-/** Ticked affiliates, when lines are to be ticked. */
-export interface Ticks {
-  readonly ticked: ReadonlySet<number>;
-  readonly set: (ticked: ReadonlySet<number>) => void;
-}
-
 const COMPARE: Readonly<Record<string, (one: PayoutLine, other: PayoutLine) => number>> = {
   name: (one, other) => nameOf(one).localeCompare(nameOf(other)),
   method: (one, other) => (one.payout_method ?? '').localeCompare(other.payout_method ?? ''),
@@ -32,8 +26,8 @@ const COMPARE: Readonly<Record<string, (one: PayoutLine, other: PayoutLine) => n
 };
 
 /** The lines that the address asks for, in its order; all of them are at hand, so nothing waits. */
-function chosenLines(
-  lines: readonly PayoutLine[],
+function chosenLines<Line extends PayoutLine>(
+  lines: readonly Line[],
   { search = '', currency, sort = '' }: ReturnType<typeof route.useSearch>,
 ) {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
@@ -54,18 +48,19 @@ function chosenLines(
   return found.sort((one, other) => (sort.startsWith('-') ? -compare(one, other) : compare(one, other)));
 }
 
+interface LinesProps<Line extends PayoutLine> {
+  readonly payout: Payout;
+  readonly lines: readonly Line[] | undefined;
+  readonly keyOf?: (line: Line) => string;
+  readonly columns?: readonly Column<Line>[];
+  /** Of the lines that are found. */
+  readonly selectionOf?: (found: readonly Line[]) => Selection<Line>;
+  readonly actions?: ReactNode;
+}
+
 /** The lines of a payout with search, order, and pages; a line opens its commissions at the side. */
-export function Lines({
-  payout,
-  lines,
-  ticks,
-  actions,
-}: {
-  payout: Payout;
-  lines: readonly PayoutLine[] | undefined;
-  ticks?: Ticks;
-  actions?: ReactNode;
-}) {
+export function Lines<Line extends PayoutLine>(props: LinesProps<Line>) {
+  const { payout, lines, keyOf = affiliateOf, columns, selectionOf, actions } = props;
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const perPage = Number(pageSize.use());
@@ -101,12 +96,12 @@ export function Lines({
         <div className="listing">
           <Table
             label={payouts.paid.lines}
-            columns={payout.status === 'paid' ? PAID_COLUMNS : COLUMNS}
+            columns={columns ?? (payout.status === 'paid' ? PAID_COLUMNS : COLUMNS)}
             rows={lines && found.slice((page - 1) * perPage, page * perPage)}
             keyOf={keyOf}
             sort={search.sort}
             onSort={(sort) => change({ sort })}
-            selection={ticks && selectionOf(ticks, found)}
+            selection={selectionOf?.(found)}
           />
           <Pager
             pagination={{ page, limit: perPage, total: found.length, pages }}
@@ -118,34 +113,9 @@ export function Lines({
   );
 }
 
-const keyOf = ({ affiliate_id }: PayoutLine) => String(affiliate_id);
+const affiliateOf = ({ affiliate_id }: PayoutLine) => String(affiliate_id);
 
-/** Ticks of the lines that are found; those that the search leaves out keep theirs. */
-function selectionOf({ ticked, set }: Ticks, found: readonly PayoutLine[]): Selection<PayoutLine> {
-  const on = found.filter(({ affiliate_id }) => ticked.has(affiliate_id)).length;
-  return {
-    has: (key) => ticked.has(Number(key)),
-    isAll: found.length > 0 && on === found.length,
-    isSome: on > 0,
-    nameOf,
-    toggle(key, isOn) {
-      const next = new Set(ticked);
-      if (isOn) next.add(Number(key));
-      else next.delete(Number(key));
-      set(next);
-    },
-    toggleAll(isOn) {
-      const next = new Set(ticked);
-      for (const { affiliate_id } of found) {
-        if (isOn) next.add(affiliate_id);
-        else next.delete(affiliate_id);
-      }
-      set(next);
-    },
-  };
-}
-
-const COLUMNS: readonly Column<PayoutLine>[] = [
+export const COLUMNS: readonly Column<PayoutLine>[] = [
   {
     title: payouts.columns.affiliate,
     sort: 'name',

@@ -22,6 +22,7 @@ import { Files, sharesOf } from './files.tsx';
 import { Line } from './line.tsx';
 import { Lines } from './lines.tsx';
 import { PayoutStatus } from './list.tsx';
+import { useTicks } from './ticks.ts';
 
 const route = getRouteApi('/payouts/$id');
 const STEPS = ['review', 'files', 'send', 'complete'] as const;
@@ -202,7 +203,7 @@ function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
   const { step = 'review' } = route.useSearch();
   const may = useMay();
   // what is ticked stays when one looks at another step
-  const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set());
+  const ticks = useTicks();
   const at = STEPS.indexOf(step);
   const next = (to: (typeof STEPS)[number], text: string) => (
     <div className="next">
@@ -248,7 +249,7 @@ function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
       )}
       {step === 'complete' &&
         (may.write ? (
-          <Complete payout={payout} lines={lines} ticks={{ ticked, set: setTicked }} />
+          <Complete payout={payout} lines={lines} ticks={ticks} />
         ) : (
           <Empty icon="payouts" title={payouts.viewer} />
         ))}

@@ -1,0 +1,96 @@
+import { useState } from 'react';
+import type { CompletePayoutBody, Payout, PayoutLine } from '../../../src/client/api.ts';
+import { paymentReference } from '../../../src/kernel/payment-reference.ts';
+
+/** A line as it is ticked: one affiliate in one currency, `totals` has that one alone. */
+export interface DueLine extends PayoutLine {
+  readonly key: string;
+  readonly currency: string;
+  readonly amount: number;
+  /** The affiliate has lines in other currencies too. */
+  readonly hasOthers: boolean;
+}
+
+/** The lines of affiliates, one for each currency. */
+export function dueLines(lines: readonly PayoutLine[]): DueLine[] {
+  return lines.flatMap((line) =>
+    line.totals.map((total) => ({
+      ...line,
+      totals: [total],
+      key: `${line.affiliate_id} ${total.currency}`,
+      currency: total.currency,
+      amount: total.amount,
+      commission_count: total.commission_count,
+      hasOthers: line.totals.length > 1,
+    })),
+  );
+}
+
+/** Lines whose money left, and of which only a part, in minor units; both by key. */
+export interface Ticks {
+  readonly ticked: ReadonlySet<string>;
+  readonly parts: ReadonlyMap<string, number>;
+  readonly set: (ticked: ReadonlySet<string>) => void;
+  /** null = all of it. */
+  readonly setPart: (key: string, amount: number | null) => void;
+}
+
+/** A hook: no line is ticked at first. */
+export function useTicks(): Ticks {
+  const [ticked, set] = useState<ReadonlySet<string>>(new Set());
+  const [parts, setParts] = useState<ReadonlyMap<string, number>>(new Map());
+  return {
+    ticked,
+    parts,
+    set,
+    setPart(key, amount) {
+      const next = new Map(parts);
+      if (amount === null) next.delete(key);
+      else next.set(key, amount);
+      setParts(next);
+    },
+  };
+}
+
+/** What left of a ticked line: its part, or all of it when the line has become smaller than that. */
+export const leavingOf = ({ key, amount }: DueLine, parts: Ticks['parts']): number =>
+  Math.min(parts.get(key) ?? amount, amount);
+
+/** Each line as the API takes it. */
+export function entriesOf(
+  lines: readonly DueLine[],
+  { ticked, parts }: Pick<Ticks, 'ticked' | 'parts'>,
+  reference: string,
+): CompletePayoutBody['commissions'] {
+  return lines.map((line) => {
+    const isPaid = ticked.has(line.key);
+    const amount = leavingOf(line, parts);
+    return {
+      affiliate_id: line.affiliate_id,
+      currency: line.currency,
+      is_paid: isPaid,
+      ...(isPaid && amount < line.amount ? { amount } : {}),
+      ...(isPaid && reference !== '' ? { payment_reference: reference } : {}),
+    };
+  });
+}
+
+/** The lines that a text names by the references of the payout; a currency in the same line of text decides between several. */
+export function namedIn(text: string, payout: Payout, lines: readonly DueLine[]): DueLine[] {
+  const words = new Map<string, Set<string>>();
+  for (const row of text.split(/\r\n?|\n/)) {
+    for (const [reference] of row.matchAll(/P\d+-A\d+/g)) {
+      const known = words.get(reference) ?? new Set();
+      for (const [word] of row.matchAll(/\b[A-Z]{3}\b/gi)) known.add(word.toLowerCase());
+      words.set(reference, known);
+    }
+  }
+  const found = (line: DueLine) => words.get(paymentReference(payout.number, line.affiliate_id));
+  const decided = new Set(
+    lines.filter((line) => found(line)?.has(line.currency)).map((line) => line.affiliate_id),
+  );
+  return lines.filter((line) => {
+    const named = found(line);
+    return named !== undefined && (named.has(line.currency) || !decided.has(line.affiliate_id));
+  });
+}
