@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
+import { describe, expect, test } from 'vitest';
 import { expectOwed } from '../support/balances.ts';
 import { keepHouse } from '../support/chores.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   bookDebt,
@@ -17,15 +16,9 @@ import {
   PROGRAMS,
 } from './fixtures.ts';
 
-let world: World;
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-});
-beforeEach(async () => {
-  api = await world.otherAccount();
-});
-afterAll(() => world.close());
+const world = useWorld();
+/** An account of its own for each test. */
+const api = useAccount(world);
 
 const fold = () => keepHouse(world, 'affiliate balances');
 const idsOf = async (query: string): Promise<number[]> => {

@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { inlinePaths } from '../support/description.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { furnish, type Ids, OPERATIONS, type Operation, pathOf } from '../tenants/support.ts';
 
-let world: World;
-let api: Api;
+const world = useWorld();
+const { api } = world;
 let other: Api;
 let ids: Ids;
 let theirs: Ids;
 beforeAll(async () => {
-  world = await startWorld();
-  api = world.api;
   ids = await furnish(world, api, 'ours');
   other = await world.otherAccount();
   theirs = await furnish(world, other, 'theirs');
 });
-afterAll(() => world.close());
 
 type Described = Record<string, Record<string, { responses: Record<string, { content?: object }> }>>;
 const isJson = ({ path, method }: Operation) =>

@@ -1,42 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { useAccount, useWorld } from '../support/world.ts';
-import {
-  allOf,
-  COMMISSIONS,
-  expectRefusal,
-  type Json,
-  makeAffiliate,
-  makeCommission,
-  nothingChanges,
-} from './fixtures.ts';
+import { expectRefusal, type Json, makeCommission, nothingChanges } from './fixtures.ts';
+import { csv, simple, useImports } from './import-support.ts';
 
-const IMPORT = `${COMMISSIONS}/import`;
-
-const world = useWorld();
-/** An account of its own for each test, with one affiliate: Ada, external id `ada`. */
-const api = useAccount(world);
+const imports = useImports();
+const { world, api, upload, stored, refused } = imports;
 let ada: number;
-beforeEach(async () => {
-  ada = (await makeAffiliate(api, { email: 'ada@example.com', external_id: 'ada' })).id;
+beforeEach(() => {
+  ada = imports.ada();
 });
-
-const csv = (header: string, ...lines: string[]) => [header, ...lines, ''].join('\n');
-const simple = (...lines: string[]) => csv('external_id,affiliate_id,amount', ...lines);
-const upload = (file: string | Uint8Array, query = '') => api.upload(IMPORT + query, file);
-const stored = async () =>
-  (await allOf(api, `${COMMISSIONS}?sort=id`)).map((row: Json) => [
-    row.external_id,
-    row.amount,
-    row.currency,
-  ]);
-
-/** A refusal of the whole file that leaves every row as it was. */
-async function refused(file: string | Uint8Array, reason: string, ...parts: string[]) {
-  await nothingChanges(world, async () => {
-    for (const query of reason === 'invalid_file' ? ['', '?dry_run=true', '?partial=true'] : [''])
-      expectRefusal(await upload(file, query), 400, reason, ...parts);
-  });
-}
 
 describe('a bad line', () => {
   const header =

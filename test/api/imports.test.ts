@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Answer, Api } from '../support/api.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Answer } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   allOf,
@@ -18,16 +18,9 @@ import {
   PAYOUTS,
 } from './fixtures.ts';
 
-let world: World;
+const world = useWorld();
 /** An account of its own for each test. */
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-});
-beforeEach(async () => {
-  api = await world.otherAccount();
-});
-afterAll(() => world.close());
+const api = useAccount(world);
 
 type Query = Record<string, string | boolean | object>;
 

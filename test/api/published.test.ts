@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Api, apiOf } from '../support/api.ts';
+import { describe, expect, test } from 'vitest';
+import { apiOf } from '../support/api.ts';
 import { makeEndpoint, makeGrant, seedAttempts } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import { allOf, ENDPOINTS, EVENT_LOG, expectRefusal } from './fixtures.ts';
 
-let world: World;
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = useWorld();
+/** An account of its own for each test. */
+const api = useAccount(world);
 
 const EVENTS = '/v2/events';
 const publish = async (type: string, more: object = {}) =>
@@ -18,14 +15,8 @@ const get = async (id: string) => (await api.get(`${EVENTS}/${id}`)).body;
 const reasons = (event: { not_sent_to: { webhook_endpoint_id: string; reason: string }[] }) =>
   Object.fromEntries(event.not_sent_to.map((each) => [each.webhook_endpoint_id, each.reason]));
 
-/** An account of its own for each test. */
-async function begin(): Promise<void> {
-  api = await world.otherAccount();
-}
-
 describe('what was published', () => {
   test('is listed once each, whether it went to endpoints or nowhere, the newest first', async () => {
-    await begin();
     const nowhere = await publish('order.created', { external_id: 'order-1' });
     await makeEndpoint(api);
     await makeEndpoint(api, { status: 'disabled' });
@@ -65,7 +56,6 @@ describe('what was published', () => {
   });
 
   test('counts what became of it as the log does, whatever happens to the endpoints', async () => {
-    await begin();
     const ids: string[] = [];
     for (let index = 0; index < 4; index += 1) ids.push(await makeEndpoint(api));
     const { id } = await publish('order.created');
@@ -86,7 +76,6 @@ describe('what was published', () => {
   });
 
   test('tells the payload as it was sent, numbers and all', async () => {
-    await begin();
     const body = '{"type":"order.created","data":{"big":12345678901234567890,"text":"é"}}';
     const made = await api.request('POST', EVENTS, {
       body,
@@ -99,7 +88,6 @@ describe('what was published', () => {
 
 describe('why an event did not go to an endpoint', () => {
   test('is told of each that there is: made later, not subscribed, subscribed later', async () => {
-    await begin();
     const all = await makeEndpoint(api);
     const orders = await makeEndpoint(api, { event_types: ['order.*'] });
     const payouts = await makeEndpoint(api, { event_types: ['payout.*', 'orders.created'] });
@@ -121,7 +109,6 @@ describe('why an event did not go to an endpoint', () => {
   });
 
   test('a test event is for one endpoint alone, and nobody hears of being disabled itself', async () => {
-    await begin();
     const tested = await makeEndpoint(api);
     const other = await makeEndpoint(api);
     await api.post(`${ENDPOINTS}/${tested}/test`);
@@ -134,7 +121,6 @@ describe('why an event did not go to an endpoint', () => {
 });
 
 test('a token without the scope affiliates reads its own events, and none of payouts', async () => {
-  await begin();
   const own = await publish('order.created');
   await api.post('/v2/affiliates', { email: 'a@example.com' });
   const [affiliate] = await allOf(api, `${EVENTS}?type=affiliate.created`);
@@ -146,7 +132,6 @@ test('a token without the scope affiliates reads its own events, and none of pay
 });
 
 test('nothing of a week that retention has given up is shown', async () => {
-  await begin();
   const { id } = await publish('order.created', { external_id: 'old' });
   await world.query(
     `insert into dropped_weeks (starts_at) select date_trunc('week', now() at time zone 'UTC') at time zone 'UTC'`,
