@@ -22,9 +22,9 @@ export async function previewAbandoning({ config, db, vault }: Platform): Promis
 }
 
 /**
- * Gives up a lost secret key, in one transaction: what the keys at hand cannot open is made anew or dropped, the rest is
- * sealed under the newest of them, which is the key from now on. In a data folder without any it is made. Throws
- * SecretKeyError when no key is missing, or while other processes run that do not hold the new one.
+ * Gives up a lost secret key, in one transaction: what the keys at hand cannot open is generated anew or dropped,
+ * and the rest is sealed under the newest of them, which becomes the key. A data folder without a key gets a new
+ * one. Throws SecretKeyError when no key is missing, or while other processes run that do not hold the new one.
  */
 export async function abandonSecretKey({ config, db, vault }: Platform): Promise<Abandonment> {
   const done = await db.transaction(async (tx) => {

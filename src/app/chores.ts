@@ -19,7 +19,7 @@ import { dropOldWeeks } from '../webhooks/engine/retention.ts';
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Clocks drift and are corrected; more than this in a second is a jump. */
+/** Clocks drift and are corrected; a larger change within a second is a jump. */
 const STEP_MS = 1000;
 
 /** The chores of a database. Every server and every worker runs all of them. */
@@ -62,11 +62,11 @@ export function choresOf({
 }
 
 /**
- * Notes the database's time, now and then and whenever it has jumped ahead, and puts right what was written by a clock that
- * was ahead: at the first run, when any process notices that it was set back, and every hour.
+ * Notes the database's time now and then, and whenever it has jumped ahead. Corrects what was written while the
+ * clock was ahead: at the first run, when any process notices that the clock was set back, and every hour.
  */
 function watchClock(db: Database, log: Logger): () => Promise<void> {
-  /** What the database's clock was ahead of this process's own, which nobody sets. */
+  /** How far the database's clock was ahead of this process's own monotonic clock. */
   let ahead: number | null = null;
   let notedAt = Number.NEGATIVE_INFINITY;
   let mendedAt = Number.NEGATIVE_INFINITY;
@@ -75,7 +75,7 @@ function watchClock(db: Database, log: Logger): () => Promise<void> {
     const here = performance.now();
     const step = ahead === null ? 0 : nowMs - here - ahead;
     ahead = nowMs - here;
-    // a connection's ids never go back: while it lives it would make them of the time that was left
+    // ids made on one connection never go back, so while it lived it would make them of the old time
     if (step < -STEP_MS) db.renew();
     if (wasSetBack || here - mendedAt > HOUR_MS) {
       if (wasSetBack) log.warn({ latest }, "the database's clock was set back: times are being corrected");

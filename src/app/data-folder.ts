@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { serversStartedAbove } from '../db/embedded/find.ts';
 import type { Config } from '../kernel/config.ts';
 
-/** There is nothing to work on, or too much to choose from; the message says where it looked and what to do. */
+/** There is nothing to work on, or more than one choice; the message says where it looked and what to do. */
 export class NoDataError extends Error {
   override name = 'NoDataError';
 }
 
-/** Whether there is a database to open. Of one of your own that is known only once it was asked. */
+/** Whether there is a database to open. With DATABASE_URL that is not known before connecting. */
 export function hasData({ databaseUrl, dataDir }: Config): boolean {
   return databaseUrl !== undefined || existsSync(join(dataDir, 'postgres', 'PG_VERSION'));
 }
@@ -23,8 +23,8 @@ export function requireData(config: Config): void {
 }
 
 /**
- * The settings of a command. Where nobody named a data folder, it is that of the server that was started from the
- * working folder or one above it; `fromServer` says whether it is. Throws NoDataError when there are several such servers.
+ * The settings of a command. Without a named data folder it is that of the server started from the working folder
+ * or one above it; `fromServer` says whether it is. Throws NoDataError when there are several such servers.
  */
 export function settingsHere(config: Config): { config: Config; fromServer: boolean } {
   if (config.dataDirGiven || config.databaseUrl !== undefined) return { config, fromServer: false };

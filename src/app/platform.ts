@@ -82,14 +82,14 @@ export interface PlatformOptions {
   readonly purpose: Purpose;
   /** Refuses with NoDataError or MigrationError to make anything anew. */
   readonly onlyExisting?: boolean;
-  /** Whatever secret key the database was set up with: for who gives up a lost one. */
+  /** Accept any secret key, whatever the database was set up with: for giving up a lost one. */
   readonly anySecretKey?: boolean;
   readonly log?: Logger;
   /** Another server than the settings name: tests use it. */
   readonly target?: ConnectionTarget;
 }
 
-// Errors of libraries carry what they hold, connections and their parameters too: none of that belongs in a log.
+// Errors of libraries may carry connections and parameters, which do not belong in a log.
 function plainError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = 'code' in error ? { code: String(error.code) } : {};
@@ -138,7 +138,7 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
     await embedded?.close();
   };
   try {
-    // our own PostgreSQL was there a moment ago: when it has ended, the process that launched it ends too
+    // our own PostgreSQL was running a moment ago: if it has ended, so does the process that launched it
     const waits = embedded === undefined && options.purpose !== 'command';
     const { report, first } = await whenReachable(waits, log, () =>
       migrate(
@@ -180,7 +180,7 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
   }
 }
 
-/** Does something that needs PostgreSQL; who waits tries again while it cannot be reached. */
+/** Does something that needs PostgreSQL. If `waits`, tries again while it cannot be reached. */
 async function whenReachable<Result>(waits: boolean, log: Logger, work: () => Promise<Result>) {
   for (;;) {
     try {
@@ -193,7 +193,7 @@ async function whenReachable<Result>(waits: boolean, log: Logger, work: () => Pr
   }
 }
 
-// Node's recursive mkdir never ends where a folder cannot be made and does not say so (below /proc, for one).
+// Node's recursive mkdir loops for ever where a folder cannot be made (below /proc, for one).
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   if (!existsSync(dirname(path))) makeFolder(dirname(path));
@@ -208,7 +208,7 @@ interface FirstRun {
 async function firstRun(tx: Tx, config: Config): Promise<FirstRun | undefined> {
   const first = await createFirstAccount(tx);
   if (first === null) return undefined;
-  // Written before the commit: a key that was never told to anybody would be worse than a file without a key.
+  // Written before the commit: a key that nobody was told would be worse than a file without a key.
   const path = join(config.dataDir, 'first-api-key');
   writePrivate(path, `${first.secret}\n`);
   const setUpSecret = (await newSetUpLink(tx, first.account)) ?? undefined;
@@ -220,10 +220,10 @@ export function setUpUrl(config: Config, address: string, secret: string): strin
   return `${config.authorizeUrl ?? config.baseUrl ?? address}/set-up?token=${secret}`;
 }
 
-/** Where a server with these settings is found. */
+/** Where a server with these settings can be reached. */
 export const addressOf = (config: Config): string => config.baseUrl ?? plainAddress(config);
 
-/** The same from this machine. */
+/** Where it can be reached from this machine. */
 function plainAddress({ host, port }: Config): string {
   const isAny = host === '0.0.0.0' || host === '::';
   const name = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host;
@@ -235,7 +235,10 @@ function writePrivate(path: string, text: string): void {
   chmodSync(path, 0o600);
 }
 
-/** Every process on one database has the same secret keys: their fingerprints are stored and others are refused. */
+/**
+ * Every process on one database has the same secret keys: their fingerprints are stored, and other keys are
+ * refused.
+ */
 async function checkSecretKey(tx: Tx, config: Config, log: Logger): Promise<void> {
   const state = await readSecretKeyState(tx);
   if (state.current === null) {
@@ -269,9 +272,9 @@ export async function inspectDatabase(config: Config): Promise<DatabaseFacts | n
 export interface RunningServer {
   /** Where it listens, for example http://127.0.0.1:8080. */
   readonly address: string;
-  /** From now on `/readyz` says that the server is about to stop; requests are still taken. */
+  /** From now on `/readyz` says that the server is stopping; requests are still served. */
   turnAway(): void;
-  /** Stops accepting, answers what is under way (15 s at most), then stops. */
+  /** Stops accepting, answers the requests in progress (15 s at most), then stops. */
   close(): Promise<void>;
 }
 
@@ -281,9 +284,9 @@ export async function serve(
   options: {
     listen: { host: string; port: number } | { path: string };
     operator?: OperatorCredential;
-    /** Delivers what is due too. */
+    /** Also delivers what is due. */
     delivers?: boolean;
-    /** Does the chores of the database, as every server but one that is looked at closely; true. */
+    /** Does the chores of the database; true by default, and false only in servers that are examined closely. */
     keepsHouse?: boolean;
   },
 ): Promise<RunningServer> {
@@ -354,7 +357,7 @@ function workerOptions({ config, db, log, vault }: Platform): WorkerOptions {
 
 async function drain(server: FastifyInstance): Promise<void> {
   const cut = setTimeout(() => server.server.closeAllConnections(), DRAIN_MS);
-  // A kept-alive connection whose last answer is out is waited for by nobody.
+  // Nobody waits for a kept-alive connection whose last response is out.
   const idle = setInterval(() => server.server.closeIdleConnections(), IDLE_CHECK_MS);
   await server.close();
   clearInterval(idle);

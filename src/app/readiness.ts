@@ -5,7 +5,7 @@ import { probeWriting } from '../db/settings.ts';
 import { workNobodyClaims } from '../webhooks/engine/idle.ts';
 import type { Platform } from './platform.ts';
 
-/** Why a server should be sent no requests: a word for programs, a sentence for people. */
+/** Why a server should get no requests: a code for programs, a sentence for people. */
 export interface Problem {
   readonly reason:
     | 'stopping'
@@ -19,13 +19,13 @@ export interface Problem {
 }
 
 const MEGABYTE = 1024 ** 2;
-/** With less PostgreSQL may not get to the end of what it writes. */
+/** With less room PostgreSQL may fail in the middle of a write. */
 const LEAST_FREE = 32 * MEGABYTE;
 const PATIENCE_MS = 5000;
-/** Probes of several load balancers cost one look while nothing is wrong. */
+/** While nothing is wrong, the probes of several load balancers share one check. */
 const FRESH_MS = 500;
 
-/** What tells whether a server is ready: null, or the first thing that is wrong. Never rejects. */
+/** Tells whether a server is ready: null, or the first problem. Never rejects. */
 export function readinessOf(platform: Pick<Platform, 'db' | 'log' | 'embedded' | 'config'>): {
   problem(): Promise<Problem | null>;
   /** From now on the server is stopping. */
@@ -41,7 +41,7 @@ export function readinessOf(platform: Pick<Platform, 'db' | 'log' | 'embedded' |
       if (embedded && (await roomOf(config.dataDir)).free_bytes < LEAST_FREE) {
         return { reason: 'disk_full', message: 'the disk of the data folder is full: free some space' };
       }
-      // what can be read may still not be written: a standby, or a full disk
+      // what can be read may still not be writable: a standby, or a full disk
       await db.transaction(probeWriting);
       if (!(await hasPartitionsAhead(db.reader))) {
         return {

@@ -18,11 +18,11 @@ import { adoptNewFolderKey, isInFolder, makeNewFolderKey, newFolderKey, short } 
 
 /*
  * How the secret key is changed while servers and workers run.
- * 1. The database is told of the new key. From then on everything is sealed under it, by every process; who was sealing
- *    is waited for, and who does not hold it cannot start. Both keys open.
- * 2. What is sealed under the old key is sealed anew, a slice a transaction.
- * 3. When nothing is left the new key is the one in force, and in a data folder it takes the place of the old file.
- * Killed anywhere, the next run goes on: what was sealed anew is passed over.
+ * 1. The database is told of the new key. From then on every process seals under it. The step waits for processes
+ * that are sealing, and processes without the key cannot start. Both keys open.
+ * 2. What is sealed under the old key is sealed anew, one slice per transaction.
+ * 3. When nothing is left, the new key is in force, and in a data folder it replaces the old file.
+ * If it is killed, the next run continues and skips what was sealed anew.
  */
 
 const SLICE = 100;
@@ -32,11 +32,11 @@ export interface Rotation {
   readonly fingerprint: string;
   /** Endpoints whose values this run sealed anew. */
   readonly resealed: number;
-  /** False: it had been done before, and this run only made sure. */
+  /** False: it had been done before, and this run only checked. */
   readonly changed: boolean;
 }
 
-/** Changes the secret key. `progress` is told how many endpoints were done. Throws SecretKeyError with what to do. */
+/** Changes the secret key. `progress` gets the number of endpoints done. Throws SecretKeyError with what to do. */
 export async function rotateSecretKey(
   platform: Platform,
   progress: (done: number) => void,
@@ -66,7 +66,7 @@ export async function rotateSecretKey(
   return { fingerprint, resealed, changed: true };
 }
 
-/** Whether the operator's keys say that the change was made before, and it was. */
+/** Whether the operator's keys say that the change was already made, and it was. */
 async function isDone(
   { config, db }: Platform,
   { current, next, retired }: SecretKeyState,
@@ -87,10 +87,10 @@ async function isDone(
   return !(await hasStale(db.reader, current));
 }
 
-/** Has everything sealed under the new key from now on; returns its fingerprint. */
+/** Makes every process seal under the new key from now on; returns its fingerprint. */
 function begin({ config, db }: Platform): Promise<string> {
   return db.transaction(async (tx) => {
-    // who starts meanwhile sees what is decided here
+    // a process that starts meanwhile sees what is decided here
     await lockStarts(tx);
     const fingerprint = fingerprintOf(newKey(config));
     const { next } = await holdSealing(tx);
@@ -107,12 +107,14 @@ function begin({ config, db }: Platform): Promise<string> {
 
 const newKey = (config: Config) => config.secretKey ?? newFolderKey(config) ?? makeNewFolderKey(config);
 
-/** Puts the key in force, and says so in every account's audit log; false when something is left to be sealed anew. */
+/**
+ * Puts the key in force and notes it in every account's audit log; false when something is left to be sealed anew.
+ */
 function end({ db }: Platform, fingerprint: string): Promise<boolean> {
   return db.transaction(async (tx) => {
     const { current, next } = await holdSealing(tx);
     if (await hasStale(tx, fingerprint)) return false;
-    // another run of the command has ended it
+    // another run of the command has finished it
     if (next === null && current === fingerprint) return true;
     await putInForce(tx, fingerprint);
     for (const { uuid } of await listAccounts(tx)) {
@@ -122,7 +124,7 @@ function end({ db }: Platform, fingerprint: string): Promise<boolean> {
   });
 }
 
-/** Refuses while a process is connected that could not open what is sealed under the key. Throws SecretKeyError. */
+/** Throws SecretKeyError while a process is connected that could not open what is sealed under the key. */
 export async function refuseOthers(tx: Tx, fingerprint: string, inFolder: boolean): Promise<void> {
   const places = await placesWithout(tx, { fingerprint, inFolder });
   if (places.length === 0) return;

@@ -20,7 +20,7 @@ export const isInFolder = ({ secretKey }: Config) => secretKey === undefined;
 
 /** The keys this process holds, the newest first. */
 export function heldKeys(config: Config): string[] {
-  // The new one first: between the two reads it may take the other's place, never the other way round.
+  // The new one first: between the two reads it may replace the other, but never the other way round.
   const keys = isInFolder(config)
     ? [readKey(newKeyPath(config)), readKey(keyPath(config))]
     : [config.secretKey, config.secretKeyPrevious];
@@ -38,7 +38,7 @@ export const makeFolderKey = (config: Config) => makeKey(config, keyPath(config)
 /** Makes the key that a rotation in this data folder leads to; returns it. */
 export const makeNewFolderKey = (config: Config) => makeKey(config, newKeyPath(config));
 
-/** Has the new key of the data folder take the place of the old one, when it is the one in force. True = it did. */
+/** Replaces the old key of the data folder by the new one, if the new one is in force. Returns whether it did. */
 export function adoptNewFolderKey(config: Config, current: string | null): boolean {
   if (!isInFolder(config)) return false;
   const key = newFolderKey(config);
@@ -88,7 +88,8 @@ export function unfinished(config: Config, { current, next }: SecretKeyState): s
   return null;
 }
 
-// Anybody may read or write it, or the group may write it: a group that reads is how a service is given its key.
+// Anybody may read or write it, or the group may write it. The group may read it, so that a service can be given
+// its key.
 const EXPOSED = 0o027;
 
 /** Who else may get at the file of the secret key, and the remedy; null when nobody may, or there is no file. */
@@ -100,7 +101,7 @@ export function exposedSecretKey(config: Config): string | null {
   return `${path} is open to other users (mode 0${(mode & 0o777).toString(8)}): chmod 600 ${path}`;
 }
 
-/** A fingerprint as people compare it. */
+/** A fingerprint, shortened for people to compare. */
 export const short = (fingerprint: string) => fingerprint.slice(0, 12);
 
 function makeKey(config: Config, path: string): string {
@@ -111,12 +112,12 @@ function makeKey(config: Config, path: string): string {
   return key;
 }
 
-/** Renames a file, and returns when a power cut cannot undo it. */
+/** Renames a file and returns when a power cut cannot undo it. */
 function replace({ dataDir }: Config, from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch (error) {
-    // another process has done it
+    // another process has already done it
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   const folder = openSync(dataDir, 'r');

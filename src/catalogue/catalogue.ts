@@ -26,7 +26,7 @@ const webhookTest = strict({
 /** Holds an example to its schema. */
 const entry = <Data extends TObject>(made: CatalogueEntry<Data>): CatalogueEntry => made;
 
-/** Every type of event Payhook publishes of its own: the docs, and what subscribes to events, come from here. */
+/** Every type of event Payhook itself publishes. The docs and the check of subscriptions use this table. */
 export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {
   'payout.created': entry({
     data: payoutSummary,

@@ -13,7 +13,7 @@ export const eventTypeList: ListDefinition = {
   filters: {},
 };
 
-// A receiver that checks what it gets must let fields pass that are added later.
+// Receivers that validate must accept fields that are added later.
 const open = (schema: TSchema): Record<string, unknown> =>
   JSON.parse(
     JSON.stringify(schema, (key, value: unknown) =>
@@ -45,7 +45,7 @@ export function listEventTypes(list: ListQuery): Page<EventTypeRecord> {
   const last = after?.key[0] ?? '';
   const isBehind = ({ type }: Entry) => (isDescending ? type < last : type > last);
   const pages = Math.ceil(sorted.length / perPage);
-  // a page may lie further out than a number can say
+  // a page number may be larger than a JavaScript number can hold
   const skipped = BigInt(page) > BigInt(pages) ? sorted.length : (Number(page) - 1) * perPage;
   const rest = after ? sorted.filter(isBehind) : sorted.slice(skipped);
   const shown = rest.slice(0, perPage);

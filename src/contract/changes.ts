@@ -9,8 +9,8 @@ export interface Changes {
 }
 
 /**
- * The changes of the fields that a PATCH really names: absent is unchanged, null clears. `columns` are the names that
- * may be set; a JSON column is written as JSON. null when nothing is named.
+ * The changes of the fields that a PATCH names: absent is unchanged, null clears. `columns` are the names that may
+ * be set; a JSON column is written as JSON. null when nothing is named.
  */
 export function changesOf(input: object, columns: readonly string[]): Changes | null {
   const values = new Map(Object.entries(input));

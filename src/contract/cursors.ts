@@ -6,18 +6,18 @@ export interface Cursor {
   readonly list: string;
   /** The order of the list, `-` in front for descending. */
   readonly sort: string;
-  /** Which page it begins, in digits, counted from where the walk began. */
+  /** Which page begins there, in digits, counted from the start of the walk. */
   readonly page: string;
-  /** What the last row before it is sorted by, as texts. */
+  /** The sort values of the last row before it, as texts. */
   readonly key: readonly (string | null)[];
 }
 
-/** A cursor as callers see it: opaque. */
+/** Writes a cursor as callers see it: opaque. */
 export function writeCursor({ list, sort, page, key }: Cursor): string {
   return Buffer.from(JSON.stringify([list, sort, page, key])).toString('base64url');
 }
 
-/** The cursor of a text, or null when it is none. Whether its key fits the columns is for PostgreSQL to say. */
+/** Reads a cursor; null when the text is none. PostgreSQL decides whether its key fits the columns. */
 export function readCursor(text: string): Cursor | null {
   if (!/^[\w-]{1,4000}$/.test(text)) return null;
   try {
@@ -35,9 +35,9 @@ export function readCursor(text: string): Cursor | null {
 }
 
 /**
- * The condition of rows behind a place: as rows compare, column by column, all of them ascending or all descending.
- * As in `order by`, null comes after everything else, and first when descending. Columns of which `nullable` says that
- * they may be null are compared one by one, the others together, which an index over them serves.
+ * The condition of rows after a cursor: as rows compare, column by column, all ascending or all descending. As in
+ * `order by`, null comes after everything else, and first when descending. Columns that `nullable` says may be null
+ * are compared one by one; the others are compared together, which an index over them serves.
  */
 export function isBehind(
   columns: readonly string[],

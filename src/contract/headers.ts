@@ -2,7 +2,7 @@ type Json = Record<string, unknown>;
 
 const text = (description: string, more: Json = {}) => ({ description, schema: { type: 'string', ...more } });
 
-/** Every header of an answer that means something to a caller, by its name. */
+/** Every response header that means something to a caller, by its name. */
 const HEADERS = {
   'Payhook-Request-Id': text('identifies the request; quote it in questions', {
     pattern: '^req_[0-9a-f]{24}$',

@@ -23,13 +23,13 @@ import type { List } from './schemas.ts';
 export interface ListScope {
   /** The UUID of the account. */
   readonly account: AccountId;
-  /** The IANA name of the time zone in which a day is one. */
+  /** The IANA name of the time zone that days are in. */
   readonly zone: string;
-  /** The operation: a cursor is of one list. */
+  /** The operation: a cursor belongs to one list. */
   readonly operation: string;
 }
 
-/** One query parameter that narrows a list: its rule for people, its schema, and the condition it becomes. */
+/** A query parameter that narrows a list: its rule for people, its schema, and the SQL condition it becomes. */
 export interface Filter {
   readonly rule: string;
   readonly schema: Record<string, unknown>;
@@ -40,33 +40,33 @@ export interface Filter {
 export interface ListDefinition {
   /** Sort field -> column or expression, or several. `created_at` of rows with UUID ids is their id. */
   readonly sort: Readonly<Record<string, string | readonly string[]>>;
-  /** The unique expression that breaks ties, or several that are so together. */
+  /** The unique expression that breaks ties, or several that are unique together. */
   readonly id: string | readonly string[];
   /** Sort fields with expressions that may be null. */
   readonly nullable?: readonly string[];
   /** The order when the request names none, default `-created_at`. */
   readonly defaultSort?: string;
-  /** Parameter -> filter; spans of time bring their four operators with `...instants('created_at', …)`. */
+  /** Parameter -> filter. For times, `...instants('created_at', …)` gives all four operators. */
   readonly filters: Readonly<Record<string, Filter>>;
 }
 
 /** A checked list request. */
 export interface ListQuery {
-  /** Digits, because a page may lie further out than a number can say. */
+  /** Digits, because a page number may be larger than a JavaScript number can hold. */
   readonly page: string;
   readonly perPage: number;
   readonly order: Sql;
-  /** The field as asked for, `-` in front for descending. */
+  /** The field as requested, `-` in front for descending. */
   readonly sort: string;
   readonly operation: string;
-  /** What rows are ordered by, the tie-breaker last: a cursor has their values. */
+  /** What rows are ordered by, the tie-breaker last. A cursor holds their values. */
   readonly columns: readonly string[];
-  /** The key of the cursor that the page comes behind, and the condition that its rows meet; null = there is none. */
+  /** The key of the cursor, and the condition of rows after it; null = no cursor. */
   readonly after: { readonly key: Cursor['key']; readonly condition: Sql } | null;
   readonly conditions: readonly Sql[];
-  /** Names of the filters given, for lists that count some of them in a cheaper way. */
+  /** Names of the given filters, for lists that can count some of them cheaply. */
   readonly given: ReadonlyMap<string, string>;
-  /** The time zone in which a day among them is one. */
+  /** The time zone that days in filters are in. */
   readonly zone: string;
 }
 
@@ -166,41 +166,42 @@ export interface Page<T> {
 
 export interface PageSource<T> {
   readonly list: ListQuery;
-  /** Names the statement, together with the order: what is read often stays prepared. */
+  /** Names the statement, together with the order, so that frequent reads stay prepared. */
   readonly name: string;
-  /** Whether the name stands for one text: by default, when no filter is given. */
+  /** Whether the name stands for one SQL text; by default, when no filter is given. */
   readonly isPrepared?: boolean;
-  /** The table and the alias its columns are named by, here and in the definition's columns. */
+  /** The table, and the alias by which its columns are named, here and in the definition's columns. */
   readonly table: string;
   readonly alias: string;
-  /** What always holds, the account first. */
+  /** The condition that always holds, the account first. */
   readonly where: Sql;
   /** The columns of one record. */
   readonly record: Columns<T>;
-  /** Joins that only the record needs: the total and the search for the page do not pay for them. */
+  /** Joins that only the record needs: the total and the search for the page do without them. */
   readonly join?: Sql;
   /** CTEs that the total and the search for the page read. */
   readonly ctes?: Sql;
-  /** A cheaper exact total than counting, when the list knows one: a query of one column `n`. */
+  /** A cheaper exact total than counting, if there is one: a query of one column `n`. */
   readonly total?: Sql;
-  /** The rows of the page by a path that follows indexes where filtering the table would not. */
+  /** Finds the rows of the page along indexes, where filtering the table would not use them. */
   readonly find?: (page: PageCut) => Sql;
 }
 
 /** How a page is cut out of ordered rows. */
 export interface PageCut {
-  /** What rows of the page meet: they come behind the cursor that was given. Not a part of the total. */
+  /** The condition of rows after the given cursor. The total does not depend on it. */
   readonly after: Sql;
-  /** `order by … limit …` of all rows up to the end of the page: what each part of a union can add to it. */
+  /** `order by … limit …` of all rows up to the end of the page: what each part of a union can contribute. */
   readonly upTo: Sql;
-  /** `order by … limit … offset …` of the page itself, and a row more if there is one. */
+  /** `order by … limit … offset …` of the page itself, plus one more row if there is one. */
   readonly page: Sql;
 }
 
 /**
- * One page and the exact total in one statement, so both come from one snapshot; the JSON is built by PostgreSQL. The
- * page's rows are found first and become records after: nothing is computed for rows that are not shown. One row more is
- * looked for, which tells whether there is a next page. Throws `invalid_query` for a cursor whose values are none.
+ * One page and the exact total in one statement, so both come from one snapshot; PostgreSQL builds the JSON. The
+ * page's rows are found first and become records after, so nothing is computed for rows that are not shown. One
+ * more row is read, which tells whether there is a next page. Throws `invalid_query` for a cursor with impossible
+ * values.
  */
 export async function listPage<T>(db: Reader, source: PageSource<T>): Promise<Page<T>> {
   const { list, record } = source;
@@ -239,7 +240,7 @@ export async function listPage<T>(db: Reader, source: PageSource<T>): Promise<Pa
     // these are few and read often
     isPrepared ? `list_${source.name}_${list.sort}` : undefined,
   ).catch((error: unknown) => {
-    // a value that is none of its column's type: the cursor was not made here
+    // a value of another type than its column: the cursor was not made here
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     throw list.after !== null && code.startsWith('22') ? fail('invalid_query', AFTER_RULE) : error;
   });
@@ -260,12 +261,15 @@ export function pageOf<T>(
   const pages = (total + BigInt(perPage) - 1n) / BigInt(perPage);
   const page = String(BigInt(list.page) + 1n);
   const next = last === null ? null : writeCursor({ list: operation, sort, page, key: last });
-  // digits: a page may lie further out than a number can say
+  // digits: a page number may be larger than a JavaScript number can hold
   const pagination = `{"page":${list.page},"limit":${perPage},"total":${total},"pages":${pages},"next":${JSON.stringify(next)}}`;
   return { json: `{"data":${data},"pagination":${pagination}}` as Json<List<T>>, total };
 }
 
-/** How many rows come before the page, behind the cursor if there is one, at most what int8 holds with room for a page. */
+/**
+ * How many rows come before the page, after the cursor if there is one; at most what int8 holds with room for a
+ * page.
+ */
 export function offsetOf(list: ListQuery): bigint {
   if (list.after !== null) return 0n;
   const offset = (BigInt(list.page) - 1n) * BigInt(list.perPage);
@@ -330,7 +334,7 @@ export function opaqueId(prefix: IdPrefix, column: string): Filter {
   };
 }
 
-/** The same, or by `none` for rows without one. */
+/** The same, or `none` for rows without one. */
 export function opaqueIdOrNone(prefix: IdPrefix, column: string): Filter {
   const { rule, condition } = opaqueId(prefix, column);
   return {
@@ -340,7 +344,7 @@ export function opaqueIdOrNone(prefix: IdPrefix, column: string): Filter {
   };
 }
 
-/** What the filters `name[…]` of a request leave of time, in milliseconds; null = no bound. */
+/** The span of time that the filters `name[…]` of a request leave, in milliseconds; null = no bound. */
 export function spanOf(
   name: string,
   { given, zone }: Pick<ListQuery, 'given' | 'zone'>,
@@ -357,8 +361,8 @@ export function spanOf(
 }
 
 /**
- * The four filters `name[gte|gt|lte|lt]` over an instant. `before(ms)` and `from(ms)` give the condition of a row
- * before, and at or after, an instant in milliseconds. A day means that day of the zone whole.
+ * The four filters `name[gte|gt|lte|lt]` over an instant. `before(ms)` and `from(ms)` return the condition of a row
+ * before, and at or after, an instant in milliseconds. A day means the whole day in the account's time zone.
  */
 function span(name: string, before: (at: string) => Sql, from: (at: string) => Sql): Record<string, Filter> {
   const conditionOf = (operator: Bound, at: Span): Sql => {

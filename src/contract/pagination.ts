@@ -6,12 +6,12 @@ import type { Principal } from './route.ts';
 /** A signed-in user, and the token that forms carry against requests from other sites. */
 export interface SignedIn {
   readonly principal: Principal;
-  /** Who it is in all accounts (UUID). */
+  /** The person (UUID), across all accounts. */
   readonly person: string;
   readonly csrfToken: string;
 }
 
-/** What an address outside of `/v2` is given: pages for people, and the OAuth endpoints. */
+/** The input of a route outside `/v2`: pages for people, and the OAuth endpoints. */
 export interface PageInput {
   readonly db: Database;
   readonly log: Logger;
@@ -19,7 +19,7 @@ export interface PageInput {
   /** Without the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Each parameter as often as it came. */
+  /** A parameter may occur several times. */
   readonly query: URLSearchParams;
   /** The form of a POST; empty for a GET. */
   readonly form: URLSearchParams;
@@ -41,17 +41,20 @@ export interface PageReply {
   readonly type: string | null;
   /** A list for Set-Cookie. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** Origins besides our own that a form of this page may end up at. */
+  /** Origins besides our own that a form of this page may lead to. */
   readonly formTargets?: readonly string[];
 }
 
-/** One address outside of `/v2`. It opens its own transactions: an attempt to sign in must be counted though it fails. */
+/**
+ * A route outside `/v2`. It opens its own transactions, because an attempt to sign in must be counted although it
+ * fails.
+ */
 export interface PageRoute {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** How errors nobody foresaw, and bodies nobody can read, are told: to people, or as RFC 6749 section 5.2 says. */
+  /** How unexpected errors and unreadable bodies are reported: to people, or as RFC 6749 section 5.2 says. */
   readonly errors: 'page' | 'oauth';
-  /** The same for everybody, so that nobody looks who asks: `signedIn` is null. */
+  /** The same for everybody, so the session is not looked up: `signedIn` is null. */
   readonly isPublic?: boolean;
   handle(input: PageInput): Promise<PageReply>;
 }
@@ -74,7 +77,7 @@ export const json = (status: number, value: unknown, headers: Headers = {}): Pag
   headers,
 });
 
-/** 303: the browser goes on with a GET. */
+/** 303: the browser continues with a GET. */
 export const redirect = (location: string, headers: Headers = {}): PageReply => ({
   status: 303,
   body: '',

@@ -11,7 +11,7 @@ export type Fields<T> = { readonly [Field in keyof T]-?: Sql | string };
 /** The columns of a record of type T, as a SELECT lists them. */
 export type Columns<T> = Sql & { readonly [record]: (value: T) => T };
 
-/** The columns that make the record of a schema: the compiler wants one for each field, and none besides. */
+/** The columns that make the record of a schema. The compiler requires exactly one for each field. */
 export function columnsOf<Schema extends TObject>(
   _schema: Schema,
   fields: Fields<Static<Schema>>,

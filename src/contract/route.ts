@@ -34,8 +34,8 @@ export type Scope = keyof typeof SCOPES;
 export const ALL_SCOPES: ReadonlySet<Scope> = new Set(Object.keys(SCOPES) as Scope[]);
 
 /**
- * What a scope opens, as a merchant who is asked for it must know it. A scope that opens nothing has
- * no line here and is never offered; a test compares the lines with the routes.
+ * What a scope opens, in the words shown to a merchant who is asked for it. A scope that opens nothing has no line
+ * here and is never offered; a test compares the lines with the routes.
  */
 export const CONSEQUENCES: { readonly [Name in Scope]?: { readonly may: string; readonly more: string } } = {
   account: {
@@ -56,32 +56,35 @@ export const CONSEQUENCES: { readonly [Name in Scope]?: { readonly may: string; 
   },
 };
 
-/** The scopes that open something here. */
+/** The scopes that open something. */
 export const OPENING_SCOPES: ReadonlySet<Scope> = new Set(Object.keys(CONSEQUENCES) as Scope[]);
 
 export type Role = 'owner' | 'member' | 'viewer';
 
-/** Who makes a request: an API key, a signed-in user, an application a merchant granted scopes, or the operator. */
+/**
+ * Who makes a request: an API key, a signed-in user, an application that a merchant granted scopes, or the
+ * operator.
+ */
 export interface Principal {
   readonly kind: 'key' | 'user' | 'application' | 'operator';
   /** The public id that is written into `created_by` and `paid_by`. */
   readonly id: string;
-  /** The account (UUID) that everything the request sees belongs to. */
+  /** The account (UUID) of everything the request can see. */
   readonly account: AccountId;
   readonly scopes: ReadonlySet<Scope>;
-  /** What a user may do; everybody else acts as an owner, within the scopes. */
+  /** What a user may do; every other principal acts as an owner, within its scopes. */
   readonly role: Role;
   /** The user (UUID) who signed in, or on whose grant an application acts. */
   readonly user?: UserId;
   /** The session (UUID) of a user. */
   readonly session?: SessionId;
-  /** The redirect URIs of a public application: pages of their origins may read the answer. None for others. */
+  /** The redirect URIs of a public application: pages of their origins may read the response. Empty for others. */
   readonly redirectUris?: readonly string[];
 }
 
 /**
  * What a caller must hold: a scope; or `full`: an API key or an owner, which no merchant can hand to a third party;
- * or `key`: an API key only; or `any`: whatever tells who asks.
+ * or `key`: an API key only; or `any`: any valid credential.
  */
 export type Access = Scope | 'any' | 'full' | 'key';
 
@@ -90,10 +93,13 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   : never;
 export type Params<Path extends string> = { readonly [Name in ParamNames<Path>]: string };
 
-/** An uploaded file, complete on this machine before the transaction begins: a slow client holds no connection. */
+/**
+ * An uploaded file, complete on this machine before the transaction begins, so that a slow client holds no
+ * connection.
+ */
 export interface Upload {
   readonly bytes: number;
-  /** SHA-256 of the bytes: what an Idempotency-Key is compared by. */
+  /** SHA-256 of the bytes, which an Idempotency-Key is compared by. */
   readonly digest: Buffer;
   open(): Readable;
 }
@@ -106,7 +112,7 @@ interface JsonReply<Status extends number, T> {
   readonly status: Status;
   readonly json: Json<T>;
   readonly headers: Headers;
-  /** The exact total of a list, which the server makes the Link header from. */
+  /** The exact total of a list, for the Link header. */
   readonly total?: bigint;
 }
 interface EmptyReply<Status extends number> {
@@ -119,11 +125,14 @@ export interface FileReply {
   readonly status: 200;
   readonly stream: Readable;
   readonly headers: Headers;
-  /** Notes, in a transaction of its own, that the file is about to be sent; without the note nothing is. */
+  /**
+   * Notes, in a transaction of its own, that the file is about to be sent. If it cannot be noted, the file is not
+   * sent.
+   */
   readonly note?: ((tx: Tx) => Promise<void>) | undefined;
 }
 
-/** What a handler answers, as the server sees it. */
+/** What a handler returns, as the server sees it. */
 export type Reply =
   | (Omit<JsonReply<number, unknown>, 'json'> & { readonly json: string })
   | EmptyReply<number>
@@ -132,7 +141,7 @@ export type Reply =
 /** Status -> schema of the JSON body; null = no body; 'text/csv' = a file. */
 type Returns = Readonly<Record<number, TSchema | 'text/csv' | null>>;
 
-/** The answers that a route declares: another status, or the record of another noun, does not compile. */
+/** The replies that a route declares: another status, or the record of another noun, does not compile. */
 type ReplyOf<Declared extends Returns> = number extends keyof Declared
   ? Reply
   : {
@@ -188,19 +197,19 @@ interface Common<Path extends string, Query extends TObject, Answers extends Ret
   readonly query?: Query;
   /** Status -> schema of the JSON body; null = no body; 'text/csv' = a file. */
   readonly returns: Answers;
-  /** Shows a secret that signs or opens something: viewers may not read it. */
+  /** It shows a secret that signs or opens something, so viewers may not read it. */
   readonly confidential?: true;
-  /** Never kept by its caller: it shows a secret of theirs. */
+  /** It shows a secret of the caller's, so the caller must not cache it. */
   readonly unkept?: true;
   /** Makes it a list: page, per_page, sort and the filters named here. */
   readonly list?: Listing;
   /** Headers of its successes, besides those that every answer, list or file has. */
   readonly sends?: readonly HeaderName[];
-  /** A refusal because of a record that exists already tells where it is. */
+  /** When it refuses because a record exists already, it says where that record is. */
   readonly locatesDuplicates?: true;
-  /** What its path's parameters are, where their names do not say it. */
+  /** What its path parameters are, where their names do not say so. */
   readonly inPath?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** The reasons it refuses with, besides those of every operation. */
+  /** The reasons it may refuse with, besides those of every operation. */
   readonly errors?: readonly ReasonName[];
 }
 
@@ -212,14 +221,14 @@ interface Listed {
 interface Uploaded {
   readonly upload: Upload;
 }
-/** What a handler is given because its route declares it; nothing for a route that does not. */
+/** What a handler gets because its route declares it. */
 type If<Declared, Part> = Declared extends undefined ? unknown : Part;
 
 interface ReadInput<Path extends string, Query extends TObject> {
   readonly db: Reader;
-  /** Opens what the database holds encrypted. */
+  /** Opens what is sealed in the database. */
   readonly vault: Vault;
-  /** For answers of more than one statement: all see the same moment. */
+  /** For responses of more than one statement: all see the same snapshot. */
   readonly snapshot: Database['snapshot'];
   readonly account: AccountId;
   readonly principal: Principal;
@@ -269,7 +278,7 @@ interface WriteCommon<
 > extends Common<Path, Query, Answers, Listing> {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly body?: Body;
-  /** A field that is passed on as it came: its numbers are the receiver's to judge. */
+  /** A field that is passed on unchanged: its numbers are not checked. */
   readonly passesOn?: string;
   /** The body may be left out; it is then `{}`. */
   readonly bodyOptional?: true;
@@ -281,7 +290,7 @@ interface WriteCommon<
   readonly unaudited?: true;
   /** Viewers may use it too: it changes nothing. */
   readonly harmless?: true;
-  /** Field of the answer that is a secret: the stored idempotent answer shows null there. */
+  /** A field of the response that is a secret: the stored response of an Idempotency-Key has null instead. */
   readonly secretField?: string;
   readonly ifMatch?: true;
 }
@@ -307,11 +316,15 @@ interface BatchSpec<Path extends string, Body extends TSchema, Answers extends R
   extends WriteCommon<Path, TObject, Body, Answers, undefined, undefined> {
   readonly unaudited: true;
   readonly batch: {
-    /** A body of more bytes goes alone. */
+    /** A larger body is answered by itself. */
     readonly aloneAbove: number;
-    /** A name within the account that requests wait for each other about: no two of a batch may have it in common. */
+    /**
+     * A name within the account that requests wait for each other about: no two requests of a batch may share it.
+     */
     locks(body: Static<Body>): string | null;
-    /** Answers or refuses each request, in their order. What it throws fails each request that fails by itself too. */
+    /**
+     * Answers or refuses each request, in order. Whatever it throws must also fail that request when it is alone.
+     */
     handle(tx: Tx, inputs: readonly BatchInput<Body>[]): Promise<(ReplyOf<Answers> | Failure)[]>;
   };
 }
@@ -349,7 +362,7 @@ export function writeRoute<
   return { kind: 'write', ...(spec as unknown as SingleRoute) };
 }
 
-/** A write that shares its transaction with the requests that came in meanwhile. */
+/** A write that shares its transaction with requests that arrive meanwhile. */
 export function batchRoute<const Path extends string, Body extends TSchema, Answers extends Returns>(
   spec: BatchSpec<Path, Body, Answers>,
 ): Route {

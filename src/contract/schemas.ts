@@ -2,8 +2,8 @@ import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe
 import { MAX_AMOUNT } from '../kernel/money.ts';
 
 /**
- * An object that refuses keys it does not name: requests and answers alike. A `title` makes it a component of the
- * description under that name.
+ * An object that refuses unknown keys, in requests and responses. A `title` makes it a component of the description
+ * under that name.
  */
 export function strict<Properties extends TProperties>(
   properties: Properties,
@@ -55,7 +55,7 @@ export const amounts = (description: string) =>
   Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: MAX_AMOUNT }), { description });
 export const minimums = amounts('minor units per currency code, for example {"usd": 5000}');
 
-/** A merchant's own keys and texts. Given in a change, it takes the place of what was there. */
+/** A merchant's own keys and texts. A change replaces all of them. */
 export const metadata = Type.Record(Type.String(), Type.String({ maxLength: 500 }), {
   maxProperties: 50,
   propertyNames: { maxLength: 40 },

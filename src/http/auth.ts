@@ -24,9 +24,9 @@ interface Request {
 }
 
 /**
- * What tells who makes a request, from its Authorization header (RFC 6750 section 2.1), which carries a key or a token, or else
- * from the session of our own pages. Each is looked up in each request, so that a revoked one stops at once on every
- * server. Throws `missing_credentials`, `invalid_credentials` or `cross_site_request`.
+ * Finds who makes a request, from its Authorization header (RFC 6750 section 2.1) with a key or a token, or else
+ * from the session cookie of our own pages. Each is looked up on every request, so that revoking one takes effect
+ * at once on every server. Throws `missing_credentials`, `invalid_credentials` or `cross_site_request`.
  */
 export function authenticator(
   db: Database,
@@ -89,7 +89,7 @@ async function byKey(
 async function bySession(db: Database, { method, headers }: Request, cookie: string): Promise<Principal> {
   const found = isSecret('phi_', cookie) ? await findSession(db, hashSecret(cookie)) : null;
   if (found === null) throw fail('invalid_credentials', 'the session has ended: sign in again', CHALLENGE);
-  // A cookie is sent along by other sites too; this header is not, and they cannot read the token.
+  // Other sites can make a browser send the cookie, but not this header, and they cannot read the token.
   const token = headers['payhook-csrf'];
   if (
     method !== 'GET' &&

@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import type { Config } from '../kernel/config.ts';
 
 const MOST_CONNECTIONS = 10_000;
-// The log, sockets that listen, what libraries open for a moment.
+// Files for the log, listening sockets, and what libraries open for a moment.
 const OTHER_FILES = 64;
 
-/** What a server is for, and who is told when it has too little room. */
+/** What a server is for, and where to warn when there is too little room. */
 export interface Purpose {
   /** Whether it listens on a port; a socket of our own command line needs no limit. */
   readonly isPublic: boolean;
@@ -15,8 +15,9 @@ export interface Purpose {
 }
 
 /**
- * How many connections may be open at once: as configured, or what the limit of open files leaves beside the database's
- * connections, uploads and deliveries of this process, and at least a quarter of it. Warns when that is all too little.
+ * How many connections may be open at once: as configured, or what the limit of open files leaves besides the
+ * database connections, uploads and deliveries of this process, and at least a quarter of it. Warns when that is
+ * too little.
  */
 export function connectionsFor(
   { http, databasePoolSize, delivery }: Config,
@@ -24,7 +25,7 @@ export function connectionsFor(
 ): number {
   if (http.connections !== null || !isPublic) return http.connections ?? Number.POSITIVE_INFINITY;
   const files = openFileLimit();
-  // a receiver's connection is kept for the next attempt while another one is dialled
+  // a connection to a receiver is kept for the next attempt while another one is opened
   const deliveries = delivers ? 2 * delivery.concurrency : 0;
   const left = files - (3 * databasePoolSize + deliveries + http.uploads + OTHER_FILES);
   const least = Math.floor(files / 4);
@@ -41,7 +42,7 @@ interface Report {
 
 /** How many files this process may have open (`ulimit -n`); Infinity where the system does not say. */
 function openFileLimit(): number {
-  // Node tells the limits of the process nowhere else; the rest of the report would ask the network for names
+  // Node shows the limits of the process nowhere else; the rest of the report would ask the network for names
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as unknown as Report;
   const limit = userLimits?.open_files?.soft;

@@ -20,7 +20,7 @@ interface SchemaError {
 
 const compiled = new WeakMap<TSchema, Validator>();
 
-/** Compiles a schema at its first use: starting the server does not pay for what nobody asks. */
+/** Compiles a schema at its first use, so that the server starts faster. */
 async function validatorOf(schema: TSchema): Promise<Validator> {
   let validator = compiled.get(schema);
   if (!validator) {
@@ -34,8 +34,9 @@ async function validatorOf(schema: TSchema): Promise<Validator> {
 }
 
 /**
- * Checks a JSON body against its schema without changing it; numbers as they were written, but for those in the field
- * `passedOn`. Throws `unknown_field` or `invalid_body` with a message that names the field and its rule.
+ * Checks a JSON body against its schema without changing it. Numbers are judged as they were written, except those
+ * in the field `passedOn`. Throws `unknown_field` or `invalid_body` with a message that names the field and its
+ * rule.
  */
 export async function checkBody(
   schema: TSchema,
@@ -134,8 +135,8 @@ export function readQuery(search: string): Map<string, string> {
 }
 
 /**
- * Checks the query of an operation that is no list. Parameters come as text: booleans and integers are read from
- * it, nothing else is coerced. Throws `unknown_query_parameter` or `invalid_query`.
+ * Checks the query of an operation that is not a list. Parameters come as text: booleans and integers are parsed,
+ * nothing else is coerced. Throws `unknown_query_parameter` or `invalid_query`.
  */
 export async function checkQuery(
   schema: TSchema | undefined,

@@ -3,18 +3,18 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fail } from '../kernel/errors.ts';
 
-/** How long others may take, and how many of them there may be at once. */
+/** How long clients may take, and how many there may be at once. */
 export interface ConnectionLimits {
-  /** Milliseconds for the head of a request; bodies and answers are judged after each such span. */
+  /** Milliseconds for the head of a request. Bodies and responses are checked after each such span. */
   readonly requestTimeoutMs: number;
-  /** The slowest body or answer that is waited for. */
+  /** The slowest body or response that is accepted. */
   readonly bytesPerSecond: number;
-  /** More connections than these are closed as they come. */
+  /** Connections beyond these are closed as they come. */
   readonly connections: number;
 }
 
 const MOST_TICK_MS = 1000;
-// What was turned away unread is read on for so long, so that who sends it hears the answer instead of a reset.
+// A body that is refused unread is read on for this long, so that its sender gets the response instead of a reset.
 const LINGER_TICKS = 5;
 const LINGER_BYTES = 1 << 18;
 
@@ -33,7 +33,7 @@ interface Exchange {
   /** How its body ends when it comes too slowly; undefined while nobody reads it. */
   refuse: ((error: Error) => void) | undefined;
   isAnswered: boolean;
-  /** Ticks in which the other side was waited for, and the bytes there were when they began. */
+  /** Ticks spent waiting for the client, and the bytes moved when they began. */
   ticks: number;
   bytes: number;
 }
@@ -45,10 +45,10 @@ declare module 'fastify' {
 }
 
 /**
- * Keeps slow and idle connections from taking the place of others. A body or an answer that moves less than
- * `bytesPerSecond` during `requestTimeoutMs` is cut off: a body with `request_timeout` where an answer can still be
- * given. Time in which we are the slow ones is not counted, and the clock is one of ticks: a process that stood still
- * holds nobody else to account.
+ * Keeps slow and idle connections from taking the place of others. A body or response that moves less than
+ * `bytesPerSecond` during `requestTimeoutMs` is cut off; a body gets `request_timeout` if a response can still be
+ * sent. Time in which the server is slow is not counted: the clock is one of ticks, so a process that stood still
+ * blames nobody.
  */
 export function limitConnections(app: FastifyInstance, limits: ConnectionLimits): void {
   const tickMs = tickOf(limits.requestTimeoutMs);
@@ -57,7 +57,7 @@ export function limitConnections(app: FastifyInstance, limits: ConnectionLimits)
   const exchanges = new Set<Exchange>();
 
   app.server.maxConnections = limits.connections;
-  // kept alive for a next request is worth less than a request that comes
+  // an idle kept-alive connection gives way to a new request
   app.server.on('drop', () => app.server.closeIdleConnections());
   app.addHook('onRequest', async (request, reply) => {
     const { socket } = request.raw;
@@ -77,10 +77,11 @@ export function limitConnections(app: FastifyInstance, limits: ConnectionLimits)
     if (raw.complete) return;
     drain(raw);
     if (Number(raw.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= LINGER_BYTES) {
-      // all of it is read, and a next request can follow; Fastify would close here
+      // all of the body was read and another request can follow; Fastify would close the connection here
       reply.removeHeader('connection');
     } else {
-      // nothing may follow: ended only, since what is still on its way would reset a closed one before the answer is read
+      // no request may follow: the socket is only ended, because bytes still on their way would reset a closed one
+      // before the response is read
       reply.header('connection', 'close');
       raw.socket.destroySoon = () => raw.socket.end();
     }
@@ -121,7 +122,7 @@ function restart(exchange: Exchange): void {
   exchange.bytes = bytesOf(exchange);
 }
 
-/** Whether the other side is the one that must do something: send more of its body, or take more of the answer. */
+/** Whether the server is waiting for the client, to send more of its body or to take more of the response. */
 function isWaitedFor({ request: { raw }, refuse, socket }: Exchange): boolean {
   const sends = refuse !== undefined && !raw.complete && raw.readableLength < raw.readableHighWaterMark;
   return sends || socket.writableLength > 0;
@@ -142,7 +143,7 @@ function breakBody({ raw }: FastifyRequest, error: Error): void {
   else raw.socket.destroy();
 }
 
-/** Reads a little of a body that nobody wants. Node would read for as long as it comes, if nobody else did. */
+/** Reads a little of an unwanted body. Otherwise Node would read it for as long as it comes. */
 function drain(raw: IncomingMessage): void {
   let bytes = 0;
   raw.on('error', () => undefined);

@@ -26,7 +26,7 @@ export function allowPublicApplications(app: FastifyInstance, db: Reader): void 
     if (readers === null || origin === undefined) return undefined;
     reply.header('vary', 'Origin');
     const isAsking = isPreflight(request);
-    // without a token there is nothing of an application's in the answer; a preflight never shows its own
+    // without a token the response holds nothing of an application's; a preflight never shows its token
     if (readers === 'tokens' && !isAsking && !hasAccessToken(request)) return undefined;
     if (readers !== 'anybody' && !(await isPublicOrigin(db, origin))) return undefined;
     reply
@@ -41,7 +41,7 @@ export function allowPublicApplications(app: FastifyInstance, db: Reader): void 
       .send();
   });
   app.addHook('onSend', async ({ principal, headers: { origin } }, reply) => {
-    // a refused token has no principal: the page that holds it must be able to read that it has ended
+    // a refused token has no principal: the page that holds it must be able to read that it has expired
     if (principal === undefined || origin === undefined) return;
     if (principal.redirectUris?.some((uri) => isPageOf(uri, origin))) return;
     reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');

@@ -18,7 +18,7 @@ export function descriptionOf({ baseUrl, authorizeUrl }: Addresses): Readonly<Re
   return describe(ROUTES, { baseUrl: baseUrl(), authorizeUrl: authorizeUrl() });
 }
 
-/** Serves the description: made when it is first asked for, then the same bytes, or 304 for who has them. */
+/** Serves the description. It is made at the first request; after that the same bytes are sent, or 304. */
 export function addDescription(app: FastifyInstance, addresses: Addresses): void {
   let printed: { readonly bytes: Buffer; readonly etag: string } | undefined;
   app.route({

@@ -20,7 +20,7 @@ import { pathOf, READING } from './methods.ts';
 import { toFailure } from './respond.ts';
 import type { ServerOptions } from './server.ts';
 
-// A consent form carries what its request asked for; the OAuth endpoints for programs take a few short values.
+// A consent form carries the parameters of its request; the OAuth endpoints for programs take a few short values.
 const FORM_LIMIT = 1 << 16;
 const OAUTH_FORM_LIMIT = 1 << 14;
 const MOST_PARAMETERS = 100;
@@ -39,7 +39,7 @@ export function addPages(app: FastifyInstance, options: ServerOptions): void {
 
 const ROUTES: readonly PageRoute[] = [...OAUTH_ROUTES, ...PAGE_ROUTES];
 
-/** How a method that a page does not have is refused: in the words of the others there. null where there is no page. */
+/** How a page refuses a method it does not have, in its own format; null where there is no page. */
 export function refusePage(path: string, message: string): ((reply: FastifyReply) => FastifyReply) | null {
   const plain = path.replace(/\/$/, '') || '/';
   const isHere = (at: string) => at === plain || (at.endsWith('*') && path.startsWith(at.slice(0, -1)));
@@ -53,8 +53,8 @@ export function refusePage(path: string, message: string): ((reply: FastifyReply
 }
 
 /**
- * What a browser is shown where no route is: the dashboard at `/`, elsewhere that nothing is there. null for programs,
- * which ask for no HTML, and in the API, whose errors are JSON for everybody.
+ * What a browser gets where there is no route: the dashboard at `/`, elsewhere a page that says so. null for
+ * programs, which do not ask for HTML, and in the API, whose errors are always JSON.
  */
 export function missingPage(
   request: FastifyRequest,
@@ -133,7 +133,7 @@ async function signedInOf(
   return cookie !== undefined && isSecret('phi_', cookie) ? findSession(db, hashSecret(cookie)) : null;
 }
 
-/** What nobody foresaw is told without saying what it was; what the framework refuses is the caller's mistake. */
+/** An unexpected error is reported without details; what the framework refuses is the caller's mistake. */
 function unforeseen(route: PageRoute, error: Error, request: FastifyRequest): PageReply {
   const failure = toFailure(error, request);
   if (route.errors === 'page') return failurePage(failure);
@@ -145,7 +145,7 @@ function unforeseen(route: PageRoute, error: Error, request: FastifyRequest): Pa
   });
 }
 
-/** A failure of ours says by itself whether to try again; a request that nobody could read is begun anew. */
+/** A failure of ours says whether to try again; a request that could not be read has to be started anew. */
 function failurePage({ status, message }: Failure): PageReply {
   return errorPage(status, status < 500 ? `${message}. Open the page again from the start page` : message);
 }

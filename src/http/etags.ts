@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
-/** The cache of who asked may keep it, and asks each time whether it still holds. */
+/** The caller may cache it, and must ask each time whether it is still current. */
 export const OWN_CACHE = 'private, no-cache';
 
 const digestOf = (bytes: string | Buffer) =>
   createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
 
 /**
- * The ETag (RFC 9110 section 8.8.3) of an answer: of its bytes, so that it is another one whenever anything in it is.
- * A record with a revision has that in front: `"7-x8f…"`, which If-Match takes as it takes `"7"`.
+ * The ETag (RFC 9110 section 8.8.3) of a response: a digest of its bytes, so any change in it changes the ETag. A
+ * record with a revision has that in front: `"7-x8f…"`, which If-Match accepts as it accepts `"7"`.
  */
 export function etagOf(bytes: string | Buffer, revision?: string): string {
   const number = /^"(\d+)"$/.exec(revision ?? '')?.[1];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { HEADER_COMPONENTS } from '../contract/headers.ts';
 
-/** A request that a test made of an operation, and what came back: what the reference shows. */
+/** A request that a test made, and its response: what the reference shows. */
 export interface Example {
   readonly request: {
     /** Values of parameters by their names. */
@@ -12,7 +12,7 @@ export interface Example {
     readonly body?: unknown;
   };
   readonly response: ExampleAnswer;
-  /** What other requests of the operation were refused with. */
+  /** Why other requests of the operation were refused. */
   readonly refusals?: readonly ExampleAnswer[];
 }
 
@@ -39,7 +39,7 @@ function storedExamples(): Readonly<Record<string, Example>> {
         readFileSync(new URL('../../docs/examples.json', import.meta.url), 'utf8'),
       ) as Record<string, Example>;
     } catch {
-      stored = {}; // they explain the server, they do not run it
+      stored = {}; // examples explain the server; it runs without them
     }
   }
   return stored;

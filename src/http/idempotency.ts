@@ -30,9 +30,10 @@ export function requestDigest(method: string, url: string, body: string | Buffer
 }
 
 /**
- * Answers requests inside their transaction: those whose key was used before as they were answered then, or with
- * `idempotency_key_reused`; the others by `work`, whose answers are stored beside their effects. What `work` refuses
- * leaves its key free. A twin under way is waited for; no two of the requests may have the same key.
+ * Answers requests inside their transaction. Those whose key was used before get the stored response, or
+ * `idempotency_key_reused`; the others are answered by `work`, and their responses are stored with their effects.
+ * When `work` refuses, the key stays free. A request with the same key that is in progress is waited for; no two of
+ * the requests may have the same key.
  */
 export async function answerOnce<Request extends { readonly idempotent: IdempotentRequest | undefined }>(
   tx: Tx,
@@ -51,9 +52,9 @@ export async function answerOnce<Request extends { readonly idempotent: Idempote
 
 type Answers = ReadonlyMap<IdempotentRequest | undefined, Reply | Failure>;
 
-/** Claims the keys that are free, and tells the answers under the others. */
+/** Claims the free keys, and returns the responses stored under the others. */
 async function claimKeys(tx: Tx, requests: readonly IdempotentRequest[]): Promise<Answers> {
-  // in the order of the keys, so that two who claim several do not wait for each other in a circle
+  // in the order of the keys, so that two requests that claim several cannot deadlock
   const claimed = await rows<{ place: bigint }>(
     tx,
     sql`with asked as materialized (select * from ${asked(requests)}),
@@ -106,7 +107,7 @@ function answerOf({ is_same, status, headers: stored, body }: StoredAnswer): Rep
   return { kind: 'json', status, json: body, headers };
 }
 
-/** Stores the answers under the keys that were claimed for them, `secretField` as null; a refusal gives its key back. */
+/** Stores responses under the claimed keys, with `secretField` as null; a refusal releases its key. */
 async function storeAnswers(
   tx: Tx,
   answers: ReadonlyMap<{ readonly idempotent: IdempotentRequest | undefined }, Reply | Failure>,
@@ -118,7 +119,7 @@ async function storeAnswers(
   if (keyed.length === 0) return;
   const each = <Value>(of: (answer: Reply) => Value) =>
     keyed.map(({ answer }) => (answer instanceof Failure ? null : of(answer)));
-  // planned anew each time, as all that looks keys up: a plan from when there were few would walk them
+  // planned anew each time, like every lookup of keys: a plan from when there were few would scan them all
   await rows(
     tx,
     sql`with answer as materialized (
@@ -146,21 +147,21 @@ function blank(json: string, secretField: string | undefined): string {
   return JSON.stringify({ ...(JSON.parse(json) as Record<string, unknown>), [secretField]: null });
 }
 
-/** Forgets answers that are older than 24 hours at `at`, a slice of them; returns how many. */
+/** Deletes responses that are older than 24 hours at `at`, a slice of them; returns how many. */
 export async function forgetOldReplies(tx: Tx, at: string): Promise<number> {
   const old = sql`created_at < ${at}::timestamptz - interval '24 hours'`;
   const gone = await rows(
     tx,
     sql`delete from idempotency_keys where ctid = any(array(
           select ctid from idempotency_keys where ${old} limit ${SLICE_ROWS}::int))
-          -- once more, of the row as it is when whoever is renewing it has ended
+          -- checked again on the current row, after whoever is renewing it has committed
           and ${old}
         returning 1`,
   );
   return gone.length;
 }
 
-/** Dates answers that a clock ahead of its time dated: they would be kept until that time comes. */
+/** Corrects responses dated in the future by a clock that was ahead: they would be kept until then. */
 export async function redateReplies(tx: Tx): Promise<number> {
   const redated = await rows(
     tx,

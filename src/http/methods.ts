@@ -9,7 +9,7 @@ export const READING = ['GET', 'HEAD'] as const;
 interface Methods {
   /** The methods of a path as `Allow` names them (RFC 9110 section 10.2.1); null = there is no such path. */
   at(path: string): string | null;
-  /** Whether a request that came to the route `url` has a path with a route of its own, which lacks the method. */
+  /** Whether a request matched the route `url` although its path has a route of its own, which lacks the method. */
   belongsToAnother(url: string | undefined, path: string): boolean;
 }
 
@@ -21,7 +21,10 @@ interface Template {
   readonly methods: Set<string>;
 }
 
-/** `current` is read at a path of its own, but names a payout: what else it is asked for is told by those operations. */
+/**
+ * `current` has a path of its own for reading, but it names a payout, so other methods go to the payout's
+ * operations.
+ */
 const ALIASES: ReadonlySet<string> = new Set(['/v2/affiliates/payouts/current']);
 
 /** Notes the routes that are added to a server from now on. */
@@ -46,7 +49,7 @@ function methodsOf(app: FastifyInstance): Methods {
       return [...new Set(everywhere.flatMap(({ methods }) => [...methods]).concat('OPTIONS'))].join(', ');
     },
     belongsToAnother(url, path) {
-      // a path without parameters is nobody else's
+      // a path without parameters belongs to one route
       if (url === undefined || !url.includes(':')) return false;
       const found = find(path);
       return found !== undefined && found.url !== plain(url) && !ALIASES.has(found.url);
@@ -76,9 +79,9 @@ export function pathOf({ url }: FastifyRequest): string {
 }
 
 /**
- * Answers before anything is read what has two hosts, no route at all, or no route of this method, and OPTIONS.
- * `refusePage` answers a wrong method at a page for people, `missingPage` a browser where no route is; both are null where
- * the answer is that of the API.
+ * Answers, before anything is read: requests with two hosts, without a route, or with a method the route lacks, and
+ * OPTIONS. `refusePage` answers a wrong method at a page for people, `missingPage` a browser where there is no
+ * route; both return null where the API's answer applies.
  */
 export function refuseUnrouted(
   app: FastifyInstance,
@@ -103,7 +106,7 @@ export function refuseUnrouted(
   });
 }
 
-/** RFC 9112 section 3.2: of two nobody knows which is meant. Node would take the first. */
+/** RFC 9112 section 3.2: with two of them it is not known which is meant. Node would take the first. */
 function hosts(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -29,8 +29,8 @@ const ERROR_SCHEMA = {
 };
 
 /**
- * The OpenAPI 3.1 description of the routes, from the same schemas that validate. Addresses are without a slash at the
- * end; without them the description speaks of wherever it was read.
+ * The OpenAPI 3.1 description of the routes, made from the schemas that validate requests. Addresses have no slash
+ * at the end; without them the description refers to wherever it was read.
  */
 export function describe(
   routes: readonly Route[],
@@ -139,7 +139,7 @@ function operationOf(route: Route): Json {
   };
 }
 
-/** Who may use an operation: each of these is enough. */
+/** Who may use an operation: any one of these is enough. */
 function securityOf(route: Route): Json[] {
   const { access } = route;
   if (access === 'key') return [{ apiKey: [] }];

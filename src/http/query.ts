@@ -16,7 +16,7 @@ export async function queryOf(
 ): Promise<{ query: Record<string, unknown>; list: ListQuery | undefined }> {
   const given = readQuery(searchOf(request));
   if (!route.list) return { query: await checkQuery(route.query, given), list: undefined };
-  // only what a day means is for the account to say
+  // only the account can say what a day means
   const namesDay = [...given.values()].some((value) => parseDay(value) !== null);
   const zone = namesDay ? await zoneOf(db, account) : UTC;
   return { query: {}, list: parseList(route.list, given, { account, zone, operation: route.operation }) };

@@ -11,7 +11,9 @@ import { pathOf } from './methods.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Notes that a file is about to be sent. Throws when it cannot be noted, or broke meanwhile: then it is not sent. */
+/**
+ * Notes that a file is about to be sent. Throws when that fails, or the file broke meanwhile; then it is not sent.
+ */
 export async function noteFile(db: Database, { method }: FastifyRequest, result: Reply): Promise<void> {
   if (result.kind !== 'file' || !result.note || method === 'HEAD') return;
   const { stream } = result;
@@ -29,11 +31,11 @@ interface Sent {
   /** Our public address, which a list makes its Link header of. */
   readonly base: string;
   readonly list: ListQuery | undefined;
-  /** It was read, and its caller may keep it. */
+  /** It was a read, and the caller may cache it. */
   readonly isKept?: boolean;
 }
 
-/** Sends what a handler returned: a record or a list that is read as 304 to whoever has it already. */
+/** Sends what a handler returned. A record or list is answered with 304 to a caller that has it already. */
 export function sendReply(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -44,11 +46,11 @@ export function sendReply(
   if (result.kind === 'empty') return reply.send();
   if (result.kind === 'file') {
     if (request.method === 'HEAD') {
-      // as far as the first row: nobody waits for the rest
+      // up to the first row: the rest is not waited for
       result.stream.once('error', () => undefined).destroy();
       return reply.send();
     }
-    // A failure midway cuts the connection: a file that ends short must never look whole.
+    // If it fails midway the connection is cut, so that a file that ends short never looks complete.
     result.stream.once('error', (error) => {
       request.log.error({ err: error }, 'a download was cut off');
       reply.raw.destroy();
@@ -66,7 +68,7 @@ export function sendReply(
   return reply.type(JSON_TYPE).send(result.json);
 }
 
-/** What was asked for at our public address, whichever host the request names. */
+/** What was requested at our public address, whichever host the request names. */
 function addressOf(request: FastifyRequest, base: string): URL {
   const [, query = ''] = request.url.split(/\?(.*)/s);
   return new URL(`${base}${pathOf(request)}${query === '' ? '' : `?${query}`}`);
@@ -91,7 +93,7 @@ interface FrameworkError extends Error {
   statusCode?: number;
 }
 
-/** Makes a Failure of whatever was thrown; what nobody foresaw is logged and told as `internal_error`. */
+/** Makes a Failure of anything thrown. An unexpected error is logged and reported as `internal_error`. */
 export function toFailure(error: FrameworkError, request: Pick<FastifyRequest, 'log' | 'id'>): Failure {
   if (error instanceof FailureClass) return error;
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return fail('body_too_large', 'the body is too large');
@@ -101,7 +103,7 @@ export function toFailure(error: FrameworkError, request: Pick<FastifyRequest, '
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
     return fail('malformed_request', error.message);
   }
-  // Node's word for a caller who left before the body was complete: nobody hears the answer
+  // Node's code for a caller that left before the body was complete: nobody gets the response
   if (error.code === 'ECONNRESET' && error.message === 'aborted') {
     return fail('malformed_request', 'the connection was closed before the body was complete');
   }

@@ -39,17 +39,17 @@ export interface ServerOptions {
   readonly baseUrl: () => string;
   /** The public address of the pages people see. */
   readonly authorizeUrl: () => string;
-  /** Proxies whose word on where a request came from is believed. */
+  /** Proxies whose statement of where a request came from is trusted. */
   readonly trustedProxies: readonly string[];
   readonly disk: () => Promise<{ readonly free_bytes: number; readonly total_bytes: number } | null>;
   readonly operator?: OperatorCredential;
   readonly vault: Vault;
   readonly addresses: AddressRules;
   readonly limits: ConnectionLimits & {
-    /** Files that may come in at once. */
+    /** How many files may be uploaded at once. */
     readonly uploads: number;
   };
-  /** Why no requests should be sent here; null = they may be. */
+  /** Why no requests should be sent here; null = ready. */
   readonly readiness: () => Promise<{ readonly reason: string; readonly message: string } | null>;
 }
 
@@ -77,12 +77,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1 << 16 },
     rewriteUrl: (request) => decodable(request.url ?? '/'),
     clientErrorHandler,
-    // Node would refuse a request without Host by itself, and not in the envelope
+    // Node would refuse a request without Host itself, without our error body
     http: { requireHostHeader: false, ...connectionOptions(options.limits) },
     forceCloseConnections: 'idle',
   }) as unknown as FastifyInstance;
 
-  // the same: an expectation nobody knows is ignored (RFC 9110 section 10.1.1 allows it) instead of a bare 417
+  // the same: an unknown expectation is ignored, as RFC 9110 section 10.1.1 allows, instead of a bare 417
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readBodies(app);
   logRequests(app);
@@ -106,7 +106,7 @@ function newRequestId(): string {
   return `req_${randomUUID().replaceAll('-', '').slice(8)}`;
 }
 
-/** A path whose percent escapes are no UTF-8 is still a path: its id is one nobody has, not a malformed request. */
+/** A path whose percent escapes are not UTF-8 is still a path: its id is unknown, not a malformed request. */
 function decodable(url: string): string {
   const end = url.indexOf('?');
   const path = end === -1 ? url : url.slice(0, end);
@@ -128,7 +128,7 @@ function readBodies(app: FastifyInstance): void {
     done(null, body),
   );
   app.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
-  // whatever type it says it has, no bytes are no body
+  // zero bytes are no body, whatever the type says
   app.addContentTypeParser('*', (request, _payload, done) =>
     done(null, request.headers['content-length'] === '0' ? undefined : UNREAD),
   );
@@ -136,7 +136,7 @@ function readBodies(app: FastifyInstance): void {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The JSON of a body in UTF-8; a byte order mark in front is none of it. Throws as `readStrictJson`. */
+/** The JSON of a body in UTF-8, without a byte order mark. Throws as `readStrictJson`. */
 function parseJson(bytes: Buffer): StrictJson {
   let text: string;
   try {
@@ -171,7 +171,10 @@ function logRequests(app: FastifyInstance): void {
   });
 }
 
-/** A connection that was busy when the server began to stop ends with its answer instead of being kept alive. */
+/**
+ * A connection that is busy when the server begins to stop is closed after its response instead of being kept
+ * alive.
+ */
 function closeWhenStopping(app: FastifyInstance): void {
   let stopping = false;
   app.addHook('preClose', async () => {
@@ -260,7 +263,7 @@ function writing(
   { db, vault, addresses, baseUrl, authorizeUrl, gate }: RouteOptions,
 ): Handler {
   const answer = transactions(db, route);
-  // looking at a file changes nothing: of the answer nothing is kept under a key
+  // a preview of a file changes nothing, so its response is not stored under a key
   const isLook = route.upload !== undefined && route.harmless === true;
   return async (request, reply) => {
     const principal = principalOf(request);
@@ -320,7 +323,7 @@ function wrongType({ headers }: FastifyRequest, wanted: string) {
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
 
-/** Throws `unsupported_media_type` for bodies that say they are compressed, or are not in UTF-8. */
+/** Throws `unsupported_media_type` for bodies that are declared as compressed or not UTF-8. */
 function refuseEncoded({ headers }: FastifyRequest): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
@@ -337,7 +340,7 @@ function refuseEncoded({ headers }: FastifyRequest): void {
 
 const NO_BODY = readStrictJson('{}');
 
-/** The checked JSON body; zero bytes are no body, which an operation without one takes and so does `{}`. */
+/** The checked JSON body. Zero bytes are no body, for operations without one, or `{}` where that is allowed. */
 async function readJson(route: Route & { kind: 'write' }, bytes: Buffer): Promise<StrictJson> {
   if (bytes.length === 0 && route.body && !route.bodyOptional) {
     throw fail('invalid_body', 'the body is missing: send a JSON object');
@@ -375,7 +378,7 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'the headers are larger than 16 KiB',
 };
 
-/** What the HTTP parser itself refuses, in the envelope too. */
+/** Errors of the HTTP parser get the error body too. */
 function clientErrorHandler(this: unknown, error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const failure =

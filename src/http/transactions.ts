@@ -6,7 +6,7 @@ import { Failure } from '../kernel/errors.ts';
 import { note } from '../people/audit/service.ts';
 import { answerOnce, type IdempotentRequest } from './idempotency.ts';
 
-/** A request that was checked: all it still needs is a transaction. */
+/** A checked request, ready for its transaction. */
 export interface WriteRequest {
   readonly id: string;
   readonly idempotent: IdempotentRequest | undefined;
@@ -14,8 +14,8 @@ export interface WriteRequest {
 }
 
 /**
- * What answers the requests of a route that writes: the only place that opens a transaction for a request. Idempotency
- * record, effect, events and audit entry are one.
+ * Answers the requests of a route that writes: the only place that opens a transaction for a request. Idempotency
+ * record, effect, events and audit entry are all in it.
  */
 export function transactions(
   db: Database,
@@ -50,21 +50,21 @@ function alone(db: Database, route: SingleRoute): Ask {
   };
 }
 
-/** What a request was about: the ids in its path, else the id of the record it made. */
+/** What a request was about: the ids in its path, or the id of the record it created. */
 function targetOf(params: Readonly<Record<string, string>>, reply: Reply): string | null {
   const ids = Object.values(params);
   if (ids.length > 0) return ids.join('/').slice(0, 200);
   return (reply.kind === 'json' && /^\{"id":"?([\w-]+)/.exec(reply.json)?.[1]) || null;
 }
 
-/** A batch waits so long for what others hold; then each of its requests waits for itself, beside the batches. */
+/** A batch waits this long for locks. After that each of its requests waits by itself, beside the batches. */
 const LOCK_WAIT_MS = 100;
 /** Of all bodies of a batch. */
 const BATCH_BYTES = 1 << 21;
 
 /**
- * Requests that come in while transactions are under way share the next one. Nobody is refused for a neighbour: a batch
- * that one of its requests may have failed is undone, and each is answered in a transaction of its own.
+ * Requests that arrive while transactions are in progress share the next one. None is refused because of another:
+ * if a batch fails, it is rolled back and each request is answered in a transaction of its own.
  */
 function together(db: Database, { batch, secretField }: BatchRoute): Ask {
   /** What a request makes others wait for until its transaction ends. */
@@ -106,8 +106,10 @@ function together(db: Database, { batch, secretField }: BatchRoute): Ask {
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '');
 
-/** The transaction is undone for certain: it waited too long for a lock, or in a circle with others. */
+/** The transaction was certainly rolled back: it waited too long for a lock, or was in a deadlock. */
 const isLockWait = (error: unknown) => ['55P03', '40P01'].includes(codeOf(error));
 
-/** The same: a request was refused by throwing, or a statement for a value in it (class 22) or for its size (54). */
+/**
+ * The same: a request was refused by throwing, or a statement failed for a value in it (class 22) or its size (54).
+ */
 const isOfOneRequest = (error: unknown) => error instanceof Failure || /^(22|54)/.test(codeOf(error));

@@ -7,19 +7,19 @@ import type { Upload } from '../contract/route.ts';
 import { fail } from '../kernel/errors.ts';
 import type { AccountId } from '../kernel/ids.ts';
 
-// Small enough that what a reader makes of a piece dies young: larger strings wait for a full collection.
+// Small enough that what a reader makes of a piece is collected early: larger strings wait for a full collection.
 const READ_BYTES = 1 << 16;
 
 export interface SpooledUpload extends Upload {
   close(): Promise<void>;
 }
 
-/** Lets a file of an account (UUID) in; the function it returns is called when the file is gone. */
+/** Admits a file of an account (UUID); returns a function to call when the file is gone. */
 export type UploadGate = (account: AccountId) => () => void;
 
 /**
- * Lets so many files in at once, and no more than half of them for one account: each may fill the disk. Entering throws
- * `too_many_uploads`.
+ * Admits a limited number of files at once, and at most half of them for one account, because each may fill the
+ * disk. Throws `too_many_uploads`.
  */
 export function uploadGate(most: number): UploadGate {
   const open = new Map<string, number>();
@@ -51,14 +51,14 @@ interface Spooling {
   readonly limit: number;
   /** Of the file, while it has one. */
   readonly name: string;
-  /** Is told how to give up because the body comes too slowly. */
+  /** Is told how to abort when the body comes too slowly. */
   onSlow(refuse: (error: Error) => void): void;
 }
 
 /**
- * Writes a request body to a file that has no name any more, so that nothing is left after a crash, and hashes it
- * on the way. Throws `body_too_large` above `limit` bytes, and what `onSlow` was given. A body that is refused is left
- * open, so that its connection can still carry the answer.
+ * Writes a request body to an unlinked file, so that nothing is left after a crash, and hashes it on the way.
+ * Throws `body_too_large` above `limit` bytes, and what `onSlow` was given. A body that is refused stays open, so
+ * that its connection can still carry the response.
  */
 export async function spool({ body, limit, name, onSlow }: Spooling): Promise<SpooledUpload> {
   const path = join(tmpdir(), `payhook-upload-${name}`);
@@ -93,7 +93,8 @@ export async function spool({ body, limit, name, onSlow }: Spooling): Promise<Sp
   };
 }
 
-// No stream of node:fs: destroyed early, it would close the file's descriptor behind the handle's back.
+// No stream of node:fs: when destroyed early, it would close the file's descriptor although the handle still owns
+// it.
 async function* contents(handle: FileHandle): AsyncGenerator<Buffer> {
   for (let position = 0; ; ) {
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, position);

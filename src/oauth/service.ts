@@ -29,14 +29,14 @@ const CODE_SECONDS = 60;
 const ACCESS_SECONDS = 3600;
 const REFRESH_SECONDS = 90 * 86_400;
 
-/** Who asks at the token endpoint, and the id its log lines have. */
+/** The caller of the token endpoint, and the id in its log lines. */
 export interface Caller {
   readonly db: Database;
   readonly application: Application;
   readonly requestId: string;
 }
 
-/** A successful answer of the token endpoint (RFC 6749 section 5.1). */
+/** A successful response of the token endpoint (RFC 6749 section 5.1). */
 export interface Tokens {
   readonly access_token: string;
   readonly token_type: 'Bearer';
@@ -45,13 +45,13 @@ export interface Tokens {
   readonly scope: string;
 }
 
-// What a transaction came to: a refusal is returned, not thrown, because what it wrote must be committed first.
+// The result of a transaction. A refusal is returned, not thrown, because what it wrote must be committed first.
 type Outcome = { readonly tokens: Tokens } | { readonly refused: ReturnType<typeof refuse> };
 
 /**
- * Notes what a user granted an application; returns the authorization code (RFC 6749 section 4.1.2). Nothing can be
- * done with the grant until its code is exchanged. Throws `access_denied` when the application was deleted meanwhile,
- * or the user is no owner any more.
+ * Stores what a user granted to an application; returns the authorization code (RFC 6749 section 4.1.2). The grant
+ * is useless until its code is exchanged. Throws `access_denied` when the application was deleted meanwhile, or the
+ * user is no longer an owner.
  */
 export function grantCode(
   { db, application, requestId }: Caller,
@@ -73,8 +73,8 @@ export function grantCode(
 }
 
 /**
- * Exchanges an authorization code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). Whatever the attempt comes
- * to, the code is used up by it; a second one ends the grant. Throws `invalid_grant`.
+ * Exchanges an authorization code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). Any attempt uses the
+ * code up; a second one ends the grant. Throws `invalid_grant`.
  */
 export async function exchangeCode(
   caller: Caller,
@@ -97,7 +97,7 @@ export async function exchangeCode(
 
 const unknownCode = () => refuse('invalid_grant', 'the code is unknown or expired');
 
-/** Somebody holds a code that was used: what was made from it ends. Another application cannot end what is not its own. */
+/** A code was used twice, so somebody stole it: the grant ends. An application cannot end another one's grant. */
 async function codeAgain(tx: Tx, caller: Caller, row: CodeRow) {
   if (row.application_id === caller.application.id) await endByReuse(tx, caller, row);
   return refuse('invalid_grant', 'the code was already used');
@@ -113,7 +113,7 @@ function problemOfCode(
   if (!row.live) return 'the grant was revoked';
   if (row.redirect_uri !== redirectUri)
     return 'redirect_uri differs from the one in the authorization request';
-  // RFC 9700 section 4.8.2: a verifier nobody asked for means that the challenge was taken away on the way here
+  // RFC 9700 section 4.8.2: a verifier without a challenge means that the challenge was removed on the way here
   if (row.challenge === null)
     return verifier === undefined ? null : 'no code_challenge was sent for this code';
   if (verifier === undefined) return 'code_verifier is missing';
@@ -127,9 +127,9 @@ function challengeOf(verifier: string): string | null {
 }
 
 /**
- * Makes a new access token from a refresh token (RFC 6749 section 6), with all of its scopes or fewer. That of a public
- * application is rotated (RFC 9700 section 4.14.2); a used one that comes again after ten seconds ends the grant.
- * Throws `invalid_grant`; `invalid_scope` without using the token up.
+ * Makes a new access token from a refresh token (RFC 6749 section 6), with all of its scopes or fewer. A public
+ * application's refresh token is rotated (RFC 9700 section 4.14.2); a used one that comes again after ten seconds
+ * ends the grant. Throws `invalid_grant`; `invalid_scope` without using the token up.
  */
 export async function refreshTokens(
   caller: Caller,
@@ -167,7 +167,10 @@ function problemOfToken(row: TokenRow | null, { application }: Caller) {
   return row.expired ? unknownToken() : null;
 }
 
-/** A confidential application keeps its token, which is bound to its secret: a lost answer costs it nothing. */
+/**
+ * A confidential application keeps its refresh token, which is bound to its secret, so a lost response does no
+ * harm.
+ */
 async function nextRefreshToken(
   tx: Tx,
   { application }: Caller,
@@ -200,7 +203,7 @@ export async function revokeToken(caller: Caller, token: string): Promise<void> 
   });
 }
 
-/** Who an access token (SHA-256) stands for, or null. Its grant's last use is noted. */
+/** The principal of an access token (SHA-256), or null. Notes when its grant was last used. */
 export async function findAccess(db: Database, hash: Buffer): Promise<Principal | null> {
   const access = await accessByHash(db.reader, hash);
   if (access === null) return null;
@@ -216,14 +219,14 @@ export async function findAccess(db: Database, hash: Buffer): Promise<Principal 
   };
 }
 
-/** Ends codes and tokens in time that a clock ahead of its time let live too long; returns how many at most. */
+/** Shortens codes and tokens whose end a clock ahead of its time set too late; returns how many at most. */
 export function mendTokens(tx: Tx): Promise<number> {
   return mendLifetimes(tx, { code: CODE_SECONDS, access: ACCESS_SECONDS, refresh: REFRESH_SECONDS });
 }
 
 const touching = new Set<string>();
 
-/** Notes that a grant was used: beside the request, never inside it. */
+/** Notes that a grant was used, after the request and outside its transaction. */
 function touch(db: Database, grant: GrantId): void {
   if (touching.has(grant)) return;
   touching.add(grant);
@@ -232,7 +235,7 @@ function touch(db: Database, grant: GrantId): void {
     .finally(() => touching.delete(grant));
 }
 
-/** Commits what the attempt wrote, then answers or throws: a rollback would take back that a grant was ended. */
+/** Commits what the attempt wrote, then answers or throws: a rollback would undo the end of a grant. */
 async function settle({ db }: Caller, attempt: (tx: Tx) => Promise<Outcome>): Promise<Tokens> {
   const outcome = await db.transaction(attempt);
   if ('refused' in outcome) throw outcome.refused;

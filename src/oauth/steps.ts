@@ -6,10 +6,10 @@ import { type Application, findApplication, mayRedirectTo } from '../people/appl
 import { errorPage } from '../screens/html/html.ts';
 import { refuse } from './errors.ts';
 
-/** What steps found out, for the steps and the endpoint after them. */
+/** What steps found out, for later steps and the endpoint. */
 interface Facts {
   application: Application;
-  /** One that the application registered: from here on refusals go there. */
+  /** One that the application registered. After it is checked, refusals go there. */
   redirectUri: string;
   signedIn: SignedIn;
   /** RFC 7636, S256; null when a confidential application does without. */
@@ -57,21 +57,21 @@ export function needed(params: URLSearchParams, name: string): string {
 
 const FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 
-/** The parameters stand in a form (RFC 6749 section 3.2 and appendix B), nowhere else. */
+/** Parameters must be in a form (RFC 6749 section 3.2 and appendix B). */
 export const checkFormBody: Step = ({ input }) => {
   if (FORM.test(input.headers['content-type'] ?? '')) return undefined;
   throw refuse('invalid_request', 'send the parameters as application/x-www-form-urlencoded');
 };
 
-/** Parameters that tick boxes of our own page repeat. */
+/** Parameters that our own page repeats, one per ticked box. */
 const BOXES = 'granted';
 
-/** No parameter is given twice (RFC 6749 section 3.1), not even one nobody reads. */
+/** No parameter occurs twice (RFC 6749 section 3.1), not even an unknown one. */
 export const refuseRepeated: Step = ({ params }) => {
   const seen = new Set<string>();
   for (const name of params.keys()) {
     if (seen.has(name) && name !== BOXES) {
-      // the description repeats no text that a stranger made up
+      // the description repeats no text of the caller's
       const shown = /^[a-z_]{1,40}$/.test(name) ? name : 'a parameter';
       throw refuse('invalid_request', `${shown} is given twice`);
     }
@@ -105,7 +105,7 @@ export const checkRedirectUri: Step = (exchange) => {
   return undefined;
 };
 
-/** What an authorization request is made of, and the consent page carries on. */
+/** The parameters of an authorization request, which the consent page carries on. */
 export const AUTHORIZATION_PARAMETERS = [
   'response_type',
   'response_mode',
@@ -117,13 +117,13 @@ export const AUTHORIZATION_PARAMETERS = [
   'code_challenge_method',
 ] as const;
 
-/** Somebody is signed in, which comes before any redirect to the application (RFC 9700 section 4.11.2). */
+/** The user is signed in, which is checked before any redirect to the application (RFC 9700 section 4.11.2). */
 export const requireSignIn: Step = ({ input, params, facts }) => {
   if (input.signedIn !== null) {
     facts.signedIn = input.signedIn;
     return undefined;
   }
-  // a form that is sent after the session ended begins anew, without what was ticked
+  // a form sent after the session ended starts anew, without the ticked boxes
   const carried = [...params].filter(([name]) => input.method === 'GET' || isAuthorizationParameter(name));
   const next = `/oauth/authorize?${new URLSearchParams(carried)}`;
   return redirect(`${input.authorizeUrl}/sign-in?${new URLSearchParams({ next })}`);
@@ -154,7 +154,7 @@ export const requireOwner: Step = (exchange) => {
   );
 };
 
-/** The authorization code is asked for, in the query of the redirect URI: nothing else is to be had. */
+/** The response type is an authorization code in the query of the redirect URI; nothing else is supported. */
 export const checkResponseType: Step = ({ params }) => {
   if (needed(params, 'response_type') !== 'code') {
     throw refuse('unsupported_response_type', 'response_type must be code');
@@ -165,7 +165,7 @@ export const checkResponseType: Step = ({ params }) => {
   return undefined;
 };
 
-/** PKCE (RFC 7636) with S256 only; public applications cannot do without. */
+/** PKCE (RFC 7636) with S256 only; public applications must use it. */
 export const checkPkce: Step = (exchange) => {
   const challenge = one(exchange.params, 'code_challenge');
   const method = one(exchange.params, 'code_challenge_method');
@@ -186,8 +186,8 @@ export const checkPkce: Step = (exchange) => {
 };
 
 /**
- * Scopes that exist; of these the application is offered those that it registered and that open something. It is told
- * of the rest by the scope of its tokens (RFC 6749 section 3.3).
+ * Scopes that exist. The application is offered those it registered that open something; the scope of its tokens
+ * tells it which (RFC 6749 section 3.3).
  */
 export const checkScopes: Step = (exchange) => {
   const asked = scopesOf(one(exchange.params, 'scope'));
@@ -207,14 +207,14 @@ export const checkScopes: Step = (exchange) => {
   return undefined;
 };
 
-/** The words of a `scope` parameter, or null without one. */
+/** The words of a `scope` parameter; null without one. */
 export function scopesOf(scope: string | undefined): readonly string[] | null {
   return scope === undefined ? null : scope.split(' ').filter((word) => word !== '');
 }
 
 /**
- * The application shows that it is the one it says (RFC 6749 sections 2.3 and 3.2.1): by its secret, in the
- * Authorization header or in the form, or by its id alone when it is public and has none.
+ * The application authenticates (RFC 6749 sections 2.3 and 3.2.1): with its secret, in the Authorization header or
+ * in the form, or with its id alone when it is public and has none.
  */
 export const authenticateClient: Step = async (exchange) => {
   const { id, secret } = credentialsOf(exchange);

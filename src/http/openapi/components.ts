@@ -8,9 +8,9 @@ export interface Whole extends Json {
 }
 
 /**
- * Moves every schema with a title to the components, once, and leaves references where it stood. What a schema shows
- * under `x-shown` stands in its place: the server checks such a value in words of its own. Throws when two different
- * schemas have one title.
+ * Moves every schema with a title to the components, once, and leaves references in its place. A schema's `x-shown`
+ * is shown instead of it, where the server checks the value by rules of its own. Throws when two different schemas
+ * have one title.
  */
 export function withComponents(description: Whole): Json {
   const found = new Map<string, unknown>();
@@ -24,7 +24,7 @@ export function withComponents(description: Whole): Json {
       return title === undefined ? walked : { title, ...walked };
     return reference(title, walked);
   };
-  /** An enum says at each place what it means there; an object says it once. */
+  /** An enum is described at each place; an object once. */
   const reference = (title: string, { description: about, ...enumeration }: Json): Json => {
     const schema =
       enumeration.enum === undefined

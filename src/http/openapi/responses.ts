@@ -6,7 +6,7 @@ import { isKeyed } from '../../kernel/keyed-methods.ts';
 
 type Json = Record<string, unknown>;
 
-// What every operation can answer, whoever asks.
+// What every operation may answer.
 const COMMON: readonly ReasonName[] = [
   'missing_credentials',
   'invalid_credentials',
@@ -30,7 +30,7 @@ const COMMON_WRITE: readonly ReasonName[] = [
   'request_timeout',
 ];
 
-/** What a refusal tells in a header, beside the reason. */
+/** Headers that a refusal has besides the reason. */
 const TOLD: { readonly [Reason in ReasonName]?: readonly HeaderName[] } = {
   missing_credentials: ['WWW-Authenticate'],
   invalid_credentials: ['WWW-Authenticate'],
