@@ -198,10 +198,9 @@ export interface PageCut {
 }
 
 /**
- * One page and the exact total in one statement, so both come from one snapshot; PostgreSQL builds the JSON. The
- * page's rows are found first and become records after, so nothing is computed for rows that are not shown. One
- * more row is read, which tells whether there is a next page. Throws `invalid_query` for a cursor with impossible
- * values.
+ * One page and the exact total in one statement, so both come from one snapshot; PostgreSQL builds the JSON. Only
+ * the page's rows become records. One more row is read, which tells whether there is a next page. Throws
+ * `invalid_query` for a cursor with impossible values.
  */
 export async function listPage<T>(db: Reader, source: PageSource<T>): Promise<Page<T>> {
   const { list, record } = source;
