@@ -76,8 +76,13 @@ export const ROOMS = [
     'what was published, and events that a platform publishes of its own',
     ['webhooks/log', 'webhooks/types'],
   ],
+  ['webhooks/filters', 'conditions on the payload', []],
   ['webhooks/signing', 'how requests are signed: Standard Webhooks, others, your own', []],
-  ['webhooks/endpoints', 'where events are sent', ['webhooks/log', 'webhooks/signing', 'webhooks/types']],
+  [
+    'webhooks/endpoints',
+    'where events are sent',
+    ['webhooks/log', 'webhooks/filters', 'webhooks/signing', 'webhooks/types'],
+  ],
   ['webhooks/recoveries', 'sending many again', ['webhooks/endpoints', 'webhooks/log']],
   ['webhooks/engine', 'claim, send, settle: its README has the states', ['webhooks/signing']],
 

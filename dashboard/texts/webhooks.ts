@@ -269,6 +269,7 @@ export const events = {
   created: 'Published',
   deliveries: 'Deliveries',
   nobody: 'no endpoint',
+  filteredOut: (count: string) => `${count} filtered`,
   typeFilter: 'Type, such as payout.*',
   externalFilter: 'Own id',
   empty: 'No events yet',
@@ -280,6 +281,7 @@ export const events = {
   why: 'Why not',
   sentNowhere: 'No endpoint was to get it.',
   reasons: {
+    filtered: 'Its filter did not match when the event was published.',
     made_later: 'The endpoint was added after the event.',
     not_subscribed: 'It does not get events of this type.',
     subscribed_later: 'It gets events of this type, but did not when this one was published.',

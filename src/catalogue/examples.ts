@@ -247,6 +247,7 @@ export const endpointDisabled: Static<typeof webhookEndpoint> = {
   url: 'https://books.example.com/hooks/payhook',
   description: 'bookkeeping',
   event_types: ['payout.paid', 'commission.*'],
+  filter: null,
   status: 'disabled',
   disabled_reason: 'failing',
   disabled_at: '2026-09-26T04:11:52.093Z',

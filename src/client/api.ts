@@ -302,6 +302,11 @@ export interface ChangeWebhookEndpointBody {
   readonly description?: string | null | undefined;
   /** which events it gets: names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
+  /**
+   * conditions on the payload that all must hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt,
+   * $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of filters. At most 4,096 bytes
+   */
+  readonly filter?: Readonly<Record<string, unknown>> | null | undefined;
   /** your own headers, sent with every delivery; null removes one, others stay */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
   /** attempts per second; null = no limit */
@@ -823,6 +828,11 @@ export interface CreateWebhookEndpointBody {
   readonly description?: string | null | undefined;
   /** which events it gets: names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
+  /**
+   * conditions on the payload that all must hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt,
+   * $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of filters. At most 4,096 bytes
+   */
+  readonly filter?: Readonly<Record<string, unknown>> | null | undefined;
   /** your own headers, sent with every delivery; null removes one, others stay */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
   /** attempts per second; null = no limit */
@@ -914,6 +924,8 @@ export interface DeliveryCounts {
   readonly held: number;
   readonly delivered: number;
   readonly failed: number;
+  /** endpoints whose filter left it out */
+  readonly filtered: number;
 }
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'held';
@@ -951,6 +963,21 @@ export type ExclusionReason =
   | 'on_hold'
   | 'affiliate_inactive'
   | 'not_ready';
+
+export interface FilterTest {
+  readonly object: 'filter_test';
+  /** whether the endpoint would get the event */
+  readonly matches: boolean;
+  /**
+   * conditions on the payload that all must hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt,
+   * $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of filters. At most 4,096 bytes
+   */
+  readonly filter: Readonly<Record<string, unknown>> | null;
+  /** each condition by itself, in the order of the filter */
+  readonly conditions: readonly JudgedCondition[];
+}
+
+export type FoundType = 'missing' | 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
 
 export type GrantEnd = 'merchant' | 'application' | 'reuse' | 'deleted' | 'user_removed' | 'user_not_owner';
 
@@ -1176,6 +1203,18 @@ export interface ImportedFile {
   readonly sha256: string;
 }
 
+export interface JudgedCondition {
+  readonly path: string;
+  readonly operator: string;
+  /** what the filter says */
+  readonly value: unknown;
+  readonly matches: boolean;
+  /** what the payload has there */
+  readonly found_type: FoundType;
+  /** the value there; null for lists and objects */
+  readonly found: unknown;
+}
+
 export type LegalType = 'person' | 'business';
 
 export interface Me {
@@ -1320,6 +1359,8 @@ export interface NewWebhookEndpoint {
   readonly description: string | null;
   /** null = all */
   readonly event_types: readonly string[] | null;
+  /** conditions on the payload; null = none */
+  readonly filter: Readonly<Record<string, unknown>> | null;
   readonly status: EndpointStatus;
   /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
   readonly disabled_reason: DisabledReason | null;
@@ -1355,14 +1396,20 @@ export interface NotSent {
   /** of the endpoint now */
   readonly url: string;
   /**
-   * made_later: the endpoint is younger than the event. not_addressed: the event was for one endpoint alone, or
-   * tells that this one was disabled. not_subscribed: it does not take the type. subscribed_later: it takes the
-   * type now, and did not then, or its record was dropped with its week of the log
+   * filtered: its filter did not match when the event was published. made_later: the endpoint is younger than
+   * the event. not_addressed: the event was for one endpoint alone, or tells that this one was disabled.
+   * not_subscribed: it does not take the type. subscribed_later: it takes the type now, and did not then, or its
+   * record was dropped with its week of the log
    */
   readonly reason: NotSentReason;
 }
 
-export type NotSentReason = 'made_later' | 'not_addressed' | 'not_subscribed' | 'subscribed_later';
+export type NotSentReason =
+  | 'filtered'
+  | 'made_later'
+  | 'not_addressed'
+  | 'not_subscribed'
+  | 'subscribed_later';
 
 export interface OAuthApplication {
   /** the client_id */
@@ -2262,6 +2309,13 @@ export interface TestWebhookEndpointBody {
   readonly data?: Readonly<Record<string, unknown>> | undefined;
 }
 
+export interface TestWebhookEndpointFilterBody {
+  /** default: the filter of the endpoint */
+  readonly filter?: Readonly<Record<string, unknown>> | undefined;
+  /** a whole event, as it is sent */
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
 export interface User {
   readonly id: string;
   readonly object: 'user';
@@ -2316,6 +2370,8 @@ export interface WebhookEndpoint {
   readonly description: string | null;
   /** null = all */
   readonly event_types: readonly string[] | null;
+  /** conditions on the payload; null = none */
+  readonly filter: Readonly<Record<string, unknown>> | null;
   readonly status: EndpointStatus;
   /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
   readonly disabled_reason: DisabledReason | null;
@@ -3595,6 +3651,16 @@ export interface Operations {
     readonly result: WebhookEvent;
   };
   /**
+   * Try a filter on a payload. Says whether the filter matches, and of each condition what it found. Sends
+   * nothing and changes nothing.
+   */
+  readonly testWebhookEndpointFilter: {
+    readonly path: [id: string];
+    readonly body: TestWebhookEndpointFilterBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: FilterTest;
+  };
+  /**
    * Send events of a period again. Stores a job that workers carry out: every event of the log that matches when
    * the job comes to it is sent once more, as by a retry, the oldest first and a few at a time, so that new
    * events do not wait. An endpoint has one at a time. A token without the scope affiliates names the `types`,
@@ -4132,6 +4198,12 @@ export const OPERATIONS = {
   testWebhookEndpoint: {
     method: 'POST',
     path: '/v2/webhook-endpoints/{id}/test',
+    takes: ['body'],
+    gives: 'record',
+  },
+  testWebhookEndpointFilter: {
+    method: 'POST',
+    path: '/v2/webhook-endpoints/{id}/test-filter',
     takes: ['body'],
     gives: 'record',
   },

@@ -174,6 +174,8 @@ export function resourcesOf({ method, send }: Calls) {
       rotateSecret: method('rotateWebhookEndpointSecret'),
       /** Sends a test event to this endpoint only. */
       test: method('testWebhookEndpoint'),
+      /** Tries a filter, by default that of the endpoint, on a payload. */
+      testFilter: method('testWebhookEndpointFilter'),
       /** The delivery log of an endpoint, of a deleted one too. */
       events: method('listEventsOfWebhookEndpoint'),
       /** One record of the log, with its payload and its attempts. */

@@ -49,6 +49,14 @@ create or replace function public_id(prefix text, id uuid) returns text language
 create or replace function now_ms() returns timestamptz language sql stable parallel safe as $$
   select date_trunc('milliseconds', now()) $$;
 
+-- A payload as filters see it. One that jsonb cannot hold, with a number of 150,000 digits, is null to them: no path is in it.
+create or replace function filterable(payload text) returns jsonb language plpgsql immutable as $$
+  begin
+    return payload::jsonb;
+  exception when data_exception or program_limit_exceeded then
+    return 'null';
+  end $$;
+
 -- RFC 3339, UTC, milliseconds.
 create or replace function iso(at timestamptz) returns text language sql stable parallel safe as $$
   select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;

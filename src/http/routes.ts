@@ -88,6 +88,7 @@ export const ROUTES: readonly Route[] = [
   webhookEndpoints.secret,
   webhookEndpoints.rotate,
   webhookEndpoints.test,
+  webhookEndpoints.tryFilter,
   recoveries.recover,
   recoveries.list,
   recoveries.get,

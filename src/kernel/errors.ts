@@ -133,10 +133,10 @@ export const REASONS = {
   amount_too_large: { status: 409, meaning: 'A sum would exceed 9007199254740991 minor units.' },
   // What it says
   unknown_filter: { status: 400, meaning: 'The filters name an unknown field.' },
-  unknown_operator: { status: 400, meaning: 'The field does not have this operator.' },
+  unknown_operator: { status: 400, meaning: 'The field or filter does not have this operator.' },
   invalid_filter: {
     status: 400,
-    meaning: 'A filter value has the wrong type, is empty or contradicts another.',
+    meaning: 'A filter is ill-formed, or a value of it has the wrong type, is empty or contradicts another.',
   },
   too_many_filters: { status: 400, meaning: 'More than 50 conditions or 1,000 values.' },
   unknown_affiliate: { status: 400, meaning: 'An affiliate named in the request does not exist.' },

@@ -162,8 +162,9 @@ async function storeForeign(tx: Tx, records: Sql): Promise<ForeignRow[]> {
 /**
  * Stores events with their deliveries. `records` is a query of account_id, given_id (null = a new one), type,
  * patterns, data, is_test, only_endpoint and except_endpoint; `returned` names columns of these and `payload`. A
- * disabled endpoint gets its deliveries too, and they are held until it is enabled. With an offer there is a
- * row for each leased delivery.
+ * disabled endpoint gets its deliveries too, and they are held until it is enabled. Filters are judged here,
+ * on a payload that is parsed only if the account has one. With an offer there is a row for each leased
+ * delivery.
  */
 async function store<Row>(
   tx: Tx,
@@ -175,21 +176,33 @@ async function store<Row>(
   const stored = await rows<Row & { left: number }>(
     tx,
     sql`with event as materialized (
-          select *, concat('{"id":"', public_id('evt', id), '","object":"event","type":"', type,
+          select *,
+                 case when exists (
+                   select from webhook_endpoints f
+                   where f.account_id = composed.account_id and f.filter_path is not null and f.deleted_at is null)
+                 then filterable(payload) end as json
+          from (select *, concat('{"id":"', public_id('evt', id), '","object":"event","type":"', type,
                            '","timestamp":"', iso(id_time(id)), '","account_id":"', public_id('acc', account_id),
                            '","api_version":"2.0.0",', case when is_test then '"is_test":true,' end, '"data":', data, '}') as payload
           from (select r.*, coalesce(r.given_id, new_id()) as id from (${records}) r
                 -- events do not refer to their account, which may have been deleted since the request was
                 -- authenticated
-                where exists (select from accounts a where a.id = r.account_id)) numbered),
-        made as (
-          insert into events (account_id, id, type, payload) select account_id, id, type, payload from event),
-        wanted as materialized (
-          select v.account_id, e.id as endpoint_id, v.id as event_id, v.type, e.resumptions
+                where exists (select from accounts a where a.id = r.account_id)) numbered) composed),
+        candidate as materialized (
+          select v.account_id, e.id as endpoint_id, v.id as event_id, v.type, e.resumptions,
+                 e.filter_path is not null and v.only_endpoint is null
+                   and not coalesce(v.json @@ e.filter_path, false) as is_filtered
           from event v join webhook_endpoints e on e.account_id = v.account_id and e.deleted_at is null
           where case when v.only_endpoint is not null then e.id = v.only_endpoint
                      else (e.event_types is null or e.event_types && string_to_array(v.patterns, ' '))
                           and e.id is distinct from v.except_endpoint end),
+        wanted as materialized (
+          select account_id, endpoint_id, event_id, type, resumptions from candidate where not is_filtered),
+        made as (
+          insert into events (account_id, id, type, payload, filtered)
+          select account_id, id, type, payload, case when json is not null then (
+            select array_agg(c.endpoint_id) from candidate c where c.event_id = event.id and c.is_filtered) end
+          from event),
         ${lease.ctes}
         logged as (
           insert into deliveries (account_id, endpoint_id, event_id, type, next_attempt_at)

@@ -63,6 +63,7 @@ describe('an endpoint', () => {
       url: URL,
       description: null,
       event_types: null,
+      filter: null,
       status: 'enabled',
       disabled_reason: null,
       disabled_at: null,

@@ -170,7 +170,29 @@ test('webhooks change --signing moves an endpoint to the scheme of another, with
   expect(rotated).toMatchObject({ code: 0, stdout: 'and-the-one-after-it\n' });
 });
 
+test('webhooks test-filter says what a filter finds in an event that was published', async () => {
+  const url = 'https://shop.example.com/filtered';
+  const filter = '{"data.amount":{"$gte":100},"data.currency":"usd"}';
+  await ask('webhooks', 'create', url, '--filter', filter);
+  const { body } = await api.post('/v2/events', { type: 'order.created', data: { amount: 99 } });
+  const tried = await run('webhooks', 'test-filter', url, '--event', body.id);
+  expect(tried.stdout).toMatch(
+    /^It does not match\.\n.*\nno +data\.amount +\$gte +100 +99\nno +data\.currency +\$eq +"usd" +missing\n/,
+  );
+  const shown = await run('events', 'show', body.id);
+  expect(shown.stdout).toContain('1 filtered');
+  expect(shown.stdout).toContain('its filter did not match');
+  const other = await ask(
+    ...['webhooks', 'test-filter', url, '--filter', '{"type":"order.created"}'],
+    ...['--payload', '{"type":"order.created"}'],
+  );
+  expect(other).toMatchObject({ matches: true });
+  expect(await run('webhooks', 'test-filter', url)).toMatchObject({ code: 2 });
+  expect(await ask('webhooks', 'change', url, '--filter', 'none')).toMatchObject({ filter: null });
+});
+
 test.each([
+  [['--filter', '{"amount":1}'], 1, 'filter.amount must begin with a member of the payload'],
   [[], 2, 'say what to change: --url, --types,'],
   [['--signing', 'paddle'], 1, 'signing must be one of standard, stripe'],
   [['--custom-signing', '{'], 2, '--custom-signing is not JSON'],

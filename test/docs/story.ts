@@ -187,6 +187,13 @@ export async function listening({ show, refuse, chapter }: Recorder, { receiver 
   });
   await refuse('createWebhookEndpoint', 'invalid_url', { body: { url: 'http://10.0.0.7/hooks' } });
   await show('testWebhookEndpoint', { path: { id } });
+  await show('testWebhookEndpointFilter', {
+    path: { id },
+    body: {
+      filter: { 'data.currency': 'usd', 'data.amount': { $gte: 10_000 } },
+      payload: { type: 'order.created', data: { currency: 'usd', amount: 900 } },
+    },
+  });
   await show('getWebhookEndpoint', { path: { id } });
   await show('getWebhookEndpointSecret', { path: { id } });
   await show('listWebhookEndpoints', { query: { status: 'enabled' } });

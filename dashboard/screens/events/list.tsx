@@ -44,15 +44,23 @@ const COLUMNS: readonly Column<PublishedEvent>[] = [
 /** How many deliveries of an event are where. */
 export function Deliveries({ counts }: { counts: DeliveryCounts }) {
   const statuses = (['failed', 'pending', 'held', 'delivered'] as const).filter((each) => counts[each] > 0);
-  if (statuses.length === 0) return <span className="soft">{texts.nobody}</span>;
-  return statuses.map((each) => (
-    <span key={each}>
-      <Status
-        tone={TONES[each]}
-        label={`${whole(counts[each])} ${webhooks.log.statuses[each].toLowerCase()}`}
-      />{' '}
-    </span>
-  ));
+  const filtered = counts.filtered > 0 && (
+    <span className="soft">{texts.filteredOut(whole(counts.filtered))}</span>
+  );
+  if (statuses.length === 0) return filtered || <span className="soft">{texts.nobody}</span>;
+  return (
+    <>
+      {statuses.map((each) => (
+        <span key={each}>
+          <Status
+            tone={TONES[each]}
+            label={`${whole(counts[each])} ${webhooks.log.statuses[each].toLowerCase()}`}
+          />{' '}
+        </span>
+      ))}
+      {filtered}
+    </>
+  );
 }
 
 /** /events */

@@ -19,6 +19,7 @@ import { exactTime } from '../terminal/time.ts';
 import { addChange, type EndpointFields, readEndpointFields, withEndpointFields } from './fields.ts';
 import { addRecover, withEndpoint } from './recover.ts';
 import { addRetry } from './retry.ts';
+import { addTestFilter } from './test-filter.ts';
 import { deliveryTable, describeDelivery, describeEndpoint, endpointTable } from './view.ts';
 
 const LONGEST_OVERLAP = 7 * 86_400;
@@ -34,6 +35,7 @@ export function addWebhooks(webhooks: Command, cli: Cli): void {
   addSwitches(webhooks, cli);
   addDelete(webhooks, cli);
   addTest(webhooks, cli);
+  addTestFilter(webhooks, cli);
   addSecrets(webhooks, cli);
 }
 

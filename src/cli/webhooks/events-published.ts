@@ -19,6 +19,7 @@ interface EventFilters extends ListOptions {
 const PAYLOAD_LINES = 40;
 
 const REASONS: Readonly<Record<PublishedEventWhole['not_sent_to'][number]['reason'], string>> = {
+  filtered: 'its filter did not match',
   made_later: 'the endpoint was made later',
   not_addressed: 'the event was not for it',
   not_subscribed: 'it does not take the type',

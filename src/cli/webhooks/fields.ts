@@ -13,6 +13,7 @@ import { describeEndpoint } from './view.ts';
 /** What an endpoint is made of, as it is typed. */
 export interface EndpointFields extends MetadataOption {
   readonly types?: string;
+  readonly filter?: string;
   readonly description?: string;
   readonly header?: readonly string[];
   readonly rateLimit?: string;
@@ -29,7 +30,7 @@ interface ChangeOptions extends EndpointFields {
 const HIGHEST_RATE = 10_000;
 
 const HELP = `
---types, --metadata and --description replace what was there; of the headers only those named change, and one without a value
+--types, --filter, --metadata and --description replace what was there; of the headers only those named change, and one without a value
 is taken away. Header values stay with the origin they were given for: with a URL of another one they are dropped unless
 they are given again. With --signing or --secret the signature before is sent too, for a day or --second-until.
 
@@ -44,6 +45,10 @@ Examples:
 export function withEndpointFields(command: Command): Command {
   const fields = command
     .option('--types <types>', 'event types, separated by commas: payout.paid,order.*; all = every type')
+    .option(
+      '--filter <json>',
+      'only events whose payload matches: {"data.amount":{"$gte":100}}; none = no filter',
+    )
     .option('--description <text>', 'what it is for')
     .option(
       '--header <name:value>',
@@ -81,6 +86,7 @@ export function addChange(webhooks: Command, cli: Cli): void {
 /** The fields as the API takes them. Throws a UsageError that names the option. */
 export function readEndpointFields({
   types,
+  filter,
   description,
   header,
   rateLimit,
@@ -92,6 +98,7 @@ export function readEndpointFields({
   const headers = Object.entries(readPairs('--header', header, ':') ?? {});
   return {
     event_types: types === 'all' ? null : types?.split(',').map((type) => type.trim()),
+    filter: filter === undefined ? undefined : readFilter(filter),
     description: description === '' ? null : description,
     headers:
       headers.length === 0
@@ -109,6 +116,12 @@ export function readEndpointFields({
     metadata: readMetadata(metadata),
   };
 }
+
+/** The filter as the API takes it; null for `none`. Throws UsageError. */
+export const readFilter = (text: string) =>
+  text === 'none'
+    ? null
+    : (readJsonOption('--filter', text).value as NonNullable<ChangeWebhookEndpointBody['filter']>);
 
 function readRate(text: string): number | null {
   return text === 'none' ? null : readInteger('--rate-limit', text, { from: 1, to: HIGHEST_RATE });
@@ -128,7 +141,8 @@ async function change(
   const body = { url, ...readEndpointFields(fields), second_signature: secondUntil(when) };
   if (Object.values(body).every((value) => value === undefined)) {
     throw new UsageError(
-      'say what to change: --url, --types, --description, --header, --rate-limit, --signing, --secret or --metadata',
+      'say what to change: --url, --types, --filter, --description, --header, --rate-limit, --signing, --secret, ' +
+        '--second-until or --metadata',
     );
   }
   const { before, endpoint } = await withEndpoint(cli, reference, async (client, id) => ({

@@ -52,6 +52,7 @@ export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal):
     ['URL', endpoint.url],
     ['Description', endpoint.description],
     ['Events', typesOf(endpoint, Number.POSITIVE_INFINITY)],
+    ['Filter', endpoint.filter && JSON.stringify(endpoint.filter)],
     ['Disabled', endpoint.disabled_at && exactTime(endpoint.disabled_at)],
     ['Paused until', endpoint.paused_until && exactTime(endpoint.paused_until)],
     ['Failing since', endpoint.first_failure_at && exactTime(endpoint.first_failure_at)],

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { metadata, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
+import { filter } from '../filters/record.ts';
 import {
   customSigning,
   secondSignature,
@@ -17,6 +18,7 @@ const fields = {
   url: Type.String({ description: 'where events are sent to' }),
   description: nullable(Type.String({ description: 'a note of yours' })),
   event_types: nullable(Type.Array(Type.String(), { description: 'null = all' })),
+  filter: nullable({ ...filter, description: 'conditions on the payload; null = none' }),
   status: Type.Enum(['enabled', 'disabled'], { title: 'EndpointStatus' }),
   disabled_reason: nullable(
     Type.Enum(['manual', 'failing', 'gone'], {
@@ -59,6 +61,7 @@ export const record = columnsOf(webhookEndpoint, {
   url: 'e.url',
   description: 'e.description',
   event_types: 'e.event_types',
+  filter: 'e.filter',
   status: "case when e.disabled_at is null then 'enabled' else 'disabled' end",
   disabled_reason: 'e.disabled_reason',
   disabled_at: 'iso(e.disabled_at)',
@@ -126,6 +129,7 @@ const optional = {
       }),
     ),
   ),
+  filter: Type.Optional(nullable(filter)),
   headers: Type.Optional(
     Type.Record(Type.String(), nullable(Type.String()), {
       description: 'your own headers, sent with every delivery; null removes one, others stay',

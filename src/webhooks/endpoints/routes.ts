@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
 import { MAX_PAYLOAD_BYTES } from '../../outbox/queue.ts';
+import { filterTest, filterTestInput } from '../filters/record.ts';
 import { webhookEvent } from '../log/record.ts';
 import { getDelivery } from '../log/service.ts';
 import { signingFields } from '../signing/record.ts';
@@ -21,6 +22,7 @@ import {
   getSecret,
   rotateSecret,
   testEndpoint,
+  testEndpointFilter,
 } from './service.ts';
 import { endpointList, listEndpoints } from './store.ts';
 
@@ -48,6 +50,9 @@ export const create = writeRoute({
   errors: [
     'invalid_url',
     'invalid_event_type',
+    'invalid_filter',
+    'unknown_operator',
+    'too_many_filters',
     'invalid_header',
     'invalid_signing',
     'invalid_secret',
@@ -85,6 +90,9 @@ export const change = writeRoute({
     'resource_missing',
     'invalid_url',
     'invalid_event_type',
+    'invalid_filter',
+    'unknown_operator',
+    'too_many_filters',
     'invalid_header',
     'invalid_signing',
     'invalid_secret',
@@ -166,4 +174,23 @@ export const test = writeRoute({
     created(
       await getDelivery(tx, caller.account, await testEndpoint(tx, caller, params.id, { ...body, json })),
     ),
+});
+
+export const tryFilter = writeRoute({
+  operation: 'testWebhookEndpointFilter',
+  method: 'POST',
+  path: '/v2/webhook-endpoints/{id}/test-filter',
+  access: 'webhooks',
+  summary: 'Try a filter on a payload',
+  description:
+    'Says whether the filter matches, and of each condition what it found. Sends nothing and changes nothing.',
+  body: filterTestInput,
+  bodyLimit: 2 * MAX_PAYLOAD_BYTES,
+  passesOn: 'payload',
+  unaudited: true,
+  harmless: true,
+  returns: { 200: filterTest },
+  errors: ['resource_missing', 'invalid_filter', 'unknown_operator', 'too_many_filters'],
+  handle: async ({ tx, account, params, body, json }) =>
+    ok(await testEndpointFilter(tx, account, params.id, { ...body, text: json.text })),
 });

@@ -11,6 +11,9 @@ import type { Vault } from '../../kernel/vault.ts';
 import { endDeleted, publish, publishTest } from '../../outbox/queue.ts';
 import { placeOf } from '../../outbox/secrets.ts';
 import { note } from '../../people/audit/service.ts';
+import { compileFilter } from '../filters/compile.ts';
+import { testFilter } from '../filters/judge.ts';
+import type { FilterTest, FilterTestInput } from '../filters/record.ts';
 import { signatureOf } from '../signing/rules.ts';
 import { readSigning } from '../signing/schemes.ts';
 import { isEventType, needsAffiliates, subscriptionProblem } from '../types/types.ts';
@@ -268,6 +271,21 @@ export async function testEndpoint(
   return { endpoint, event: await publishTest(tx, { account, endpoint, type, body: text }) };
 }
 
+/**
+ * Tries a filter, by default that of the endpoint, on the payload in a body. Throws `resource_missing`,
+ * `invalid_filter`, `unknown_operator`, `too_many_filters`.
+ */
+export async function testEndpointFilter(
+  db: Reader,
+  account: AccountId,
+  id: string,
+  { filter: given, text }: Pick<FilterTestInput, 'filter'> & { readonly text: string },
+): Promise<Json<FilterTest>> {
+  const row = await endpointRow(db, account, endpointUuid(id));
+  if (row === null) throw missingEndpoint();
+  return testFilter(db, given ?? (row.filter === null ? null : JSON.parse(row.filter)), text);
+}
+
 /** The refusal of sending to a disabled endpoint. */
 export const endpointDisabled = () =>
   fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then held events are sent');
@@ -307,6 +325,10 @@ async function columnsOf(
   if (input.url !== undefined) Object.assign(columns, urlColumns(input.url, caller));
   if (input.event_types !== undefined) {
     columns.event_types = input.event_types && knownTypes(input.event_types, 'event_types');
+  }
+  if (input.filter !== undefined) {
+    columns.filter = input.filter && toJson(input.filter);
+    columns.filter_path = input.filter && compileFilter(input.filter).test;
   }
   if (input.headers !== undefined) {
     const headers = changedHeaders(headersBefore, input.headers);

@@ -67,13 +67,14 @@ export interface EndpointRow {
   readonly now: string;
   readonly disabled_at: string | null;
   readonly event_types: string[] | null;
+  readonly filter: string | null;
 }
 
 const rowOf = (account: AccountId, id: EndpointId) =>
   sql`select url, header_names, header_values, signing, secret, previous_secret, now_ms() as now,
         case when previous_secret_until > now() then previous_signing end as previous_signing,
         case when previous_secret_until > now() then previous_secret_until end as previous_secret_until, disabled_at,
-        event_types
+        event_types, filter
       from webhook_endpoints where account_id = ${account} and id = ${id} and deleted_at is null`;
 
 /** The row of a live endpoint, or null. */

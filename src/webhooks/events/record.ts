@@ -43,7 +43,13 @@ const fields = {
   external_id: nullable(Type.String({ description: 'under which a platform published it' })),
   created_at: timestamp,
   deliveries: strict(
-    { pending: count, held: count, delivered: count, failed: count },
+    {
+      pending: count,
+      held: count,
+      delivered: count,
+      failed: count,
+      filtered: Type.Integer({ minimum: 0, description: 'endpoints whose filter left it out' }),
+    },
     {
       title: 'DeliveryCounts',
       description: 'at how many endpoints it has which status; all 0: it went nowhere',
@@ -58,7 +64,7 @@ export type PublishedEvent = Static<typeof publishedEvent>;
 /** Each list of endpoints shows at most this many. */
 const MOST_TOLD = 100;
 
-const REASONS = ['made_later', 'not_addressed', 'not_subscribed', 'subscribed_later'] as const;
+const REASONS = ['filtered', 'made_later', 'not_addressed', 'not_subscribed', 'subscribed_later'] as const;
 const notSent = strict(
   {
     webhook_endpoint_id: Type.String({ examples: ['we_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
@@ -66,7 +72,7 @@ const notSent = strict(
     reason: Type.Enum([...REASONS], {
       title: 'NotSentReason',
       description:
-        'made_later: the endpoint is younger than the event. not_addressed: the event was for one endpoint alone, or ' +
+        'filtered: its filter did not match when the event was published. made_later: the endpoint is younger than the event. not_addressed: the event was for one endpoint alone, or ' +
         'tells that this one was disabled. not_subscribed: it does not take the type. subscribed_later: it takes the ' +
         'type now, and did not then, or its record was dropped with its week of the log',
     }),
@@ -93,7 +99,8 @@ export type PublishedEventWhole = Static<typeof publishedEventWhole>;
 const counted = (status: string) => `count(*) filter (where status = '${status}') as ${status}`;
 const deliveries = sql`(
   select row_to_json(n) from (
-    select ${raw(['pending', 'held', 'delivered', 'failed'].map(counted).join(', '))}
+    select ${raw(['pending', 'held', 'delivered', 'failed'].map(counted).join(', '))},
+           coalesce(cardinality(v.filtered), 0) as filtered
     from (select ${raw(shownStatus)} as status from deliveries d ${endpointJoin}
           where d.account_id = v.account_id and d.event_id = v.id) fates) n)`;
 const columns = {
@@ -111,6 +118,7 @@ export const publishedRecord = columnsOf(publishedEvent, columns);
 // For one endpoint alone, or about one: the data names it.
 const names = `public_id('we', e.id) = v.payload::json -> 'data' ->> 'id'`;
 const reason = `case
+  when e.id = any(v.filtered) then 'filtered'
   when id_time(e.id) > id_time(v.id) then 'made_later'
   when v.type = 'webhook_endpoint.test' or v.payload::json ->> 'is_test' = 'true' or (v.type = 'webhook_endpoint.disabled' and ${names}) then 'not_addressed'
   when e.event_types is null or exists (
