@@ -6,10 +6,10 @@ import { readSetting, writeSetting } from './settings.ts';
 const SLOW = 'slow_clock';
 const LATEST = 'latest_time';
 const PACE = '4 hours';
-/** A little less than the hour that it is looked at in. */
+/** A little less than the hour between two looks. */
 const HOUR = '50 minutes';
 
-/** Clocks are corrected by less than this all the time: what lies no further in the future is not taken for wrong. */
+/** Clocks are corrected by less than this all the time, so nothing closer than this in the future counts as wrong. */
 export const TOLERANCE: Sql = sql`interval '1 minute'`;
 
 interface SlowClock {
@@ -18,9 +18,10 @@ interface SlowClock {
 }
 
 /**
- * The time for what cannot be undone, by a clock that follows the database's, but gains at most four hours in each hour
- * that somebody looks at it. A database whose clock jumps a year ahead moves it by four hours an hour: there are days to
- * notice. Set back, it follows at once. After a month in which nobody looked it is right again in ten days.
+ * The time for things that cannot be undone. This clock follows the database's, but gains at most four hours in
+ * each hour that it is looked at. If the database's clock jumps a year ahead, this one moves four hours an hour,
+ * which leaves days to notice. When the database's clock is set back it follows at once. After a month in which
+ * nobody looked, it is right again in ten days.
  */
 export async function lookAtSlowClock(tx: Tx): Promise<Timestamp> {
   const before = await readClock(tx);
@@ -38,7 +39,7 @@ export async function lookAtSlowClock(tx: Tx): Promise<Timestamp> {
   return (JSON.parse(json) as SlowClock).time;
 }
 
-/** The same clock inside a statement, as it was when somebody last looked; never later than the database's. */
+/** The same clock inside a statement, as of the last look; never later than the database's. */
 export const slowClock: Sql = sql`least(now(), coalesce(
   (select (value::json ->> 'time')::timestamptz from server_settings where key = ${SLOW}), now()))`;
 
@@ -47,7 +48,7 @@ async function readClock(db: Reader): Promise<SlowClock | null> {
   return stored === null ? null : (JSON.parse(stored) as SlowClock);
 }
 
-/** How far the slow clock is behind the database's, in ms; null before anybody looked at it. */
+/** How far the slow clock is behind the database's, in ms; null before the first look. */
 export async function slowClockBehindMs(db: Reader): Promise<number | null> {
   const clock = await readClock(db);
   if (clock === null) return null;
@@ -58,13 +59,13 @@ export async function slowClockBehindMs(db: Reader): Promise<number | null> {
   return Number(ms);
 }
 
-/** What the database's clock says, beside the latest time that any process ever noted. */
+/** The time of the database's clock, and the latest time that any process noted. */
 export interface ClockReading {
   /** Milliseconds since 1970. */
   readonly nowMs: number;
   /** RFC 3339; null = nobody noted one. */
   readonly latest: string | null;
-  /** It was set back by more than clocks are corrected by. */
+  /** It was set back by more than the usual corrections. */
   readonly wasSetBack: boolean;
 }
 
@@ -84,8 +85,8 @@ export async function readLatestTime(db: Reader): Promise<ClockReading> {
 }
 
 /**
- * Notes the database's time, so that every process sees when the clock is set back behind it. A later time replaces an
- * earlier one; `instead` is the one that may be replaced by an earlier time.
+ * Notes the database's time, so that every process sees when the clock is set back behind it. A later time replaces
+ * an earlier one; `instead` is a time that may be replaced by an earlier one.
  */
 export async function noteLatestTime(tx: Tx, instead: string | null = null): Promise<void> {
   await rows(

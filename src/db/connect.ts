@@ -5,7 +5,7 @@ import type { Sql } from 'sql-template-tag';
 import { CONNECT_MS, KEEP_ALIVE_S, listen, type SignOfLife } from './listen.ts';
 import { startWatch, type Watch } from './watch.ts';
 
-/** Runs single statements. What a GET handler gets: its connections refuse every write in PostgreSQL itself. */
+/** Runs single statements. GET handlers get one: its connections refuse every write in PostgreSQL itself. */
 export interface Reader {
   /**
    * Rows of a statement: bigint for int8 and whole numerics, RFC 3339 text for instants, text for JSON. A `name`
@@ -38,8 +38,8 @@ export interface Snapshot extends Reader {
 }
 
 /**
- * How a transaction is made. A `single` one is its one statement: one round trip instead of three. `work` may run no
- * second one, and nothing that it throws afterwards undoes the first.
+ * The shape of a transaction. A `single` one consists of one statement, which takes one round trip instead of
+ * three. `work` must not run a second one, and an error it throws afterwards does not undo the first.
  */
 export interface Shape {
   readonly single?: boolean;
@@ -47,27 +47,27 @@ export interface Shape {
 
 export interface Database {
   readonly reader: Reader;
-  /** The same object for all transactions of this database in this process: others keep by it what belongs to both. */
+  /** The same object for all transactions of this database in this process, as a key for what belongs to it. */
   readonly home: object;
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
   transaction<Result>(work: (tx: Tx) => Promise<Result>, shape?: Shape): Promise<Result>;
-  /** Runs statements that must agree with each other: all of them see one moment, and none can write. */
+  /** Runs statements that must agree with each other: all see one snapshot, and none can write. */
   snapshot<Result>(work: (db: Snapshot) => Promise<Result>): Promise<Result>;
   /**
-   * As `transaction`, on the few connections of the delivery engine: it waits for no request, and its plans follow
-   * indexes whatever the statistics of its queue said when it was empty.
+   * As `transaction`, on the few connections of the delivery engine. It does not wait for requests, and its plans
+   * use indexes even if the queue's statistics say that the table is empty.
    */
   engine<Result>(work: (tx: Tx) => Promise<Result>, shape?: Shape): Promise<Result>;
   /**
-   * Runs a statement by itself, outside of any transaction: what PostgreSQL takes only so (DETACH … CONCURRENTLY). It
-   * waits a few seconds at most for locks.
+   * Runs a statement outside any transaction, which some require (DETACH … CONCURRENTLY). It waits a few seconds at
+   * most for locks.
    */
   alone(statement: Sql): Promise<void>;
   /** Calls `listener` after each commit of a transaction that announced; returns what ends it. */
   onAnnounced(listener: () => void): () => void;
   /**
-   * Calls `listener` at each NOTIFY of a channel, from whatever process, and whenever the connection is there again
-   * after it was lost; returns what ends it. Notifications are hints: some may be missed.
+   * Calls `listener` at each NOTIFY of a channel, from any process, and whenever a lost connection is back; returns
+   * what ends it. Notifications are hints: some may be missed.
    */
   listen(channel: string, listener: () => void, sign?: SignOfLife): () => Promise<void>;
   /** Replaces every connection before it is used again. */
@@ -129,14 +129,14 @@ const ENGINE_PLANS = [
   .join('');
 
 const KEEP_ALIVES = `-c tcp_keepalives_idle=${KEEP_ALIVE_S} -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4`;
-/** No single statement of a GET or of the engine is worth more. Writes and downloads take as long as they are large. */
+/** No statement of a GET or of the engine may take longer. Writes and downloads take as long as they are large. */
 const LONGEST_STATEMENT = ' -c statement_timeout=5min';
 
 /** Opens the pools (lazily: the first query connects). The caller closes the returned database. */
 export function connect(options: ConnectOptions): Database {
   let renewals = 0;
   const watch = startWatch(options.target, (count) => {
-    renewals += 1; // what is idle has probably gone silent too
+    renewals += 1; // idle connections have probably gone silent too
     options.onIdleError(new Error(`${count} connections went silent and are replaced`));
   });
   const open = (readOnly: boolean, max = options.poolSize, settings = ''): Pool => {
@@ -172,7 +172,7 @@ export function connect(options: ConnectOptions): Database {
   };
   const readers = open(true, undefined, LONGEST_STATEMENT);
   const writers = open(false);
-  // Apart from the readers, which authenticate every request: a download lasts as long as its reader pleases.
+  // A pool apart from the readers, which authenticate every request: a download lasts as long as its client reads.
   const snapshots = open(true);
   const engine = open(false, ENGINE_CONNECTIONS, LONGEST_STATEMENT + ENGINE_PLANS);
   const loner = open(false, 1, ' -c lock_timeout=10s');
@@ -210,12 +210,15 @@ export function connect(options: ConnectOptions): Database {
 /** Connections for one purpose. */
 interface Pool {
   readonly watch: Watch;
-  /** A connection that was made since the last renewal; waits 10 s at most for one. */
+  /** A connection made since the last renewal; waits 10 s at most for one. */
   take(): Promise<pg.PoolClient>;
   end(): Promise<void>;
 }
 
-/** Does something with a connection; after any error but one that PostgreSQL told, the connection is not used again. */
+/**
+ * Does something with a connection. After an error that PostgreSQL did not report, the connection is not used
+ * again.
+ */
 async function using<Result>(pool: Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
   const client = await pool.take();
   let broken = false;
@@ -257,7 +260,7 @@ async function transaction<Result>(
   try {
     await run('begin');
     const result = await work(tx);
-    // COMMIT of an aborted transaction answers ROLLBACK without an error: it must never look like success.
+    // COMMIT of an aborted transaction answers ROLLBACK without an error, which must not be taken for success.
     const { command } = await run('commit');
     if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
     end(true);
@@ -303,7 +306,7 @@ async function single<Result>(
   }
 }
 
-/** What a transaction tells when it is over. */
+/** The end of a transaction, as its listeners are told. */
 function createTelling(announced: () => void) {
   const listeners: ((isCommitted: boolean) => void)[] = [];
   let hasAnnounced = false;
@@ -333,7 +336,7 @@ async function snapshot<Result>(pool: Pool, work: (db: Snapshot) => Promise<Resu
     });
   const db: Snapshot = {
     rows: rowsOn(client, watch),
-    // not watched: PostgreSQL is done long before a slow reader is
+    // not watched: PostgreSQL finishes long before a slow reader does
     copyOut(statement) {
       streaming = true;
       const stream = client.query(copyFrom.to(statement));
@@ -341,7 +344,7 @@ async function snapshot<Result>(pool: Pool, work: (db: Snapshot) => Promise<Resu
       stream.once('end', () => {
         ended = true;
       });
-      // A reader that leaves early leaves the connection inside COPY: it can only be thrown away.
+      // A reader that leaves early leaves the connection inside COPY, so it is thrown away.
       stream.once('close', () => (ended ? end().then(() => client.release(broken)) : client.release(true)));
       return stream;
     },
@@ -374,7 +377,7 @@ export async function maybeRow<Row>(db: Reader, query: Sql, name?: string): Prom
   return (await db.rows<Row>(query, name))[0] ?? null;
 }
 
-/** The one row of a statement that always gives one. */
+/** The one row of a statement that always returns one. */
 export async function oneRow<Row>(db: Reader, query: Sql, name?: string): Promise<Row> {
   const row = await maybeRow<Row>(db, query, name);
   if (row === null) throw new Error('a statement that always gives a row gave none');

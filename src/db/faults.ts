@@ -23,7 +23,7 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** What keeps PostgreSQL from doing its work, as far as an error tells; null = something else. */
+/** Why PostgreSQL cannot do its work, as far as an error tells; null = another reason. */
 export function databaseFault(error: unknown): 'unavailable' | 'disk_full' | 'read_only' | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === '53100' || code === 'ENOSPC') return 'disk_full';

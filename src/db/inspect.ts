@@ -11,7 +11,7 @@ export interface DatabaseFacts {
   readonly version: string;
   readonly versionNumber: number;
   readonly encoding: string;
-  /** Whether lower() knows letters beyond ASCII: search ignores case with it. */
+  /** Whether lower() knows letters beyond ASCII, which search needs to ignore case. */
   readonly lowersAccents: boolean;
   readonly role: string;
   readonly isSuperuser: boolean;
@@ -20,7 +20,7 @@ export interface DatabaseFacts {
   readonly clockAheadMs: number;
   /** 0 = no schema yet. */
   readonly schemaVersion: number;
-  /** What this program brings. */
+  /** The version this program has. */
   readonly newestSchemaVersion: number;
   /** Why this program must not work on the schema; null when it may. */
   readonly foreignSchema: string | null;
@@ -28,9 +28,9 @@ export interface DatabaseFacts {
   readonly secretKey: SecretKeyState | null;
   /** Whether next week's events would find their partitions; null before there is a schema. */
   readonly partitionsAhead: boolean | null;
-  /** When the week begins that the oldest stored event is of (RFC 3339); null when there is none. */
+  /** When the week of the oldest stored event begins (RFC 3339); null when there is none. */
   readonly logBegins: string | null;
-  /** How far the clock that retention goes by is behind the database's; null before it was started. */
+  /** How far the clock of retention is behind the database's; null before it was started. */
   readonly retentionBehindMs: number | null;
 }
 
@@ -48,7 +48,7 @@ interface ServerRow {
 
 /** Reads the facts and changes nothing. Works on a database without our schema. */
 export async function inspect(db: Reader): Promise<DatabaseFacts> {
-  await oneRow(db, sql`select 1 as connected`); // so that connecting is not taken for a difference of clocks
+  await oneRow(db, sql`select 1 as connected`); // so that the time of connecting is not taken for a difference of clocks
   const before = Date.now();
   const server = await oneRow<ServerRow>(
     db,

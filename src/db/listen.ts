@@ -2,8 +2,8 @@ import pg from 'pg';
 import type { Watch } from './watch.ts';
 
 /**
- * A shared advisory lock that a connection holds as long as it lives: others see by it that its process does. PostgreSQL
- * lets it go when the process is gone.
+ * A shared advisory lock that a connection holds for as long as it lives, so that others see that its process
+ * lives. PostgreSQL releases it when the process is gone.
  */
 export interface SignOfLife {
   /** Two positive int4: what the sign is of, and whose it is. */
@@ -19,10 +19,10 @@ interface ListenOptions {
 
 /** Milliseconds that making a connection may take. */
 export const CONNECT_MS = 10_000;
-/** An idle peer is asked after so many seconds, and given up when it does not answer: by us and by PostgreSQL. */
+/** After this many idle seconds a peer is probed, and given up when it does not answer; PostgreSQL does the same. */
 export const KEEP_ALIVE_S = 20;
 const LISTEN_AGAIN_MS = 1000;
-/** A connection on which nothing comes may be one on which nothing comes any more. */
+/** A connection on which nothing arrives may be dead, so it is checked this often. */
 const LISTEN_CHECK_MS = 15_000;
 
 /** What `Database.listen` is. */

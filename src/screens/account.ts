@@ -28,7 +28,7 @@ import { newPasswordFields, newPasswordProblems, usernameHint } from './password
 const ACCOUNT = '/account';
 const TO_SIGN_IN = `/sign-in?next=${encodeURIComponent(ACCOUNT)}`;
 
-// Remarks after something was done, by the word in the address.
+// Remarks after something was done, by the word in the URL.
 const DONE: Readonly<Record<string, string>> = {
   password: 'Your password is changed. You are signed out everywhere else.',
   session: 'The session has ended.',
@@ -67,7 +67,7 @@ export async function submitNewPassword(input: PageInput): Promise<PageReply> {
   return show(400, await document(input, signedIn, wrong));
 }
 
-/** POST /account/sessions/end: one session of the person, or all the others, in whatever account. */
+/** POST /account/sessions/end: one session of the person, or all the others, in all accounts. */
 export async function endSessions(input: PageInput): Promise<PageReply> {
   const { db, signedIn, form: sent, requestId } = input;
   if (!signedIn) return sessionEnded(ACCOUNT);
@@ -75,7 +75,7 @@ export async function endSessions(input: PageInput): Promise<PageReply> {
   const { person, session } = identityOf(signedIn);
   const wanted = sent.get('session') ?? '';
   const which = wanted === 'others' ? { except: session } : { id: wanted };
-  // one that is not there has ended, which is what was asked for
+  // a session that does not exist has ended, which is what was asked for
   await db.transaction((tx) => endOwnSessions(tx, person, which, requestId));
   if (wanted === idOf('ses', session)) return redirect('/sign-in?done', sessionHeader(null, input));
   return redirect(`${ACCOUNT}?done=${wanted === 'others' ? 'sessions' : 'session'}`);

@@ -8,7 +8,7 @@ import { targetsAfter } from './targets.ts';
 
 const ROLES: Readonly<Record<string, string>> = { owner: 'Owner', member: 'Member', viewer: 'Viewer' };
 
-/** GET /account/switch: the accounts of the person, to go on in another one at `next`. */
+/** GET /account/switch: the accounts of the person, to continue in another one at `next`. */
 export async function showAccounts(input: PageInput): Promise<PageReply> {
   const { db, query, signedIn } = input;
   const next = localPath(query.get('next'));
@@ -20,8 +20,8 @@ export async function showAccounts(input: PageInput): Promise<PageReply> {
 }
 
 /**
- * POST /account/switch with `account` (`acc_…`), `csrf` and `next`, a path: 303 to it with the cookie of a session in
- * that account, in place of the one there was. An account the person is no member of is a page with status 404.
+ * POST /account/switch with `account` (`acc_…`), `csrf` and `next`, a path: 303 to it with the cookie of a session
+ * in that account, which replaces the old one. An account the person is not a member of is a page with status 404.
  */
 export async function submitAccount(input: PageInput): Promise<PageReply> {
   const { db, form: sent, signedIn } = input;
@@ -39,7 +39,7 @@ export async function submitAccount(input: PageInput): Promise<PageReply> {
   }
 }
 
-/** The accounts of a person with a button for each but the one they are in. */
+/** The accounts of a person, with a button for each but the current one. */
 export function accountsCard(
   accounts: Awaited<ReturnType<typeof accountsOf>>,
   { signedIn, next, level = 2 }: { signedIn: SignedIn; next: string; level?: 1 | 2 },

@@ -1,4 +1,4 @@
-// The first that fits: browsers name the ones they descend from too.
+// The first match counts, because browsers also name the ones they descend from.
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

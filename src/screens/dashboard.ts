@@ -3,7 +3,7 @@ import { assetFor, indexPage } from './dashboard/files.ts';
 import { HOME, nothingHere } from './guard.ts';
 import { errorPage } from './html/html.ts';
 
-// Nothing is loaded from anywhere else, and no script runs but those of the build.
+// Nothing is loaded from elsewhere, and only scripts of the build run.
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -15,7 +15,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** GET of any address of the dashboard: its page, or the way to the sign-in, which comes back. */
+/** GET of any address of the dashboard: its page, or a redirect to the sign-in, which comes back. */
 export async function showDashboard({ signedIn, path, query }: PageInput): Promise<PageReply> {
   if (!signedIn) {
     const next = query.size > 0 ? `${path}?${query}` : path;
@@ -49,7 +49,7 @@ async function sendAsset({ path, headers }: PageInput): Promise<PageReply> {
   };
 }
 
-// `/` is not among them: programs are told there that it is no operation of the API
+// without `/`: programs get the API's 404 there
 const PLACES = ['payouts', 'affiliates', 'commissions', 'import', 'webhooks', 'events', 'settings'];
 
 /** The dashboard at each of its addresses, and its files. */

@@ -6,29 +6,29 @@ import { SESSION_SECONDS } from '../people/sessions/service.ts';
 import type { Visit } from '../people/users/credentials.ts';
 import { errorPage } from './html/html.ts';
 
-/** Where a signed-in user goes when nothing else is asked for: the dashboard. */
+/** Where a signed-in user goes without a `next`: the dashboard. */
 export const HOME = '/';
 
 const LONGEST_PATH = 8000;
 
 /**
- * The path on this server that `next` names, else HOME: one slash and no second one or backslash, which browsers take
- * for another host, and no control characters, which they leave out.
+ * The path on this server that `next` names, else HOME. It must begin with one slash, not followed by another or a
+ * backslash, which browsers take for a host, and have no control characters, which they drop.
  */
 export function localPath(next: string | null): string {
   const isLocal = next !== null && next.length <= LONGEST_PATH && /^\/(?![/\\])[\x21-\x7e]*$/.test(next);
   return isLocal ? next : HOME;
 }
 
-/** A page with a form of ours. */
+/** A page with a form. */
 export function show(status: number, document: string, headers: PageReply['headers'] = {}): PageReply {
-  // with no-referrer, which pages have else, browsers say `Origin: null` when they send the form
+  // with no-referrer, which other pages have, browsers say `Origin: null` when they send the form
   return html(status, document, { 'referrer-policy': 'same-origin', ...headers });
 }
 
 /**
- * Whether a form without a token of a session came from a page of ours, or from a program that is no browser. Browsers
- * name the page's origin, and they name it truly.
+ * Whether a form without a session token came from one of our pages, or from a program that is not a browser.
+ * Browsers send the origin of the page, and cannot be made to lie about it.
  */
 export function isFromHere({ headers, baseUrl, authorizeUrl }: PageInput): boolean {
   const { origin, host } = headers;
@@ -37,11 +37,11 @@ export function isFromHere({ headers, baseUrl, authorizeUrl }: PageInput): boole
   if (origin === undefined) return true;
   if (origin === 'null') return site === 'same-origin';
   const ours = [baseUrl, authorizeUrl].map((address) => new URL(address).origin);
-  // behind the name the browser asked for, which may be another one than the configured
+  // compared with the name the browser asked for, which may differ from the configured one
   return ours.includes(origin) || (URL.canParse(origin) && new URL(origin).host === host);
 }
 
-/** The refusal of a form that another site sent. */
+/** The refusal of a form sent from another site. */
 export function refuseForeign(): PageReply {
   return errorPage(403, 'the form was not sent from a page of this server: open the page and try again', {
     href: '/sign-in',
@@ -49,17 +49,17 @@ export function refuseForeign(): PageReply {
   });
 }
 
-/** A browser at an address where nothing is. */
+/** A browser asked for an address where there is nothing. */
 export function nothingHere(): PageReply {
   return errorPage(404, 'there is no page at this address; the start page says what there is');
 }
 
-/** The answer to a form of somebody whose session has ended; `next` is where they go on once they have signed in. */
+/** The response to a form whose session has ended; `next` is where to continue after signing in. */
 export function sessionEnded(next: string): PageReply {
   return redirect(`/sign-in?${new URLSearchParams({ next, ended: '' })}`);
 }
 
-/** Whether the form carries the token of the session it came with. */
+/** Whether the form has the token of the session it came with. */
 export function hasToken({ form, signedIn }: PageInput): boolean {
   return signedIn !== null && sameSecret(form.get('csrf') ?? '', signedIn.csrfToken);
 }
@@ -73,7 +73,7 @@ export function refuseUnsigned(): PageReply {
 }
 
 /**
- * Set-Cookie with the secret of a session; null takes it away, and with it the pages that browsers keep for going back:
+ * Set-Cookie with the secret of a session. null removes it, and the pages that browsers keep for going back:
  * Chromium keeps some in spite of `no-store`.
  */
 export function sessionHeader(secret: string | null, { authorizeUrl }: PageInput): PageReply['headers'] {
@@ -85,14 +85,14 @@ export function sessionHeader(secret: string | null, { authorizeUrl }: PageInput
   };
 }
 
-/** What is kept of a request that shows or sets a password. */
+/** What is noted about a request that shows or sets a password. */
 export function visitOf({ headers, address, requestId, signedIn }: PageInput): Visit {
   const principal = signedIn?.principal;
   const before = principal?.session && { account: principal.account, id: idOf('ses', principal.session) };
   return { userAgent: headers['user-agent'], address, requestId, before: before || undefined };
 }
 
-/** The answer after too many attempts. */
+/** The response after too many attempts. */
 export function refuseForNow(seconds: number): PageReply {
   const minutes = Math.ceil(seconds / 60);
   const page = errorPage(

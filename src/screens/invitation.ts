@@ -40,7 +40,7 @@ interface Shown {
   readonly problems: readonly Problem[];
 }
 
-/** The page of an invitation: the same for somebody who has a password here and for somebody who has none. */
+/** The page of an invitation. It is the same whether or not the person has a password here. */
 export async function showInvitation(
   input: PageInput,
   { account, user }: Invitation,
@@ -95,7 +95,7 @@ function knownForm(email: string, { token, problems }: Shown): string {
   return form('/password/join', inside.join(''));
 }
 
-/** POST /password/join: accepts an invitation with the password one has, or signed in as who is invited. */
+/** POST /password/join: accepts an invitation with an existing password, or with the session of the invited person. */
 export async function submitJoin(input: PageInput): Promise<PageReply> {
   if (!isFromHere(input)) return refuseForeign();
   const { db, form: sent, signedIn } = input;

@@ -8,7 +8,7 @@ interface Names {
   readonly again: string;
 }
 
-/** Two fields for a new password: nobody sees what is typed, so it is typed twice. */
+/** Two fields for a new password, which is typed twice because it is not shown. */
 export function newPasswordFields({ first, label, again }: Names, problems: readonly Problem[]): string {
   const common = {
     type: 'password',
@@ -36,12 +36,12 @@ export function newPasswordProblems(
     : [{ field: 'again', message: 'the two passwords are not the same' }];
 }
 
-/** For password managers, which store a password beside the name it is for; nobody sees it. */
+/** A hidden field for password managers, which store a password with the name it is for. */
 export function usernameHint(email: string): string {
   return `<input type="text" name="username" autocomplete="username" value="${escapeValue(email)}" hidden>`;
 }
 
-/** The answer for a link that can be used no more. */
+/** The response for a link that can no longer be used. */
 export function passwordEnded(): PageReply {
   return errorPage(
     410,

@@ -23,7 +23,7 @@ export interface Binaries {
   readonly libraryPath: string;
 }
 
-/** The major version of the bundled PostgreSQL; data of another one needs its own program. */
+/** The major version of the bundled PostgreSQL. Data of another version needs another program. */
 export const POSTGRES_MAJOR = '18';
 
 /**
@@ -88,8 +88,8 @@ export function libraryEnvironment(binaries: Binaries): Record<string, string> {
 }
 
 /**
- * A folder for programs that another user runs. New, ours and closed to other writers, so that nobody can have
- * put a program into it. In: where to make it. Out: its path; the caller removes it.
+ * Makes a folder for programs that another user runs. It is new, owned by us and not writable by others, so that
+ * nobody can have put a program into it. In: where to make it. Out: its path; the caller removes it.
  */
 export function makeStage(tempDir: string): string {
   const stage = mkdtempSync(join(tempDir, 'payhook-postgres-'));

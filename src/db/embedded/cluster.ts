@@ -31,7 +31,7 @@ import { type Command, commandFor, dataArgument, dataOwner, NOBODY, type RunAs }
 const INITDB_LIMIT_MS = 120_000;
 const UNFINISHED = 'postgres.new-';
 
-/** How and with what the PostgreSQL of a data folder is run. */
+/** How the PostgreSQL of a data folder is run. */
 export interface Runtime {
   readonly host: Host;
   readonly runAs: RunAs;
@@ -58,7 +58,7 @@ export function adoptCluster(runtime: Runtime, pgdata: string): void {
   const wanted = dataOwner(runtime.runAs, runtime.host);
   const actual = statSync(pgdata).uid;
   if (wanted === null || wanted === actual) return;
-  // As root both ways to run are ours, and the machine may have changed from one to the other.
+  // Root can run it in either of two ways, and the machine may have changed from one to the other.
   if (runtime.host.uid === 0 && (actual === 0 || actual === NOBODY)) {
     chownTree(pgdata, wanted);
     return;
@@ -70,9 +70,9 @@ export function adoptCluster(runtime: Runtime, pgdata: string): void {
 }
 
 /**
- * Makes a new PostgreSQL data folder, complete or not at all: kill -9 or a power failure halfway leaves only a
- * temporary folder, which the next start removes. It asks for the password of DATA_DIR, which is made too. In: how to
- * run; DATA_DIR; the data folder inside it. Errors: EmbeddedDatabaseError with the output of initdb.
+ * Makes a new PostgreSQL data folder, complete or not at all: kill -9 or a power failure leaves only a temporary
+ * folder, which the next start removes. It requires the password of DATA_DIR, which is made too. In: how to run;
+ * DATA_DIR; the data folder inside it. Errors: EmbeddedDatabaseError with the output of initdb.
  */
 export async function createCluster(runtime: Runtime, dataDir: string, pgdata: string): Promise<void> {
   removeUnfinished(dataDir);
@@ -97,17 +97,17 @@ function removeUnfinished(dataDir: string): void {
     try {
       rmSync(join(dataDir, name), { recursive: true, force: true, maxRetries: 5 });
     } catch {
-      // An initdb that lost its parent may still write there; it ends by itself, and the name is never reused.
+      // An initdb that lost its parent may still write there. It ends by itself, and the name is never reused.
     }
   }
 }
 
-/** The user id that PostgreSQL's files are given; null where they are made by it already. */
+/** The user id to give PostgreSQL's files to; null where they are created with it already. */
 const otherOwner = ({ runAs }: Runtime) => (runAs.mode === 'switched' ? NOBODY : null);
 
 async function runInitdb(runtime: Runtime, folder: string, password: string): Promise<void> {
   const { host, runAs, binaries } = runtime;
-  // Handed over as an open file: the user nobody cannot walk to one below the data folder.
+  // Handed over as an open file: the user nobody cannot reach one below the data folder.
   const passwordFile = handOver(folder, password, otherOwner(runtime));
   const command = commandFor(runAs, host, binaries, folder, [
     join(binaries.native, 'bin', 'initdb'),
@@ -133,7 +133,10 @@ async function runInitdb(runtime: Runtime, folder: string, password: string): Pr
   }
 }
 
-/** Runs a command. In: it; a file it gets as descriptor 3, and its standard input. Out: null when it ended well, else the end of what it said. */
+/**
+ * Runs a command. In: the command; a file it gets as descriptor 3, and its standard input. Out: null on success,
+ * else the end of its output.
+ */
 function failureOf(
   { file, args, options }: Command,
   given: { file?: number; input?: string; timeout?: number },
@@ -162,9 +165,9 @@ function failureOf(
 }
 
 /**
- * Sees to it that PostgreSQL lets nobody in without the password of the data folder, also in data from before there was
- * one. In: how to run; the places; the settings it is started with. Out: the password.
- * Errors: EmbeddedDatabaseError with the output of PostgreSQL.
+ * Makes PostgreSQL require the password of the data folder from everybody, including data from before there was
+ * one. In: how to run; the places; the settings it is started with. Out: the password. Errors:
+ * EmbeddedDatabaseError with the output of PostgreSQL.
  */
 export async function securePassword(
   runtime: Runtime,
@@ -175,12 +178,12 @@ export async function securePassword(
   if (known !== undefined && asksForPassword(pgdata)) return known;
   const password = makePassword(dataDir);
   await runAlone(runtime, pgdata, settings, `alter role ${SUPERUSER} password '${password}'\n`);
-  // Last, so that a start that dies before it begins anew.
+  // Last, so that a start that dies before this runs it again.
   askForPassword(pgdata, otherOwner(runtime));
   return password;
 }
 
-/** Runs statements, a line each, on a PostgreSQL that listens nowhere and ends with them. */
+/** Runs statements, one per line, on a PostgreSQL that accepts no connections and ends with them. */
 async function runAlone(
   { host, runAs, binaries }: Runtime,
   pgdata: string,

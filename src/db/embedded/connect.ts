@@ -19,9 +19,9 @@ export const PORT = 5432;
 
 const POLL_MS = 5;
 
-/** Not there yet: no socket, nobody behind it, still starting, still recovering, or just shutting down. */
+/** Not there yet: no socket, nothing listening, still starting, still recovering, or just shutting down. */
 const NOT_READY = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03', '53300']);
-/** A role that does not exist is refused as one with another password. */
+/** An unknown role is refused like one with a wrong password. */
 const MISSING_ROLE_OR_DATABASE = new Set(['28000', '28P01', '3D000']);
 
 /** Where the program connects to: its own role and database. In: folder of the socket; the password. */
@@ -35,8 +35,8 @@ export function superuserConnection(socketDir: string, password: string | undefi
 }
 
 /**
- * Waits until the database takes connections of the program's role.
- * In: the connection; `giveUp`, asked between attempts: a reason ends the wait.
+ * Waits until the database accepts connections of the program's role.
+ * In: the connection; `giveUp`, called between attempts: a reason ends the wait.
  * Out: `ready`, or `incomplete` when the server runs but role or database do not exist yet.
  * Errors: the error `giveUp` returns; errors of pg that waiting cannot cure.
  */
@@ -60,8 +60,8 @@ export async function untilReady(
 }
 
 /**
- * Makes the program's role and database where they are missing, and gives the role the superuser's password; harmless to
- * repeat, also after a crash halfway.
+ * Creates the program's role and database if they are missing, and gives the role the superuser's password. May be
+ * repeated, also after a crash halfway.
  * In: a connection as superuser to the database `postgres`.
  */
 export async function createRoleAndDatabase(superuser: EmbeddedConnection): Promise<void> {
@@ -80,7 +80,7 @@ export async function createRoleAndDatabase(superuser: EmbeddedConnection): Prom
   });
 }
 
-/** Whether anybody answers at a socket folder, PostgreSQL of another container included. */
+/** Whether anything answers at a socket folder, including PostgreSQL of another container. */
 export async function somebodyAnswers(socketDir: string): Promise<boolean> {
   try {
     await withClient(superuserConnection(socketDir, undefined), async () => undefined);
@@ -94,7 +94,7 @@ async function withClient<T>(
   connection: EmbeddedConnection,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  // ssl is named because pg would otherwise obey PGSSLMODE of the environment.
+  // ssl is set because pg would otherwise read PGSSLMODE from the environment.
   const client = new Client({ ...connection, ssl: false, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
   try {

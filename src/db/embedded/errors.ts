@@ -1,4 +1,4 @@
-/** A start of the embedded PostgreSQL that cannot go on; the message says what to do and is shown as it is. */
+/** The embedded PostgreSQL cannot start; the message says what to do and is shown as it is. */
 export class EmbeddedDatabaseError extends Error {
   override readonly name = 'EmbeddedDatabaseError';
 }

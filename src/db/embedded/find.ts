@@ -15,7 +15,7 @@ export function serversStartedAbove(folder: string): string[] {
     const dataDir = dirname(pgdata);
     const owner = readOwner(join(dataDir, 'run'));
     const startedIn = owner?.purpose === 'serve' ? workingFolder(owner.pid) : null;
-    // A server started from / says nothing about where it belongs.
+    // A server started from / could belong to any folder.
     if (startedIn === null || startedIn === sep) continue;
     if (folder === startedIn || folder.startsWith(startedIn + sep)) found.set(dataDir, startedIn);
   }

@@ -5,11 +5,11 @@ import { readPreloads } from '../../kernel/config.ts';
 export interface Host {
   /** Effective user id; null where the system has none. */
   readonly uid: number | null;
-  /** Where `unshare`, `setpriv` and `sh` are looked for, as in PATH. */
+  /** Where `unshare`, `setpriv` and `sh` are searched, as in PATH. */
   readonly searchPath: string;
-  /** A folder for what cannot lie in the data folder (long socket paths, copies for another user). */
+  /** A folder for what cannot be in the data folder (long socket paths, copies for another user). */
   readonly tempDir: string;
-  /** Variables that have the loader preload something into PostgreSQL too. */
+  /** Variables that make the loader preload something into PostgreSQL too. */
   readonly preloads: Readonly<Record<string, string>>;
   /** The `native` folder of the PostgreSQL package; null = the one in node_modules. */
   readonly nativeDir: string | null;

@@ -7,7 +7,7 @@ import { EmbeddedDatabaseError } from './errors.ts';
 import { type LogFile, openLogFile } from './logfile.ts';
 import { commandFor, dataArgument } from './privileges.ts';
 
-// Recovery after a crash replays up to max_wal_size; it is waited for as long as PostgreSQL works on it.
+// Recovery after a crash replays up to max_wal_size; the start waits as long as PostgreSQL is working on it.
 const START_LIMIT_MS = 15 * 60_000;
 const FAST_STOP_MS = 30_000;
 
@@ -70,7 +70,7 @@ export async function launchPostgres(runtime: Runtime, launch: Launch): Promise<
 
 function spawnPostgres(runtime: Runtime, launch: Launch, log: LogFile): ChildProcess {
   const { host, runAs, binaries } = runtime;
-  // The user nobody cannot walk to the data folder: its socket folder is named from where it stands.
+  // The user nobody cannot reach the data folder, so its socket folder is named relative to its working folder.
   const inData = runAs.mode === 'switched' && launch.socketDir === launch.pgdata;
   const settings = {
     ...launch.settings,
@@ -82,7 +82,7 @@ function spawnPostgres(runtime: Runtime, launch: Launch, log: LogFile): ChildPro
     ...['-D', dataArgument(runAs, launch.pgdata)],
     ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]);
-  // A session of its own: Ctrl-C goes to the whole process group and would stop PostgreSQL under the program.
+  // A session of its own: Ctrl-C goes to the whole process group and would stop PostgreSQL before the program.
   return spawn(file, args, {
     ...options,
     detached: true,
@@ -100,7 +100,7 @@ async function waitUntilUsable(launch: Launch, failure: () => Error | null): Pro
 }
 
 function controlOf(child: ChildProcess, exited: Promise<Exit>, log: LogFile): Postmaster {
-  // For ends without close() where no setpriv guards; harmless beside it.
+  // For ends without close() where setpriv is not available; harmless otherwise.
   const onExit = () => child.kill('SIGINT');
   process.once('exit', onExit);
   void exited.then(() => {

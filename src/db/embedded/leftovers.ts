@@ -11,10 +11,10 @@ const FAST_LIMIT_MS = 30_000;
 const HARD_LIMIT_MS = 10_000;
 
 /**
- * Ends what a dead owner left in a data folder, so that a new PostgreSQL can start there. Only under the start
- * lock and only without a living owner. A running PostgreSQL is stopped (the kernel has usually begun that),
- * backends that outlived their postmaster are ended, and lock files that name nobody of ours are removed:
- * PostgreSQL takes a zombie, or whoever got the pid since, for a living server.
+ * Ends what a dead owner left in a data folder, so that a new PostgreSQL can start there. Called only under the
+ * start lock and when there is no living owner. It stops a running PostgreSQL (the kernel has usually begun that),
+ * ends backends that outlived their postmaster, and removes stale lock files: PostgreSQL would take a zombie, or
+ * another process with that pid, for a running server.
  * In: the data folder; the run folder. Errors: EmbeddedDatabaseError when the folder is in use after all.
  */
 export async function clearLeftovers(pgdata: string, runDir: string, log: Log): Promise<void> {
@@ -32,7 +32,7 @@ export async function clearLeftovers(pgdata: string, runDir: string, log: Log): 
 async function removeLockFiles(pgdata: string, socketDirs: Set<string>): Promise<void> {
   const sockets = [...socketDirs].map((folder) => join(folder, `.s.PGSQL.${PORT}`));
   for (const socket of sockets.filter(existsSync)) {
-    // Another container may share the folder: its pids mean nothing here, its socket answers all the same.
+    // The folder may be shared with another container, whose pids mean nothing here, but whose socket answers.
     if (await somebodyAnswers(dirname(socket)))
       throw inUse(pgdata, 'a server outside this system or container');
   }

@@ -5,12 +5,12 @@ import { EmbeddedDatabaseError } from './errors.ts';
 import { formatIdentity, isAlive, ownIdentity, parseIdentity } from './processes.ts';
 
 /*
- * The start lock: a mutex between processes over one folder that survives kill -9 of its holder.
- * Locks are symbolic links lock.1, lock.2, …; the highest number counts and its target says who holds it.
- * Taking = making the next number, which the file system lets only one process do, once the highest is
- * released or its holder is dead. The highest is never removed, so nobody can remove a lock that lives:
- * the race of two processes that both steal a stale lock does not exist. Whoever slept and made a number
- * below the highest sees it on the second look and starts again.
+ * The start lock: a mutex between processes over one folder, which survives kill -9 of its holder. Locks are
+ * symbolic links lock.1, lock.2, …; the highest number counts, and its target names the holder. To take the lock is
+ * to create the next number, which the file system allows only one process to do, once the highest is released or
+ * its holder is dead. The highest is never removed, so a live lock cannot be removed by mistake, and two processes
+ * that both take over a stale lock cannot both succeed. A process that slept and created a number below the highest
+ * sees that on its second look and starts again.
  */
 
 const POLL_MS = 10;

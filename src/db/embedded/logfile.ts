@@ -13,15 +13,15 @@ export interface LogFile {
 }
 
 /**
- * Opens PostgreSQL's log. It is a plain file and no pipe: PostgreSQL never waits for this process to read, and
- * writes on when this process has died. Kept to two files of about 10 MB: checked now and every minute.
+ * Opens PostgreSQL's log. It is a plain file, not a pipe, so PostgreSQL never waits for this process to read, and
+ * goes on writing when this process has died. Kept to two files of about 10 MB, checked now and every minute.
  * In: the path. Errors: those of the file system.
  */
 export function openLogFile(path: string): LogFile {
   const descriptor = openSync(path, 'a', 0o600);
   const keepSmall = () => {
     if (fstatSync(descriptor).size < LIMIT_BYTES) return;
-    // Copied and emptied rather than renamed: PostgreSQL holds this file open, and appends.
+    // Copied and truncated rather than renamed, because PostgreSQL holds this file open and appends to it.
     copyFileSync(path, `${path}.1`);
     ftruncateSync(descriptor, 0);
   };
@@ -31,7 +31,7 @@ export function openLogFile(path: string): LogFile {
     try {
       keepSmall();
     } catch {
-      // A full disk or a removed folder; the next minute tries again.
+      // The disk is full or the folder was removed; it is tried again in a minute.
     }
   }, CHECK_MS);
   timer.unref();

@@ -34,16 +34,18 @@ import { serverSettings } from './settings.ts';
 
 /*
  * Who owns PostgreSQL. All of this happens under one start lock (lock.ts), so that there is one order of events.
- * 1. Who launched it stops it. run/owner.json names that process; an owner that died counts as none, and a
- *    PostgreSQL it left behind is stopped before a new one is launched (the kernel has usually begun: setpriv).
- * 2. A command joins the PostgreSQL of a living server or command and notes itself in run/users; else it launches.
- * 3. A command that launched waits at close until nobody living is noted there: those are other commands at
- *    work, and PostgreSQL cannot outlive the process that launched it. Only then it stops PostgreSQL.
+ * 1. The process that launched PostgreSQL stops it. run/owner.json names that process. A dead owner counts as none,
+ * and a PostgreSQL it left behind is stopped before a new one is launched (setpriv usually had the kernel do so).
+ * 2. A command joins the PostgreSQL of a running server or command and notes itself in run/users. Otherwise it
+ * launches one.
+ * 3. A command that launched PostgreSQL waits at close until no living process is noted there: those are other
+ * commands at work, and PostgreSQL cannot outlive the process that launched it. Then it stops PostgreSQL.
  * 4. A server refuses to start beside another server. While only commands own PostgreSQL it waits for them
- *    (takeoverTimeoutMs) and announces itself in run/next.json: new commands then wait for it instead of joining.
- * 5. A worker runs for long, so it never launches: it joins a server only, and waits while there is none. It leaves when
- *    the owner is marked as stopping, or has died, and waits for the next one.
- * 6. A server that stops gives joined commands a few seconds and stops PostgreSQL: it has a deadline of its own.
+ * (takeoverTimeoutMs) and announces itself in run/next.json: new commands then wait for it instead of joining.
+ * 5. A worker runs for long, so it never launches: it joins only a server's PostgreSQL, and waits while there is
+ * none. It leaves when the owner is marked as stopping, or has died, and waits for the next one.
+ * 6. A server that stops gives commands that joined a few seconds, then stops PostgreSQL: it has a deadline of its
+ * own.
  */
 
 const TAKEOVER_MS = 30_000;
@@ -55,8 +57,8 @@ const WATCH_MS = 200;
 export type { EmbeddedConnection } from './connect.ts';
 
 /**
- * What a process wants of the embedded PostgreSQL: `serve` owns it; a `command` joins a running one, or owns it for a
- * while; a `worker` only ever joins that of a server, and waits for one.
+ * What a process wants from the embedded PostgreSQL: `serve` owns it; a `command` joins a running one, or owns it
+ * for a while; a `worker` only joins a server's, and waits for one.
  */
 export type Purpose = 'serve' | 'command' | 'worker';
 
@@ -65,7 +67,7 @@ export interface EmbeddedOptions {
   dataDir: string;
   purpose: Purpose;
   log?: Log;
-  /** More settings of PostgreSQL, as for `-c`; they win over ours. */
+  /** More settings of PostgreSQL, as for `-c`; they override ours. */
   settings?: Record<string, string>;
   /** How long, in ms, to wait for other processes that start, stop or use the database; 30,000. A worker waits for ever. */
   takeoverTimeoutMs?: number;
@@ -164,7 +166,7 @@ async function decide(request: Request): Promise<Decision> {
 
 const isServing = (owner: Owner | null) => owner?.purpose === 'serve' && owner.stopping !== true;
 
-/** Without the lock: a worker may wait for days. */
+/** Without the lock, because a worker may wait for days. */
 async function untilServed({ place, log }: Request): Promise<void> {
   if (isServing(readOwner(place.runDir))) return;
   log('info', 'waiting for the server of this data folder: payhook serve starts it', {
@@ -202,7 +204,7 @@ async function launchAlone(
   try {
     return await start();
   } catch (error) {
-    // A launcher killed within the first milliseconds leaves a PostgreSQL that is visible only now.
+    // A launcher killed within the first milliseconds leaves a PostgreSQL that becomes visible only now.
     if (postgresProcessesIn(place.pgdata).length === 0) throw error;
     await clearLeftovers(place.pgdata, place.runDir, log);
     return start();

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { formatIdentity, isAlive, ownIdentity, type ProcessIdentity, parseIdentity } from './processes.ts';
 
-/** Who launched the running PostgreSQL and therefore stops it; DATA_DIR/run/owner.json. */
+/** The process that launched the running PostgreSQL and therefore stops it; DATA_DIR/run/owner.json. */
 export interface Owner extends ProcessIdentity {
   readonly purpose: 'serve' | 'command';
   readonly socketDir: string;
@@ -25,17 +25,17 @@ export function writeOwner(
   writeJson(join(runDir, 'owner.json'), { ...ownIdentity(), ...owner });
 }
 
-/** Takes the owner file away, whoever wrote it. Only under the start lock. */
+/** Removes the owner file, whoever wrote it. Only under the start lock. */
 export function removeOwner(runDir: string): void {
   rmSync(join(runDir, 'owner.json'), { force: true });
 }
 
-/** Names this process as the server that waits for the database; commands let it go first. */
+/** Announces this process as the server that waits for the database; commands give way to it. */
 export function announceServer(runDir: string): void {
   writeJson(join(runDir, 'next.json'), ownIdentity());
 }
 
-/** Takes back announceServer, unless another process has announced itself since. */
+/** Withdraws announceServer, unless another process has announced itself since. */
 export function withdrawServer(runDir: string): void {
   if (readJson(join(runDir, 'next.json'))?.pid === process.pid) {
     rmSync(join(runDir, 'next.json'), { force: true });
@@ -50,7 +50,7 @@ export function waitingServer(runDir: string): number | null {
 
 let joins = 0;
 
-/** Notes that this process uses a PostgreSQL launched by another. Out: takes the note away; may be called twice. */
+/** Notes that this process uses a PostgreSQL launched by another. Out: removes the note; may be called twice. */
 export function registerUser(runDir: string): () => void {
   const users = join(runDir, 'users');
   mkdirSync(users, { recursive: true, mode: 0o700 });
@@ -60,7 +60,7 @@ export function registerUser(runDir: string): () => void {
   return () => rmSync(note, { force: true });
 }
 
-/** Pids of the living processes that use the database without having launched it; notes of the dead are removed. */
+/** Pids of the living processes that use the database without having launched it; removes notes of dead ones. */
 export function liveUsers(runDir: string): number[] {
   const users = join(runDir, 'users');
   const pids: number[] = [];

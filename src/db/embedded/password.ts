@@ -3,8 +3,8 @@ import { chownSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 
 /*
- * Who may connect: whoever knows the password, which lies in the data folder and is random. A socket in a closed folder
- * is not enough: PostgreSQL started by root runs as nobody, and other processes run as nobody too.
+ * Who may connect: processes that know the password, which is random and stored in the data folder. A socket in a
+ * closed folder is not enough: PostgreSQL started by root runs as nobody, and other processes run as nobody too.
  */
 
 const ACCESS_RULES = '# Payhook writes this file at each start.\nlocal all all scram-sha-256\n';
@@ -16,7 +16,10 @@ export function readPassword(dataDir: string): string | undefined {
   return readText(passwordPath(dataDir))?.trim() || undefined;
 }
 
-/** Makes a password and keeps it in the data folder, readable by its owner only. Hexadecimal: it may stand in SQL. */
+/**
+ * Makes a password and stores it in the data folder, readable by its owner only. It is hexadecimal, so it needs no
+ * quoting in SQL.
+ */
 export function makePassword(dataDir: string): string {
   const password = randomBytes(32).toString('hex');
   replaceFile(passwordPath(dataDir), `${password}\n`);
@@ -29,8 +32,8 @@ export function forgetPassword(dataDir: string): void {
 }
 
 /**
- * A password as an open file that has no name any more. In: a folder to make it beside; the password; the user id that reads
- * it, or null for ours. Out: its descriptor, which the caller closes.
+ * A password as an open, unlinked file. In: a folder to make it in; the password; the user id that reads it, or
+ * null for ours. Out: its descriptor, which the caller closes.
  */
 export function handOver(folder: string, password: string, reader: number | null): number {
   const path = `${folder}.password`;
@@ -47,7 +50,10 @@ export function asksForPassword(pgdata: string): boolean {
   return readText(join(pgdata, 'pg_hba.conf')) === ACCESS_RULES;
 }
 
-/** Has PostgreSQL ask everybody for the password from its next start on. In: its data folder; the user id it runs as, or null for ours. */
+/**
+ * Makes PostgreSQL require the password from everybody, from its next start on. In: its data folder; the user id it
+ * runs as, or null for ours.
+ */
 export function askForPassword(pgdata: string, owner: number | null): void {
   replaceFile(join(pgdata, 'pg_hba.conf'), ACCESS_RULES, owner);
 }

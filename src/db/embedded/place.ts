@@ -14,7 +14,7 @@ import { EmbeddedDatabaseError } from './errors.ts';
 import type { Host } from './host.ts';
 import { readJson, writeJson } from './owner.ts';
 
-/** The length of a unix socket's path every system takes: 107 bytes on Linux, 103 on macOS. */
+/** The longest path of a unix socket that every system accepts: 107 bytes on Linux, 103 on macOS. */
 const SOCKET_PATH_LIMIT = process.platform === 'linux' ? 107 : 103;
 
 /** The folders and files of one data folder. */

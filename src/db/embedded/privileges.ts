@@ -6,12 +6,12 @@ import type { Host } from './host.ts';
 
 /*
  * PostgreSQL refuses to run as root. As root it is therefore started
- * - `mapped`: as nobody inside a user namespace of its own. Outside it is root without capabilities, so files
- *   stay root's and closed folders work. Or, where namespaces are refused (Docker's default seccomp rules):
- * - `switched`: as the user nobody. That user cannot walk to the data folder, so it is started inside it (the
- *   folder is changed before the user is) and told to stay there by /proc/self/cwd.
- * In front of both, and of a plain start, stands `setpriv --pdeathsig INT`: the kernel then stops PostgreSQL
- * when this process dies, kill -9 included. It comes last because a change of user would clear it.
+ * - `mapped`: as nobody inside a user namespace of its own. Outside it is root without capabilities, so files stay
+ * root's and closed folders work. Or, where namespaces are refused (Docker's default seccomp rules):
+ * - `switched`: as the user nobody. That user cannot reach the data folder, so it is started inside it (the folder
+ * is changed before the user is) and finds it as /proc/self/cwd.
+ * In both cases, and in a plain start, `setpriv --pdeathsig INT` runs first: the kernel then stops PostgreSQL when
+ * this process dies, kill -9 included. It comes last in the chain because a change of user would clear it.
  */
 
 /** `nobody`: the one unprivileged user that exists everywhere; initdb insists on a passwd entry. */
@@ -67,7 +67,7 @@ export async function chooseRunAs(host: Host, binaries: Binaries, runDir: string
 }
 
 async function chooseSwitched(host: Host, mapRefusal: string): Promise<RunAs> {
-  // Without /proc there is no name for a folder one stands in but cannot walk to.
+  // Without /proc there is no name for a working folder that cannot be reached by path.
   if (process.platform !== 'linux') throw rootRefused(mapRefusal);
   for (const prefix of [END_WITH_PARENT, []]) {
     const candidate: RunAs = { mode: 'switched', prefix };
@@ -100,7 +100,7 @@ export function commandFor(
     args,
     options: {
       cwd,
-      // Nothing else of the caller's environment: LC_*, PG* and TZ would change what initdb makes.
+      // Nothing else from the caller's environment: LC_*, PG* and TZ would change what initdb makes.
       env: {
         PATH: host.searchPath,
         TZ: 'UTC',

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 
 /**
- * One process, also after its pid was given to another: start time in clock ticks since boot, and which boot.
- * Outside Linux both are '0' and only the pid counts.
+ * One process, distinguishable from a later one with the same pid: start time in clock ticks since boot, and which
+ * boot. Outside Linux both are '0' and only the pid counts.
  */
 export interface ProcessIdentity {
   readonly pid: number;
@@ -20,7 +20,7 @@ interface ProcessStat {
 
 const linux = process.platform === 'linux';
 
-/** Who this process is. */
+/** The identity of this process. */
 export function ownIdentity(): ProcessIdentity {
   const startTime = readStat(process.pid)?.startTime ?? '0';
   return { pid: process.pid, startTime, boot: bootId() };

@@ -30,7 +30,7 @@ export function serverSettings(dataDir: string): Record<string, string> {
     TimeZone: 'UTC',
     log_timezone: 'UTC',
     log_line_prefix: '%m [%p] ',
-    // Statements and their details may hold a customer's data; the program reports its own failed queries.
+    // Statements and their details may contain a customer's data; the program reports its own failed queries.
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
     ...(smallSharedMemory() ? { dynamic_shared_memory_type: 'mmap' } : {}),
@@ -39,14 +39,14 @@ export function serverSettings(dataDir: string): Record<string, string> {
 
 function availableMemory(): number {
   const limit = process.constrainedMemory();
-  // Without a limit of the container Node answers 0 or an absurdly large number.
+  // Without a limit of the container Node reports 0 or an absurdly large number.
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
 function walSize(dataDir: string): number {
   const free = freeBytes(dataDir);
   if (free > 64 * GB) return 8 * GB;
-  // A disk this small would be filled by the log before the first checkpoint that could shrink it.
+  // On a disk this small the log would fill it before the first checkpoint that could shrink it.
   return free > 16 * GB ? 4 * GB : GB;
 }
 

@@ -3,7 +3,7 @@ import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.t
 import { LOCKS, takeLock } from '../../db/locks.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 
-/** Tables with the account in each row, in an order in which nothing refers to what went. */
+/** Tables with an account column, in an order in which nothing refers to rows already deleted. */
 const RECORDS = [
   'oauth_grants',
   'oauth_applications',
@@ -39,7 +39,10 @@ const RECORDS = [
   'webhook_recoveries',
 ] as const;
 
-/** The same for events. Work goes first, as a worker writes only what it still has; sums go after what is added to them. */
+/**
+ * The tables of events, in order. The queue goes first, because a worker writes only what it still holds a lease
+ * on; sums go after the rows that add to them.
+ */
 const LOG = [
   'queue',
   'attempts',
@@ -53,12 +56,13 @@ const LOG = [
 ] as const;
 
 /**
- * Deletes an account (UUID) that the demo filled, with every row it has in any table, its part of the audit log too. Returns
- * null, or why nothing was done: no demo filled it, it is the last one, or others use its applications.
+ * Deletes an account (UUID) that the demo filled, with every row it has in any table, including its part of the
+ * audit log. Returns null, or why nothing was done: no demo filled it, it is the last one, or others use its
+ * applications.
  */
 export async function removeAccount(tx: Tx, account: AccountId): Promise<string | null> {
   await takeLock(tx, LOCKS.removal);
-  // Nobody refers to the account from here on: its requests wait, and are refused then.
+  // From here on nothing can refer to the account: its requests wait for the lock and are refused then.
   await rows(tx, sql`select from accounts where id = ${account} for update`);
   const refusal = await whyKept(tx, account);
   if (refusal !== null) return refusal;
@@ -71,7 +75,8 @@ export async function removeAccount(tx: Tx, account: AccountId): Promise<string 
   }
   await removeRows(tx, RECORDS, account);
   await removePeople(tx, account);
-  // Events refer to no account: who publishes now is waited for, and who publishes later finds no account.
+  // Events do not refer to their account. The lock waits for requests that are publishing; later ones find no
+  // account.
   await rows(tx, sql`lock table only events in share row exclusive mode`);
   await removeRows(tx, LOG, account);
   await rows(tx, sql`delete from accounts where id = ${account}`);
@@ -109,7 +114,7 @@ async function removeRows(tx: Tx, tables: readonly string[], account: AccountId)
   }
 }
 
-/** The users of the account, and the people who are users of no other one. */
+/** Deletes the users of the account, and the people who have no other account. */
 async function removePeople(tx: Tx, account: AccountId): Promise<void> {
   const gone = await rows<{ person_id: string }>(
     tx,

@@ -21,7 +21,7 @@ export interface ListedAccount {
   readonly id: string;
   readonly uuid: AccountId;
   readonly name: string;
-  /** It was filled by `payhook demo`. */
+  /** `payhook demo` filled it. */
   readonly isDemo: boolean;
 }
 
@@ -56,8 +56,8 @@ export async function zoneOf(db: Reader, account: AccountId): Promise<string> {
 }
 
 /**
- * Changes settings; a new hold concerns new commissions only. Throws `invalid_body` for an unknown currency or time
- * zone, or a name with characters that nobody sees.
+ * Changes settings; a new hold applies to new commissions only. Throws `invalid_body` for an unknown currency or
+ * time zone, or a name with invisible characters.
  */
 export async function changeAccount(
   tx: Tx,
@@ -92,7 +92,7 @@ export function knownCurrency(field: string, code: string): string {
   return currency;
 }
 
-/** The name of a time zone as it is spelled. Days are computed here and in PostgreSQL: both must know it. */
+/** The canonical name of a time zone. Days are computed here and in PostgreSQL, so both must know it. */
 async function knownZone(db: Reader, name: string): Promise<string> {
   const zone = isZone(name) ? await spelledZone(db, name) : null;
   if (zone === null) {

@@ -28,7 +28,7 @@ export async function readZone(db: Reader, id: AccountId): Promise<string | null
   return row?.time_zone ?? null;
 }
 
-/** How PostgreSQL spells the name of a time zone, given in any case; null when it knows none. */
+/** How PostgreSQL spells the name of a time zone, given in any case; null when it does not know it. */
 export async function spelledZone(db: Reader, name: string): Promise<string | null> {
   const row = await maybeRow<{ name: string }>(
     db,
@@ -40,7 +40,7 @@ export async function spelledZone(db: Reader, name: string): Promise<string | nu
 export interface AccountRow {
   readonly id: AccountId;
   readonly name: string;
-  /** It was filled by `payhook demo`. */
+  /** `payhook demo` filled it. */
   readonly is_demo: boolean;
 }
 
@@ -49,7 +49,7 @@ export function allAccounts(db: Reader): Promise<AccountRow[]> {
   return rows(db, sql`select id, name, is_demo from accounts order by id`);
 }
 
-/** Notes that what an account (UUID) has was made up: it may be deleted. */
+/** Marks an account (UUID) as filled by the demo, so it may be deleted. */
 export async function markDemo(tx: Tx, id: AccountId): Promise<void> {
   await rows(tx, sql`update accounts set is_demo = true where id = ${id}`);
 }

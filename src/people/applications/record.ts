@@ -27,10 +27,10 @@ const input = {
   scopes,
 };
 
-/** What an application is made of. */
+/** The fields of a new application. */
 export const applicationInput = strict(input);
 export type ApplicationInput = Static<typeof applicationInput>;
-/** What may be changed of one. */
+/** The fields that may be changed. */
 export const applicationChange = strict({
   name: Type.Optional(input.name),
   redirect_uris: Type.Optional(input.redirect_uris),
@@ -69,7 +69,7 @@ export const record = columnsOf(application, {
   updated_at: 'iso(greatest(p.updated_at, id_time(p.id)))',
 });
 
-/** The record with its secret, as creation and rotation answer it. */
+/** The record with its secret, as the response of creation and rotation. */
 export const newApplication = strict(
   {
     ...fields,
@@ -83,6 +83,6 @@ export const newApplication = strict(
 );
 export type NewOAuthApplication = Static<typeof newApplication>;
 
-/** The record with the secret that was just made; null for a public application. */
+/** The record with the secret that was just generated; null for a public application. */
 export const withSecret = (json: Json<OAuthApplication>, secret: string | null): Json<NewOAuthApplication> =>
   extended(json, { client_secret: toJson(secret) });

@@ -30,9 +30,10 @@ export interface Registration {
 }
 
 /**
- * Whether an application may be answered at `uri`: one of its own, character by character (RFC 9700 section 4.1.3). Of a
- * public application's on 127.0.0.1 or [::1] the port does not count, because a program on a device takes the one that is
- * free (RFC 8252 section 7.3); `localhost` may be another machine's name and has no such freedom (section 8.3).
+ * Whether an application may be answered at `uri`: it must be one of its own, character by character (RFC 9700
+ * section 4.1.3). For public applications on 127.0.0.1 or [::1] the port may differ, because a program on a device
+ * takes any free port (RFC 8252 section 7.3). That does not hold for `localhost`, which may name another machine
+ * (section 8.3).
  */
 export function mayRedirectTo({ kind, redirect_uris }: Registration, uri: string): boolean {
   if (redirect_uris.includes(uri)) return true;

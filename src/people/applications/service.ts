@@ -47,8 +47,8 @@ export async function getApplication(
 }
 
 /**
- * Registers an application (RFC 6749 section 2). The secret of a confidential one is in the answer and nowhere else.
- * Throws `invalid_body` or `invalid_redirect_uri`.
+ * Registers an application (RFC 6749 section 2). The secret of a confidential one is only in the response. Throws
+ * `invalid_body` or `invalid_redirect_uri`.
  */
 export async function createApplication(
   tx: Tx,
@@ -64,7 +64,10 @@ export async function createApplication(
   return withSecret(json, secret);
 }
 
-/** Changes the fields that are named; what was granted before stays granted. Throws `resource_missing`, `invalid_body`, `invalid_redirect_uri`. */
+/**
+ * Changes the named fields; existing grants stay. Throws `resource_missing`, `invalid_body`,
+ * `invalid_redirect_uri`.
+ */
 export async function changeApplication(
   tx: Tx,
   account: AccountId,
@@ -79,7 +82,7 @@ export async function changeApplication(
   return getApplication(tx, account, id);
 }
 
-/** Makes a new secret; the old one stops at once. Throws `resource_missing`, `application_is_public`. */
+/** Generates a new secret; the old one stops working at once. Throws `resource_missing`, `application_is_public`. */
 export async function rotateClientSecret(
   tx: Tx,
   account: AccountId,
@@ -96,14 +99,14 @@ export async function rotateClientSecret(
   return withSecret(await getApplication(tx, account, id), secret);
 }
 
-/** Deletes an application and ends what any account granted it. Throws `resource_missing`. */
+/** Deletes an application and ends every grant to it. Throws `resource_missing`. */
 export async function deleteApplication(tx: Tx, account: AccountId, id: string): Promise<void> {
   const uuid = applicationUuid(id);
   if (!(await markDeleted(tx, account, uuid))) throw missing();
   await endGrantsOfApplication(tx, uuid);
 }
 
-/** The live application with this client id, of whatever account, or null. */
+/** The live application with this client id, in any account, or null. */
 export async function findApplication(db: Reader, clientId: string): Promise<Application | null> {
   const uuid = uuidOf('app', clientId);
   return uuid === null ? null : findById(db, uuid);

@@ -94,7 +94,7 @@ export async function updateApplication(
   );
 }
 
-/** Deletes a live application; its row stays, so that grants can name it. False when there is none. */
+/** Deletes a live application; its row stays, because grants refer to it. False when there is none. */
 export async function markDeleted(tx: Tx, account: AccountId, id: ApplicationId): Promise<boolean> {
   const done = await rows(
     tx,
@@ -104,7 +104,7 @@ export async function markDeleted(tx: Tx, account: AccountId, id: ApplicationId)
   return done.length === 1;
 }
 
-/** What the OAuth endpoints decide by. */
+/** What the OAuth endpoints need to know. */
 export interface Application {
   /** UUID. */
   readonly id: ApplicationId;
@@ -118,7 +118,7 @@ export interface Application {
   readonly secret_hash: Buffer | null;
 }
 
-/** The redirect URIs of public applications, of whatever account, that begin with this in lower case. */
+/** The redirect URIs of public applications, in any account, that begin with this text in lower case. */
 export async function publicRedirects(db: Reader, beginning: string): Promise<string[]> {
   const found = await rows<{ uri: string }>(
     db,
@@ -128,7 +128,7 @@ export async function publicRedirects(db: Reader, beginning: string): Promise<st
   return found.map(({ uri }) => uri);
 }
 
-/** A live application (UUID) of whatever account, or null. */
+/** A live application (UUID) of any account, or null. */
 export function findById(db: Reader, id: ApplicationId): Promise<Application | null> {
   return maybeRow(
     db,

@@ -11,12 +11,12 @@ export interface Action {
   readonly requestId: string;
 }
 
-/** Writes into the audit log, in the transaction of the change. */
+/** Writes to the audit log, in the transaction of the change. */
 export function note(tx: Tx, { account, kind, id, user }: Principal, action: Action): Promise<void> {
   return insertEntry(tx, { account, actorKind: kind, actorId: id, user, ...action });
 }
 
-/** The same for what the operator did to an account (UUID) with a command that is no request. */
+/** The same for something the operator did to an account (UUID) with a command that is not a request. */
 export function noteCommand(tx: Tx, account: AccountId, what: Omit<Action, 'requestId'>): Promise<void> {
   const requestId = `command-${randomUUID()}`;
   return insertEntry(tx, {

@@ -13,14 +13,14 @@ function grantUuid(id: string): GrantId {
   return uuid;
 }
 
-/** The record of a grant, of a revoked one too. Throws `resource_missing`. */
+/** The record of a grant, including a revoked one. Throws `resource_missing`. */
 export async function getGrant(db: Reader, account: AccountId, id: string): Promise<Json<Grant>> {
   const json = await readGrant(db, account, grantUuid(id));
   if (json === null) throw missing();
   return json;
 }
 
-/** Revokes a grant and all its tokens at once, everywhere. Throws `resource_missing`, also for a revoked one. */
+/** Revokes a grant and all its tokens, at once on every server. Throws `resource_missing`, also for a revoked one. */
 export async function revokeGrant(tx: Tx, account: AccountId, id: string): Promise<void> {
   const uuid = uuidOf('grant', id);
   if (uuid === null || !(await markRevoked(tx, account, uuid, 'merchant'))) {
@@ -28,17 +28,17 @@ export async function revokeGrant(tx: Tx, account: AccountId, id: string): Promi
   }
 }
 
-/** Ends what any account granted an application (UUID). */
+/** Ends every account's grants to an application (UUID). */
 export function endGrantsOfApplication(tx: Tx, application: ApplicationId): Promise<void> {
   return markRevokedByApplication(tx, application);
 }
 
-/** Ends what a user (UUID) granted, when they leave the account. */
+/** Ends the grants of a user (UUID) who leaves the account. */
 export function endGrantsOfUser(tx: Tx, account: AccountId, user: UserId): Promise<void> {
   return markRevokedByUser(tx, account, user, 'user_removed');
 }
 
-/** Ends what a user (UUID) granted as an owner, when they are none any more. */
+/** Ends the grants of a user (UUID) who is no longer an owner. */
 export function endGrantsOfFormerOwner(tx: Tx, account: AccountId, user: UserId): Promise<void> {
   return markRevokedByUser(tx, account, user, 'user_not_owner');
 }

@@ -64,12 +64,12 @@ export async function markRevoked(
   return done.length === 1;
 }
 
-/** Ends all that was granted to an application, by whatever account. */
+/** Ends all grants to an application, of any account. */
 export function markRevokedByApplication(tx: Tx, application: ApplicationId): Promise<void> {
   return markAllRevoked(tx, sql`application_id = ${application}`, 'deleted');
 }
 
-/** Ends all that a user granted. */
+/** Ends all grants of a user. */
 export function markRevokedByUser(
   tx: Tx,
   account: AccountId,
@@ -80,7 +80,7 @@ export function markRevokedByUser(
 }
 
 async function markAllRevoked(tx: Tx, which: Sql, because: GrantEnd): Promise<void> {
-  // locked by id, so that two of these cannot wait for each other
+  // locked by id, so that two of these statements cannot deadlock
   await rows(
     tx,
     sql`with live as (

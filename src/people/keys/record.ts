@@ -30,7 +30,7 @@ export const record = columnsOf(apiKey, {
   created_at: 'iso(id_time(k.id))',
 });
 
-/** The record with the key itself, as its creation answers it. */
+/** The record with the key itself, as the response of its creation. */
 export const newKey = strict(
   {
     ...fields,
@@ -42,6 +42,6 @@ export const newKey = strict(
 );
 export type NewKey = Static<typeof newKey>;
 
-/** The record with the key that was just made. */
+/** The record with the key that was just generated. */
 export const withKey = (json: Json<ApiKey>, made: string): Json<NewKey> =>
   extended(json, { key: toJson(made) });

@@ -9,8 +9,8 @@ import { type NewKey, withKey } from './record.ts';
 import { findByHashes, insertKey, revokeKey, touch } from './store.ts';
 
 /**
- * Makes an API key with full access to the account (UUID). The secret is in the answer and nowhere else: only its
- * hash is stored. Throws `duplicate_name` when a live key of the account has the name.
+ * Creates an API key with full access to the account (UUID). The secret is only in the response: its hash is
+ * stored. Throws `duplicate_name` when a live key of the account has the name.
  */
 export async function createKey(
   tx: Tx,
@@ -28,7 +28,7 @@ export async function createKey(
   }
 }
 
-/** Revokes a key at once, everywhere. Throws `resource_missing`, also for one that was revoked before. */
+/** Revokes a key, at once on every server. Throws `resource_missing`, also for one that was already revoked. */
 export async function removeKey(tx: Tx, account: AccountId, id: string): Promise<void> {
   const uuid = uuidOf('key', id);
   if (uuid === null || !(await revokeKey(tx, account, uuid))) {
@@ -43,8 +43,8 @@ interface LiveKey {
 }
 
 /**
- * What finds the live key with a hash (SHA-256 of the secret), or null. Each request asks, so that a revoked key stops
- * at once; those that ask at the same time share a statement.
+ * Creates what finds the live key with a hash (SHA-256 of the secret), or null. It is looked up on every request,
+ * so that a revoked key stops at once; lookups at the same time share a statement.
  */
 export function keyFinder(db: Reader): (hash: Buffer) => Promise<LiveKey | null> {
   return coalesce(async (hashes) => {
@@ -57,7 +57,10 @@ export function keyFinder(db: Reader): (hash: Buffer) => Promise<LiveKey | null>
 const TOUCH_EVERY_MS = 60_000;
 const noted = new WeakMap<Database, Map<KeyId, number>>();
 
-/** Notes that a key was used: beside the request, never inside it, at most once a minute per key and connection pool. */
+/**
+ * Notes that a key was used, outside the request's transaction and at most once a minute per key and connection
+ * pool.
+ */
 export function touchKey(db: Database, id: KeyId): void {
   const now = performance.now();
   const touched = noted.get(db) ?? new Map<KeyId, number>();

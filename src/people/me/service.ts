@@ -9,8 +9,8 @@ import { accountCalled, programCalled, userCalled } from './store.ts';
 const NOBODY = { name: null, email: null };
 
 /**
- * Who makes a request, what they may do and where. Of a signed-in user also the token that writes carry, and the other
- * accounts they are a member of.
+ * Who makes a request, what they may do and where. For a signed-in user also the token that writes need, and the
+ * other accounts they are a member of.
  */
 export async function describeCaller(db: Reader, principal: Principal): Promise<Json<Me>> {
   const { kind, id, role, scopes, session } = principal;

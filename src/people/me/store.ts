@@ -3,7 +3,7 @@ import type { Principal } from '../../contract/route.ts';
 import { maybeRow, oneRow, type Reader } from '../../db/connect.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 
-/** How a caller is called. */
+/** The name and kind of a caller. */
 interface Called {
   readonly name: string | null;
   readonly email: string | null;
@@ -11,9 +11,9 @@ interface Called {
 
 /** A signed-in user. */
 interface CalledUser extends Called {
-  /** UUID: who it is in all accounts. */
+  /** UUID of the person, across all accounts. */
   readonly person: string;
-  /** What writes with this session carry. */
+  /** The token that writes with this session need. */
   readonly csrf_token: string | null;
 }
 

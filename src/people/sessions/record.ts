@@ -22,7 +22,7 @@ export const session = strict(
 );
 export type Session = Static<typeof session>;
 
-/** Its columns, over `sessions s`; never what it is found by. */
+/** Its columns, over `sessions s`; never the hash. */
 export const record = columnsOf(session, {
   id: "public_id('ses', s.id)",
   object: "'session'",

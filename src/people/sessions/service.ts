@@ -18,12 +18,12 @@ import {
   touchSession,
 } from './store.ts';
 
-/** How long a browser keeps the cookie: as long as a session can last. */
+/** How long a browser keeps the cookie: the longest a session can last. */
 export const SESSION_SECONDS = 30 * 86_400;
 
 const LONGEST_AGENT = 300;
 
-/** A user (UUID) as the one who does something. */
+/** A user (UUID), as the author of a change. */
 export function principalOf(user: {
   account: AccountId;
   id: UserId;
@@ -43,7 +43,7 @@ export function principalOf(user: {
 
 const touching = new Set<string>();
 
-/** The user whose live session has this hash (SHA-256 of the cookie), or null. Asked in each request. */
+/** The user whose live session has this hash (SHA-256 of the cookie), or null. Looked up on every request. */
 export async function findSession(db: Database, hash: Buffer): Promise<SignedIn | null> {
   const found = await sessionByHash(db.reader, hash);
   if (found === null) return null;
@@ -53,7 +53,7 @@ export async function findSession(db: Database, hash: Buffer): Promise<SignedIn 
   return { principal, person, csrfToken: found.csrf_token };
 }
 
-/** Notes that a session was used: beside the request, never inside it. */
+/** Notes that a session was used, outside the request's transaction. */
 function touch(db: Database, id: SessionId): void {
   if (touching.has(id)) return;
   touching.add(id);
@@ -76,8 +76,8 @@ interface Member {
 }
 
 /**
- * Opens a session for a user who showed the password with this hash. The secret goes into the cookie and nowhere
- * else. null when the user was removed, or the password changed, in the meantime.
+ * Opens a session for a user who showed the password with this hash. The secret is only in the cookie. null when
+ * the user was removed, or the password changed, in the meantime.
  */
 export async function openSession(
   tx: Tx,
@@ -89,9 +89,9 @@ export async function openSession(
 }
 
 /**
- * Opens a session in another account of a person who has one, in its place and for as long as it would have lasted.
- * The forms of the old one are of no use in the new. Returns its secret. Throws `resource_missing` when the old one
- * ended, or they are no member there.
+ * Replaces a session by one in another account of the same person, for the rest of its lifetime. Forms of the old
+ * session do not work in the new one. Returns its secret. Throws `resource_missing` when the old one has ended, or
+ * the person is no member of the account.
  */
 export async function moveSession(
   tx: Tx,
@@ -104,7 +104,7 @@ export async function moveSession(
   const opened = await newSession(tx, to, browser, from.session);
   if (opened === null) throw fail('resource_missing', 'no such account');
   const { requestId } = browser;
-  // each account is told of its own part only
+  // each account's audit log gets only its own part
   await note(tx, from, { action: 'signOut', target: idOf('ses', from.session), requestId });
   const there = principalOf({ ...to, session: opened.id });
   await note(tx, there, { action: 'signIn', target: idOf('ses', opened.id), requestId });
@@ -131,12 +131,12 @@ async function newSession(
   return id === null ? null : { secret, id };
 }
 
-/** The sessions of a person (UUID) that have not ended, in whatever account, the last used first. */
+/** The live sessions of a person (UUID) in all accounts, the last used first. */
 export function liveSessions(db: Reader, person: string): Promise<SessionRow[]> {
   return sessionsOf(db, person);
 }
 
-/** Ends a session of an account at once, everywhere. Throws `resource_missing`. */
+/** Ends a session of an account, at once on every server. Throws `resource_missing`. */
 export async function endSession(tx: Tx, account: AccountId, id: string): Promise<void> {
   const uuid = uuidOf('ses', id);
   if (uuid === null || (await revokeSessions(tx, account, { id: uuid })) === 0) {
@@ -149,12 +149,15 @@ export async function endSessionsOf(tx: Tx, account: AccountId, user: UserId): P
   await revokeSessions(tx, account, { user });
 }
 
-/** Ends all sessions of a person (UUID), in whatever account, or all but one (UUID). */
+/** Ends all sessions of a person (UUID) in all accounts, or all but one (UUID). */
 export async function endSessionsOfPerson(tx: Tx, person: string, except?: string): Promise<void> {
   await revokeOwnSessions(tx, person, except === undefined ? {} : { except });
 }
 
-/** Ends one session (its public id) of a person (UUID), or all but one (UUID); each account is told of its own. */
+/**
+ * Ends one session (its public id) of a person (UUID), or all but one (UUID). Each account's audit log gets its own
+ * part.
+ */
 export async function endOwnSessions(
   tx: Tx,
   person: string,

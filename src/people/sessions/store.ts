@@ -14,7 +14,7 @@ import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, SessionId, UserId } from '../../kernel/ids.ts';
 import { IDLE, record, type Session } from './record.ts';
 
-// How long a session lasts at the longest.
+// The longest a session can last.
 const LONGEST = sql`interval '30 days'`;
 
 const isLive = sql`s.revoked_at is null and s.expires_at > now() and s.last_seen_at > now() - ${IDLE}`;
@@ -25,7 +25,7 @@ export const sessionList: ListDefinition = {
   filters: { user_id: opaqueId('usr', 's.user_id'), ...idInstants('created_at', 's.id') },
 };
 
-/** The sessions of an account that have not ended; never what they are found by. */
+/** The live sessions of an account, without their hashes. */
 export function listSessions(db: Reader, account: AccountId, list: ListQuery): Promise<Page<Session>> {
   return listPage(db, {
     list,
@@ -48,7 +48,7 @@ export interface SessionRow {
 
 const withUser = sql`join users u on u.account_id = s.account_id and u.id = s.user_id`;
 
-/** The sessions of a person (UUID) that have not ended, in whatever account, the last seen first. */
+/** The live sessions of a person (UUID) in all accounts, the last seen first. */
 export function sessionsOf(db: Reader, person: string): Promise<SessionRow[]> {
   return rows(
     db,
@@ -99,13 +99,13 @@ export interface NewSession {
   readonly person: string;
   readonly userAgent: string | null;
   readonly address: string;
-  /** Ends when this session (UUID) would have ended; null lasts anew. */
+  /** The new session ends when this one (UUID) would have; null = a full lifetime. */
   readonly after: string | null;
 }
 
 /**
- * Whether the person still has the password with this hash. It stays so until the transaction ends: a change of
- * password, which ends sessions, waits for the session that is opened now, or this one for it.
+ * Whether the person still has the password with this hash. That stays so until the transaction ends: a change of
+ * password, which ends sessions, waits for this one, or this one waits for the change.
  */
 export async function keepsPassword(tx: Tx, person: string, hash: string): Promise<boolean> {
   const kept = await maybeRow(
@@ -115,12 +115,12 @@ export async function keepsPassword(tx: Tx, person: string, hash: string): Promi
   return kept !== null;
 }
 
-/** Lets changes to the sessions and the password of a person pass one after the other, until the transaction ends. */
+/** Serialises changes to the sessions and the password of a person until the transaction ends. */
 export async function queueUpFor(tx: Tx, person: string): Promise<void> {
   await rows(tx, sql`select 1 from people where id = ${person} for no key update`);
 }
 
-/** Writes a session of a person in an account; null when they are no member of it (any more). */
+/** Writes a session of a person in an account; null when they are not a member of it. */
 export async function insertSession(tx: Tx, session: NewSession): Promise<SessionId | null> {
   const { after } = session;
   const ends =
@@ -141,7 +141,7 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<Sessio
   return row?.id ?? null;
 }
 
-/** Ends the sessions of an account that the filter names; how many. */
+/** Ends the sessions of an account that the filter names; returns how many. */
 export async function revokeSessions(
   tx: Tx,
   account: AccountId,
@@ -158,7 +158,7 @@ export async function revokeSessions(
   return done.length;
 }
 
-/** A session that was ended, in which account of the person. */
+/** A session that was ended, and in which account. */
 export interface EndedSession {
   readonly id: SessionId;
   readonly account: AccountId;
@@ -166,7 +166,7 @@ export interface EndedSession {
   readonly role: Role;
 }
 
-/** Ends sessions of a person, in whatever account: one, or all but `except`. */
+/** Ends sessions of a person in all accounts: one, or all but `except`. */
 export function revokeOwnSessions(
   tx: Tx,
   person: string,
@@ -183,7 +183,7 @@ export function revokeOwnSessions(
   );
 }
 
-/** Forgets what ended a month before `at`, a slice of it; returns how many. */
+/** Deletes what ended a month before `at`, a slice of it; returns how many. */
 export async function deleteOldSessions(tx: Tx, at: string): Promise<number> {
   const month = sql`${at}::timestamptz - ${LONGEST}`;
   const gone = await rows(
@@ -195,7 +195,7 @@ export async function deleteOldSessions(tx: Tx, at: string): Promise<number> {
   return gone.length;
 }
 
-/** Ends sessions in time that a clock ahead of its time opened or noted as seen; a slice of them; returns how many. */
+/** Shortens sessions that a clock ahead of its time opened or marked as seen, a slice of them; returns how many. */
 export async function mendSessions(tx: Tx): Promise<number> {
   const mended = await rows(
     tx,

@@ -12,7 +12,7 @@ const chore = strict({
   last_done_at: { ...timestamp, description: 'by any process; noted once a minute at most' },
 });
 
-/** What the database knows of the installation. */
+/** What the database says about the installation. */
 const known = {
   object: Type.Literal('system'),
   schema_version: Type.Integer({ description: 'of the last migration' }),

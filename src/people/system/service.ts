@@ -10,8 +10,8 @@ import { isFirstAccount, readState } from './store.ts';
 export type Disk = System['disk'];
 
 /**
- * The state of the installation, for whoever runs it: the command line on its machine, and the account that was made
- * first, by its keys and owners. Throws `installation_only`.
+ * The state of the installation, for its operator: the command line on its machine, and keys and owners of the
+ * account that was made first. Throws `installation_only`.
  */
 export async function describeSystem(db: Reader, who: Principal, disk: Disk): Promise<Json<System>> {
   if (who.kind !== 'operator' && !(await isFirstAccount(db, who.account))) {

@@ -6,7 +6,7 @@ import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type knownState, stateRecord } from './record.ts';
 
-/** Whether the account (UUID) was made before all others: with the installation. */
+/** Whether the account (UUID) is the one that was made first. */
 export async function isFirstAccount(db: Reader, account: AccountId): Promise<boolean> {
   const { first } = await oneRow<{ first: boolean }>(
     db,
@@ -15,7 +15,7 @@ export async function isFirstAccount(db: Reader, account: AccountId): Promise<bo
   return first;
 }
 
-/** What the database knows of the installation. */
+/** What the database says about the installation. */
 export function readState(db: Reader): Promise<Json<Static<typeof knownState>>> {
   return oneRecord(db, stateRecord, sql`(select 1) one`);
 }

@@ -4,7 +4,7 @@ import { LOCKS, takeLock } from '../../db/locks.ts';
 import { subscriberOf } from '../../kernel/addresses.ts';
 import { deleteFailures, insertFailure, secondsToWait } from './store.ts';
 
-// Failures within 15 minutes.
+// The limits on failures within 15 minutes.
 const PER_EMAIL = 10;
 const PER_ADDRESS = 50;
 
@@ -14,15 +14,15 @@ export interface Trier {
   readonly email: string;
 }
 
-/** An attempt that may go on; it counts as a failure until it is taken back. */
+/** An attempt that may go on; it counts as a failure until it is forgiven. */
 export interface Attempt {
   readonly id: string;
   readonly emailSubject: string;
 }
 
 /**
- * Begins an attempt to show a password, counted before it is known how it ends, so that many at once are limited as
- * many in a row are, on all servers together. Answers the seconds to wait instead when there were too many.
+ * Begins an attempt to show a password. It is counted before the result is known, so that many at once are limited
+ * like many in a row, across all servers. Returns the seconds to wait instead when there were too many.
  */
 export function beginAttempt(
   db: Database,
@@ -31,7 +31,7 @@ export function beginAttempt(
   const addressSubject = `address ${subscriberOf(address)}`;
   const emailSubject = `email ${createHash('sha256').update(email).digest('hex')}`;
   return db.transaction(async (tx) => {
-    // always in this order, so that two attempts cannot wait for each other
+    // always in this order, so that two attempts cannot deadlock
     await takeLock(tx, LOCKS.attempts(addressSubject));
     await takeLock(tx, LOCKS.attempts(emailSubject));
     const waits = [
@@ -45,8 +45,8 @@ export function beginAttempt(
 }
 
 /**
- * Takes an attempt back that showed the right password, and what failed for its e-mail address before. Other failures
- * of the network address stay: signing in somewhere does not buy attempts elsewhere.
+ * Removes an attempt that showed the right password, and earlier failures of its e-mail address. Other failures of
+ * the network address stay: signing in somewhere must not buy attempts elsewhere.
  */
 export function forgiveAttempt(db: Database, { id, emailSubject }: Attempt): Promise<void> {
   return db.transaction((tx) => deleteFailures(tx, id, emailSubject));

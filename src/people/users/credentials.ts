@@ -29,15 +29,15 @@ export interface Visit extends Browser {
   readonly before?: { readonly account: AccountId; readonly id: string } | undefined;
 }
 
-/** How showing a password ends: with the secret of a session, or not. */
+/** The result of showing a password: the secret of a session, or a refusal. */
 export type SignInResult =
   | { readonly kind: 'signedIn'; readonly secret: string }
   | { readonly kind: 'wrong' }
   | { readonly kind: 'limited'; readonly seconds: number };
 
 /**
- * Signs a person in, in the account they used last. An unknown address, a person without a password and a wrong
- * password are one answer, after the same time. `email` is in its normal form.
+ * Signs a person in, to the account they used last. An unknown address, a person without a password and a wrong
+ * password get the same answer after the same time. `email` is in its normal form.
  */
 export async function signIn(
   db: Database,
@@ -50,7 +50,7 @@ export async function signIn(
   const isRight = await verifyPassword(person?.password_hash ?? null, password);
   if (!person || !isRight) return { kind: 'wrong' };
   const passwordHash = person.password_hash ?? '';
-  // a second one, for whom is removed from the first at this moment
+  // the second account is for a person who is being removed from the first at this moment
   for (const member of (await membershipsOf(db.reader, person.id)).slice(0, 2)) {
     const secret = await db.transaction((tx) =>
       beginSession(tx, { ...member, person: person.id, passwordHash }, visit, 'signIn'),
@@ -62,7 +62,7 @@ export async function signIn(
   return { kind: 'wrong' };
 }
 
-/** Opens the session of a person whose password was just shown or set, in place of the one the browser had. */
+/** Opens the session of a person whose password was just shown or set, replacing the browser's earlier one. */
 export async function beginSession(
   tx: Tx,
   user: Pick<Membership, 'account' | 'user' | 'role'> & { person: string; passwordHash: string },
@@ -72,7 +72,7 @@ export async function beginSession(
   const opened = await openSession(tx, { ...user, id: user.user }, visit);
   if (opened === null) return null;
   if (visit.before) {
-    // it may have ended by itself since the request came
+    // it may have expired since the request came
     await endSession(tx, visit.before.account, visit.before.id).catch(() => undefined);
   }
   const target = action === 'signIn' ? idOf('ses', opened.id) : idOf('usr', user.user);
@@ -81,12 +81,12 @@ export async function beginSession(
   return opened.secret;
 }
 
-/** How a change of password ends. */
+/** The result of a change of password. */
 export type ChangeResult = { readonly kind: 'changed' } | Exclude<SignInResult, { kind: 'signedIn' }>;
 
 /**
- * Changes the password of a signed-in person who shows the old one; other sessions, in whatever account, and open
- * links end. The new one has been checked.
+ * Changes the password of a signed-in person who shows the old one. Other sessions, in all accounts, and open links
+ * end. The new password has been checked.
  */
 export async function changePassword(
   db: Database,
@@ -117,8 +117,8 @@ export function accountsOf(db: Reader, person: string): Promise<Membership[]> {
 }
 
 /**
- * Goes on in another account (its public id) of the signed-in person; returns the secret of the session that takes the
- * place of theirs. Throws `resource_missing` for an account they are no member of, as for one that does not exist.
+ * Switches the signed-in person to another account (its public id); returns the secret of the session that replaces
+ * theirs. Throws `resource_missing` for an account they are not a member of, as for one that does not exist.
  */
 export async function switchAccount(
   db: Database,

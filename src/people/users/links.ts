@@ -30,14 +30,14 @@ import {
   userById,
 } from './store.ts';
 
-/** What a link is for, and whom; `user` is null when it makes the first owner. */
+/** The purpose of a link and its user; `user` is null when it makes the first owner. */
 export interface OpenLink {
   readonly purpose: LinkPurpose;
   readonly account: AccountId;
   readonly user: { readonly email: string; readonly name: string; readonly person: string } | null;
 }
 
-/** How following a link ends. `ended`: it was used, has expired, or is of no use any more. */
+/** The result of following a link. `ended`: it was used, has expired, or is no longer valid. */
 export type LinkResult = SignInResult | { readonly kind: 'ended' };
 
 const ENDED: LinkResult = { kind: 'ended' };
@@ -46,7 +46,7 @@ const hashOf = (token: string) => (isSecret('phl_', token) ? hashSecret(token) :
 const resultOf = (secret: string | null): LinkResult =>
   secret === null ? ENDED : { kind: 'signedIn', secret };
 
-/** The link of a token that can still be used, or null. It says nothing of other accounts of its user. */
+/** The link of a token that can still be used, or null. It reveals nothing about other accounts of its user. */
 export async function openLink(db: Reader, token: string): Promise<OpenLink | null> {
   const hash = hashOf(token);
   const link = hash && (await linkByHash(db, hash));
@@ -103,15 +103,15 @@ export async function setUp(
   });
 }
 
-/** The hash of the password in force, when this is it; else null. */
+/** The hash of the password in force if this is it; else null. */
 async function shownHash(person: Person | null, password: string): Promise<string | null> {
   const isRight = await verifyPassword(person?.password_hash ?? null, password);
   return isRight ? (person?.password_hash ?? null) : null;
 }
 
 /**
- * The password a person joins an account with: a member of another one has shown theirs, anybody else chooses. null
- * when neither is so. The person's row is locked already.
+ * The password a person joins an account with: a member of another account shows theirs, anybody else chooses one.
+ * null when neither applies. The person's row is locked already.
  */
 async function passwordFor(
   tx: Tx,
@@ -124,8 +124,9 @@ async function passwordFor(
 }
 
 /**
- * Follows an invitation or a reset: sets the password, ends all sessions of the person and signs in. The password has
- * been checked. An invitation of somebody who is a member of another account is `wrong`: their password stays.
+ * Follows an invitation or a reset: sets the password, ends all sessions of the person and signs in. The password
+ * has been checked. For an invitation of somebody who is a member of another account the result is `wrong`: their
+ * password stays.
  */
 export async function choosePassword(
   db: Database,
@@ -188,7 +189,7 @@ async function follow(db: Database, token: string): Promise<Followed | null> {
   return user && { hash, link: { ...link, user: link.user }, person: user.person, email: user.email };
 }
 
-/** Uses a link up with the password (its hash) that `decide` answers, and signs in; null is a wrong one. */
+/** Uses a link up with the password (its hash) that `decide` returns, and signs in; null = a wrong password. */
 function use(
   db: Database,
   { hash, link, person: id }: Followed,
@@ -196,7 +197,7 @@ function use(
   decide: (tx: Tx, person: Person) => Promise<string | null>,
 ): Promise<LinkResult> {
   return db.transaction(async (tx) => {
-    // the person, the user, the link: removing a user takes them in this order too
+    // the person, the user, the link: the order in which removing a user locks them too
     const person = await lockPerson(tx, id);
     const user = await lockUser(tx, link.account, link.user);
     if (
@@ -223,7 +224,7 @@ async function settleLink(tx: Tx, { purpose, account }: LinkRow, { id, person }:
   await endSessionsOfPerson(tx, person);
 }
 
-/** Counts an attempt, and takes it back when it ends with a session. */
+/** Counts an attempt, and forgives it when it ends with a session. */
 async function withAttempt(
   db: Database,
   trier: { email: string; address: string },

@@ -7,7 +7,7 @@ export const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
 const AT_ONCE = 2;
 
-// The commonest ones that are long enough for the rule; lists that attackers try begin with them.
+// Common passwords that are long enough for the rule; attackers try them first.
 const COMMON = new Set(
   `0123456789 0987654321 1234567890 12345678910 123456789a 1234567890a 1234567891 123123123123 1111111111 0000000000
   1q2w3e4r5t 1q2w3e4r5t6y 1qaz2wsx3edc q1w2e3r4t5 qazwsxedcrfv qwertyuiop qwertyuiop123 qwerty12345 qwerty123456
@@ -20,10 +20,10 @@ const COMMON = new Set(
   payhook123 payhook1234 payhookpayhook`.split(/\s+/),
 );
 
-/** What one password is compared by: two ways to type the same characters are one (NFKC). */
+/** The form in which passwords are compared: two ways to type the same characters are one (NFKC). */
 const normal = (password: string) => password.normalize('NFKC');
 
-/** Why a text is no good password for the user of an e-mail address, for people; null when it is one. */
+/** Why a text is no good password for the user of an e-mail address, for people; null when it is acceptable. */
 export function passwordProblem(password: string, email: string): string | null {
   const text = normal(password);
   const length = [...text].length;
@@ -46,7 +46,7 @@ interface Argon {
 
 let loading: Promise<Argon> | undefined;
 
-// At the first use: most processes never see a password.
+// Computed at the first use, because most processes never see a password.
 function argon(): Promise<Argon> {
   loading ??= import('@node-rs/argon2').then(async ({ hash, verify }) => ({
     hash,
@@ -59,7 +59,7 @@ function argon(): Promise<Argon> {
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Each takes 19 MiB and a whole core: a few at once, the others wait. */
+/** Each takes 19 MiB and a whole core, so only a few run at once. */
 async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
   if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
   else running += 1;

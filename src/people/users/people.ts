@@ -3,7 +3,7 @@ import type { Role } from '../../contract/route.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, UserId } from '../../kernel/ids.ts';
 
-/** Whom an e-mail address and a password belong to, in whatever accounts. */
+/** The owner of an e-mail address and a password, in any number of accounts. */
 export interface Person {
   /** UUID. */
   readonly id: string;
@@ -29,7 +29,7 @@ export function lockPerson(tx: Tx, id: string): Promise<Person> {
   return oneRow(tx, sql`${person} where id = ${id} for update`);
 }
 
-/** The id (UUID) of the person with an e-mail address in its normal form, who is made when there is none. */
+/** The id (UUID) of the person with an e-mail address in its normal form, created if there is none. */
 export async function findOrMakePerson(tx: Tx, email: string): Promise<string> {
   await rows(tx, sql`insert into people (email) values (${email}) on conflict (email) do nothing`);
   return (await oneRow<{ id: string }>(tx, sql`select id from people where email = ${email}`)).id;
@@ -37,7 +37,7 @@ export async function findOrMakePerson(tx: Tx, email: string): Promise<string> {
 
 const isMember = sql`u.joined_at is not null and u.removed_at is null`;
 
-/** Whether the person is a member of any account, or of another one than `but`. */
+/** Whether the person is a member of any account, or of one other than `but`. */
 export async function isMemberSomewhere(db: Reader, id: string, but?: string): Promise<boolean> {
   const elsewhere = but === undefined ? empty : sql`and u.account_id <> ${but}`;
   const found = await maybeRow(
@@ -47,7 +47,7 @@ export async function isMemberSomewhere(db: Reader, id: string, but?: string): P
   return found !== null;
 }
 
-/** What a person is in an account; ids are UUIDs. */
+/** A person's user in an account; ids are UUIDs. */
 export interface Membership {
   readonly account: AccountId;
   readonly account_name: string;
@@ -67,7 +67,7 @@ export function membershipsOf(db: Reader, id: string): Promise<Membership[]> {
   );
 }
 
-/** Sets a password in place of the one it is compared with; false when that was changed meanwhile. */
+/** Replaces the password with this hash; false when it was changed meanwhile. */
 export async function replacePassword(
   tx: Tx,
   id: string,
@@ -82,7 +82,7 @@ export async function replacePassword(
   return done.length === 1;
 }
 
-/** Takes the password of a person who is a member of no account any more. The person's row is locked already. */
+/** Removes the password of a person who is no longer a member of any account. The person's row is locked already. */
 export async function dropUnusedPassword(tx: Tx, id: string): Promise<void> {
   await rows(
     tx,
@@ -91,7 +91,7 @@ export async function dropUnusedPassword(tx: Tx, id: string): Promise<void> {
   );
 }
 
-/** Ends the links to choose a new password that were made for a person in whatever account. */
+/** Ends a person's links to choose a new password, in all accounts. */
 export async function endResetLinks(tx: Tx, id: string): Promise<void> {
   await rows(
     tx,

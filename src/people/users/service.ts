@@ -48,7 +48,7 @@ function userUuid(id: string): UserId {
   return uuid;
 }
 
-/** The record of a user, also of one who was removed. Throws `resource_missing`. */
+/** The record of a user, including one who was removed. Throws `resource_missing`. */
 export async function getUser(db: Reader, account: AccountId, id: string): Promise<Json<User>> {
   const json = await readUser(db, account, userUuid(id));
   if (json === null) throw missing();
@@ -63,9 +63,9 @@ export function emailOf(text: string): string {
 }
 
 /**
- * Invites somebody by a link, good once and for 7 days, where they join with a password of their own; `pages` is the
- * address it leads to. The link is in the answer and nowhere else. The answer is the same whether or not the address
- * is known from other accounts. Throws `duplicate_email` or `invalid_body`.
+ * Invites somebody with a link, valid once and for 7 days, where they join with a password of their own; `pages` is
+ * the address it leads to. The link is only in the response. The response is the same whether or not the address is
+ * known from other accounts. Throws `duplicate_email` or `invalid_body`.
  */
 export async function inviteUser(
   tx: Tx,
@@ -92,7 +92,7 @@ export async function addUser(
   }
 }
 
-/** A link that accepts the invitation, or chooses a new password. Links made for the user before it end. */
+/** Creates a link that accepts the invitation, or chooses a new password. Earlier links of the user end. */
 async function newLink(
   tx: Tx,
   { account, pages, byOperator }: { account: AccountId; pages: string; byOperator: boolean },
@@ -113,8 +113,8 @@ async function newLink(
 }
 
 /**
- * Changes name and role. What an owner granted to applications ends when they are none any more. Throws
- * `resource_missing`, `last_owner`, `invalid_body`.
+ * Changes name and role. Grants of an owner end when they are no longer one. Throws `resource_missing`,
+ * `last_owner`, `invalid_body`.
  */
 export async function changeUser(
   tx: Tx,
@@ -137,8 +137,8 @@ export async function changeUser(
 }
 
 /**
- * Removes a user: sessions in this account, links and what they granted to applications end at once. Other accounts of
- * the person are as they were; who is left in none has no password any more. Throws `resource_missing` or `last_owner`.
+ * Removes a user: sessions in this account, links and grants end at once. Other accounts of the person are
+ * unchanged; somebody left in none loses the password. Throws `resource_missing` or `last_owner`.
  */
 export async function removeUser(tx: Tx, account: AccountId, id: string): Promise<void> {
   const uuid = userUuid(id);
@@ -170,9 +170,9 @@ async function keepAnOwner(tx: Tx, account: AccountId, user: UserId): Promise<vo
 }
 
 /**
- * Makes a link to choose a new password, good once and for a day (an invitation again, for a user who has not accepted
- * it). The password in force stays until the link is used. Of somebody who is a member of another account too only the
- * operator may: whoever holds the link gets into both. Throws `resource_missing` or `member_elsewhere`.
+ * Creates a link to choose a new password, valid once and for a day (or another invitation, for a user who has not
+ * accepted theirs). The password in force stays until the link is used. For a member of another account only the
+ * operator may, because whoever holds the link gets into both. Throws `resource_missing` or `member_elsewhere`.
  */
 export async function resetPassword(
   tx: Tx,
@@ -198,8 +198,8 @@ export async function resetPassword(
 }
 
 /**
- * The secret of a link that makes the first owner of an account (UUID), good once and for a day; the ones before it
- * end. null when the account has a user already.
+ * The secret of a link that makes the first owner of an account (UUID), valid once and for a day; earlier ones end.
+ * null when the account has a user already.
  */
 export async function newSetUpLink(tx: Tx, account: AccountId): Promise<string | null> {
   if (await lockAccountAndAsk(tx, account)) return null;
@@ -216,7 +216,7 @@ export async function newSetUpLink(tx: Tx, account: AccountId): Promise<string |
   return secret;
 }
 
-/** Whether anybody has been invited or set up on this installation. */
+/** Whether this installation has any user or invitation. */
 export function isAnybodyThere(db: Reader): Promise<boolean> {
   return hasUsers(db);
 }

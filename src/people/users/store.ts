@@ -49,7 +49,7 @@ export const userList: ListDefinition = {
   },
 };
 
-/** The users of an account; removed ones only when they are asked for. */
+/** The users of an account; removed ones only when asked for. */
 export function listUsers(db: Reader, account: AccountId, list: ListQuery): Promise<Page<User>> {
   const where = sql`u.account_id = ${account}`;
   return listPage(db, {
@@ -99,7 +99,7 @@ export function lockUser(tx: Tx, account: AccountId, id: UserId): Promise<UserRo
   );
 }
 
-/** Locks the owners of an account until the transaction ends: two of them cannot remove each other at once. */
+/** Locks the owners of an account until the transaction ends, so that two of them cannot remove each other at once. */
 export function lockOwners(tx: Tx, account: AccountId): Promise<UserRow[]> {
   return rows(
     tx,
@@ -158,7 +158,7 @@ export async function markRemoved(tx: Tx, account: AccountId, id: UserId): Promi
   return done.length === 1;
 }
 
-/** Whether anybody could ever sign in. */
+/** Whether anybody could sign in. */
 export async function hasUsers(db: Reader): Promise<boolean> {
   return (await maybeRow(db, sql`select 1 from users where removed_at is null limit 1`)) !== null;
 }
@@ -184,7 +184,7 @@ export interface NewLink {
 }
 export type LinkPurpose = 'setup' | 'invitation' | 'reset';
 
-/** Writes a link; returns when it ends. */
+/** Writes a link; returns when it expires. */
 export async function insertLink(tx: Tx, link: NewLink): Promise<string> {
   const { expires_at } = await oneRow<{ expires_at: string }>(
     tx,
@@ -205,12 +205,12 @@ export interface LinkRow {
 const isOpen = sql`used_at is null and expires_at > now()`;
 const linkRow = sql`account_id as account, user_id as user, purpose, by_operator`;
 
-/** The link with this hash that was not used and has not ended. */
+/** The link with this hash that was not used and has not expired. */
 export function linkByHash(db: Reader, hash: Buffer): Promise<LinkRow | null> {
   return maybeRow(db, sql`select ${linkRow} from user_links where hash = ${hash} and ${isOpen}`);
 }
 
-/** Uses a link up: of two at once, one gets it. */
+/** Uses a link up; of two attempts at once, one succeeds. */
 export function takeLink(tx: Tx, hash: Buffer): Promise<LinkRow | null> {
   return maybeRow(
     tx,
@@ -260,12 +260,12 @@ export async function insertFailure(tx: Tx, subject: string): Promise<string> {
   ).id;
 }
 
-/** Takes back one attempt, and all of a subject. */
+/** Deletes one attempt, and all failures of a subject. */
 export async function deleteFailures(tx: Tx, id: string, subject: string): Promise<void> {
   await rows(tx, sql`delete from sign_in_failures where id = ${id} or subject = ${subject}`);
 }
 
-/** Forgets attempts that no limit looks at, and those of a time that has not come: a slice; returns how many. */
+/** Deletes attempts that no longer count, and those dated in the future: a slice; returns how many. */
 export async function deleteOldFailures(tx: Tx, at: string): Promise<number> {
   const gone = await rows(
     tx,
@@ -278,7 +278,7 @@ export async function deleteOldFailures(tx: Tx, at: string): Promise<number> {
   return gone.length;
 }
 
-/** Forgets links that ended a while before `at`, a slice of them; returns how many. */
+/** Deletes links that ended a while before `at`, a slice of them; returns how many. */
 export async function deleteOldLinks(tx: Tx, at: string): Promise<number> {
   const gone = await rows(
     tx,
@@ -290,7 +290,7 @@ export async function deleteOldLinks(tx: Tx, at: string): Promise<number> {
   return gone.length;
 }
 
-/** Ends links in time that a clock ahead of its time let live longer than any may; returns how many. */
+/** Shortens links that a clock ahead of its time let live longer than allowed; returns how many. */
 export async function mendLinks(tx: Tx): Promise<number> {
   const mended = await rows(
     tx,

@@ -22,13 +22,13 @@ const CODINGS = [
   ['gzip', '.gz'],
 ] as const;
 
-// from src/ and from dist/ alike
+// the same path from src/ and from dist/
 const FOLDER = fileURLToPath(new URL('../../../dist/dashboard/', import.meta.url));
 const INDEX = 'index.html';
 
 let built: { readonly at: number; readonly files: ReadonlyMap<string, Built> } | undefined;
 
-/** The built dashboard by path below its folder, kept in memory until it is built anew; null when there is none. */
+/** The built dashboard by path below its folder, cached until it is built anew; null when there is none. */
 function files(): ReadonlyMap<string, Built> | null {
   const at = statSync(FOLDER + INDEX, { throwIfNoEntry: false })?.mtimeMs;
   if (at === undefined) return null;
@@ -57,7 +57,10 @@ export function indexPage(): string | null {
   return files()?.get(INDEX)?.body.toString() ?? null;
 }
 
-/** A file for who accepts these codings (an Accept-Encoding header); `coding` is null when it goes as it is. */
+/**
+ * A file for a client that accepts these codings (an Accept-Encoding header); `coding` is null when it is sent
+ * uncompressed.
+ */
 export function assetFor(
   name: string,
   accepted: string,

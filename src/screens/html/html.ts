@@ -10,12 +10,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as it may stand in an element: what nobody would see, or would turn the line around, is seen. */
+/** Escapes text for an element. Invisible characters, and those that reverse the line, are made visible. */
 export function escapeHtml(text: string): string {
   return escapeValue(visible(text));
 }
 
-/** Text as it may stand in a quoted attribute, whatever its characters are. */
+/** Escapes text for a quoted attribute. */
 export function escapeValue(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
@@ -42,7 +42,7 @@ export const ICON = `data:image/svg+xml,${encodeURIComponent(
     '<path d="M10 20.5V7.5h4.6a4.1 4.1 0 0 1 0 8.2h-1.1"/><path d="m15.6 13-2.7 2.7 2.7 2.7"/></g></svg>',
 )}`;
 
-/** What a page shows. Everything but `title` is HTML: texts in it went through `escapeHtml` or the pieces below. */
+/** The content of a page. Everything but `title` is HTML, made of `escapeHtml` and the functions below. */
 export interface Layout {
   /** Plain text, the name of the page in the browser. */
   readonly title: string;
@@ -85,7 +85,7 @@ export function htmlDocument({
   );
 }
 
-/** A card, the ground of everything that is said or asked. `title` and `lead` are plain text, `body` is HTML. */
+/** A card, which holds every message and form. `title` and `lead` are plain text, `body` is HTML. */
 export function card({
   title,
   lead,
@@ -119,7 +119,7 @@ export function linkButton(href: string, label: string, kind: 'primary' | 'plain
   return `<a class="button ${kind}" href="${escapeValue(href)}">${escapeHtml(label)}</a>`;
 }
 
-/** Where somebody goes on who cannot go on here. */
+/** A link to continue by, on a page where one cannot. */
 interface Next {
   readonly href: string;
   readonly label: string;
@@ -127,7 +127,7 @@ interface Next {
 
 const TO_START: Next = { href: '/', label: 'Go to the start page' };
 
-/** A page that says what is wrong and what to do about it, in plain text, with a link to go on by. */
+/** A page that says what is wrong and what to do about it, in plain text, with a link to continue by. */
 export function errorPage(status: number, message: string, next: Next = TO_START): PageReply {
   const title = HEADINGS[status] ?? (status < 500 ? 'That did not work' : 'Something went wrong');
   const body = card({ title, lead: sentence(message), body: actions([linkButton(next.href, next.label)]) });
@@ -196,7 +196,7 @@ export function field(spec: Field, problems: readonly Problem[] = []): string {
     required: true,
     minlength: spec.minLength?.toString(),
     maxlength: spec.maxLength?.toString(),
-    // the first field to mend, else where a form begins
+    // the first field with a problem, else the first of the form
     autofocus: problems[0]?.field === undefined ? spec.autofocus : problems[0].field === spec.name,
     autocapitalize: spec.type === 'text' ? undefined : 'none',
     spellcheck: 'false',
@@ -210,7 +210,7 @@ export function field(spec: Field, problems: readonly Problem[] = []): string {
   return `<div class="field"><label for="${id}">${escapeHtml(spec.label)}</label>${hint}<input${input}>${wrong}</div>`;
 }
 
-/** A field nobody sees. */
+/** A hidden field. */
 export function hidden(name: string, value: string): string {
   return `<input${attributes({ type: 'hidden', name, value })}>`;
 }
