@@ -155,4 +155,5 @@ export const DASHBOARD_ROOMS = [
 ];
 
 /** What the dashboard may take of the server: the types and errors of the client, and how money, time and payments are written. */
-export const FOR_DASHBOARD = /^src\/(client\/(api|errors|retry)|kernel\/(money|payment-reference|time))\.ts$/;
+export const FOR_DASHBOARD =
+  /^src\/(client\/(api|errors|retry)|kernel\/(money|payment-reference|payments|time))\.ts$/;

@@ -24,7 +24,6 @@ export function useAffiliate(id: number): Affiliate | undefined {
 /** What a payment file would miss of an affiliate, by its method: null = nothing. */
 export function missingOf(affiliate: Affiliate): 'paypal' | 'wise' | null {
   const { payout_method: method, paypal_email: address, name_first, name_last } = affiliate;
-  if (method === 'other') return null;
   if (method === 'wise') return `${name_first ?? ''}${name_last ?? ''}`.trim() === '' ? 'wise' : null;
-  return address === null ? 'paypal' : null;
+  return (method ?? 'paypal') === 'paypal' && address === null ? 'paypal' : null;
 }

@@ -1,4 +1,5 @@
 import { count } from './common.ts';
+import { methodNames } from './methods.ts';
 
 export const affiliates = {
   title: 'Affiliates',
@@ -7,7 +8,7 @@ export const affiliates = {
   of: (name: string) => `Affiliate ${name}`,
   search: 'Name, e-mail, short name or your id',
   status: { active: 'Active', inactive: 'Inactive' },
-  method: { paypal: 'PayPal', wise: 'Wise', other: 'Other', none: 'None' },
+  method: { ...methodNames, none: 'None' },
   legalType: { person: 'Person', business: 'Business', unknown: 'Not known' },
   columns: {
     name: 'Affiliate',

@@ -1,4 +1,5 @@
 import { count, listed } from './common.ts';
+import { methodNames, methodSteps } from './methods.ts';
 
 const affiliates = (number: number) => count(number, 'affiliate');
 const commissions = (number: number) => count(number, 'commission');
@@ -37,7 +38,7 @@ export const payouts = {
     lead: 'A payout collects the commissions that are owed and works out who gets how much. You see a preview first, and the preview changes nothing.',
     filtered: 'No payout has this status.',
   },
-  methods: { paypal: 'PayPal', wise: 'Wise', other: 'Other', none: 'No payout method' },
+  methods: { ...methodNames, none: 'No payout method' },
   noDestination: 'No destination',
   you: 'You',
 
@@ -122,9 +123,7 @@ export const payouts = {
   send: {
     lead: 'Send the money outside Payhook, then come back and record it. Payhook does not move money.',
     steps: {
-      paypal: 'Upload the file at PayPal under Payouts, check that its total matches, and approve it.',
-      wise: 'Upload the file at Wise as a batch payment, check the recipients, and fund it.',
-      other: 'Pay these affiliates by bank transfer or however you agreed with them.',
+      ...methodSteps,
       none: 'These affiliates have no payout method. Ask them, or release their lines when you complete the payout.',
     },
     next: 'Continue to completing',

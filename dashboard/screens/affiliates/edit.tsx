@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { AffiliateWithBalance, ChangeAffiliateBody } from '../../../src/client/api.ts';
 import { formatDecimal, parseDecimal } from '../../../src/kernel/money.ts';
+import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
 import { nameOf } from '../../data/affiliates.ts';
 import { useMe } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
@@ -8,8 +9,6 @@ import { SelectField, TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { affiliates as texts } from '../../texts/affiliates.ts';
-
-const METHODS = ['paypal', 'wise', 'other'] as const;
 
 /** The fields of an affiliate as they are typed. */
 const typedOf = (affiliate: AffiliateWithBalance, currency: string) => ({
@@ -93,7 +92,7 @@ export function EditAffiliate({
           {...text('payout_method', texts.facts.method)}
           options={[
             { value: '', label: texts.method.none },
-            ...METHODS.map((value) => ({ value, label: texts.method[value] })),
+            ...PAYOUT_METHODS.map((value) => ({ value, label: texts.method[value] })),
           ]}
         />
         <TextField {...text('paypal_email', texts.edit.paypal)} type="email" />

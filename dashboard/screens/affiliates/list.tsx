@@ -1,5 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { AffiliateBalance, AffiliateWithBalance } from '../../../src/client/api.ts';
+import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
 import { missingOf, nameOf } from '../../data/affiliates.ts';
 import { useMay, useMe } from '../../data/me.ts';
 import { pageSize } from '../../data/preferences.ts';
@@ -193,7 +194,7 @@ function Filters({ search, change }: { search: Search; change: (next: Partial<Se
         value={search.payout_method ?? ''}
         options={[
           { value: '', label: texted.anyMethod },
-          ...(['paypal', 'wise', 'other', 'none'] as const).map((value) => ({
+          ...([...PAYOUT_METHODS, 'none'] as const).map((value) => ({
             value,
             label: texts.method[value],
           })),

@@ -1,6 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { PayoutFilters, PayoutPreview, PayoutSelection } from '../../../src/client/api.ts';
+import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
@@ -132,9 +133,7 @@ function Sentences() {
           value={search.method ?? ''}
           options={[
             { value: '', label: sentence.anyMethod },
-            { value: 'paypal', label: payouts.methods.paypal },
-            { value: 'wise', label: payouts.methods.wise },
-            { value: 'other', label: payouts.methods.other },
+            ...PAYOUT_METHODS.map((value) => ({ value, label: payouts.methods[value] })),
           ]}
           onChange={(value) => change({ method: value || undefined })}
         />

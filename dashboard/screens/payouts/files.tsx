@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Payout, PayoutLine, PayoutMethod } from '../../../src/client/api.ts';
 import type { ApiError } from '../../../src/client/errors.ts';
+import { PAYOUT_METHODS, PROVIDER_FORMATS } from '../../../src/kernel/payments.ts';
 import { download } from '../../data/api.ts';
 import { downloads, type Snapshot, worthOf } from '../../data/payouts.ts';
 import { Button } from '../../parts/button.tsx';
@@ -17,7 +18,7 @@ import { payouts } from '../../texts/payouts.ts';
 
 const texts = payouts.files;
 /** The methods whose providers take a file; the formats are called the same. */
-const WITH_FILE: ReadonlySet<string> = new Set(['paypal', 'wise']);
+const WITH_FILE: ReadonlySet<string> = new Set(PROVIDER_FORMATS);
 
 export interface Share extends Sum {
   readonly method: PayoutMethod | 'none';
@@ -25,7 +26,7 @@ export interface Share extends Sum {
 
 /** What is paid by which method in which currency: each is a file, or is paid by hand. */
 export function sharesOf(lines: readonly PayoutLine[]): Share[] {
-  return (['paypal', 'wise', 'other', 'none'] as const).flatMap((method) =>
+  return ([...PAYOUT_METHODS, 'none'] as const).flatMap((method) =>
     sumsOf(lines.filter((line) => (line.payout_method ?? 'none') === method)).map((sum) => ({
       method,
       ...sum,

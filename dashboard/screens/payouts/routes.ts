@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
 import { rootRoute } from '../../app/root.tsx';
 import { number, oneOf, searchOf, text } from '../../app/search.ts';
 
@@ -14,7 +15,7 @@ const create = createRoute({
   path: '/payouts/new',
   validateSearch: searchOf({
     search: text,
-    method: oneOf(['paypal', 'wise', 'other']),
+    method: oneOf(PAYOUT_METHODS),
     currency: text,
     until: text,
     program: number,

@@ -14,9 +14,9 @@ import { fresh, OPEN } from './balances.ts';
  * Whether it is known where to send the money of an affiliate `a`: PayPal pays to `paypal_email`, Wise asks a name for,
  * and of any other method nothing is kept here.
  */
-export const HAS_DESTINATION = sql`(case a.payout_method
-  when 'wise' then trim(concat(a.name_first, a.name_last)) <> '' when 'other' then true
-  else a.paypal_email is not null end)`;
+export const HAS_DESTINATION = sql`(case coalesce(a.payout_method, 'paypal')
+  when 'wise' then trim(concat(a.name_first, a.name_last)) <> '' when 'paypal' then a.paypal_email is not null
+  else true end)`;
 
 /** `payable` without a destination is a state of its own. */
 export type BalanceState =

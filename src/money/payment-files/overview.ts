@@ -76,7 +76,6 @@ export const paymentFiles = strict(
 );
 type PaymentFiles = Static<typeof paymentFiles>;
 
-const HAND = 'other';
 /** The format whose file is to pay a row `r`; PayPal takes whom no method is set for. */
 const homeOf = `coalesce(r.payout_method, 'paypal')`;
 
@@ -141,7 +140,7 @@ const overview = (account: AccountId, payout: PayoutId) =>
       select coalesce(json_agg(row_to_json(h)), '[]') from (
         select r.currency, count(*) as affiliate_count, sum(r.amount)::int8 as amount
         from (${raw(paymentRows({ account, payout, format: SUMMARY, wholeUnits: false }))}) r
-        where r.payout_method = ${HAND} group by r.currency order by r.currency) h)`,
+        where r.payout_method <> all(${PROVIDER_FORMATS}::text[]) group by r.currency order by r.currency) h)`,
     summary_downloads: downloadsOf("w.format = 'summary'"),
   });
 const SUMMARY = FORMATS.find(({ name }) => name === 'summary') as (typeof FORMATS)[number];
