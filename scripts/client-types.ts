@@ -166,7 +166,7 @@ function objectType(properties: Readonly<Record<string, Schema>>, required: read
 }
 
 function field(name: string, type: string, about: { optional: boolean; doc?: string | undefined }): string {
-  const key = /^\w+$/.test(name) ? name : JSON.stringify(name);
+  const key = /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
   const missing = about.optional ? ' | undefined' : '';
   return `${comment(about.doc)}readonly ${key}${about.optional ? '?' : ''}: ${type}${missing};`;
 }

@@ -71,6 +71,7 @@ export const ROOMS = [
   ['webhooks', 'who hears of what happened', ['people', 'outbox', 'contract', 'db', 'kernel']],
   ['webhooks/types', 'names of event types, and which subscription covers which', []],
   ['webhooks/log', 'deliveries and their attempts', ['webhooks/types']],
+  ['webhooks/analytics', 'how deliveries went over time', ['webhooks/log']],
   [
     'webhooks/events',
     'what was published, and events that a platform publishes of its own',
@@ -129,6 +130,7 @@ export const ROOMS = [
   ],
   ['cli/programs', 'payhook programs', ['cli/command', 'cli/finders', 'cli/terminal']],
   ['cli/refunds', 'payhook refunds', ['cli/command', 'cli/commissions', 'cli/finders', 'cli/terminal']],
+  ['cli/analytics', 'payhook analytics', ['cli/command', 'cli/finders', 'cli/terminal']],
   ['cli/reports', 'payhook reports', ['cli/command']],
   ['cli/webhooks', 'payhook webhooks, events and listen', ['cli/command', 'cli/finders', 'cli/terminal']],
   [

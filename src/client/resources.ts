@@ -95,6 +95,8 @@ export function resourcesOf({ method, send }: Calls) {
     analytics: {
       /** What was earned, refunded, paid, … by day, week or month of the account's zone. */
       commissions: method('getCommissionAnalytics'),
+      /** How deliveries to webhook endpoints went, by minute, hour or day, with how long receivers took. */
+      deliveries: method('getDeliveryAnalytics'),
     },
     /** Programs: holds and minimums of their own. */
     programs: {

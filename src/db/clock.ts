@@ -12,6 +12,12 @@ const HOUR = '50 minutes';
 /** Clocks are corrected by less than this all the time, so nothing closer than this in the future counts as wrong. */
 export const TOLERANCE: Sql = sql`interval '1 minute'`;
 
+/** What time it is for the database, in milliseconds since 1970. */
+export async function readNow(db: Reader): Promise<number> {
+  const { now } = await oneRow<{ now: string }>(db, sql`select iso(now()) as now`, 'read_now');
+  return Date.parse(now);
+}
+
 interface SlowClock {
   readonly time: Timestamp;
   readonly looked_at: Timestamp;

@@ -19,6 +19,7 @@ import * as me from '../people/me/routes.ts';
 import * as sessions from '../people/sessions/routes.ts';
 import * as system from '../people/system/routes.ts';
 import * as users from '../people/users/routes.ts';
+import * as deliveryAnalytics from '../webhooks/analytics/routes.ts';
 import * as webhookEndpoints from '../webhooks/endpoints/routes.ts';
 import * as events from '../webhooks/events/routes.ts';
 import * as webhookEvents from '../webhooks/log/routes.ts';
@@ -49,6 +50,7 @@ export const ROUTES: readonly Route[] = [
   affiliates.list,
   affiliates.balances,
   analytics.commissions,
+  deliveryAnalytics.deliveries,
   affiliates.create,
   imports.importAffiliates,
   affiliates.get,

@@ -9,6 +9,7 @@ import { formatInstant, type Timestamp } from '../kernel/time.ts';
  * minute of the time inside the event id. Every statement that changes the log notes the change beside it;
  * the notes are folded into the sums now and then. A reader adds the notes that are not folded yet, in one
  * statement, so it does not matter when they are folded.
+ * Attempts are counted with them, by the minute in which they began (outbox/series.ts).
  */
 
 /** What is counted of an endpoint or an account: all rows of the log, or those of a final status. */
@@ -20,13 +21,12 @@ type Span = keyof typeof LENGTHS;
 const FOLDED_AT_ONCE = 20_000;
 const MINUTE_MS = 60_000;
 
-const SPANS = join(
-  Object.entries(LENGTHS).map(([span, length]) => sql`('${raw(span)}', interval '${raw(length)}')`),
-);
 const lengthOf = (span: Span) => sql`interval '${raw(LENGTHS[span])}'`;
 // weeks begin on Monday, as the partitions do
 const startOf = (span: Span, at: Sql) =>
   sql`date_bin(${lengthOf(span)}, ${at}, timestamptz '2001-01-01 00:00:00Z')`;
+const spansOf = (...spans: Span[]) =>
+  sql`(values ${join(spans.map((span) => sql`('${raw(span)}', ${lengthOf(span)})`))}) spans (span, length)`;
 
 /**
  * The statement that notes a change of the log; it must be part of the statement that makes the change.
@@ -37,6 +37,18 @@ export function noteChanges(changes: Sql): Sql {
   return sql`insert into delivery_count_deltas (account_id, endpoint_id, minute, total, delivered, failed)
     select account_id, endpoint_id, ${startOf('minute', sql`id_time(event_id)`)}, sum(total), sum(delivered), sum(failed)
     from (${changes}) changed group by 1, 2, 3`;
+}
+
+/**
+ * The same where attempts come into the log, or leave it: `changes` has an `attempted_at` and a `code` too. Both are null
+ * where a change is of no attempt; the code is negative where one is removed.
+ */
+export function noteAttempts(changes: Sql): Sql {
+  return sql`insert into delivery_count_deltas (account_id, endpoint_id, minute, attempted_minute, total, delivered,
+      failed, attempt_codes)
+    select account_id, endpoint_id, ${startOf('minute', sql`id_time(event_id)`)}, ${startOf('minute', sql`attempted_at`)},
+           sum(total), sum(delivered), sum(failed), array_agg(code) filter (where code is not null)
+    from (${changes}) changed group by 1, 2, 3, 4`;
 }
 
 /**
@@ -63,24 +75,54 @@ function foldSome(db: Database): Promise<number> {
           sums as (
             select account_id, endpoint_id, minute, sum(total) as total, sum(delivered) as delivered,
                    sum(failed) as failed
-            from gone group by 1, 2, 3),
+            from gone group by 1, 2, 3 having (sum(total), sum(delivered), sum(failed)) <> (0, 0, 0)),
           added as (
             insert into delivery_counts as c (account_id, scope_id, span, starts_at, total, delivered, failed)
-            select account_id, scope_id, span, date_bin(length, minute, timestamptz '2001-01-01 00:00:00Z'),
-                   sum(total), sum(delivered), sum(failed)
+            select account_id, scope_id, span, ${binned(sql`minute`)}, sum(total), sum(delivered), sum(failed)
             from sums
             cross join lateral (values (endpoint_id), (account_id)) scope (scope_id)
-            cross join (values ${SPANS}) spans (span, length)
+            cross join ${spansOf('week', 'hour', 'minute')}
             group by 1, 2, 3, 4
             on conflict (account_id, scope_id, span, starts_at) do update
             set total = c.total + excluded.total, delivered = c.delivered + excluded.delivered,
-                failed = c.failed + excluded.failed)
+                failed = c.failed + excluded.failed),
+          ${attemptsAdded}
           select count(*)::int as folded from gone`,
       'fold_counts',
     );
     return folded;
   });
 }
+
+/** The start of the span of that `length` in which a time is. */
+const binned = (at: Sql) => sql`date_bin(length, ${at}, timestamptz '2001-01-01 00:00:00Z')`;
+
+/** The part of the fold that adds up the attempts of `gone`: a row has its codes and how many there were of each. */
+const attemptsAdded = sql`
+          coded as (
+            select account_id, endpoint_id, attempted_minute, ${startOf('week', sql`minute`)} as log_week,
+                   abs(code)::int2 as code, sum(sign(code))::int as n
+            from gone cross join lateral unnest(attempt_codes) code
+            group by 1, 2, 3, 4, 5),
+          attempted as (
+            insert into attempt_counts as a (account_id, scope_id, span, starts_at, log_week, codes, counts)
+            select account_id, scope_id, span, starts_at, log_week, array_agg(code), array_agg(n)
+            from (
+              select account_id, scope_id, span, ${binned(sql`attempted_minute`)} as starts_at, log_week, code,
+                     sum(n)::int as n
+              from coded
+              cross join lateral (values (endpoint_id), (account_id)) scope (scope_id)
+              cross join ${spansOf('hour', 'minute')}
+              group by 1, 2, 3, 4, 5, 6) summed
+            group by 1, 2, 3, 4, 5
+            on conflict (account_id, scope_id, span, starts_at, log_week) do update
+            set (codes, counts) = (
+              select coalesce(array_agg(code), '{}'), coalesce(array_agg(n), '{}')
+              from (
+                select code, sum(n)::int as n
+                from (select * from unnest(a.codes, a.counts) union all
+                      select * from unnest(excluded.codes, excluded.counts)) both_sides (code, n)
+                group by 1 having sum(n) <> 0) added))`;
 
 /** Deletes the sums of a week, folded or not. */
 export async function forgetCounts(tx: Tx, week: Timestamp): Promise<void> {
@@ -89,6 +131,7 @@ export async function forgetCounts(tx: Tx, week: Timestamp): Promise<void> {
   for (const [table, column] of [
     ['delivery_count_deltas', 'minute'],
     ['delivery_counts', 'starts_at'],
+    ['attempt_counts', 'log_week'],
   ] as const) {
     await rows(
       tx,

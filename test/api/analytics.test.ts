@@ -1,7 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { uuidOf } from '../delivery/support.ts';
 import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
+import { eventIdAt, putIn } from '../support/history.ts';
 import { MISTOLD } from '../support/imbalances.ts';
+import { makeEndpoint } from '../support/seed.ts';
 import { startWorld, type World } from '../support/world.ts';
 import {
   completePayout,
@@ -131,5 +134,89 @@ describe('commissions over time', () => {
     ['program_id=x', 'program_id'],
   ])('refuse %s by name', async (query, part) => {
     expectRefusal(await api.get(`${PATH}?${query}`), 400, 'invalid_query', part);
+  });
+});
+
+describe('deliveries over time', () => {
+  const DELIVERIES = '/v2/analytics/deliveries';
+  const NOTHING = {
+    ...{ published: 0, delivered: 0, failed: 0, attempts: 0, p50_ms: null, p95_ms: null, p99_ms: null },
+    answers: { '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0, none: 0 },
+  };
+  const ask = async (query: string): Promise<Json> => {
+    const answer = await api.get(`${DELIVERIES}?${query}`);
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body;
+  };
+
+  test('have zeros where nothing happened, and an ETag; the log of a deleted endpoint is told of too', async () => {
+    const [endpoint, quiet] = [await makeEndpoint(api), await makeEndpoint(api)];
+    const account = uuidOf((await api.get('/v2/account')).body.id);
+    const at = Date.parse(new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)) + 90 * 60_000;
+    const past = (ms: number, status: 'delivered' | 'failed') => ({
+      ...{ endpoint: uuidOf(endpoint), event: eventIdAt(ms), status },
+    });
+    await putIn(world, account, [
+      past(at, 'delivered'),
+      past(at + 1, 'failed'),
+      past(at + 3_600_000, 'delivered'),
+    ]);
+    const day = new Date(at).toISOString().slice(0, 10);
+    const some = { delivered: 1, attempts: 1, p50_ms: 1, p95_ms: 1, p99_ms: 1 };
+    for (const when of ['not folded', 'folded']) {
+      const body = await ask(`from=${day}&to=${day}`);
+      expect(body, when).toMatchObject({
+        ...{ object: 'delivery_analytics', interval: 'hour', time_zone: 'UTC', webhook_endpoint_id: null },
+        ...{ from: `${day}T00:00:00.000Z`, to: new Date(Date.parse(day) + 86_400_000).toISOString() },
+      });
+      expect(body.buckets).toHaveLength(24);
+      const told = body.buckets.map(({ starts_at: _, ...counts }: Json) => counts);
+      expect(told.slice(0, 4), when).toEqual([
+        NOTHING,
+        {
+          ...{ ...some, published: 2, failed: 1, attempts: 2 },
+          answers: { '2xx': 1, '3xx': 0, '4xx': 0, '5xx': 1, none: 0 },
+        },
+        { ...NOTHING, ...some, published: 1, answers: { ...NOTHING.answers, '2xx': 1 } },
+        NOTHING,
+      ]);
+      expect(body.totals, when).toMatchObject({ published: 3, delivered: 2, failed: 1, attempts: 3 });
+      expect((await ask(`from=${day}&to=${day}&webhook_endpoint_id=${quiet}`)).totals).toEqual(NOTHING);
+      await keepHouse(world, 'delivery counts');
+    }
+    await api.delete(`/v2/webhook-endpoints/${endpoint}`);
+    const path = `${DELIVERIES}?interval=minute&from=${day}&to=${day}&webhook_endpoint_id=${endpoint}`;
+    const answer = await api.get(path);
+    expect(answer.body.buckets).toHaveLength(1440);
+    expect(answer.body.totals.published).toBe(3);
+    const again = await api.get(path, { headers: { 'if-none-match': answer.headers.get('etag') ?? '' } });
+    expect([again.status, again.text]).toEqual([304, '']);
+    expect((await world.api.get(path)).body.totals).toEqual(NOTHING);
+  });
+
+  test('end now where nothing else is said', async () => {
+    for (const [interval, buckets] of [
+      ['minute', 60],
+      ['hour', 24],
+      ['day', 30],
+    ] as const) {
+      const body = await ask(`interval=${interval}`);
+      expect(body.buckets).toHaveLength(buckets);
+      expect(Date.parse(body.buckets.at(-1).starts_at)).toBeLessThanOrEqual(Date.now());
+      expect(Date.parse(body.to)).toBeGreaterThan(Date.now() - 60_000);
+    }
+  });
+
+  test.each([
+    ['interval=week', 'interval'],
+    ['from=2026-13-01', 'from'],
+    ['to=yesterday', 'to'],
+    ['from=2026-03-02&to=2026-03-01', 'from'],
+    ['interval=minute&from=2026-03-01&to=2026-03-02', '1500 minutes'],
+    ['from=2026-03-01&to=2026-04-10', '750 hours'],
+    ['interval=day&from=2025-01-01&to=2026-03-01', '400 days'],
+    ['webhook_endpoint_id=we_1', 'webhook_endpoint_id'],
+  ])('refuse %s by name', async (query, part) => {
+    expectRefusal(await api.get(`${DELIVERIES}?${query}`), 400, 'invalid_query', part);
   });
 });

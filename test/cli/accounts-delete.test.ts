@@ -101,7 +101,9 @@ test('a demo account goes with every row of every table; nothing of others chang
   const counts = await countsOf(uuid);
   // notes are added up when a chore comes by
   const isSum = (name: string) =>
-    /^(delivery_count|affiliate_balance|commission_series|commission_arrivals|program_affiliates)/.test(name);
+    /^(delivery_count|attempt_counts|affiliate_balance|commission_series|commission_arrivals|program_affiliates)/.test(
+      name,
+    );
   for (const sums of ['delivery_count', 'affiliate_balance', 'commission_series']) {
     const of = Object.entries(counts).filter(([name]) => name.startsWith(sums));
     expect(

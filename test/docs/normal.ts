@@ -8,6 +8,7 @@ const UNITS_MS = [DAY_MS, 5 * MINUTE_MS] as const;
 const BEFORE = Date.parse('2026-07-01T08:00:00.000Z');
 const OLDEST_WORLD_MS = DAY_MS / 2;
 const DURATION_MS = 84;
+const DURATIONS = /^(duration|p\d\d)_ms$/;
 /** The day of the story that stands for today. */
 const TODAY = Date.parse('2026-09-15T00:00:00.000Z');
 const YEAR = '2026';
@@ -147,7 +148,7 @@ export function normaliser(
     if (typeof value !== 'object' || value === null) return value;
     const walked = Object.entries(value).map(([key, inner]) => [
       key,
-      key === 'duration_ms' ? DURATION_MS : walk(inner),
+      DURATIONS.test(key) ? DURATION_MS : walk(inner),
     ]);
     return stamped(Object.fromEntries(walked));
   };

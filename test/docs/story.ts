@@ -266,6 +266,11 @@ export async function completing(
   await receiver.until((all) => all.length > before);
   await settled();
   await show('getEventOfWebhookEndpoint', { path: one });
+  // the run is of one day, which stands for this one
+  const today = recorder.day('2026-09-15');
+  await show('getDeliveryAnalytics', {
+    query: { from: today, to: today, interval: 'day', webhook_endpoint_id: endpoint },
+  });
   await recovering(recorder, scene, endpoint);
   await show('listPayouts', { query: { status: 'paid', per_page: 1 } });
 }

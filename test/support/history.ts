@@ -61,8 +61,11 @@ export async function putIn(
          case when status = 'failed' then 'HTTP 500' end
        from past where status <> 'pending'),
      counted as (
-       insert into delivery_count_deltas (account_id, endpoint_id, minute, total, delivered, failed)
-       select account_id, endpoint_id, date_trunc('minute', at), 1, (status = 'delivered')::int, (status = 'failed')::int
+       insert into delivery_count_deltas (account_id, endpoint_id, minute, total, delivered, failed, attempted_minute,
+         attempt_codes)
+       select account_id, endpoint_id, date_trunc('minute', at), 1, (status = 'delivered')::int, (status = 'failed')::int,
+         case when status <> 'pending' then date_trunc('minute', at) end,
+         case when status <> 'pending' then array[attempt_code(1, case when status = 'failed' then 500 else 200 end)] end
        from past)
      insert into queue (account_id, endpoint_id, event_id, generation, due_at)
      select account_id, endpoint_id, event_id, 0, now() + interval '1 hour' from past where status = 'pending'`,

@@ -324,6 +324,30 @@ export const MISCOUNTS = `
     ) part
     group by 1, 2, 3, 4) m
   where (total, delivered, failed) <> (0, 0, 0)
+  union all
+  select 'the attempts are counted wrong', to_json(m)::text
+  from (
+    select account_id, scope_id, span, starts_at, log_week, code, sum(n)::int as n
+    from (
+      select account_id, scope_id, span, starts_at, log_week, code, n
+      from attempt_counts cross join lateral unnest(codes, counts) each (code, n)
+      union all
+      select account_id, scope_id, span, date_bin(length, at, '2001-01-01Z'), date_bin('7 days', event_at, '2001-01-01Z'),
+             code, n
+      from (
+        select account_id, endpoint_id, minute as event_at, attempted_minute as at, abs(code)::int2 as code,
+               sign(code)::int as n
+        from delivery_count_deltas cross join lateral unnest(attempt_codes) code
+        union all
+        select account_id, endpoint_id, id_time(event_id), started_at, attempt_code(duration_ms, response_status), -1
+        from attempts a
+        where not exists (select from dropped_weeks w where id_time(a.event_id) >= w.starts_at
+                          and id_time(a.event_id) < w.starts_at + interval '7 days')) row
+      cross join lateral (values (endpoint_id), (account_id)) scope (scope_id)
+      cross join (values ('hour', interval '1 hour'), ('minute', '1 minute')) part (span, length)
+    ) part
+    group by 1, 2, 3, 4, 5, 6) m
+  where n <> 0
 `;
 
 /** Whatever must never be true of deliveries once no worker runs any more. */

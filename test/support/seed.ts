@@ -113,7 +113,8 @@ export async function seedAttempts(
          id_time(event_id) + number * interval '1 hour', 10 * number,
          '{"content-type":"application/json"}', status, case when status is not null then '{"server":"nobody"}'::json end,
          body, code, message
-       from whole, json_to_recordset($3) as a (number int, trigger text, status int, body text, code text, message text)),
+       from whole, json_to_recordset($3) as a (number int, trigger text, status int, body text, code text, message text)
+       returning *),
      told as (
        update deliveries d
        set status = $4::text, attempt_count = $5::int, next_attempt_at = null, last_response_status = $6,
@@ -122,10 +123,15 @@ export async function seedAttempts(
        from whole w
        where d.account_id = w.account_id and d.endpoint_id = w.endpoint_id and d.event_id = w.event_id),
      counted as (
-       insert into delivery_count_deltas (account_id, endpoint_id, minute, total, delivered, failed)
+       insert into delivery_count_deltas (account_id, endpoint_id, minute, total, delivered, failed, attempted_minute,
+         attempt_codes)
        select account_id, endpoint_id, date_trunc('minute', id_time(event_id)), 0, ($4::text = 'delivered')::int,
-         ($4::text = 'failed')::int
-       from whole)
+         ($4::text = 'failed')::int, null, null
+       from whole
+       union all
+       select account_id, endpoint_id, date_trunc('minute', id_time(event_id)), 0, 0, 0,
+         date_trunc('minute', started_at), array[attempt_code(duration_ms, response_status)]
+       from made)
      delete from queue q using whole w
      where q.account_id = w.account_id and q.endpoint_id = w.endpoint_id and q.event_id = w.event_id`,
     [

@@ -315,9 +315,12 @@ export function requestOf(operation: Operation, ids: Ids, also?: ReadonlySet<str
   return operation.body ? { body: sampleBody(operation.body, ids, also) } : {};
 }
 
+/** Of each answer its own; an ETag is a digest of the text, which is compared. */
+const OWN_HEADERS = new Set(['date', 'payhook-request-id', 'etag']);
+
 /** What a client can tell two answers apart by. */
 export function visible(answer: Answer, ids: Ids): unknown {
-  const headers = [...answer.headers].filter(([name]) => name !== 'date' && name !== 'payhook-request-id');
+  const headers = [...answer.headers].filter(([name]) => !OWN_HEADERS.has(name));
   // only ids that the request itself named may be in an answer
   const anonymous = (text: string) =>
     REFERENCES.reduce((rest, name) => rest.replaceAll(String(ids[name]), `<${name}>`), text);

@@ -1,3 +1,4 @@
+import { readNow } from '../../db/clock.ts';
 import type { Reader } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, numberIdOf } from '../../kernel/ids.ts';
@@ -9,7 +10,6 @@ import { zoneOf } from '../../people/accounts/service.ts';
 import { KINDS, readSeries, type SeriesSum } from '../ledger/series.ts';
 import { refuseInexact } from '../ledger/totals.ts';
 import type { CommissionAnalytics, CommissionBucket, Interval } from './record.ts';
-import { readNow } from './store.ts';
 
 const DAY_MS = 86_400_000;
 /** The most intervals of a series. */

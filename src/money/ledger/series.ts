@@ -1,6 +1,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
+import { cut, floorTo, type Lengths } from '../../kernel/spans.ts';
 import { formatInstant, type Span } from '../../kernel/time.ts';
 
 /*
@@ -14,9 +15,12 @@ export const KINDS = ['earned', 'refunded', 'voided', 'adjusted', 'paid', 'retur
 export type Kind = (typeof KINDS)[number];
 
 const SPANS = { day: '1 day', hour: '1 hour', quarter: '15 minutes' } as const;
-type SpanName = keyof typeof SPANS;
 const QUARTER_MS = 15 * 60_000;
-const LENGTHS_MS = { day: 96 * QUARTER_MS, hour: 4 * QUARTER_MS, quarter: QUARTER_MS } as const;
+const LENGTHS: Lengths = [
+  ['day', 96 * QUARTER_MS],
+  ['hour', 4 * QUARTER_MS],
+  ['quarter', QUARTER_MS],
+];
 
 const startOf = (length: Sql, at: Sql) => sql`date_bin(${length}, ${at}, timestamptz '2001-01-01 00:00:00Z')`;
 
@@ -52,31 +56,6 @@ export const refundedBy = (account: AccountId, sign: '' | '-', source: Sql): Sql
   join refunds r on r.account_id = ${account} and r.id = i.refund_id
   where i.amount > 0`;
 
-/** A part of a bucket that sums of one length make up. */
-interface Piece extends Span {
-  /** The place of the bucket. */
-  readonly bucket: number;
-  readonly span: SpanName;
-}
-
-const floor = (ms: number, span: SpanName) => Math.floor(ms / LENGTHS_MS[span]) * LENGTHS_MS[span];
-const ceil = (ms: number, span: SpanName) => -floor(-ms, span);
-
-/** Cuts a span into whole days, and what is left of it into hours and quarters. */
-function piecesOf(bucket: number, { from, until }: Span, span: SpanName = 'day'): Piece[] {
-  if (from >= until) return [];
-  const [first, last] = [ceil(from, span), floor(until, span)];
-  const next = span === 'day' ? 'hour' : 'quarter';
-  if (first >= last) return span === 'quarter' ? [] : piecesOf(bucket, { from, until }, next);
-  const whole: Piece = { bucket, span, from: first, until: last };
-  if (span === 'quarter') return [whole];
-  return [
-    ...piecesOf(bucket, { from, until: first }, next),
-    whole,
-    ...piecesOf(bucket, { from: last, until }, next),
-  ];
-}
-
 /** The sum of a kind in one bucket and currency. */
 export interface SeriesSum {
   readonly bucket: number;
@@ -97,10 +76,10 @@ export function readSeries(
   }: { buckets: readonly Span[]; currency: string | null; program: number | null },
 ): Promise<SeriesSum[]> {
   const spans = buckets.map(({ from, until }) => ({
-    from: floor(from, 'quarter'),
-    until: floor(until, 'quarter'),
+    from: floorTo(QUARTER_MS, from),
+    until: floorTo(QUARTER_MS, until),
   }));
-  const pieces = spans.flatMap((span, bucket) => piecesOf(bucket, span));
+  const pieces = spans.flatMap((span, bucket) => cut(span, LENGTHS).map((piece) => ({ bucket, ...piece })));
   const instants = (times: readonly number[]) => sql`${times.map(formatInstant)}::timestamptz[]`;
   const wanted = sql`(${currency}::text is null or s.currency = ${currency})`;
   return rows(
@@ -108,7 +87,7 @@ export function readSeries(
     sql`select bucket, currency, kind, sum(amount) as amount, sum(count)::int8 as count
         from (
           select p.bucket, s.currency, s.kind, s.amount, s.count
-          from unnest(${pieces.map(({ bucket }) => bucket)}::int[], ${pieces.map(({ span }) => span)}::text[],
+          from unnest(${pieces.map(({ bucket }) => bucket)}::int[], ${pieces.map(({ length }) => length)}::text[],
                  ${instants(pieces.map(({ from }) => from))}, ${instants(pieces.map(({ until }) => until))})
             as p (bucket, span, from_at, until_at)
           cross join lateral (

@@ -51,6 +51,7 @@ const LOG = [
   'event_keys',
   'delivery_count_deltas',
   'delivery_counts',
+  'attempt_counts',
   'endpoint_state',
   'webhook_endpoints',
 ] as const;

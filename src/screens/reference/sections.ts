@@ -61,7 +61,8 @@ export const GROUPS: readonly SectionGroup[] = [
         tags: ['analytics'],
         lead:
           'Sums over time, for charts: what was earned, refunded and paid, by day, week or month of the time zone of the ' +
-          'account. They are kept beside the records and exact at any moment, however many records there are.',
+          'account; how webhook deliveries went and how long receivers took, by minute, hour or day. They are kept beside the ' +
+          'records and exact at any moment, however many records there are; percentiles are off by at most 9 %.',
       },
       {
         slug: 'imports',

@@ -6,7 +6,7 @@ import { LOCKS, limitLockWaits, takeLock, tryLock } from '../../db/locks.ts';
 import { dropPartitions, loggedWeeks } from '../../db/partitions.ts';
 import { type AccountId, type EndpointId, type EventId, nil } from '../../kernel/ids.ts';
 import { formatInstant, type Timestamp } from '../../kernel/time.ts';
-import { forgetCounts, noteChanges, weekRows } from '../../outbox/counts.ts';
+import { forgetCounts, noteAttempts, weekRows } from '../../outbox/counts.ts';
 
 /*
  * How the log is dropped, a week at a time; db/partitions.ts has the partitions.
@@ -157,10 +157,15 @@ async function removeDeliveries(
           where d.account_id = f.account_id and d.endpoint_id = f.endpoint_id and d.event_id = f.event_id),
         attempted as (
           delete from attempts a using finished f
-          where a.account_id = f.account_id and a.endpoint_id = f.endpoint_id and a.event_id = f.event_id),
-        counted as (${noteChanges(sql`
+          where a.account_id = f.account_id and a.endpoint_id = f.endpoint_id and a.event_id = f.event_id
+          returning a.*),
+        counted as (${noteAttempts(sql`
           select account_id, endpoint_id, event_id, -1 as total, -(status = 'delivered')::int as delivered,
-                 -(status = 'failed')::int as failed from finished`)})
+                 -(status = 'failed')::int as failed, null::timestamptz as attempted_at, null::int2 as code
+          from finished
+          union all
+          select account_id, endpoint_id, event_id, 0, 0, 0, started_at, -attempt_code(duration_ms, response_status)
+          from attempted`)})
         select account_id as account, endpoint_id as endpoint, event_id as event from slice
         order by account_id, endpoint_id, event_id`,
   );

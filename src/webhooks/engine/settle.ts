@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { slowClock } from '../../db/clock.ts';
 import { rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
-import { noteChanges } from '../../outbox/counts.ts';
+import { noteAttempts } from '../../outbox/counts.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 
 /** The result of an attempt, ready to be written. */
@@ -71,11 +71,12 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Result
           where d.account_id = o.account_id and d.endpoint_id = o.endpoint_id and d.event_id = o.event_id
           returning o.*, d.attempt_count, d.status, d.next_attempt_at),
         counted as (
-          ${noteChanges(sql`
+          ${noteAttempts(sql`
             select account_id, endpoint_id, event_id, 0 as total,
                    (status = 'delivered')::int - (status_before = 'delivered')::int as delivered,
-                   (status = 'failed')::int - (status_before = 'failed')::int as failed
-            from logged where status <> status_before`)}),
+                   (status = 'failed')::int - (status_before = 'failed')::int as failed,
+                   started_at as attempted_at, attempt_code(duration_ms, response_status) as code
+            from logged`)}),
         noted as (
           insert into attempts (account_id, endpoint_id, event_id, number, trigger, url, started_at, duration_ms,
             request_headers, response_status, response_headers, response_body, response_truncated, error_code,

@@ -42,7 +42,7 @@ export const webhookEventList: ListDefinition = {
 };
 
 /** Whose log is asked for, by UUIDs. */
-interface Scope {
+export interface Scope {
   readonly account: AccountId;
   /** Undefined = all endpoints of the account. */
   readonly endpoint: EndpointId | undefined;
@@ -149,6 +149,9 @@ const over = ({ account, endpoint }: Scope) => sql`
     cross join lateral (${logOf(sql`q`)}) d
     where e.account_id = ${account} ${endpoint === undefined ? empty : sql`and e.id = ${endpoint}`}
       and e.deleted_at is not null and d.status = 'pending')`;
+
+/** A query of the `event_id` of these. */
+export const failedAtDeleted = (scope: Scope): Sql => sql`with ${over(scope)} select event_id from over`;
 
 /** The log row of a queue row. The limit keeps the planner from joining the whole log. */
 const logOf = (queued: Sql) => sql`

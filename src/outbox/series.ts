@@ -1,0 +1,101 @@
+import sql, { empty, type Sql } from 'sql-template-tag';
+import { type Reader, rows } from '../db/connect.ts';
+import type { AccountId, EndpointId } from '../kernel/ids.ts';
+import { cut, type Lengths, type Piece } from '../kernel/spans.ts';
+import { formatInstant } from '../kernel/time.ts';
+
+const LENGTHS: Lengths = [
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+];
+
+/** What is told of, from the sums of outbox/counts.ts. */
+interface DeliverySeries {
+  readonly account: AccountId;
+  /** Undefined = all endpoints of the account. */
+  readonly endpoint: EndpointId | undefined;
+  /** Where buckets begin, and where the last one ends: milliseconds since 1970, whole minutes, in order. */
+  readonly edges: readonly number[];
+  /** A query of `event_id`: deliveries that have failed though no count says so yet. */
+  readonly uncounted: Sql;
+}
+
+/** What happened in a bucket, as numbers of deliveries and attempts. */
+export interface DeliverySum {
+  /** Its place. */
+  readonly bucket: number;
+  /** Deliveries of events that were published in it, and those of them that are so now. */
+  readonly published: number;
+  readonly delivered: number;
+  readonly failed: number;
+  /** Attempts that began in it by code, as the migration of `attempt_code` defines it. */
+  readonly attempts: Readonly<Record<string, number>>;
+}
+
+/** What happened in each of some spans of time that follow each other, those left out in which nothing did. */
+export async function readDeliverySeries(
+  db: Reader,
+  { account, endpoint, edges, uncounted }: DeliverySeries,
+): Promise<DeliverySum[]> {
+  const pieces = piecesOf(edges);
+  const instants = (times: readonly number[]) => sql`${times.map(formatInstant)}::timestamptz[]`;
+  // a place from 1 on; what is outside of all buckets is left out at the end
+  const bucketOf = (at: Sql) => sql`width_bucket(${at}, (select edges from asked))`;
+  const ofPiece = (table: Sql) => sql`
+    piece p cross join lateral (
+      select * from ${table} s
+      where s.account_id = ${account} and s.scope_id = ${endpoint ?? account} and s.span = p.span
+        and s.starts_at >= p.from_at and s.starts_at < p.until_at offset 0) s`;
+  const sums = await rows<Omit<DeliverySum, 'attempts'> & { attempts: string }>(
+    db,
+    sql`with asked as materialized (select ${instants(edges)} as edges),
+        piece as materialized (
+          select * from unnest(${pieces.map(({ length }) => length)}::text[], ${instants(pieces.map(({ from }) => from))},
+            ${instants(pieces.map(({ until }) => until))}) as p (span, from_at, until_at)),
+        fresh as materialized (
+          select * from delivery_count_deltas
+          where account_id = ${account} ${endpoint === undefined ? empty : sql`and endpoint_id = ${endpoint}`}),
+        counted as (
+          select bucket, sum(total) as published, sum(delivered) as delivered, sum(failed) as failed
+          from (
+            select ${bucketOf(sql`s.starts_at`)} as bucket, s.total, s.delivered, s.failed
+            from ${ofPiece(sql`delivery_counts`)}
+            union all
+            select ${bucketOf(sql`minute`)}, total, delivered, failed from fresh
+            union all
+            select ${bucketOf(sql`id_time(event_id)`)}, 0, 0, 1 from (${uncounted}) u) part
+          group by 1),
+        attempted as (
+          select bucket, json_object_agg(code, n) as attempts
+          from (
+            select bucket, code, sum(n) as n
+            from (
+              select ${bucketOf(sql`s.starts_at`)} as bucket, each.code, each.n
+              from ${ofPiece(sql`attempt_counts`)} cross join lateral unnest(s.codes, s.counts) each (code, n)
+              union all
+              select ${bucketOf(sql`attempted_minute`)}, abs(code)::int2, sign(code)::int
+              from fresh cross join lateral unnest(attempt_codes) code) part
+            group by 1, 2 having sum(n) <> 0) coded
+          group by 1)
+        select bucket - 1 as bucket, coalesce(published, 0)::float8 as published, coalesce(delivered, 0)::float8 as delivered,
+               coalesce(failed, 0)::float8 as failed, coalesce(attempts, '{}') as attempts
+        from counted full join attempted using (bucket)
+        where bucket between 1 and ${edges.length - 1}::int`,
+  );
+  return sums.map(({ attempts, ...sum }) => ({ ...sum, attempts: JSON.parse(attempts) }));
+}
+
+/** The buckets as few pieces: sums of one length that follow each other are read together. */
+function piecesOf(edges: readonly number[]): Piece[] {
+  const pieces: Piece[] = [];
+  const each = edges.slice(1).flatMap((until, index) => cut({ from: edges[index] ?? until, until }, LENGTHS));
+  for (const piece of each) {
+    const last = pieces.at(-1);
+    if (last?.length === piece.length && last.until === piece.from) {
+      pieces[pieces.length - 1] = { ...last, until: piece.until };
+    } else {
+      pieces.push(piece);
+    }
+  }
+  return pieces;
+}

@@ -1,0 +1,69 @@
+import { type Static, Type } from 'typebox';
+import { nullable, strict, timestamp } from '../../contract/schemas.ts';
+
+export const INTERVALS = ['minute', 'hour', 'day'] as const;
+export type Interval = (typeof INTERVALS)[number];
+
+const moment = (description: string) =>
+  Type.Optional(
+    Type.String({
+      description: `an RFC 3339 instant or a day YYYY-MM-DD: ${description}`,
+      examples: ['2026-01-01T08:00:00Z'],
+    }),
+  );
+/** What may be asked of a series. */
+export const deliveryAnalyticsQuery = strict({
+  interval: Type.Optional(
+    Type.Enum([...INTERVALS], {
+      description:
+        'of a bucket; minutes and hours are those of UTC, a day is one of the account. Default hour',
+    }),
+  ),
+  from: moment('the series begins with the interval that holds it. Default: 60 minutes, 24 hours or 30 days'),
+  to: moment('the series ends with the interval that holds it. Default now'),
+  webhook_endpoint_id: Type.Optional(
+    Type.String({
+      description: 'of deliveries to this endpoint, which may be deleted',
+      examples: ['we_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'],
+    }),
+  ),
+});
+
+const count = Type.Integer({ minimum: 0 });
+const percentile = (description: string) =>
+  nullable(Type.Integer({ minimum: 0, description: `milliseconds, off by at most 9 %: ${description}` }));
+const counts = {
+  published: {
+    ...count,
+    description: 'deliveries of events that were published then: one for each endpoint that an event goes to',
+  },
+  delivered: { ...count, description: 'those of them that are delivered by now' },
+  failed: { ...count, description: 'those of them that have failed; the rest is pending or held' },
+  attempts: { ...count, description: 'attempts that began then, of whatever event' },
+  p50_ms: percentile('half of the attempts took no longer; null when there was none'),
+  p95_ms: percentile('95 % of the attempts took no longer'),
+  p99_ms: percentile('99 % of the attempts took no longer'),
+  answers: strict(
+    { '2xx': count, '3xx': count, '4xx': count, '5xx': count, none: count },
+    { title: 'AnswerCounts', description: 'the attempts by the class of the answer; none: no answer came' },
+  ),
+};
+const bucket = strict({ starts_at: timestamp, ...counts }, { title: 'DeliveryBucket' });
+const sums = strict(counts, { title: 'DeliverySums', description: 'the same over all buckets' });
+
+/** How deliveries went over time. */
+export const deliveryAnalytics = strict(
+  {
+    object: Type.Literal('delivery_analytics'),
+    interval: Type.Enum([...INTERVALS]),
+    time_zone: Type.String({ description: 'of the account: days are its own', examples: ['Europe/Berlin'] }),
+    from: { ...timestamp, description: 'when the first bucket begins' },
+    to: { ...timestamp, description: 'when the last bucket ends: it is not included' },
+    webhook_endpoint_id: nullable(Type.String({ description: 'as asked for; null = all endpoints' })),
+    buckets: Type.Array(bucket, { description: 'every interval, those in which nothing happened too' }),
+    totals: sums,
+  },
+  { title: 'DeliveryAnalytics' },
+);
+export type DeliveryAnalytics = Static<typeof deliveryAnalytics>;
+export type DeliverySums = Static<typeof sums>;

@@ -1,0 +1,107 @@
+import { readNow } from '../../db/clock.ts';
+import type { Reader } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { type AccountId, idOf, uuidOf } from '../../kernel/ids.ts';
+import { type Json, toJson } from '../../kernel/json.ts';
+import { floorTo } from '../../kernel/spans.ts';
+import { formatInstant, INSTANT_OR_DAY_RULE, parseDay, parseInstantOrDay } from '../../kernel/time.ts';
+import { dayOf, dayStart } from '../../kernel/zones.ts';
+import { readDeliverySeries } from '../../outbox/series.ts';
+import { zoneOf } from '../../people/accounts/service.ts';
+import { failedAtDeleted } from '../log/list.ts';
+import { summarize } from './histogram.ts';
+import type { DeliveryAnalytics, DeliverySums, Interval } from './record.ts';
+
+const DAY_MS = 86_400_000;
+const LENGTHS_MS = { minute: 60_000, hour: 3_600_000, day: DAY_MS } as const;
+/** The most intervals of a series: a day, a month, a year, and an hour or more with each. */
+const MOST = { minute: 1500, hour: 750, day: 400 } as const;
+/** How many a series has when its beginning is not asked for. */
+const USUAL = { minute: 60, hour: 24, day: 30 } as const;
+
+const refuse = (message: string) => fail('invalid_query', message);
+
+export interface SeriesQuery {
+  readonly interval?: Interval;
+  readonly from?: string;
+  readonly to?: string;
+  readonly webhook_endpoint_id?: string;
+}
+
+/** What was published, delivered and attempted by minute, hour or day, in all or at one endpoint. Throws `invalid_query`. */
+export async function getDeliveryAnalytics(
+  db: Reader,
+  account: AccountId,
+  query: SeriesQuery,
+): Promise<Json<DeliveryAnalytics>> {
+  const { interval = 'hour', webhook_endpoint_id: asked } = query;
+  const zone = await zoneOf(db, account);
+  const edges = edgesOf(interval, query, { zone, now: await readNow(db) });
+  const endpoint = asked === undefined ? undefined : uuidOf('we', asked);
+  if (endpoint === null) throw refuse('webhook_endpoint_id must be an id that begins with we_');
+  const scope = { account, endpoint };
+  const told = await readDeliverySeries(db, { ...scope, edges, uncounted: failedAtDeleted(scope) });
+  const sums = new Map(told.map((sum) => [sum.bucket, sum]));
+  const buckets = edges.slice(0, -1).map((at, index) => {
+    const sum = sums.get(index);
+    return { starts_at: formatInstant(at), ...sumOf(sum ? [sum] : []) };
+  });
+  const analytics: DeliveryAnalytics = {
+    object: 'delivery_analytics',
+    interval,
+    time_zone: zone,
+    from: formatInstant(edges[0] ?? 0),
+    to: formatInstant(edges.at(-1) ?? 0),
+    webhook_endpoint_id: endpoint === undefined ? null : idOf('we', endpoint),
+    buckets,
+    totals: sumOf(told),
+  };
+  return toJson(analytics);
+}
+
+type DeliverySum = Awaited<ReturnType<typeof readDeliverySeries>>[number];
+
+function sumOf(sums: readonly DeliverySum[]): DeliverySums {
+  const add = (field: 'published' | 'delivered' | 'failed') =>
+    sums.reduce((all, { [field]: n }) => all + n, 0);
+  const counts = new Map<number, number>();
+  for (const { attempts } of sums) {
+    for (const [code, n] of Object.entries(attempts))
+      counts.set(Number(code), (counts.get(Number(code)) ?? 0) + n);
+  }
+  return {
+    published: add('published'),
+    delivered: add('delivered'),
+    failed: add('failed'),
+    ...summarize(counts),
+  };
+}
+
+/** When the intervals asked for begin, and when the last one ends. Throws `invalid_query`. */
+function edgesOf(
+  interval: Interval,
+  { from, to }: SeriesQuery,
+  { zone, now }: { zone: string; now: number },
+): number[] {
+  const read = (name: string, text: string) => {
+    const span = parseInstantOrDay(text, zone);
+    if (span === null) throw refuse(`${name} must be ${INSTANT_OR_DAY_RULE}`);
+    return span;
+  };
+  // what is counted is a midnight of UTC for each day, and an instant of the others
+  const place = (ms: number) =>
+    interval === 'day' ? (parseDay(dayOf(ms, zone)) ?? 0) : floorTo(LENGTHS_MS[interval], ms);
+  const step = LENGTHS_MS[interval];
+  const last = place(to === undefined ? now : read('to', to).until - 1);
+  const first = from === undefined ? last - (USUAL[interval] - 1) * step : place(read('from', from).from);
+  if (first > last) throw refuse('from must not be after to, which is now when it is left out');
+  const count = (last - first) / step + 1;
+  if (count > MOST[interval]) {
+    const rest = interval === 'day' ? 'ask for less' : `ask for ${interval === 'minute' ? 'hours' : 'days'}`;
+    throw refuse(`from and to must be at most ${MOST[interval]} ${interval}s apart: ${rest}`);
+  }
+  const places = Array.from({ length: count + 1 }, (_, index) => first + index * step);
+  if (interval !== 'day') return places;
+  // a day that a zone leaves out has no length
+  return [...new Set(places.map((day) => floorTo(LENGTHS_MS.minute, dayStart(day, zone))))];
+}
