@@ -103,6 +103,11 @@ const COMMANDS: readonly (Group | Alone)[] = [
     load: async () => (await import('./reports/commands.ts')).addReports,
   },
   {
+    name: 'analytics',
+    about: 'sums over time: what was earned and paid, how deliveries went',
+    load: async () => (await import('./analytics/commands.ts')).addAnalytics,
+  },
+  {
     name: 'events',
     about: 'events: publish your own, see what became of all, watch them being delivered',
     load: async () => (await import('./webhooks/events.ts')).addEvents,

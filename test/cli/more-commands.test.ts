@@ -207,3 +207,21 @@ test.each([
   const { secret: _, ...before } = body;
   expect((await api.get(`${ENDPOINTS}/${body.id}`)).body).toMatchObject(before);
 });
+
+test('analytics shows what was earned and how deliveries went, in intervals in which something happened', async () => {
+  const { id } = await makeAffiliate(api);
+  await makeCommission(api, id, { amount: 1234, occurred_at: '2026-03-02T12:00:00Z' });
+  const span = ['--interval', 'day', '--from', '2026-03-01', '--to', '2026-03-03'];
+  expect((await ask('analytics', 'commissions', ...span)).series[0].buckets).toHaveLength(3);
+  expect((await run('analytics', 'commissions', ...span)).stdout.split('\n')[1]).toMatch(
+    /^2026-03-02 +12\.34 +0\.00 .* USD$/,
+  );
+  const url = 'http://127.0.0.1:9/hook';
+  const endpoint = (await api.post(ENDPOINTS, { url })).body;
+  await api.post(`${ENDPOINTS}/${endpoint.id}/test`);
+  expect((await ask('analytics', 'deliveries', url)).totals.published).toBe(1);
+  expect((await run('analytics', 'deliveries', url, '--interval', 'minute')).stdout).toMatch(
+    /^FROM \(UTC\) .*NO ANSWER\n[\d: -]+ 1 .*\nin all +1 +0 /,
+  );
+  expect((await run('analytics', 'deliveries', ...span)).stdout).toBe('Nothing happened in that time.\n');
+});
