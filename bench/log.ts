@@ -16,6 +16,8 @@ import { seedAccount } from './seed.ts';
 import { logBytes, makePastWeeks, seedLog, settleLog } from './seed-log.ts';
 
 const GOAL = 2;
+/** A minute of the smallest log has no attempt or one, each of the largest one some thirty codes. */
+const SERIES_GOAL = 8;
 const PAGE = 100;
 const ROUNDS = 15;
 /** A question that takes longer is asked less often: so many seconds in all. */
@@ -164,18 +166,63 @@ async function* growing(bench: Bench, owners: readonly Owner[]): AsyncGenerator<
     const least = Math.min(...samples.map(median));
     for (const [index, { what }] of questions.entries()) {
       const own = samples.slice(index * owners.length, (index + 1) * owners.length);
-      const figures = own.map((values, size) => `${names[size]} ${duration(median(values))}`).toReversed();
-      const ratio = Math.max(...own.map(median)) / least;
-      yield {
-        measure: what,
-        figure: figures[0] ?? '–',
-        against: figures.slice(1).join(', '),
-        ratio,
-        ...(goal === null ? noGoal : { goal: `≤ ${goal} ×`, met: ratio <= goal }),
-        samples: Object.fromEntries(own.map((values, size) => [names[size], values])),
-      };
+      yield sizesOf(what, { names, own, least, goal });
     }
   }
+}
+
+/** A row of the table: what a question takes at each size. */
+function sizesOf(
+  measure: string,
+  {
+    names,
+    own,
+    least,
+    goal,
+  }: { names: readonly string[]; own: readonly number[][]; least: number; goal: number | null },
+): Result {
+  const figures = own.map((values, size) => `${names[size]} ${duration(median(values))}`).toReversed();
+  const ratio = Math.max(...own.map(median)) / least;
+  return {
+    measure,
+    figure: figures[0] ?? '–',
+    against: figures.slice(1).join(', '),
+    ratio,
+    ...(goal === null ? noGoal : { goal: `≤ ${goal} ×`, met: ratio <= goal }),
+    samples: Object.fromEntries(own.map((values, size) => [names[size], values])),
+  };
+}
+
+/** Series of an account: all minutes of a day, and all hours of a month, in the middle of the log. */
+async function* series(bench: Bench, owners: readonly Owner[]): AsyncGenerator<Result> {
+  const names = owners.map(({ rows }) => count(rows));
+  for (const [what, interval, spanMs] of [
+    ['analytics: a day by minute', 'minute', 24 * HOUR_MS],
+    ['analytics: 30 days by hour', 'hour', 30 * 24 * HOUR_MS],
+  ] as const) {
+    const asked: Asked[] = [];
+    for (const owner of owners) {
+      const from = owner.ragged - (owner.ragged % HOUR_MS);
+      const [first, last] = [from, from + spanMs - 1].map((ms) => new Date(ms).toISOString());
+      const path = `/v2/analytics/deliveries?interval=${interval}&from=${first}&to=${last}`;
+      await bench.actAs(owner.account);
+      const { totals } = JSON.parse(await bench.send('GET', path)) as Series;
+      const { rows } = await bench.pg.query<{ n: number }>(
+        `select count(*)::int as n from deliveries where account_id = $1
+           and event_id >= id_floor($2) and event_id < id_floor($2::timestamptz + $3 * interval '1 millisecond')`,
+        [owner.account, first, spanMs],
+      );
+      if (totals.published !== rows[0]?.n || totals.attempts !== rows[0].n)
+        throw new Error(`${path}: ${totals.published} were told where there are ${rows[0]?.n}`);
+      asked.push({ owner, path });
+    }
+    const own = await askAll(bench, asked);
+    yield sizesOf(what, { names, own, least: Math.min(...own.map(median)), goal: SERIES_GOAL });
+  }
+}
+
+interface Series {
+  readonly totals: { readonly published: number; readonly attempts: number };
 }
 
 interface Pair {
@@ -299,6 +346,7 @@ export const log: Group = {
     const [few, huge] = [owners[0] as Owner, owners.at(-1) as Owner];
     note('asking');
     yield* growing(bench, owners);
+    yield* series(bench, owners);
     yield* compared(bench, pairsOfHour(hour, few));
     yield* compared(bench, pairsOfTenants(huge, tenant, sizes.tenants));
     const [bytes, rows] = [

@@ -40,11 +40,13 @@ const ROWS = `generate_series($4::int, $5::int) g
     select array_agg(account_id order by account_id, id) as accounts, array_agg(id order by account_id, id) as ids
     from webhook_endpoints where account_id = any($1)) e`;
 const FAILED = 'dice % 50 = 7';
+// 5 ms to 1.3 s, most of them below 100 ms
+const CODE = `attempt_code((5 + dice % 97 * (1 + dice % 13) * (dice % 11) / 10)::int, case when ${FAILED} then 500 else 200 end)`;
 
 /**
  * Makes a log of deliveries that are over, at four endpoints of each account in turn, one in fifty of them failed, one
- * in a thousand of the type payout.paid, with its counts as they would have been folded. The events and attempts
- * behind it are left out: no list reads them. Both cores write: half of the rows each.
+ * in a thousand of the type payout.paid, with its counts as they would have been folded, of one attempt each too. The
+ * events and attempts themselves are left out: no list reads them. Both cores write: half of the rows each.
  */
 export async function seedLog(bench: Bench, { accounts, count, ageMs, spanMs }: LogSeed): Promise<void> {
   await bench.pg.query(
@@ -75,6 +77,23 @@ export async function seedLog(bench: Bench, { accounts, count, ageMs, spanMs }: 
      group by 1, 2, 3, 4`,
     values(1, count),
   );
+  await bench.pg.query(
+    `insert into attempt_counts
+     select account_id, scope_id, span, starts_at, date_bin('7 days', starts_at, '2001-01-01Z'), array_agg(code),
+            array_agg(n)
+     from (
+       select account_id, scope_id, span, date_bin(length, to_timestamp(minute * 60), '2001-01-01Z') as starts_at, code,
+              sum(n)::int as n
+       from (
+         select accounts[1 + g % cardinality(ids)] as account_id, ids[1 + g % cardinality(ids)] as endpoint_id,
+                ms / 60000 as minute, ${CODE} as code, count(*) as n
+         from ${ROWS} group by 1, 2, 3, 4) counted
+       cross join lateral (values (endpoint_id), (account_id)) scope (scope_id)
+       cross join (values ('hour', interval '1 hour'), ('minute', '1 minute')) part (span, length)
+       group by 1, 2, 3, 4, 5) coded
+     group by 1, 2, 3, 4`,
+    values(1, count),
+  );
   await bench.pg.query('reset work_mem');
 }
 
@@ -95,14 +114,15 @@ function insertRows(client: pg.Client, values: unknown[]): Promise<unknown> {
 
 /** Statistics and visibility as autovacuum would leave them, and no checkpoint in the middle of a measurement. */
 export async function settleLog(client: pg.Client): Promise<void> {
-  await client.query('vacuum (analyze) deliveries, delivery_counts, webhook_endpoints');
+  await client.query('vacuum (analyze) deliveries, delivery_counts, attempt_counts, webhook_endpoints');
   await client.query('checkpoint');
 }
 
 /** Bytes on disk of the log's rows, of their indexes, and of the sums. */
 export async function logBytes(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ bytes: string }>(
-    `select sum(pg_total_relation_size(relid)) + pg_total_relation_size('delivery_counts') as bytes
+    `select sum(pg_total_relation_size(relid)) + pg_total_relation_size('delivery_counts')
+              + pg_total_relation_size('attempt_counts') as bytes
      from pg_partition_tree('deliveries') where isleaf`,
   );
   return Number(rows[0]?.bytes);
