@@ -84,7 +84,11 @@ export function TextField({
           placeholder={placeholder}
           maxLength={maxLength}
           ref={(element) => {
-            if (hasFocus && element && !element.dataset.seen) element.focus();
+            if (hasFocus && element && !element.dataset.seen) {
+              // a dialog that opens gives the focus to what says so
+              element.autofocus = true;
+              element.focus();
+            }
             if (element) element.dataset.seen = '1';
           }}
           onChange={(event) => onChange(event.currentTarget.value)}

@@ -97,7 +97,7 @@ export const webhooks = {
       stripe: 'Stripe',
       github: 'GitHub',
       shopify: 'Shopify',
-      custom: 'a scheme of your own',
+      custom: 'Custom',
     },
     hints: {
       standard: 'webhook-signature, over id, time and body.',
@@ -256,6 +256,21 @@ export const webhooks = {
     lost: 'The server that sent it stopped before it had the answer. It may have arrived.',
     endpoint_deleted: 'The endpoint was deleted before it was delivered.',
   } as Readonly<Record<string, string>>,
+  // what helps with some statuses
+  statusHelp: {
+    400: 'It did not understand the request: compare the body with what it expects.',
+    401: 'It does not know who asks: look at the secret it verifies with, and at the own headers in the settings.',
+    403: 'It, or a firewall before it, lets this server not in: look at the secret, the own headers and its rules.',
+    404: 'Nothing is at that path: check the URL in the settings.',
+    405: 'It takes no POST at that path: check the URL in the settings.',
+    410: 'It says that it is gone for good, so the endpoint was disabled. Enable it if that was a mistake.',
+    413: 'The body is too large for it: raise the limit of the receiver or of the proxy before it.',
+    429: 'It is busy: give the endpoint a rate limit in the settings.',
+    500: 'It failed inside: its own log has the cause.',
+    502: 'A proxy before it did not reach it: is the receiver running?',
+    503: 'It is down or busy for now. It is tried again by itself.',
+    504: 'A proxy before it waited too long for it: let it answer first and work afterwards.',
+  } as Readonly<Record<number, string>>,
   errorUnknown: 'The message above says what the server saw.',
 };
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ENDPOINTS, makeAffiliate } from '../api/fixtures.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { until } from '../support/wire.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -12,7 +13,7 @@ const NESTED = '['.repeat(8000) + ']'.repeat(8000);
 const HEADERS = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`x-${at}`, `<b>${at}</b>`]));
 
 inChromium('webhooks', (chromium) => {
-  const world = useWorld({ delivers: true });
+  const world = useWorld({ delivers: true, settings: { DELIVERY_SCHEDULE: '0s 1s' } });
   let receiver: Receiver;
   let endpoint: { id: string; url: string };
   beforeAll(async () => {
@@ -265,5 +266,48 @@ inChromium('webhooks', (chromium) => {
     expect(await page.getByRole('button', { name: 'Retry now' }).count()).toBe(0);
     await expectAccessible(page);
     expectQuiet(vera);
+  });
+
+  test('on a phone: who fails and why is found, mended, all of it sent again, and it drains', async () => {
+    const url = `${receiver.url}/shop`;
+    receiver.respond(({ path }, response) =>
+      response.writeHead(path.endsWith('/shop') ? 500 : 200).end('the database is away'),
+    );
+    const { body: shop } = await world.api.post(ENDPOINTS, { url, event_types: ['shop.*'] });
+    await Promise.all(
+      Array.from({ length: 12 }, () => world.api.post('/v2/events', { type: 'shop.sold', data: {} })),
+    );
+    const log = `${ENDPOINTS}/${shop.id}/events`;
+    const failed = async () => (await world.api.get(`${log}?status=failed`)).body.pagination.total;
+    await until('all have failed', async () => (await failed()) === 12);
+    const ada = await atDashboard(chromium, world, { path: '/webhooks', viewport: PHONE });
+    const { page } = ada;
+    const row = page.getByRole('row').filter({ hasText: url });
+    await row.getByText('Failing').waitFor();
+    await expectAccessible(page);
+    await row.getByRole('link', { name: '12', exact: true }).click();
+    await page.waitForURL(/status=failed/);
+    await page.getByRole('link', { name: 'shop.sold' }).first().click();
+    const drawer = page.getByRole('dialog', { name: 'shop.sold' });
+    await drawer.getByText('The endpoint answered with a status that is not 2xx.').waitFor();
+    const answer = drawer.getByRole('region', { name: 'Answer', exact: true }).first();
+    expect(await answer.textContent()).toBe('the database is away');
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+
+    receiver.respond(200);
+    await page.getByRole('button', { name: 'Retry all 12 that match' }).click();
+    await page.getByRole('button', { name: 'Retry 12 events' }).click();
+    const recoveries = page.getByRole('region', { name: 'Recoveries' });
+    await recoveries.getByText('Completed').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Log', exact: true }).first().click();
+    await page.getByLabel('Status', { exact: true }).selectOption('Failed');
+    await page.getByText('Nothing in the log fits these filters.').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+    expect(await failed()).toBe(0);
+    await page.goto(`${world.url}/webhooks`);
+    await row.getByText('Enabled').waitFor();
+    expectQuiet(ada);
   });
 });

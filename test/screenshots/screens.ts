@@ -30,7 +30,7 @@ const refunded = async (api: Api) => {
 };
 
 const endpoint = async (api: Api) => {
-  const { body } = await api.get('/v2/webhook-endpoints');
+  const { body } = await api.get('/v2/webhook-endpoints?status=enabled');
   return `/webhooks/${body.data[0]?.id ?? 'we_none'}`;
 };
 
@@ -125,8 +125,32 @@ export const SCREENS: readonly Screen[] = [
       await page.getByRole('dialog').getByText('Attempt 1').waitFor();
     },
   },
+  {
+    name: 'webhook-log-filters',
+    path: () => '/webhooks/log?code=200',
+  },
+  {
+    name: 'webhook-test',
+    path: endpoint,
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Send a test event' }).click();
+      await page.getByRole('dialog').getByLabel('Type').selectOption('payout.paid');
+    },
+  },
+  {
+    name: 'webhook-signing',
+    path: async (api) => `${await endpoint(api)}?view=settings`,
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Change how it signs' }).click();
+      await page.getByRole('dialog').getByLabel('Signed as').selectOption('Custom');
+    },
+  },
+  { name: 'webhook-recoveries', path: async (api) => `${await endpoint(api)}?view=recoveries` },
   { name: 'webhook-settings', path: async (api) => `${await endpoint(api)}?view=settings` },
   { name: 'events', path: () => '/events' },
+  { name: 'event-publish', path: () => '/events?open=publish' },
+  { name: 'event-types', path: () => '/events/types' },
+  { name: 'event-type', path: () => '/events/types?type=payout.paid' },
   { name: 'event', path: event },
   { name: 'settings-account', path: () => '/settings/account' },
   { name: 'settings-people', path: () => '/settings/people' },

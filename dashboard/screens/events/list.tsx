@@ -27,18 +27,21 @@ const TONES = { failed: 'bad', pending: 'info', held: 'neutral', delivered: 'goo
 const COLUMNS: readonly Column<PublishedEvent>[] = [
   {
     title: texts.type,
-    cell: ({ id, type }) => (
+    cell: ({ id, type, created_at }) => (
       <>
         <Link {...rowLink} to="/events/$id" params={{ id }}>
           {type}
         </Link>
         <span className="second">{id}</span>
+        <span className="second narrow-only">
+          <Time at={created_at} />
+        </span>
       </>
     ),
   },
   { title: texts.deliveries, cell: ({ deliveries }) => <Deliveries counts={deliveries} /> },
   { title: texts.externalId, isWide: true, cell: ({ external_id }) => external_id ?? common.nothing },
-  { title: texts.created, cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: texts.created, isWide: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
 /** How many deliveries of an event are where. */

@@ -16,13 +16,16 @@ const route = getRouteApi('/events/types');
 const COLUMNS: readonly Column<EventType>[] = [
   {
     title: texts.type,
-    cell: ({ type }) => (
-      <Link {...rowLink} from="/events/types" to="/events/types" search={(now) => ({ ...now, type })}>
-        {type}
-      </Link>
+    cell: ({ type, description }) => (
+      <>
+        <Link {...rowLink} from="/events/types" to="/events/types" search={(now) => ({ ...now, type })}>
+          {type}
+        </Link>
+        <span className="second narrow-only">{description}</span>
+      </>
     ),
   },
-  { title: texts.types.when, cell: ({ description }) => description },
+  { title: texts.types.when, isWide: true, cell: ({ description }) => description },
 ];
 
 /** /events/types: what is published here, with the schema and an example of each */

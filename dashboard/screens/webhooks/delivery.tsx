@@ -87,7 +87,10 @@ function Inside({ event }: { event: WebhookEventWithAttempts }) {
           <p>
             <b>{plain(last.error_message ?? last.error_code)}</b>
           </p>
-          <p>{webhooks.errors[last.error_code] ?? webhooks.errorUnknown}</p>
+          <p>
+            {webhooks.errors[last.error_code] ?? webhooks.errorUnknown}{' '}
+            {webhooks.statusHelp[last.response_status ?? 0]}
+          </p>
         </Notice>
       )}
       <section>

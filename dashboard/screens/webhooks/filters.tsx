@@ -149,14 +149,22 @@ function MoreFilters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: bo
         value={own ?? ''}
         onChange={(text) => onFilter({ own: text.trim() || undefined })}
       />
-      <DayField label={texts.from} value={from} onChange={(day) => onFilter({ from: day })} />
-      <DayField label={texts.until} value={until} onChange={(day) => onFilter({ until: day })} />
+      <DayField label={texts.from} value={from?.slice(0, 10)} onChange={(day) => onFilter({ from: day })} />
+      <DayField
+        label={texts.until}
+        value={until?.slice(0, 10)}
+        onChange={(day) => onFilter({ until: day })}
+      />
     </div>
   );
 }
 
+/** A hook: the endpoints there are, the newest hundred. */
+export const useEndpoints = () =>
+  useRead('listWebhookEndpoints', { query: { per_page: 100 } }).data?.data ?? [];
+
 function EndpointFilter({ search: { endpoint }, onFilter }: FiltersProps) {
-  const known = useRead('listWebhookEndpoints', { query: { per_page: 100 } }).data?.data ?? [];
+  const known = useEndpoints();
   const isOther = endpoint !== undefined && !known.some(({ id }) => id === endpoint);
   return (
     <Select

@@ -7,10 +7,10 @@ import { whole } from '../../parts/format.ts';
 import { Listing } from '../../parts/listing.tsx';
 import { useLive } from '../../parts/live.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { Status, Time } from '../../parts/values.tsx';
+import { Name, Status, Time } from '../../parts/values.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
 import { Delivery } from './delivery.tsx';
-import { Filters, isFiltered, type LogSearch, logQuery } from './filters.tsx';
+import { Filters, isFiltered, type LogSearch, logQuery, useEndpoints } from './filters.tsx';
 import './webhooks.css';
 
 const texts = webhooks.log;
@@ -52,7 +52,7 @@ export function Log({ endpoint, search, onChange, linkTo, actions }: LogProps) {
       <Listing
         label={webhooks.views.log}
         reading={reading}
-        columns={columnsWith(linkTo)}
+        columns={columnsWith(linkTo, endpoint === undefined)}
         keyOf={(event) => `${event.id} ${event.webhook_endpoint_id}`}
         onPage={(page) => onChange({ page })}
         empty={
@@ -72,7 +72,7 @@ export function Log({ endpoint, search, onChange, linkTo, actions }: LogProps) {
   );
 }
 
-const columnsWith = (linkTo: LogProps['linkTo']): readonly Column<WebhookEvent>[] => [
+const columnsWith = (linkTo: LogProps['linkTo'], isOfAll: boolean): readonly Column<WebhookEvent>[] => [
   {
     title: texts.type,
     cell: (event) => (
@@ -82,6 +82,15 @@ const columnsWith = (linkTo: LogProps['linkTo']): readonly Column<WebhookEvent>[
       </>
     ),
   },
+  ...(isOfAll
+    ? [
+        {
+          title: webhooks.endpoint,
+          isWide: true,
+          cell: ({ webhook_endpoint_id: id }: WebhookEvent) => <EndpointUrl id={id} />,
+        },
+      ]
+    : []),
   { title: webhooks.status, cell: ({ status }) => <DeliveryState status={status} /> },
   { title: texts.answer, cell: (event) => <LastAnswer event={event} /> },
   {
@@ -93,6 +102,12 @@ const columnsWith = (linkTo: LogProps['linkTo']): readonly Column<WebhookEvent>[
   { title: texts.next, isWide: true, cell: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },
   { title: texts.created, isWide: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
+
+/** Where an event went; the id of an endpoint that was deleted. */
+function EndpointUrl({ id }: { id: string }) {
+  const known = useEndpoints().find((each) => each.id === id);
+  return <Name>{known?.url ?? id}</Name>;
+}
 
 /** Where a delivery is, in a word. */
 export function DeliveryState({ status }: { status: DeliveryStatus }) {

@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import type { WebhookEvent } from '../../../src/client/api.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
-import { Notice } from '../../parts/feedback.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { JsonField, objectOf, problemOfObject } from '../../parts/json-field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
@@ -63,10 +62,7 @@ export function SendTest({
       {isPlain ? (
         <p className="hint">{texts.plain}</p>
       ) : (
-        <>
-          <JsonField label={texts.data} value={text} onChange={setText} />
-          <Notice>{texts.signed}</Notice>
-        </>
+        <JsonField label={texts.data} hint={texts.signed} value={text} onChange={setText} />
       )}
     </Confirm>
   );
