@@ -1,7 +1,7 @@
 import type { DeliverySums } from './record.ts';
 
 /*
- * What the codes of attempts mean, which `attempt_code` of PostgreSQL gives them (migration 27): 64 times the class of the
+ * What the codes of attempts mean, which `attempt_code` of PostgreSQL gives them (migration 28): 64 times the class of the
  * answer, and a span of durations. Up to 11 ms each is a span, from there on each is 18 % longer than the one before.
  */
 const SPANS = 64;
