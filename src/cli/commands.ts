@@ -17,7 +17,10 @@ interface Alone {
   readonly load: () => Promise<(program: Command, cli: Cli, exit: Exit) => void>;
 }
 
-/** All commands in the order of the help. What one is, is said in its file alone; what it needs is read when it runs. */
+/**
+ * All commands in the order of the help. A command is described in its own file only; what it needs is loaded when
+ * it runs.
+ */
 const COMMANDS: readonly (Group | Alone)[] = [
   { load: async () => (await import('./system/commands.ts')).addSystem },
   {
@@ -122,14 +125,14 @@ const COMMANDS: readonly (Group | Alone)[] = [
   { load: async () => (await import('./completion/command.ts')).addCompletion },
 ];
 
-/** Whether the words of a command line, without its options, need what is in a group; no line needs all, as `completion` does. */
+/** Whether a command line, without its options, needs a group's file. No command but `completion` needs all. */
 function needsOf(words: readonly string[] | undefined): (group: string) => boolean {
   const [first, second] = words ?? ['completion'];
   if (first === 'completion') return () => true;
   return (name) => name === (first === 'help' ? second : first);
 }
 
-/** Adds the commands to a program: those that `words` need, and of the other groups the names. */
+/** Adds the commands to a program: those that `words` need, and the names of the other groups. */
 export async function addCommands(
   program: Command,
   { cli, exit, words }: { cli: Cli; exit: Exit; words: readonly string[] | undefined },

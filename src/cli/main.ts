@@ -8,7 +8,7 @@ const json = args.includes('--json');
 const exit = (code: number): never => process.exit(code);
 process.on('exit', cleanUp);
 
-/** Tells what went wrong on standard error; returns the exit code. */
+/** Shows an error on standard error; returns the exit code. */
 function report(thrown: unknown): number {
   const told = tell(thrown);
   process.stderr.write(textOf(told, thrown, json));
@@ -45,7 +45,7 @@ async function runCommand(): Promise<number> {
     return exitCode;
   } catch (error) {
     const { code = '', exitCode: asked = 1 } = error as { code?: string; exitCode?: number };
-    // Help and version were asked for, or help was shown instead of a command that is missing.
+    // Help or the version was requested, or help was shown because a command is missing.
     if (code.startsWith('commander.help') || code === 'commander.version') {
       return asked === 0 ? 0 : 2;
     }
@@ -53,14 +53,14 @@ async function runCommand(): Promise<number> {
   }
 }
 
-/** The server starts without the table of commands: every millisecond before its first answer counts. */
+/** The server starts without the table of commands, because every millisecond before its first response counts. */
 async function run(): Promise<number> {
   if (args.length !== 1 || args[0] !== 'serve') return runCommand();
   const { serveForever } = await import('./system/serve.ts');
   return serveForever(exit);
 }
 
-// A reader that has seen enough (`| head`) is no error to tell about.
+// A reader that has seen enough (`| head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   exit(error.code === 'EPIPE' ? 1 : report(error)),
 );

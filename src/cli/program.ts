@@ -33,11 +33,14 @@ export interface ProgramOptions {
   readonly exit: Exit;
   /** Told the exit code of the command that ran. */
   readonly finish: (code: number) => void;
-  /** The command line that will be parsed: only the commands it needs are read. Without it, all of them. */
+  /** The command line that will be parsed: only the commands it needs are loaded. Without it, all of them. */
   readonly args?: readonly string[];
 }
 
-/** The program with its commands. Throws as `parse` does for a command line that is wrong before its command, or asks for the version. */
+/**
+ * The program with its commands. Throws as `parse` does for a command line that is wrong before its command, or
+ * asks for the version.
+ */
 export async function buildProgram({ terminal, exit, finish, args }: ProgramOptions): Promise<Command> {
   const program = emptyProgram();
   const cli: Cli = {
@@ -52,11 +55,11 @@ export async function buildProgram({ terminal, exit, finish, args }: ProgramOpti
   return program;
 }
 
-/** Adds what the options say to the settings. Throws ConfigError, and UsageError for a data folder that nothing is read of. */
+/** Adds the options to the settings. Throws ConfigError, and UsageError for a data folder that would not be read. */
 async function readSettings(program: Command, command: Command): Promise<void> {
   const { addSettings, readRemote } = await import('../kernel/config.ts');
   addSettings(program.opts<{ dataDir?: string; envFile?: string }>());
-  // what takes an account works on it wherever it is; the rest is about this machine
+  // commands that take an account work on it wherever it is; the others are about this machine
   if (!isGiven(command, '--data-dir') || !takes(command, '--account') || readRemote() === null) return;
   throw new UsageError('--data-dir has no effect with PAYHOOK_URL: the data are those of that server');
 }
@@ -78,7 +81,7 @@ function emptyProgram(): Command {
     )
     .helpCommand(true)
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: globalOptions })
-    .configureOutput({ outputError: () => undefined }) // main tells errors
+    .configureOutput({ outputError: () => undefined }) // main shows errors
     .exitOverride()
     .addHelpText('after', HELP);
 }

@@ -331,7 +331,7 @@ describe('no secret that was ever told, typed or sent stands', () => {
   });
 });
 
-test('the token against other sites stands in the row of its session, and nowhere else', async () => {
+test('the CSRF token is stored in the row of its session, and nowhere else', async () => {
   const kept = await world.query<{ csrf_token: string }>('select csrf_token from sessions');
   const tokens = new Set(kept.map(({ csrf_token }) => csrf_token));
   for (const [name, token] of csrfTokens) expect(tokens.has(token), name).toBe(true);

@@ -43,7 +43,7 @@ describe('PUT by an id of your own', () => {
     ]);
   });
 
-  test('changes what is named of the one that is there, and leaves the rest', async () => {
+  test('changes the named fields of the existing one, and leaves the rest', async () => {
     const made = (await api.put(at('crm-7'), { email: 'ada@example.com', name_first: 'Ada', slug: 'ada' }))
       .body;
     const changed = await api.put(at('crm-7'), { name_first: 'Augusta', slug: null });
@@ -54,7 +54,7 @@ describe('PUT by an id of your own', () => {
     expect(await typesOf(api)).toEqual(['affiliate.created', 'affiliate.updated']);
   });
 
-  test('of what is so already is no change and tells nobody', async () => {
+  test('to the same values is no change and publishes nothing', async () => {
     const fields = { email: 'ada@example.com', metadata: { a: '1', b: '2' }, minimum_payout: { usd: 1 } };
     const made = await api.put(at('crm-7'), fields);
     const again = await onlyAudited(world, () => api.put(at('crm-7'), fields));
@@ -71,7 +71,7 @@ describe('PUT by an id of your own', () => {
     expect([body.revision, body.affiliates[0].paypal_email]).toEqual([2, 'new@example.com']);
   });
 
-  test('needs an e-mail address for a new one, and one that nobody else has', async () => {
+  test('needs an e-mail address for a new one that no other affiliate has', async () => {
     const bob = await makeAffiliate(api, { email: 'bob@example.com' });
     const ada = await makeAffiliate(api, { external_id: 'crm-7' });
     await nothingChanges(world, async () => {

@@ -100,7 +100,7 @@ describe('an affiliate', () => {
     expect((await makeAffiliate(other, { email: 'ada@example.com', external_id: 'x' })).id).not.toBe(bob.id);
   });
 
-  test('that exists already is told by its id, new and changed', async () => {
+  test('that exists already is named by its id, on create and on change', async () => {
     const ada = await makeAffiliate(api, { email: 'ada@example.com', external_id: 'x' });
     const bob = await makeAffiliate(api, { email: 'bob@example.com' });
     const other = await world.otherAccount();
@@ -183,7 +183,7 @@ describe('changing an affiliate', () => {
     expect(bare.body).toMatchObject({ email: FULL.email, status: 'inactive', is_ready_for_payout: false });
   });
 
-  test('cannot clear what it always has', async () => {
+  test('cannot clear required fields', async () => {
     const { id } = await makeAffiliate(api);
     await nothingChanges(world, async () => {
       for (const name of ['email', 'status', 'is_ready_for_payout'])
@@ -193,13 +193,13 @@ describe('changing an affiliate', () => {
     });
   });
 
-  test('with nothing named changes nothing and tells nobody', async () => {
+  test('with no fields changes nothing and publishes nothing', async () => {
     const made = await makeAffiliate(api);
     const answer = await onlyAudited(world, () => api.patch(`${AFFILIATES}/${made.id}`, {}));
     expect(answer.body).toEqual(made);
   });
 
-  test('to what it is already changes nothing and tells nobody, whatever the order of keys', async () => {
+  test('to the same values changes nothing and publishes nothing, whatever the order of keys', async () => {
     const { created_at, updated_at, object, id, ...same } = (await api.post(AFFILIATES, FULL)).body;
     await makeCommission(api, id);
     const answer = await onlyAudited(world, () =>
@@ -212,7 +212,7 @@ describe('changing an affiliate', () => {
     expect(answer.body).toEqual({ ...same, created_at, updated_at, object, id });
   });
 
-  test('to what it is already does not raise the revision of a payout', async () => {
+  test('to the same values does not raise the revision of a payout', async () => {
     const { id } = await makeAffiliate(api, { paypal_email: 'pay@example.com' });
     await makeCommission(api, id);
     await makePayout(api);

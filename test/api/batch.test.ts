@@ -38,7 +38,7 @@ describe('a batch', () => {
       one.commission?.external_id ?? one.error.reason,
     ]);
 
-  test('takes all in, each item told in its order, and says so in one event', async () => {
+  test('takes all items, returns each in order, and publishes one event', async () => {
     const known = await makeCommission(api, affiliate, { external_id: 'known', amount: 100 });
     const answer = await batch([
       item('a'),
@@ -70,7 +70,7 @@ describe('a batch', () => {
     ]);
   });
 
-  test('that is known already changes nothing and tells nothing', async () => {
+  test('that is known already changes nothing and publishes nothing', async () => {
     await batch([item('a'), item('b')]);
     await nothingChanges(world, async () =>
       expect(brief(await batch([item('b'), item('a')]))).toEqual([
@@ -124,7 +124,7 @@ describe('a batch', () => {
     });
   });
 
-  test('with partial takes the good ones in and tells why for each of the others', async () => {
+  test('with partial takes the valid items and gives a reason for each of the others', async () => {
     await makeCommission(api, affiliate, { external_id: 'known' });
     const answer = await batch(bad(), { partial: true });
     expect(brief(answer)).toEqual([

@@ -30,7 +30,7 @@ const send = (fields: object = {}) =>
 const DAY_MS = 86_400_000;
 
 describe('a commission that comes in', () => {
-  test('shows exactly the fields of the record, with what it was given', async () => {
+  test('has exactly the fields of the record, with the values of the input', async () => {
     const program = (await api.post(PROGRAMS, { name: 'P' })).body;
     const given = {
       external_id: 'order-1',
@@ -76,7 +76,7 @@ describe('a commission that comes in', () => {
     expect(await newestEvent(world, api, 'commission.created')).toEqual(made.body);
   });
 
-  test('needs no more than who, what and how much: the rest has defaults', async () => {
+  test('needs only affiliate, external_id and amount: the rest has defaults', async () => {
     await api.patch('/v2/account', { default_currency: 'GBP' });
     const { body } = await send();
     expect(body).toMatchObject({
@@ -203,7 +203,7 @@ describe('a commission that comes in', () => {
 });
 
 describe('an external_id', () => {
-  test('that comes again with the same input gets the stored record, and nothing is told twice', async () => {
+  test('that is sent again with the same input returns the stored record and publishes nothing', async () => {
     const input = {
       currency: 'USD',
       occurred_at: '2025-07-01T00:00:00Z',
@@ -262,7 +262,7 @@ describe('an external_id', () => {
     );
   });
 
-  test('is compared with what came in, not with what became of it', async () => {
+  test('is compared with its original input, not with its current state', async () => {
     const first = await send({ currency: 'usd' });
     await completePayout(api, await makePayout(api));
     const again = await send({ currency: 'usd' });

@@ -138,7 +138,7 @@ describe('a day', () => {
     ]);
   });
 
-  test('of a hold is one by the clocks of the zone; no hold is none', async () => {
+  test('of a hold is counted in the account’s time zone; no hold is no wait', async () => {
     await moveTo(LOS_ANGELES);
     const { id } = await makeAffiliate(api);
     const held = async (hold_days: number, occurred_at: string) => {

@@ -230,7 +230,7 @@ describe('a body', () => {
     },
   );
 
-  test('of zero bytes with a JSON type is no body: create takes all, others say what is missing', async () => {
+  test('of zero bytes with a JSON type is no body: payout create accepts it, others say what is missing', async () => {
     expectRefusal(await raw('POST', PAYOUTS, ''), 409, 'current_payout_exists');
     expect((await raw('POST', `${PAYOUTS}/preview`, '')).status).toBe(200);
     expect((await world.api.post(`${PAYOUTS}/preview`)).status).toBe(200);
@@ -324,7 +324,7 @@ describe('a body', () => {
   });
 });
 
-describe('what is no HTTP is answered in the envelope too', () => {
+describe('a request that is not HTTP gets the error body too', () => {
   const talk = (text: string) =>
     new Promise<string>((resolve, reject) => {
       const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
@@ -371,7 +371,7 @@ describe('what is no HTTP is answered in the envelope too', () => {
     expect(['bad_request', 'unauthorized', 'not_found']).toContain(parsed.error.code);
   });
 
-  test('a client that leaves in the middle of a body harms nobody', async () => {
+  test('a client that leaves in the middle of a body does no harm', async () => {
     const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
     const head = `POST ${AFFILIATES} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.api.key}\r\n`;
     await new Promise<void>((resolve) =>

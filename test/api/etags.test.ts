@@ -32,7 +32,7 @@ test('most reads are tested here', () => {
   expect(KEPT.length).toBeGreaterThan(25);
 });
 
-test.each(KEPT)('$operationId is not sent again to who has it', async (operation) => {
+test.each(KEPT)('$operationId is not sent again to a client that has it', async (operation) => {
   const path = pathOf(operation, ids);
   // when a credential was last used is noted beside the first request of its minute
   await api.get(path);
@@ -64,7 +64,7 @@ test.each(KEPT)('what we have of $operationId says nothing about another account
   if (operation.pathParameters.length > 0) expect(missing.status).toBe(404);
 });
 
-test('answers with a secret, files and refusals are kept by nobody', async () => {
+test('responses with a secret, files and refusals must not be cached', async () => {
   const named = READS.filter(({ operationId }) => SECRET.includes(operationId));
   const answers = await Promise.all([
     ...named.map((operation) => api.get(pathOf(operation, ids))),

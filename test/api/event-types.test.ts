@@ -57,7 +57,7 @@ describe('the list of event types', () => {
 describe.each(TYPES)('the example of %s', (type) => {
   const event = exampleEvent(type);
 
-  test('is what its schema says', () => {
+  test('matches its schema', () => {
     checkAgainstCatalogue(JSON.stringify(event));
     expect(() => checkAgainstCatalogue(JSON.stringify({ ...event, data: {} }))).toThrow('breaks its schema');
   });

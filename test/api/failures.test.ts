@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startWorld } from '../support/world.ts';
 import { AFFILIATES, dump, expectRefusal, makeAffiliate, PAYOUTS, PROGRAMS } from './fixtures.ts';
 
-test('what nobody foresaw is a 500 that tells the request id and nothing of the inside, and nothing is half done', async () => {
+test('an unexpected error is a 500 with the request id and no internals, and nothing is half done', async () => {
   const world = await startWorld();
   world.expectErrors();
   await world.query('alter table events rename column payload to hidden');

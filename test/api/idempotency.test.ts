@@ -154,7 +154,7 @@ describe('a request sent again with its Idempotency-Key', () => {
     expect(isReplay(again)).toBe(true);
   });
 
-  test('is done anew when the first was refused: only success is stored', async () => {
+  test('is done again when the first was refused: only success is stored', async () => {
     const { id } = await makeAffiliate(api, { email: 'taken@example.com' });
     const send = () => api.post(AFFILIATES, { email: 'taken@example.com' }, keyed('refused'));
     await nothingChanges(world, async () => {

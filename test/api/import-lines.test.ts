@@ -114,7 +114,7 @@ describe('a dry run', () => {
     });
   });
 
-  test('then the import with partial takes the good lines and tells of the others', async () => {
+  test('then the import with partial takes the good lines and reports the others', async () => {
     const file = simple(`a,${ada},1`, `b,${ada},x`, `c,${ada},3`, `a,${ada},9`);
     const dry = await upload(file, '?dry_run=true');
     const real = await upload(file, '?partial=true');

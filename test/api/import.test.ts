@@ -156,7 +156,7 @@ describe('a file of commissions', () => {
     expect((await allOf(api, COMMISSIONS))[0]?.affiliate_id).toBe(ada);
   });
 
-  test('is the same again: nothing is written, nothing is told', async () => {
+  test('that is sent again changes nothing and publishes nothing', async () => {
     const file = csv(
       'external_id,affiliate_id,amount,occurred_at',
       `a,${ada},1,2025-01-01`,

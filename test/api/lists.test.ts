@@ -311,7 +311,7 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters }) => {
     }
   });
 
-  test('refuses a cursor that is none of it, that says page too, or another order', async () => {
+  test('refuses a cursor of another list, with a page, or with another order', async () => {
     const [sort = ''] = sortFields;
     const { next } = (await query(path(), { per_page: '1', sort })).body.pagination;
     const rows = await all();

@@ -296,7 +296,7 @@ describe('who is in which file', () => {
     expect((await get(payout.id, 'wise', 'currency=usd')).text).toContain(`P1-A${zoe.id}`);
   });
 
-  test('a receiver of Wise is a person unless it is a business, for ever as it was when it was paid', async () => {
+  test('a receiver of Wise is a person unless it is a business, and stays what it was when it was paid', async () => {
     const people = [
       await makeWise({ legal_type: 'business' }),
       await makeWise({ legal_type: 'person' }),
@@ -521,7 +521,7 @@ describe('a payout without anybody to pay', () => {
   });
 });
 
-describe('a format or payout there is none of', () => {
+describe('a format or payout that does not exist', () => {
   test.each(['csv', 'PayPal', 'paypal.csv', 'toString', '__proto__', '%00', '%zz', 'x'.repeat(99)])(
     'the format %s answers 404 and names the three there are',
     async (format) => {
@@ -582,7 +582,7 @@ describe('between two files', () => {
     expectRefusal(await ask('current', 'paypal'), 400, 'empty_payment_file', 'payout_method is wise');
   });
 
-  test('of a paid payout nothing changes, whatever changes: the same bytes, name and ETag for ever', async () => {
+  test('of a paid payout never changes: the same bytes, name and ETag, whatever else changes', async () => {
     const [ada, bob] = [await makePayPal({ external_id: 'ada' }), await makeWise({ external_id: 'bob' })];
     const released = await makePayPal();
     const sale = await makeCommission(api, ada.id, { amount: 5000 });

@@ -32,7 +32,7 @@ async function previewed(part: string, body?: object, query = 'per_page=100'): P
   }
 }
 
-describe('an affiliate who is switched off', () => {
+describe('an affiliate who is not ready for payout', () => {
   const sum = { currency: 'usd', amount: 1000, commission_count: 1, affiliate_count: 1 };
   const leftOut = [{ reason: 'not_ready', affiliate_count: 1, totals: [sum] }];
 
@@ -115,7 +115,7 @@ describe('the lists of a preview', () => {
     expect(kept).toEqual(await allOf(api, `${PAYOUTS}/${payout.id}/excluded`));
   });
 
-  test('say what would let in who is left out', async () => {
+  test('say what would have to change for each affiliate who is left out', async () => {
     await api.patch('/v2/account', { minimum_payout: { usd: 5000, eur: 70 } });
     const low = await makeAffiliate(api, {
       name_first: 'Ada',

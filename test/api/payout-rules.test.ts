@@ -170,7 +170,7 @@ describe('a sum that JSON cannot carry exactly', () => {
     expect(csv.text).toContain(',90071992547399.91,USD,');
   });
 
-  test('is refused in what was left out too', async () => {
+  test('is refused for what was left out, too', async () => {
     const rich = await makeAffiliate(api, { status: 'inactive' });
     await owe(rich.id, most, 1);
     await makeCommission(api, (await makeAffiliate(api)).id);

@@ -132,7 +132,7 @@ describe('a new payout', () => {
     expect(made).toMatchObject({ filters: null, search: null, commission_count: 1 });
   });
 
-  test('takes only what is unpaid, off hold, not voided and in no payout', async () => {
+  test('takes only commissions that are unpaid, not on hold, not voided and in no payout', async () => {
     const { id } = await makeAffiliate(api);
     await makeCommission(api, id, { external_id: 'paid' });
     await completePayout(api, await makePayout(api));

@@ -24,7 +24,7 @@ async function storedPayload(id: string): Promise<string | undefined> {
 }
 
 describe('an event of the platform', () => {
-  test('is answered whole, as it is stored and will be sent', async () => {
+  test('is returned whole, as it is stored and will be sent', async () => {
     const data = { id: 7, lines: [{ sku: 'a', price: 1.5 }], note: null };
     const published = await api.post(EVENTS, { type: 'order.created', data });
     expect(published.status).toBe(201);
@@ -61,7 +61,7 @@ describe('an event of the platform', () => {
       await api.delete(`${ENDPOINTS}/${endpoint}`);
   });
 
-  test('that nobody wants is an event all the same, and nothing waits', async () => {
+  test('that no endpoint subscribes to is still stored, and nothing waits', async () => {
     const { body } = await api.post(EVENTS, { type: 'nobody.listens', data: {} });
     expect(await storedPayload(body.id)).toContain('"type":"nobody.listens"');
     expect(await world.query(`select 1 from deliveries where type = 'nobody.listens'`)).toEqual([]);

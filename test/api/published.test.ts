@@ -87,7 +87,7 @@ describe('what was published', () => {
 });
 
 describe('why an event did not go to an endpoint', () => {
-  test('is told of each that there is: made later, not subscribed, subscribed later', async () => {
+  test('is given for each endpoint: made later, not subscribed, subscribed later', async () => {
     const all = await makeEndpoint(api);
     const orders = await makeEndpoint(api, { event_types: ['order.*'] });
     const payouts = await makeEndpoint(api, { event_types: ['payout.*', 'orders.created'] });
@@ -108,7 +108,7 @@ describe('why an event did not go to an endpoint', () => {
     });
   });
 
-  test('a test event is for one endpoint alone, and nobody hears of being disabled itself', async () => {
+  test('a test event goes to one endpoint only, and an endpoint is not told of its own disabling', async () => {
     const tested = await makeEndpoint(api);
     const other = await makeEndpoint(api);
     await api.post(`${ENDPOINTS}/${tested}/test`);

@@ -107,7 +107,7 @@ describe('what was paid in a year', () => {
     expect(await report(2020)).toBe('');
   });
 
-  test('is net of what came back in it, whenever that was paid; the year before stays as it was', async () => {
+  test('subtracts what came back that year, whenever it was paid; the year before is unchanged', async () => {
     const { id } = await makeAffiliate(api, { email: 'a@example.com' });
     const row = (year: number, cells: string) => lines(`${year},${id},,,,a@example.com,,USD,${cells}`);
     await makeCommission(api, id, { amount: 5000 });
@@ -126,7 +126,7 @@ describe('what was paid in a year', () => {
     expect(await report(2025)).toBe(row(2025, '1,1,50.00,0.00,50.00'));
   });
 
-  test('is what left: of a payout only who was paid, debts taken off, and no payout that is not completed', async () => {
+  test('has only money that left: the paid lines of completed payouts, less debts', async () => {
     const [a, b] = [
       await makeAffiliate(api, { email: 'a@example.com' }),
       await makeAffiliate(api, { email: 'b@example.com' }),

@@ -67,7 +67,7 @@ describe('HEAD is GET without a body', () => {
   });
 });
 
-describe('Allow tells what a path takes', () => {
+describe('Allow names the methods of a path', () => {
   test.each([
     ['/healthz', 'GET HEAD OPTIONS'],
     ['/v2/openapi.json', 'GET HEAD OPTIONS'],
@@ -92,7 +92,7 @@ describe('Allow tells what a path takes', () => {
     }
   });
 
-  test('to TRACE too, and a method that is none of HTTP is told so', async () => {
+  test('to TRACE too, and an unknown HTTP method is refused as such', async () => {
     const host = `Host: ${new URL(world.url).host}`;
     const traced = await exchange(['TRACE /v2/affiliates HTTP/1.1', host, 'Connection: close']);
     expect(traced).toMatch(/^HTTP\/1\.1 405 [\s\S]*allow: GET, HEAD, POST, OPTIONS/);
@@ -108,7 +108,7 @@ describe('Allow tells what a path takes', () => {
   });
 });
 
-describe('what is wrong is told as what it is:', () => {
+describe('each mistake gets its own reason:', () => {
   const json = { 'content-type': 'application/json' };
 
   test('no bytes are no body, whatever type they have', async () => {
@@ -128,7 +128,7 @@ describe('what is wrong is told as what it is:', () => {
     expectRefusal(answer, 400, 'unsupported_media_type', part);
   });
 
-  test('a charset of UTF-8 is none to complain of', async () => {
+  test('a charset of UTF-8 is accepted', async () => {
     const headers = { 'content-type': 'application/json; charset="UTF-8"' };
     expect((await api.request('POST', `${PAYOUTS}/preview`, { body: '{}', headers })).status).toBe(200);
   });
@@ -166,7 +166,7 @@ describe('what is wrong is told as what it is:', () => {
     );
   });
 
-  test('ids up to 2^53 - 1 are ids, and a page may lie as far out as it likes', async () => {
+  test('ids up to 2^53 - 1 are valid, and a page number may be any size', async () => {
     const at = (id: string) => api.get(`${COMMISSIONS}?affiliate_id=${id}`);
     expect((await at('9007199254740991')).body.data).toEqual([]);
     expectRefusal(await at('9007199254740992'), 400, 'invalid_query', 'from 1 to 9007199254740991');
@@ -232,7 +232,7 @@ describe('the description of a server', () => {
     ]);
   });
 
-  test('is sent once to who keeps it', async () => {
+  test('is sent once to a client that caches it', async () => {
     const first = await api.get('/v2/openapi.json');
     const etag = first.headers.get('etag') ?? '';
     const again = await api.get('/v2/openapi.json', { headers: { 'if-none-match': `W/${etag}, "x"` } });

@@ -94,7 +94,7 @@ describe('texts that look the same are the same', () => {
 
 const ODD = ['a<b>@c.d', 'a,b@c', 'b..c@x.org', 'a\u200Bb@x.org', 'a\u0007@x.org'];
 
-describe('what is no e-mail address', () => {
+describe('a text that is not an e-mail address', () => {
   test.each(ODD)('%j is refused wherever one is given', async (odd) => {
     const { id } = await makeAffiliate(api);
     for (const [answer, field] of [

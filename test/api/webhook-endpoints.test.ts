@@ -100,7 +100,7 @@ describe('an endpoint', () => {
     expect(secret).toMatch(SECRET);
   });
 
-  test('may be made disabled: what happens is held, and nobody is told', async () => {
+  test('may be created disabled: its events are held, and none is published about it', async () => {
     const listener = await create({ event_types: ['webhook_endpoint.disabled'] });
     const made = await create({ status: 'disabled' });
     expect(made).toMatchObject({
@@ -232,7 +232,7 @@ describe('the secret', () => {
     expect(asked.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('stands nowhere else: not in a list, a record, a change, an event, the log or the database', async () => {
+  test('appears nowhere else: not in a list, a record, a change, an event, the log or the database', async () => {
     const listener = await create({ event_types: ['webhook_endpoint.*'] });
     const { id, secret } = await create();
     const rotated = await api.post(`${one(id)}/rotate-secret`);
@@ -650,7 +650,7 @@ describe('disabling', () => {
     expect(pending[1]).toEqual(waiting);
   });
 
-  test('is told to the other endpoints that want to hear it, not to the disabled one, and once', async () => {
+  test('is published once to the other subscribed endpoints, not to the disabled one', async () => {
     const [all, wide, elsewhere] = [
       await create(),
       await create({ event_types: ['webhook_endpoint.*'] }),
@@ -802,7 +802,7 @@ describe('a test', () => {
 });
 
 describe('a deleted endpoint', () => {
-  test('is gone for everything but its log', async () => {
+  test('no longer exists, except for its log', async () => {
     const { id } = await create({ headers: { 'X-Shop': 'v4lue' } });
     const { body: delivered } = await api.post(`${one(id)}/test`);
     await seedAttempts(world, delivered, [{ status: 200 }]);

@@ -374,7 +374,7 @@ describe('a retry', () => {
     expect(step).toBe(3);
   });
 
-  test('of what is due already, or under way, changes nothing: that is the attempt', async () => {
+  test('of an event that is due already or in flight changes nothing: that is the attempt', async () => {
     const row = await deliver();
     await onlyAudited(world, async () => expectDone(await retry(row)));
     const lease = (token: string, due: string) =>

@@ -353,7 +353,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     expect(site.requests.length).toBe(before);
   });
 
-  test('links with secrets, states and codes are told to nobody by Referer, nor to the log', async () => {
+  test('links with secrets, states and codes appear in no Referer and not in the log', async () => {
     const onward = `${site.stranger}/onward`;
     traps['/onward'] = () => ({ to: `${site.neighbour}/welcome` });
     const app = await register(world.api, { redirect_uris: [onward] });

@@ -65,7 +65,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     return Object.fromEntries(new URL(page.url()).searchParams);
   }
 
-  test('the set-up link makes the first owner, who sees the own account, leaves and comes back', async () => {
+  test('the set-up link makes the first owner, who sees their account, signs out and comes back', async () => {
     const fresh = await startWorld();
     const [account] = await fresh.platform.accounts.list();
     const link = new URL((await fresh.platform.accounts.setUpLink(account?.uuid ?? nil())) ?? '');
@@ -100,7 +100,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     await fresh.close();
   });
 
-  test('a wrong password keeps the e-mail address and the way; the right one leads on to what was asked for', async () => {
+  test('a wrong password keeps the e-mail address and the destination; the right one leads there', async () => {
     const { page } = await visitor();
     await page.goto(request());
     expect(new URL(page.url()).pathname).toBe('/sign-in');
@@ -113,7 +113,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     expect(new URL(page.url()).pathname).toBe('/oauth/authorize');
   });
 
-  test('the page says who asks for what, and where one goes on to', async () => {
+  test('the page says which application asks for what, and where it leads', async () => {
     const every = await register(world.api, { redirect_uris: [callback()], scopes: [...ALL_SCOPES] });
     const { page } = await visitor();
     await page.goto(world.url + authorizePath(every, { redirect_uri: callback() }));
@@ -129,7 +129,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     expect(await page.getByRole('main').textContent()).toContain(new URL(callback()).host);
   });
 
-  test('the application gets a code for what stayed ticked, its state, and who answers', async () => {
+  test('the application gets a code for the ticked scopes, its state, and the issuer', async () => {
     const { page } = await atConsent();
     await box(page, 'webhooks').uncheck();
     await press(page, 'Allow');
@@ -246,7 +246,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     expect(answer.body.scope).toBe('affiliates account');
   });
 
-  describe('whoever hears the pages instead of seeing them', () => {
+  describe('somebody with a screen reader', () => {
     const CONTROLS = ['textbox', 'checkbox', 'button', 'link', 'combobox', 'radio'];
 
     /** One heading of the first rank, a language, a title, and a name for everything one can use; no script. */

@@ -117,7 +117,7 @@ inChromium('the dashboard', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a server that is away is told of, and the screen goes on by itself once it is back', async () => {
+  test('a server that cannot be reached is reported, and the screen recovers by itself', async () => {
     const ada = await atDashboard(chromium, world, { path: '/payouts' });
     const { page, context } = ada;
     await context.setOffline(true);

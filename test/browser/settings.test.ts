@@ -112,7 +112,7 @@ inChromium('the settings', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a viewer is told whose these are, and finds nothing that would be refused', async () => {
+  test('a viewer is told who may change these, and is offered nothing that would be refused', async () => {
     const vera = await atDashboard(chromium, world, { role: 'viewer', path: '/settings/keys' });
     const { page } = vera;
     await page.getByText('Only an owner of the account sees this.').waitFor();

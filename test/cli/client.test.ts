@@ -19,7 +19,7 @@ test('an export that is cut off on the way leaves no file', async () => {
   expect(machine.files()).toEqual([]);
 });
 
-test('an id that is none is a usage error, and nothing is sent', async () => {
+test('an ill-formed id is a usage error, and nothing is sent', async () => {
   const { url, seen } = await stub(json(200, {}));
   const machine = startMachine();
   onTestFinished(() => machine.close());

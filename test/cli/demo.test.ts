@@ -37,7 +37,7 @@ function contentOf(ran: Ran) {
   };
 }
 
-test('the demo fills an empty account beside a server that delivers too, never mixes, and can be stopped and run again', async () => {
+test('the demo fills an empty account beside a server that also delivers, never mixes with other records, and can be stopped and run again', async () => {
   machine = startMachine();
   // as it is installed: the loopback is open to nobody but the operator
   const opened = await startWorld({ delivers: true, settings: { DELIVERY_ALLOW_CIDRS: '' } });

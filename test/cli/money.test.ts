@@ -68,7 +68,7 @@ test('a commission is shown by its external_id; a name cannot move the cursor', 
   await refuse(1, 'there is no commission nothing', 'commissions', 'show', 'nothing');
 });
 
-test('a refund takes what was typed, in the digits of the currency, and the same again nothing more', async () => {
+test('a refund takes the typed amount in the digits of the currency, and the same again nothing more', async () => {
   const { id } = await makeAffiliate(api);
   await makeCommission(api, id, { external_id: 'usd', amount: 3190, sale_amount: 31_900 });
   await makeCommission(api, id, { external_id: 'jpy', amount: 500, currency: 'jpy' });

@@ -11,7 +11,7 @@ const world = useWorld();
 const api = useAccount(world);
 const { ask, run } = commandsOf(world, api, useMachine());
 
-test('commissions create takes one in, in decimals, and the same again is the same', async () => {
+test('commissions create takes a decimal amount, and the same again changes nothing', async () => {
   const { id, email } = await makeAffiliate(api);
   const line = [
     'commissions',

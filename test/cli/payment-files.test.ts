@@ -216,7 +216,7 @@ test('when the payout changes between two parts, none of them is left', async ()
   expect(machine.files()).toEqual([]);
 });
 
-test('a part that is cut off on the way leaves none of the parts before it either', async () => {
+test('a part that is cut off midway removes the parts before it too', async () => {
   const payout = { id: 'po_1', number: 1, revision: 1, status: 'unpaid', affiliates: [], totals: [] };
   const part =
     (number: number, end: 'whole' | 'cut'): Answer =>

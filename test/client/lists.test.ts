@@ -39,7 +39,7 @@ test('a list is one page to who awaits it, and every record to who iterates it',
   expect(requests).toBe(4);
 });
 
-test('records that come in while a list is iterated land at its end, and none is skipped or given twice', async () => {
+test('records added while a list is iterated come at its end, and none is skipped or repeated', async () => {
   await client.affiliates.import(csv(0, 150));
   const ids: number[] = [];
   for await (const { id } of client.affiliates.list()) {
@@ -60,7 +60,7 @@ test('a record that leaves the list while it is iterated hides no other', async 
   expect(seen).toEqual(Array.from({ length: 250 }, (_, index) => `a${index}@example.com`));
 });
 
-test('a loop goes on behind the place that is given', async () => {
+test('a loop continues after the given cursor', async () => {
   await client.affiliates.import(csv(0, 8));
   const { pagination } = await client.affiliates.list({ sort: '-id', per_page: 3 });
   const emails: string[] = [];

@@ -143,7 +143,7 @@ test('a refusal carries status, code, reason, request id and when to try again',
   });
 });
 
-test('an answer of something else than the API is told as such, and is no success', async () => {
+test('a response that is not from the API is reported as such and is no success', async () => {
   const html =
     (status: number): Answer =>
     (_, response) =>

@@ -74,7 +74,7 @@ describe.concurrent('an event that is published in the process that delivers', (
       });
     }));
 
-  test('takes no more places than the lane has, whatever is published at once', () =>
+  test('never takes more places than the lane has, however much is published at once', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
       const door = holding(receiver);

@@ -80,7 +80,7 @@ describe.concurrent('a disabled endpoint', () => {
       expect(await stage.queue(endpoint)).toEqual([]);
     }));
 
-  test('enabled again begins a new schedule for what it held, and goes on counting attempts', () =>
+  test('that is enabled again begins a new schedule for held events, and continues the numbers of attempts', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);

@@ -140,7 +140,7 @@ describe.concurrent('isolation', () => {
       expect(countByPath(receiver.received)).toEqual(Array(511).fill(2));
     }));
 
-  test('full lanes, and a deep backlog among them, keep nobody behind them from being served', () =>
+  test('full lanes and a deep backlog do not hold up the endpoints behind them', () =>
     onStage({ delivers: false }, async (stage) => {
       const [hanging, receiver] = [await stage.receiver(), await stage.receiver()];
       holding(hanging);

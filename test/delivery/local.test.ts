@@ -86,7 +86,7 @@ describe('an endpoint on the loopback', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('may be spelled as the operator likes, and by nobody else', async () => {
+  test('may be spelled in any way, but only by the operator', async () => {
     for (const host of ['localhost', 'LOCALHOST', '2130706433', '0x7f.1', '127.1', '[::ffff:127.0.0.1]']) {
       refused(await world.api.post(ENDPOINTS, { url: spelled(host) }));
       const id = await made(operator, spelled(host));

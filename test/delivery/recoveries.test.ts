@@ -58,7 +58,7 @@ describe.concurrent('a recovery', () => {
       expect(receiver.received).toHaveLength(20);
     }));
 
-  test('whose attempts fail changes nothing: failed stays failed, delivered delivered, the schedule stands', () =>
+  test('whose attempts fail changes nothing: failed and delivered events stay so, and the schedule continues', () =>
     onStage({ settings: { DELIVERY_SCHEDULE: '0s 24h' } }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
@@ -93,7 +93,7 @@ describe.concurrent('a recovery', () => {
       expect(triggers(log)).toEqual(['scheduled', 'recovery', 'recovery', 'scheduled']);
     }));
 
-  test('takes for its own neither what is under way nor what is due: that attempt is theirs', () =>
+  test('leaves alone what is in flight or due: that attempt counts', () =>
     onStage({ settings: once }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
@@ -225,7 +225,7 @@ describe.concurrent('a recovery that is under way', () => {
     return { receiver, endpoint, events, door, recovery };
   }
 
-  test('says how far it is: between since and until, ever later', () =>
+  test('says how far it is: a time between since and until that only moves forward', () =>
     onStage({}, async (stage) => {
       const { door, events, endpoint, recovery } = await underWay(stage);
       const running = await read(stage, recovery);
@@ -241,7 +241,7 @@ describe.concurrent('a recovery that is under way', () => {
       expect(processed_until > running.processed_until).toBe(true);
     }));
 
-  test('is cancelled: what it had queued is sent, nothing more, and the next may begin', () =>
+  test('can be cancelled: what it has queued is sent, nothing more, and another may begin', () =>
     onStage({}, async (stage) => {
       const { receiver, endpoint, events, door, recovery } = await underWay(stage);
       expect(await cancel(stage, recovery)).toBe(204);
@@ -295,7 +295,7 @@ describe.concurrent('a recovery that is under way', () => {
       }
     }));
 
-  test('queues nothing of what it has just seen succeed: its own events do not match again', () =>
+  test('does not match its own events again', () =>
     onStage({ settings: once }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);

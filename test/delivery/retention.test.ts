@@ -23,7 +23,7 @@ import { onStage, type Stage, uuidOf } from './support.ts';
 const quiet = { delivers: false } as const;
 
 describe.concurrent('a week that is older than the setting', () => {
-  test('is dropped whole, with its keys and counts; what is younger stays', () =>
+  test('is dropped with its keys and counts; newer weeks stay', () =>
     onStage(quiet, async (stage) => {
       const endpoint = await stage.endpoint('http://127.0.0.1:9/');
       const [, , ...kept] = await past(stage, endpoint, [
@@ -63,7 +63,7 @@ describe.concurrent('a week that is older than the setting', () => {
       expect([first.status, again.status, again.text]).toEqual([201, 200, first.text]);
     }));
 
-  test('whose keys are still there frees them all the same, for one of many that ask at once', () =>
+  test('whose keys are not yet deleted frees them anyway, for one of many requests at once', () =>
     onStage({ ...quiet, databaseLatencyMs: 10 }, async (stage) => {
       await stage.world.query(
         `insert into event_keys (account_id, external_id, event_id, request_hash) values ($1, 'order-1', $2, '')`,
@@ -88,7 +88,7 @@ describe.concurrent('a week that is older than the setting', () => {
 });
 
 describe.concurrent('what was not delivered', () => {
-  test('is kept, alone: all else of its week goes, and weeks after it', () =>
+  test('is kept, but everything else in its week and later weeks is dropped', () =>
     onStage(quiet, async (stage) => {
       const endpoint = await stage.endpoint('http://127.0.0.1:9/');
       const other = await stage.endpoint('http://127.0.0.1:9/');
@@ -162,7 +162,7 @@ describe.concurrent('what was not delivered', () => {
       return waiting.length > 0;
     });
 
-  test('is what somebody retries just before its week would go: it stays until that is over', () =>
+  test('is retried just before its week is dropped: the week stays until that is over', () =>
     onStage({ ...quiet, databaseLatencyMs: 0 }, async (stage) => {
       const endpoint = await stage.endpoint('http://127.0.0.1:9/');
       const [old = ''] = await past(stage, endpoint, [{ days: 120, status: 'failed' }, { days: 120 }]);

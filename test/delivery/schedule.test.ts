@@ -176,7 +176,7 @@ describe.concurrent('what a receiver asks for', () => {
       expect(await stage.log(endpoint, later)).toMatchObject({ status: 'held', attempt_count: 0 });
     }));
 
-  test('by a redirect is not done: the attempt failed as redirect and nobody is sent there', () =>
+  test('by a redirect is a failed attempt: the redirect is not followed', () =>
     onStage({}, async (stage) => {
       const [receiver, target] = [await stage.receiver(), await stage.receiver()];
       for (const status of [301, 302, 303, 307, 308]) {

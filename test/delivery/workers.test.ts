@@ -145,7 +145,7 @@ describe.concurrent('a worker that is closed', () => {
       }
     }));
 
-  test('under load has written what came of every attempt, and starts nothing more', () =>
+  test('under load has written the result of every attempt, and starts nothing more', () =>
     onStage({ delivers: false }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
@@ -214,7 +214,7 @@ describe.concurrent('without a dependable database', () => {
     ),
   );
 
-  test('an event whose announcement is lost is found all the same', () =>
+  test('an event whose notification is lost is found by the poll', () =>
     onStage({ delivers: false, databaseLatencyMs: 0 }, async (stage) => {
       const { latency } = stage.world;
       if (!latency) throw new Error('the world has latency');

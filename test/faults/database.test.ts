@@ -184,7 +184,7 @@ describe.concurrent.each(STEPS)('to $name with the connection cut', ({ prepare, 
       expect(answer?.headers.get('idempotent-replayed')).toBeNull();
     }));
 
-  test('after its commit, before PostgreSQL could say so, has its effect; the same request again tells it', () =>
+  test('after its commit, before PostgreSQL could say so, has its effect; repeating the request returns the result', () =>
     inWorld({}, async (world) => {
       const { api, latency } = world;
       const made = await prepare(api);
@@ -219,7 +219,7 @@ describe.concurrent('a pool of two connections', () => {
       expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(201));
     }));
 
-  test('that is stuck refuses who waits too long, and serves again when it is free', () =>
+  test('that is stuck refuses requests that wait too long, and serves again when it is free', () =>
     inWorld({ poolSize: 2 }, async (world) => {
       const { api } = world;
       const sales = salesFor(await makeAffiliates(api, 1), 5);
@@ -255,7 +255,7 @@ const spooled = () =>
   }).length;
 
 describe.concurrent('clients that are slow or leave', () => {
-  test('one who drips a file holds no database connection, and is served when it is complete', () =>
+  test('a slow upload holds no database connection, and is served when it is complete', () =>
     inWorld({ poolSize: 1 }, async (world) => {
       const { api, url } = world;
       const sales = salesFor(await makeAffiliates(api, 1), 40);
@@ -275,7 +275,7 @@ describe.concurrent('clients that are slow or leave', () => {
       expect(received).toContain('"created":40');
     }));
 
-  test('one who drips JSON holds no database connection either', () =>
+  test('a slow JSON body holds no database connection either', () =>
     inWorld({ poolSize: 1 }, async (world) => {
       const { api, url } = world;
       const body = JSON.stringify(salesFor(await makeAffiliates(api, 1), 1)[0]);
@@ -293,7 +293,7 @@ describe.concurrent('clients that are slow or leave', () => {
       expect((await wire.closed()).received).toContain(' 201 Created');
     }));
 
-  test('callers who leave during a write leave it whole and no connection behind', () =>
+  test('callers who leave during a write do not break it and leave no connection in use', () =>
     inWorld({ poolSize: 2 }, async (world) => {
       const { api, latency, url } = world;
       const affiliates = await makeAffiliates(api, 2);
@@ -317,7 +317,7 @@ describe.concurrent('clients that are slow or leave', () => {
     }));
 });
 
-test('uploaders who leave midway change nothing, leave no file behind and are no fault of the database', () =>
+test('uploads that break off midway change nothing, leave no file behind and are not reported as a database error', () =>
   inWorld({ poolSize: 2 }, async (world) => {
     const { api, url, log } = world;
     const sales = salesFor(await makeAffiliates(api, 1), 2000);
@@ -361,7 +361,7 @@ describe('a download', () => {
     return wire;
   };
 
-  test('whose reader leaves early gives its connection up: later requests work', async () => {
+  test('whose reader leaves early releases its connection, so that later requests work', async () => {
     for (let round = 0; round < 7; round++) {
       const wire = await start();
       expect((await busy(world)).length, 'the file is larger than what buffers hold').toBe(1);
@@ -371,7 +371,7 @@ describe('a download', () => {
     }
   });
 
-  test('whose reader does not read on blocks nobody who asks for something else', async () => {
+  test('whose reader stops reading does not block other requests', async () => {
     const stalled = [await start(), await start()]; // as many as a pool holds
     expect((await world.api.get(PAYOUTS)).status).toBe(200);
     expect((await world.api.post(`${PAYOUTS}/preview`)).status).toBe(200);

@@ -184,7 +184,7 @@ describe('kill -9 under load, in a loop, loses no accepted event', () => {
 });
 
 describe('SIGTERM under load', () => {
-  test('ends a server and a worker with 0 within 20 s, leaves no lease, and nothing is lost or sent twice', async () => {
+  test('makes a server and a worker exit 0 within 20 s; no lease is left, and nothing is lost or sent twice', async () => {
     // no answer may be too late here: that would be a second attempt, and rightly so
     const patient = { ...settings, DELIVERY_TIMEOUT_MS: '10000' };
     const load = await underLoad(dataFolder({ settings: patient, database: await shared() }));

@@ -39,7 +39,7 @@ test.each([
   server.close();
 });
 
-test('a loop that stands still longer than the time limit invents no time-out', async () => {
+test('an event loop that stands still longer than the time limit causes no time-out', async () => {
   // a thread of its own, which answers meanwhile
   const receiver = new Worker(
     `const { parentPort } = require('node:worker_threads');

@@ -301,7 +301,7 @@ describe('a connection that was kept', () => {
 });
 
 describe('giving up', () => {
-  test('ends each exchange as lost, wherever it stands, and the sender goes on', async () => {
+  test('ends each exchange as lost, at whatever stage, and the sender continues', async () => {
     const receiver = await openReceiver();
     receiver.respond((_request, response, count) => {
       if (count === 2) response.writeHead(200).write('half');
@@ -353,7 +353,7 @@ describe('the guard of addresses', () => {
     expect(receiver.connections()).toBe(0);
   });
 
-  test('judges a name anew at each dial, so that a name server cannot change its mind in between', async () => {
+  test('checks a name at every connection, so that a name server cannot change its answer in between', async () => {
     const receiver = await openReceiver();
     receiver.respond((_request, response) => response.writeHead(200, { connection: 'close' }).end());
     const { port } = new URL(receiver.url);
@@ -394,7 +394,7 @@ describe('the guard of addresses', () => {
     expect(receiver.connections()).toBe(code === null ? 1 : 0);
   });
 
-  test('tells of several addresses that fail the failure that says most', async () => {
+  test('reports the most telling error when several addresses fail', async () => {
     const receiver = await startReceiver();
     await receiver.close();
     const sender = openSender({
@@ -432,7 +432,7 @@ test('thousands of origins leave nothing behind', async () => {
   await until('the oldest idle connections are cut', () => handles() < 2 * 1000 + 50, 1000);
 });
 
-test('names whose name servers are dead keep no other delivery waiting', async () => {
+test('names whose name servers are down do not hold up other deliveries', async () => {
   const silent = createSocket('udp4');
   let asked = 0;
   silent.on('message', () => {

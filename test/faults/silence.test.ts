@@ -94,7 +94,7 @@ describe.concurrent('connections to PostgreSQL that go silent', () => {
     }));
 });
 
-test('work that is due and that nobody takes is told by /readyz', () =>
+test('/readyz reports work that is due and that no worker takes', () =>
   onStage({ delivers: false }, async ({ api, world, ...stage }) => {
     const receiver = await stage.receiver();
     await stage.endpoint(receiver);
@@ -113,7 +113,7 @@ test('work that is due and that nobody takes is told by /readyz', () =>
     await worker.close();
   }));
 
-test('a database that takes no writes is told by /readyz', () =>
+test('/readyz reports a database that takes no writes', () =>
   onStage({ delivers: false }, async ({ world }) => {
     world.expectErrors();
     await world.query(`alter table server_settings rename to server_settings_away`);

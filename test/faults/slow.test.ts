@@ -33,7 +33,7 @@ const expectTimeout = (received: string) => {
   });
 };
 
-describe('a connection is not held by somebody who sends a byte now and then:', () => {
+describe('a client that sends a byte now and then does not hold a connection:', () => {
   test('a hundred bodies', async () => {
     const wires = await Promise.all(
       Array.from({ length: 100 }, () =>
@@ -101,7 +101,7 @@ test('a slow import that keeps moving is taken, however long it takes', async ()
   expect(received).toMatch(/^HTTP\/1\.1 20[01] [\s\S]*"created":600/);
 });
 
-describe('a body that nobody asked for is not read to its end:', () => {
+describe('an unwanted body is not read to its end:', () => {
   const rows: [string, string, string, Record<string, string>, number][] = [
     ['without a key', 'POST', '/v2/affiliates', { 'content-type': 'application/json' }, 401],
     ['of an import without a key', 'POST', IMPORT, { 'content-type': 'text/csv' }, 401],
@@ -138,7 +138,7 @@ describe('a body that nobody asked for is not read to its end:', () => {
   });
 });
 
-test('a large body that nobody asked for does not take the next request of its sender along', async () => {
+test('a large unwanted body does not break the next request of its sender', async () => {
   const body = JSON.stringify({ email: 'x'.repeat(3 << 20) });
   for (let round = 0; round < 4; round++) {
     // whether the answer is read before the connection ends is the client's to say
@@ -153,7 +153,7 @@ test('a large body that nobody asked for does not take the next request of its s
   }
 });
 
-test('a small body that nobody asked for costs the caller neither answer nor connection', async () => {
+test('a small unwanted body costs the caller neither the response nor the connection', async () => {
   const wire = await openWire(world.url, 'POST', '/v2/affiliates', {
     'content-type': 'application/json',
     connection: 'keep-alive',

@@ -15,7 +15,7 @@ const schema = () =>
        (select json_agg(a) from accounts a), (select json_agg(k) from api_keys k))::text as state`,
   );
 
-test('five servers at once on an empty database make one account and one key, and one of them tells it', async () => {
+test('five servers that start at once on an empty database make one account and one key, which one of them reports', async () => {
   const platforms = await Promise.all(
     Array.from({ length: 5 }, (_, index) => database.start(`server-${index}`)),
   );
@@ -32,7 +32,7 @@ test('five servers at once on an empty database make one account and one key, an
   expect(migrated).toHaveLength(1);
 });
 
-test('a database of a newer program is refused and stays as it is', async () => {
+test('a database of a newer program is refused and unchanged', async () => {
   await database.start('first');
   await database.query(`insert into schema_migrations (version, name) values (9999, '9999_future')`);
   const before = await schema();

@@ -157,7 +157,7 @@ describe('the merchant', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  test('whose session ends before the form is sent signs in and is asked anew', async () => {
+  test('whose session ends before the form is sent signs in and is asked again', async () => {
     const asked = await browserOf(world, owner).open(authorizePath(confidential, { state: 'kept' }));
     const { status, location } = await browserOf(world).send(asked, {});
     const next = new URL(location?.searchParams.get('next') ?? '', world.url);
@@ -193,7 +193,7 @@ describe('the merchant', () => {
     expect(text).toContain('Make and complete payouts');
   });
 
-  test('is not offered what opens nothing here, and the application is told what it got', async () => {
+  test('is not offered scopes that open nothing, and the application is told which it got', async () => {
     const every = await register(world.api, { scopes: [...ALL_SCOPES] });
     const asked = await browserOf(world, owner).open(
       authorizePath(every, { scope: 'orders affiliates users' }),
@@ -213,7 +213,7 @@ describe('the merchant', () => {
     expect([...OPENING_SCOPES].sort()).toEqual([...used].sort());
   });
 
-  test('sees a name that was stored before such names were refused as it is', async () => {
+  test('sees a stored name unchanged even if it would be refused today', async () => {
     const old = await register(world.api, { name: 'Till' });
     await world.query('update oauth_applications set name = $1 where id = $2', [
       'Till\u202Egnp.lave',
@@ -224,7 +224,7 @@ describe('the merchant', () => {
     expect(text).not.toContain('\u202E');
   });
 
-  test('grants a part of what is asked; the token reaches no more', async () => {
+  test('grants some of the scopes; the token can do no more', async () => {
     const browser = browserOf(world, owner);
     const asked = await browser.open(authorizePath(confidential, { scope: 'affiliates webhooks' }));
     expect(asked.boxes).toEqual(['affiliates', 'webhooks']);
@@ -491,7 +491,7 @@ describe('a refresh', () => {
 });
 
 describe('a code', () => {
-  test('that comes twice ends what was made from it', async () => {
+  test('that is used twice ends its grant', async () => {
     const code = await codeFor(world, owner, confidential);
     const { body } = await exchange(world, confidential, code);
     expect(await statusOf(body.access_token)).toBe(200);

@@ -18,7 +18,7 @@ test.each(ENDPOINTS)('a form of more than 100 parameters is refused at %s', asyn
   expect(await answer.text()).toContain('more than 100 parameters');
 });
 
-test('so is a query', async () => {
+test('a query is limited in the same way', async () => {
   const query = Array.from({ length: 101 }, (_, index) => `a${index}=1`).join('&');
   expect((await fetch(`${world.url}/oauth/authorize?${query}`)).status).toBe(400);
 });

@@ -378,7 +378,7 @@ describe('the token endpoint refuses', () => {
       ),
     );
 
-  test('an application that does not show who it is: 401 with a challenge', async () => {
+  test('an application that does not authenticate gets 401 with a challenge', async () => {
     const { id, client_secret } = confidential;
     const unauthorized = invalid('invalid_client', 401);
     for (const answer of [

@@ -112,7 +112,7 @@ describe('a browser at an address where nothing is', () => {
   );
 });
 
-describe('every refusal that a person sees says what to do, and has a link to go on by', () => {
+describe('every refusal that a person sees says what to do and has a link to continue', () => {
   let browser: Browser;
   beforeAll(async () => {
     ({ browser } = await signInAs(world.url, email));

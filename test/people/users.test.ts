@@ -153,7 +153,7 @@ describe('invitations and resets', () => {
   });
 });
 
-describe('the own password', () => {
+describe('one’s own password', () => {
   const change = async (browser: Browser, current: string, next: string, csrf?: string) =>
     browser.submit('/account/password', {
       csrf: csrf ?? (await browser.token()),
@@ -317,7 +317,7 @@ describe('the API with a session', () => {
     expect((await write(await browser.token())).status).toBe(201);
   });
 
-  test('is refused with a cookie that is none, or none any more', async () => {
+  test('is refused with an unknown or expired cookie', async () => {
     for (const cookie of ['x', 'phi_x', nobodysLink().replace('phl_', 'phi_')]) {
       const answer = await browserAt(world.url, cookie).call('GET', '/v2/account', undefined, null);
       expect([answer.status, answer.reason]).toEqual([401, 'invalid_credentials']);

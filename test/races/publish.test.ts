@@ -44,7 +44,7 @@ const storedEvents = (world: World) =>
   world.query<{ type: string; payload: string }>('select type, payload from events order by id');
 
 describe.each(ARENAS)('events published at once, $name', (arena) => {
-  test('share transactions, and each is answered as if it were alone', () =>
+  test('share transactions, and each gets the response it would get alone', () =>
     inArena(arena, async ({ world, racer, race }) => {
       const other = await world.otherAccount('Other');
       const accounts = [

@@ -113,7 +113,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(await world.query(`select 1 from affiliates`)).toHaveLength(1);
     }));
 
-  test('the same commission ten times at once is taken in once and shown to all', () =>
+  test('the same commission sent ten times at once is stored once and returned to all', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
       const sales = salesFor(await makeAffiliates(api, 1), 1);
       const answers = await race(() =>
@@ -124,7 +124,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(await world.query(`select 1 from events where type = 'commission.created'`)).toHaveLength(1);
     }));
 
-  test('commissions at once with one external_id and other amounts: one is taken in, the others refused', () =>
+  test('of commissions at once with one external_id and different amounts, one is stored and the others are refused', () =>
     inArena(arena, async ({ api, racer, race }) => {
       const [sale] = salesFor(await makeAffiliates(api, 1), 1);
       const answers = await race(() =>
@@ -136,7 +136,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(await allCommissions(api)).toEqual([only(answers, 201).body]);
     }));
 
-  test('the same batch twice at once takes each commission in once and says so once', () =>
+  test('the same batch sent twice at once stores each commission once and publishes once', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
       const sales = salesFor(await makeAffiliates(api, 2), 20);
       const answers = await race(() =>
@@ -154,7 +154,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(told).toEqual([{ created: 20, amount: sumOf(sales) }]);
     }));
 
-  test('batches that overlap in opposite order are all taken in: neither stops the other', () =>
+  test('batches that overlap in opposite order are all stored: neither blocks the other', () =>
     inArena(arena, async ({ api, racer, race }) => {
       const affiliates = await makeAffiliates(api, 2);
       for (let round = 0; round < 4; round++) {

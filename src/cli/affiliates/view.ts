@@ -7,7 +7,7 @@ import { printable, table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { exactTime } from '../terminal/time.ts';
 
-/** How much of a name and an address tables show, in cells. */
+/** The widest name and address that tables show, in cells. */
 export const LONGEST_NAME = 30;
 export const LONGEST_EMAIL = 40;
 
@@ -45,7 +45,7 @@ export function affiliateTable(affiliates: readonly AffiliateWithBalance[], { pa
   );
 }
 
-/** `12.00 EUR, 1525.84 USD`: what the next payout may take. */
+/** `12.00 EUR, 1525.84 USD`: what the next payout may include. */
 function unpaidOf({ balance }: AffiliateWithBalance): string {
   return balance
     .filter(({ unpaid }) => unpaid !== 0)

@@ -25,8 +25,8 @@ interface Amount {
 }
 
 /**
- * Minor units of a decimal from the command line: `12.50` eur -> 1250. Throws a UsageError that names the option, and
- * the digits of the currency.
+ * Minor units of a decimal from the command line: `12.50` eur -> 1250. Throws a UsageError that names the option
+ * and how many digits the currency has.
  */
 export function readAmount(option: string, text: string, { currency, from }: Amount): number {
   const minor = parseDecimal(text, currency);

@@ -7,13 +7,13 @@ export interface Cli {
   readonly terminal: Terminal;
   /** The --account option. */
   account(): string | undefined;
-  /** Does a command's work; what it returns is the exit code, nothing is 0. */
+  /** Runs a command; what it returns is the exit code, nothing is 0. */
   run(work: () => Promise<number | undefined>): Promise<void>;
 }
 
 /**
- * Asks before something that cannot be undone. Returns when the answer is yes or `yes` is set; throws when it is no,
- * and a UsageError when nobody is there to ask.
+ * Asks before something that cannot be undone. Returns when the answer is yes or `yes` is set; throws when it is
+ * no, and a UsageError when there is no terminal to ask on.
  */
 export async function confirm(terminal: Terminal, question: string, yes = false): Promise<void> {
   if (yes) return;
@@ -23,8 +23,9 @@ export async function confirm(terminal: Terminal, question: string, yes = false)
 }
 
 /**
- * Asks for a name to be typed before what it names is gone for good; `repeated` is the name given on the command line, with
- * --yes. Throws when it is another name, and a UsageError when it was not given and nobody is there to ask.
+ * Asks for a name to be typed before its owner is deleted for good; `repeated` is the name given on the command
+ * line, with --yes. Throws when it is another name, and a UsageError when it was not given and there is no terminal
+ * to ask on.
  */
 export async function confirmName(
   terminal: Terminal,
@@ -36,7 +37,7 @@ export async function confirmName(
       'this cannot be undone, and there is no terminal for a question: add --yes and --name with its name',
     );
   }
-  // either alone would be asked for all the same
+  // with only one of the two, the question would come anyway
   if (!isRepeated && (yes === true || repeated !== undefined)) {
     throw new UsageError('--yes and --name go together: with both nothing is asked');
   }
@@ -54,7 +55,7 @@ export async function askLine(question: string): Promise<string> {
   }
 }
 
-/** Throws a UsageError when --yes is missing and nobody can be asked. */
+/** Throws a UsageError when --yes is missing and there is no terminal to ask on. */
 export function requireYes(terminal: Terminal, yes = false): void {
   if (yes || terminal.interactive) return;
   throw new UsageError('this cannot be undone, and there is no terminal for a question: add --yes');

@@ -13,10 +13,10 @@ export interface OutputOptions {
   readonly force?: boolean;
 }
 
-/** Where files go that are given no place: names, addresses and amounts do not belong among the sources of anything. */
+/** Where files go by default: names, addresses and amounts do not belong in a source folder. */
 const EXPORTS = 'exports';
 
-/** The place of a file that was given none: in a folder for its owner only. */
+/** The default place of a file: in a folder for its owner only. */
 export function inExports(name: string): string {
   return join(EXPORTS, basename(name));
 }
@@ -28,7 +28,7 @@ export function withOutput(command: Command, usual: string): Command {
     .option('-f, --force', 'overwrite what exists');
 }
 
-/** Throws UsageError or CommandError for an output that cannot be, before anything is asked of the server. */
+/** Throws UsageError or CommandError for an impossible output, before anything is requested from the server. */
 export function checkOutput({ output, force }: OutputOptions, { json }: Terminal): void {
   if (output === undefined) return;
   if (output !== '-') refuseExisting(output, force);
@@ -53,8 +53,8 @@ interface Staged {
 }
 
 /**
- * Runs `work`, whose files appear when it is done: all of them whole, for their owner only, or none. A file that is
- * there already is refused with CommandError, unless `force`.
+ * Runs `work`, whose files appear when it is done: all of them complete and readable by their owner only, or none.
+ * An existing file is refused with CommandError, unless `force`.
  */
 export async function writeFiles<Result>(
   { force = false }: OutputOptions,
@@ -124,13 +124,13 @@ async function writeWhole(
 ): Promise<number> {
   // names, addresses and amounts: for its owner only
   const target = createWriteStream(partial, { mode: 0o600, flags: 'wx', flush: true });
-  // a file that is still being opened when the bytes fail would appear after its removal
+  // if the bytes fail while the file is being opened, it would appear after its removal
   const closed = new Promise<void>((done) => target.once('close', done));
   await pipeline(content, target).finally(() => closed);
   return target.bytesWritten;
 }
 
-/** A folder that is not there is told by its name, not by that of the file beside the file. */
+/** A missing folder is reported by its own name, not by that of the temporary file in it. */
 function toldOf(file: string, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ENOTDIR') return new CommandError(`${dirname(file)} is not a folder`);
@@ -162,7 +162,7 @@ export function markName(file: string, mark: string): string {
 /** The bytes of a stream, while the terminal shows that `name` is being received. */
 export type Receive = (name: string, stream: Readable) => AsyncIterable<Buffer>;
 
-/** Runs `work`; what takes longer than a second shows what is being received, and how much of it is here. */
+/** Runs `work`; if it takes longer than a second, shows what is being received and how much of it has arrived. */
 export function showReceived<Result>(
   { spinner }: Terminal,
   work: (receive: Receive) => Promise<Result>,

@@ -12,7 +12,7 @@ export interface Account {
 
 const fileOf = (dataDir: string) => join(dataDir, 'current-account');
 
-/** The id of the account that commands work on when none is named; null when none was chosen. */
+/** The id of the account that commands work on by default; null when none was chosen. */
 export function currentAccount(dataDir: string): string | null {
   try {
     return readFileSync(fileOf(dataDir), 'utf8').trim() || null;
@@ -29,15 +29,18 @@ export function useAccount(dataDir: string, { id }: Pick<Account, 'id'>): void {
   chmodSync(fileOf(dataDir), 0o600);
 }
 
-/** Where an account gets company, commands without --account go on working on it. In: the accounts there were before. */
+/**
+ * When a second account is added, commands without --account keep working on the first. In: the accounts there were
+ * before.
+ */
 export function keepCurrent(dataDir: string, before: readonly Account[]): void {
   const [only, ...others] = before;
   if (only && others.length === 0 && currentAccount(dataDir) === null) useAccount(dataDir, only);
 }
 
 /**
- * The account a command works on: that of --account (`wanted`), of PAYHOOK_ACCOUNT, the current one, or the only one
- * there is. Throws a CommandError when there is none such, a UsageError when there are several to choose from.
+ * The account a command works on: that of --account (`wanted`), of PAYHOOK_ACCOUNT, the current one, or the only
+ * one. Throws a CommandError when it does not exist, a UsageError when there are several to choose from.
  */
 export function accountFor(
   accounts: readonly Account[],

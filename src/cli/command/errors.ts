@@ -1,11 +1,11 @@
 import { printable } from '../terminal/table.ts';
 
-/** A command line that cannot be followed: exit code 2. */
+/** A command line that is wrong: exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** A command that could not be done, with what to do about it: exit code 1. */
+/** A command that failed, with what to do about it: exit code 1. */
 export class CommandError extends Error {
   override name = 'CommandError';
   readonly code: string;
@@ -18,7 +18,7 @@ export class CommandError extends Error {
   }
 }
 
-/** An error as it is told: `unexpected` ones are bugs and come with their stack. */
+/** An error as it is shown: `unexpected` ones are bugs and come with their stack. */
 export interface Told {
   readonly exitCode: 1 | 2;
   readonly code: string;
@@ -35,7 +35,7 @@ interface Known {
   errors?: readonly Error[];
 }
 
-// By name: the modules that throw them are loaded only by the commands that need them.
+// Compared by name, because the modules that throw them are loaded only by the commands that need them.
 const EXIT_2 = new Set(['UsageError', 'ConfigError', 'CommanderError', 'InvalidIdError']);
 const EXIT_1 = new Set([
   'CommandError',
@@ -50,7 +50,7 @@ const SYSTEM_CODE = /^E[A-Z]+$/;
 // PostgreSQL's own refusals of a connection: authorisation, unknown database, too many, starting up.
 const DATABASE_CODE = /^(28|3D|53|57P|08)/;
 
-/** What to tell about whatever was thrown. */
+/** What to show for anything that was thrown. */
 export function tell(thrown: unknown): Told {
   const error = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as Known;
   const name = error.name ?? '';
@@ -79,7 +79,7 @@ export function textOf({ code, reason, message, unexpected }: Told, thrown: unkn
 }
 
 const stackOf = (thrown: unknown) => (thrown instanceof Error ? thrown.stack : String(thrown));
-// Messages quote what files and records say.
+// Messages quote texts from files and records.
 const printableLines = (text: string) => text.split('\n').map(printable).join('\n');
 
 function isConnectionFailure(code: string, message: string): boolean {

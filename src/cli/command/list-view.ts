@@ -11,7 +11,7 @@ export function withPages(command: Command, { nouns, sort }: { nouns: string; so
     .option('--per-page <number>', `${nouns} per page, at most 100`);
 }
 
-/** A page of a list for people: its table and which page it is, or in words that nothing is there. */
+/** A page of a list for people: its table and which page it is, or a sentence that the list is empty. */
 export function describePage<Item>(
   { data, pagination }: Page<Item>,
   noun: string,

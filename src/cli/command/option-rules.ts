@@ -1,7 +1,7 @@
 import type { Command, Option } from 'commander';
 import { UsageError } from './errors.ts';
 
-/** The options of the program that say on what data a command works. */
+/** The options of the program that say which data a command works on. */
 export type PlaceOption = '--account' | '--data-dir' | '--env-file';
 
 /** An option that has no effect when another one is given, and why. */
@@ -14,25 +14,31 @@ interface Contradiction {
 const unused = new WeakMap<Command, readonly PlaceOption[]>();
 const contradictions = new WeakMap<Command, readonly Contradiction[]>();
 
-/** Notes that a command and those below it have no use for these options: their help does not name them, and they are refused. */
+/**
+ * Notes that a command and its subcommands do not use these options: their help does not list them, and they are
+ * refused.
+ */
 export function takesNo(command: Command, ...options: readonly PlaceOption[]): Command {
   unused.set(command, options);
   return command;
 }
 
-/** Notes that `option` of a command would have no effect beside another one, of its own or of the program. */
+/** Notes that `option` of a command has no effect together with another one, of its own or of the program. */
 export function noEffect(command: Command, contradiction: Contradiction): Command {
   contradictions.set(command, [...(contradictions.get(command) ?? []), contradiction]);
   return command;
 }
 
-/** Whether a command has a use for an option of the program. */
+/** Whether a command uses an option of the program. */
 export function takes(command: Command, option: string): boolean {
   if (unused.get(command)?.some((each) => each === option)) return false;
   return command.parent === null || takes(command.parent, option);
 }
 
-/** Makes a program refuse, with a UsageError, what would have no effect: an option that is not used, is given twice, or loses to another. */
+/**
+ * Makes a program refuse, with a UsageError, options that would have no effect: an unused one, one given twice, or
+ * one overridden by another.
+ */
 export function refuseMeaningless(program: Command): void {
   refuseRepeats(program);
   program.hook('preAction', (_, command) => {
@@ -53,14 +59,14 @@ function refuseContradictions(command: Command): void {
   }
 }
 
-/** Whether an option, by its long name, stands on the command line for a command or for one above it. */
+/** Whether an option, by its long name, was given for a command or for one above it. */
 export function isGiven(command: Command, long: string | undefined): boolean {
   const option = command.options.find((each) => each.long === long);
   const isHere = option !== undefined && command.getOptionValueSource(option.attributeName()) === 'cli';
   return isHere || (command.parent !== null && isGiven(command.parent, long));
 }
 
-/** Of an option that is given twice only the last value would count. */
+/** If an option is given twice, only the last value would count. */
 function refuseRepeats(command: Command): void {
   const before = new Map<string, Option>();
   for (const option of command.options.filter((each) => !isList(each))) {
@@ -76,7 +82,7 @@ function refuseRepeats(command: Command): void {
   for (const each of command.commands) refuseRepeats(each);
 }
 
-/** Options that may be repeated read their values themselves; so do those with choices, which may not. */
+/** Options that may be repeated parse their values themselves; so do those with choices, which may not be repeated. */
 const isList = ({ parseArg, argChoices }: Option) => parseArg !== undefined && argChoices === undefined;
 
 /** `payhook payouts list`. */

@@ -6,7 +6,7 @@ export interface ListOptions {
   readonly perPage?: string;
 }
 
-/** Options as the query of a list. Values stay as they are typed: the server judges them, and names the rule. */
+/** Options as the query of a list. Values are passed on as typed: the server validates them and names the rule. */
 export function queryOf<Query>({ perPage, ...options }: ListOptions): Query {
   return { ...options, per_page: perPage } as Query;
 }

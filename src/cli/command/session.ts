@@ -11,8 +11,8 @@ import { type Account, accountFor } from './current-account.ts';
 import { UsageError } from './errors.ts';
 
 /**
- * The settings of a command on this machine; says so when the data folder is that of a server that runs here. Throws
- * ConfigError, and NoDataError when several do.
+ * The settings of a command on this machine; says so when the data folder is that of a server that runs here.
+ * Throws ConfigError, and NoDataError when there are several such servers.
  */
 export async function readConfigHere(terminal: Terminal): Promise<Config> {
   const { settingsHere } = await import('../../app/data-folder.ts');
@@ -22,8 +22,9 @@ export async function readConfigHere(terminal: Terminal): Promise<Config> {
 }
 
 /**
- * Opens the database of this machine for a command, quietly, and closes it after `work`. A database is made only for
- * who `makes` one; else throws NoDataError or MigrationError where none is. `anySecretKey` opens it whatever its key is.
+ * Opens the database of this machine for a command, quietly, and closes it after `work`. Only a command that
+ * `makes` one creates a database; others throw NoDataError or MigrationError. `anySecretKey` accepts any secret
+ * key.
  */
 export async function withPlatform<Result>(
   terminal: Terminal,
@@ -55,10 +56,10 @@ async function quietLog(config: Config, { json }: Terminal) {
   return createLog({ ...config, logLevel: json ? 'silent' : 'error' });
 }
 
-/** How long a command that goes on may keep its client, in milliseconds, before it has to let go and ask again. */
+/** How long a long-running command may keep its client, in milliseconds, before it must release it and ask again. */
 type KeepMs = number;
 
-/** What is done with a client; only commands that go on until they are stopped look at `keepMs`. */
+/** What is done with a client; only commands that run until they are stopped look at `keepMs`. */
 type Work<Result> = (client: Client, keepMs: KeepMs) => Promise<Result>;
 
 interface SessionOptions {
@@ -66,12 +67,12 @@ interface SessionOptions {
   readonly account: string | undefined;
 }
 
-// Whoever owns the embedded PostgreSQL waits at its end for commands that have joined it.
+// The owner of the embedded PostgreSQL waits at its end for commands that have joined it.
 const KEEP_JOINED_MS = 5_000;
 
 /**
- * Runs `work` with a client of the API: of the server PAYHOOK_URL names, else of one inside this process, behind a
- * socket nobody else can reach. One code path, whether or not a server runs on the same data.
+ * Runs `work` with a client of the API: of the server that PAYHOOK_URL names, or else of one inside this process,
+ * on a socket nobody else can reach. There is one code path, whether or not a server runs on the same data.
  */
 export async function withClient<Result>(options: SessionOptions, work: Work<Result>): Promise<Result> {
   const remote = readRemoteFor(options.account);
@@ -101,7 +102,7 @@ export function readRemoteFor(account: string | undefined): ReturnType<typeof re
   return remote;
 }
 
-/** A PostgreSQL this process launched must go at once: no server starts beside it. */
+/** A PostgreSQL this process launched must stop at once, because no server starts beside it. */
 function keepMsOf({ embedded }: Platform): KeepMs {
   if (embedded === undefined) return Number.POSITIVE_INFINITY;
   return embedded.launched ? 0 : KEEP_JOINED_MS;

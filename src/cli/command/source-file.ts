@@ -10,7 +10,7 @@ export function openSource(path: string): UploadSource {
   // A pipe, such as <(…) in a shell, can be read once and has no size.
   if (!about.isFile()) return { bytes: undefined, repeatable: false, open: () => createReadStream(path) };
   if (about.size === 0) throw new CommandError(`${path} is empty: its first line must name the columns`);
-  // `end`: what is appended meanwhile would not fit the announced length
+  // `end`: bytes appended meanwhile would not fit the announced length
   const open = () => createReadStream(path, { end: about.size - 1 });
   return { bytes: about.size, repeatable: true, open };
 }

@@ -6,7 +6,7 @@ import { printable, table } from '../terminal/table.ts';
 import type { Paint, Terminal } from '../terminal/terminal.ts';
 import { exactTime, shortTime } from '../terminal/time.ts';
 
-/** A page of commissions, a line each; the external_id stands last, where a long one disturbs nothing. */
+/** A page of commissions, a line each; the external_id is last, where a long one does no harm. */
 export function commissionTable(commissions: readonly Commission[], { paint }: Terminal): string {
   return table(
     [
@@ -89,7 +89,7 @@ function availableOf({ status, available_at }: Commission): string | null {
     : exactTime(available_at);
 }
 
-/** What became of the amount since the commission came in. */
+/** What happened to the amount since the commission was created. */
 function historyOf(commission: Commission): string {
   const { amount, original_amount, refunded_amount } = commission;
   const before = amount === original_amount ? '' : ` of ${money(commission, original_amount)}`;

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** What may stand in a place of the command line: names of files, one of some words, or a text nobody can guess. */
+/** What may be in a place of the command line: file names, one of some words, or any text. */
 export type Expected =
   | { readonly kind: 'file' }
   | { readonly kind: 'words'; readonly words: readonly string[] }
@@ -24,7 +24,7 @@ export interface CommandNode {
   readonly arguments: readonly Expected[];
 }
 
-/** A command and all below it, each before those below it. Options of the program are options of each. */
+/** A command and all below it, each before its subcommands. Options of the program are options of each. */
 export function commandTree(command: Command, path = ''): CommandNode[] {
   const help = command.createHelp();
   const children = help.visibleCommands(command);
@@ -42,7 +42,7 @@ export function commandTree(command: Command, path = ''): CommandNode[] {
   return [node, ...below];
 }
 
-/** `help` takes the names of the commands beside it. */
+/** `help` takes the names of its sibling commands. */
 function helpNode(help: Command, path: string, siblings: readonly Command[]): CommandNode {
   const words = siblings.map((command) => command.name()).filter((name) => name !== help.name());
   const named: Expected = { kind: 'words', words };

@@ -11,7 +11,7 @@ export interface Demo {
   readonly dice: Dice;
 }
 
-/** What was taken in: who is who, and the id of each commission. */
+/** What was created: the affiliates, and the id of each commission. */
 export interface Taken {
   readonly affiliates: ReadonlyMap<Person, number>;
   readonly commissions: readonly { readonly sale: Sale; readonly id: string }[];
@@ -29,7 +29,7 @@ export async function takeAffiliates(
   const affiliates = new Map<Person, number>();
   const create = async (person: Person) =>
     affiliates.set(person, (await client.affiliates.create(person.input)).id);
-  // one after the other: their ids order what comes later
+  // one after the other, because their ids order what comes later
   await stages.each('affiliates', people, create);
   return affiliates;
 }
@@ -116,7 +116,7 @@ const before = (daysAgo: number) => ({
   occurred_at: { lt: new Date(midnight(daysAgo)).toISOString().slice(0, 10) },
 });
 
-/** The first one is a file for PayPal as it stands. */
+/** The first one is a file for PayPal as it is. */
 const payoutSteps = (): readonly PayoutStep[] => [
   { filters: { ...before(80), payout_method: 'paypal', currency: 'usd' } },
   { filters: before(70), releases: true },

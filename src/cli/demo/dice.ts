@@ -1,4 +1,4 @@
-/** Numbers that look random and come in the same order for the same seed: what is made of them can be made again. */
+/** Numbers that look random and come in the same order for the same seed, so that a demo can be repeated. */
 export interface Dice {
   /** A whole number from `from` to `to`, both included. */
   between(from: number, to: number): number;

@@ -5,13 +5,13 @@ import type { Sale } from './sales.ts';
 
 /** The webhook endpoints of the demo, and their receivers in this process. */
 export interface Hooks {
-  /** Ends the outage of one of them: what failed there is sent again by its schedule, and once by hand. */
+  /** Ends the outage of one of them: failed events are sent again by the schedule, and one by hand. */
   recover(): Promise<void>;
   /** Waits until all that can arrive has arrived; a while at most. */
   settle(): Promise<void>;
   /**
-   * Closes the receivers and leaves nothing that would fail for days: one endpoint is left for `payhook listen`, the
-   * others are disabled. `cutShort`: all of them are.
+   * Closes the receivers and leaves nothing that would fail for days: one endpoint stays enabled for `payhook
+   * listen`, the others are disabled; with `cutShort` all of them are.
    */
   retire(cutShort: boolean): Promise<void>;
 }
@@ -35,7 +35,7 @@ const ENDPOINTS: Readonly<Record<Name, Omit<CreateWebhookEndpointBody, 'url'>>> 
   },
 };
 
-/** Opens the receivers and makes the endpoints: the operator allows them on this machine by making them. */
+/** Opens the receivers and creates the endpoints, which allows them on this machine. */
 export async function openHooks({ client, stages }: Demo): Promise<Hooks> {
   let isDown = true;
   const receiver = await openReceiver(0, async ({ path }) => {

@@ -80,7 +80,7 @@ async function fill(client: Client, { terminal, seed, stopped, name }: Filling):
 
 const interrupted = (what: string) => new CommandError(`interrupted: ${what}`, { code: 'interrupted' });
 
-/** The account to fill. Throws a CommandError when the one that was named has something in it. */
+/** The account to fill. Throws a CommandError when the named one is not empty. */
 async function choose(
   on: { platform: Platform; terminal: Terminal },
   wanted: string | undefined,
@@ -107,7 +107,7 @@ async function choose(
   return { id: (JSON.parse(json) as { id: string }).id, uuid, name };
 }
 
-/** What an account has, in words; null = nothing that the demo could be mixed with. */
+/** What an account contains, in words; null = nothing that the demo could be mixed with. */
 async function content(client: Client): Promise<string | null> {
   const found: string[] = [];
   const ask = async (noun: string, list: PromiseLike<{ pagination: { total: number } }>) => {

@@ -37,7 +37,7 @@ export function createStages(terminal: Terminal, signal: AbortSignal): Stages {
       try {
         await Promise.all(lanes);
       } finally {
-        // nothing goes on behind the back of whoever cleans up
+        // nothing may continue while the caller cleans up
         await Promise.allSettled(lanes);
         progress.stop();
       }

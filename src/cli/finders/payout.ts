@@ -7,7 +7,7 @@ export const REFERENCE_HELP = 'its id (po_…), its number (such as 1), or curre
 export async function findPayout(client: Client, reference: string): Promise<Payout> {
   if (!/^\d+$/.test(reference)) return client.payouts.get(reference);
   const number = Number(reference);
-  // Newest first, as numbers only rise: the payout asked for is nearly always among the first.
+  // Newest first, as numbers only rise: the requested payout is nearly always among the first.
   for await (const payout of client.payouts.list({ sort: '-number' })) {
     if (payout.number === number) return client.payouts.get(payout.id);
     if (payout.number < number) break;

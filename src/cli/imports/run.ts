@@ -35,13 +35,13 @@ export interface ImportOptions {
   readonly paid?: string;
 }
 
-/** What is said of a file in every request. */
+/** What is said about a file in every request. */
 type Settings = Pick<
   CreateImportQuery,
   'kind' | 'mapping' | 'encoding' | 'separator' | 'decimal' | 'dates' | 'paid' | 'file_name'
 >;
 
-/** Imports a file; what is guessed is shown and asked about first. Returns the exit code. */
+/** Imports a file. Guesses are shown and confirmed first. Returns the exit code. */
 export async function runImport(
   cli: Cli,
   kind: ImportKind,
@@ -95,7 +95,7 @@ function mappingOf(texts: readonly string[] | undefined): string | undefined {
   const mapping: Record<string, string | { constant: string }> = {};
   for (const text of texts) {
     const constant = /^([a-z_]+):=(.*)$/s.exec(text);
-    // a column may have an equals sign in its name, a field has none
+    // a column may have an equals sign in its name, a field does not
     const at = text.lastIndexOf('=');
     const name = constant?.[1] ?? text.slice(0, Math.max(at, 0)).trim();
     if (name === '') throw new UsageError(`--map must be such as 'Their column=our_field', not ${text}`);
@@ -105,7 +105,7 @@ function mappingOf(texts: readonly string[] | undefined): string | undefined {
   return JSON.stringify(mapping);
 }
 
-/** One file on its way: sent again whenever something was decided. */
+/** One file, which is sent again after every decision. */
 class Import {
   readonly #cli: Cli;
   readonly #client: Client;
@@ -141,7 +141,7 @@ class Import {
     return report;
   }
 
-  /** Shows how the file would be read, has the questions answered and imports it. */
+  /** Shows how the file would be read, asks the open questions and imports it. */
   async #ask(settings: Settings, refusal: ApiError): Promise<ImportReport> {
     const { terminal } = this.#cli;
     const preview = await this.#send((source) => this.#client.imports.preview(source, settings));
@@ -151,7 +151,7 @@ class Import {
     for (const question of preview.questions)
       answered = { ...answered, ...(await answerTo(question, preview)) };
     if (preview.questions.length === 0) await confirm(terminal, 'Import it so?', this.#options.yes);
-    // what is still open after an answer is asked too
+    // questions that an answer leaves open are asked too
     const isSettled = preview.questions.length === 0 || this.#options.yes === true;
     try {
       return await this.#create(answered, isSettled);
@@ -219,7 +219,7 @@ async function answerTo(
   return { ...query, mapping: JSON.stringify({ ...preview.mapping, ...mapping }) };
 }
 
-/** Keeps what can be read once only, until `remove`. */
+/** Keeps input that can be read only once, until `remove`. */
 async function kept(given: UploadSource): Promise<{ source: UploadSource; remove: () => void }> {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-import-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });

@@ -118,17 +118,17 @@ function checkRevision({ number, status, revision }: Payout, wanted: number | un
   );
 }
 
-/** What was said of the lines of a payout: once its number and lines are known, an entry a line. */
+/** What was said about the lines of a payout: one entry per line, once its number and lines are known. */
 type Listed = (
   number: number,
   lines: readonly LineName[],
 ) => {
   readonly entries: readonly ListedEntry[];
-  /** Whether what is not in the entries was not paid, as a payment file says. */
+  /** Whether lines without an entry were not paid, as a payment file implies. */
   readonly isRestUnpaid: boolean;
 };
 
-/** Reads what the options and files say, before anything is asked of the server. */
+/** Reads what the options and files say, before anything is requested from the server. */
 async function readListed({ allPaid, paid, unpaid, from }: CompleteOptions): Promise<Listed> {
   const ways = [allPaid === true, paid !== undefined, from !== undefined].filter(Boolean).length;
   if (from !== undefined && (ways > 1 || unpaid !== undefined)) {
@@ -198,7 +198,7 @@ function withRest(
 function question(payout: Payout, entries: readonly ListedEntry[], paidAt: string | undefined): string {
   const paid = entries.filter((entry) => entry.is_paid).length;
   const released = entries.length - paid;
-  // where everybody gets one currency, a payment is an affiliate
+  // where everybody gets one currency, each affiliate is one payment
   const noun = entries.length === payout.affiliate_count ? 'affiliate' : 'payment';
   return (
     `Complete payout ${payout.number} (revision ${payout.revision}): ${count(paid, noun)} paid${paidAt === undefined ? '' : ` on ${paidAt}`}, ` +

@@ -145,7 +145,7 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
   };
 }
 
-/** Writes the files and, when one is asked for, the list of who is in them: all of it, or nothing. */
+/** Writes the files and, if requested, the list of who is in them: all of it, or nothing. */
 function write(source: Source, options: ExportOptions, terminal: Terminal) {
   const { payout, format, client, query } = source;
   return writeFiles(options, async (files) => {
@@ -194,7 +194,7 @@ function namesOf({ files, paid_list }: Report): string[] {
   return [...files, ...(paid_list === null ? [] : [paid_list])].map(({ file }) => `${file}\n`);
 }
 
-/** What must not be overlooked: who is not paid by the file, or may not be. */
+/** What must not be overlooked: affiliates the file does not pay, or may not pay. */
 function remarksOn(payout: Payout, report: Report, currency: string | undefined): string[] {
   const { skipped_affiliates: skipped, affiliates_above_limit: above, paid_list: list } = report;
   const remarks: string[] = [];

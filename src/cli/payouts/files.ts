@@ -66,8 +66,8 @@ export async function pipeWhole(source: Source): Promise<Written> {
 }
 
 /**
- * Asks for a part of the file; it is the whole file when there is one part. Throws CommandError when it is not of the
- * revision that was read first: parts of two revisions could pay somebody twice, or not at all.
+ * Requests a part of the file; if there is one part, it is the whole file. Throws CommandError when it is not of
+ * the revision that was read first: parts of two revisions could pay somebody twice, or not at all.
  */
 async function ask({ client, payout, format, query }: Source, part: number) {
   const answer =

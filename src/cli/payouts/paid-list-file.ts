@@ -18,7 +18,7 @@ interface Payment {
   readonly line: number;
 }
 
-/** Whom payment files pay: fed with their bytes, one file after the other. */
+/** The affiliates that payment files pay: fed with the files' bytes, one file after the other. */
 export interface Payees {
   /** Passes the bytes of one file on. */
   through(file: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
@@ -109,8 +109,8 @@ export function paymentFormat(bytes: Buffer): ProviderFormat | null {
 }
 
 /**
- * What a payment file of the payout with this number says was paid, a line of the payout each. Throws CommandError for
- * a file of another payout, one that cannot be read, and one that pays a line twice.
+ * What a payment file of the payout with this number says was paid, one entry per line of the payout. Throws
+ * CommandError for a file of another payout, one that cannot be read, and one that pays a line twice.
  */
 export function readPaymentFile(format: ProviderFormat, number: number, bytes: Buffer): ListedEntry[] {
   const seen = new Map<string, number>();

@@ -18,7 +18,7 @@ export async function firstOf<Item>(list: ListRequest<Item>): Promise<Item[]> {
   return found;
 }
 
-/** What a payout would be: who gets what, who is left out and why, and what would let them in. */
+/** What a payout would be: who gets what, who is left out and why, and what would have to change. */
 export function describePreview(
   preview: PayoutPreview,
   shown: { readonly lines: readonly PayoutLine[]; readonly leftOut: readonly PayoutPreviewExclusion[] },
@@ -67,7 +67,7 @@ function leftOutTable(leftOut: readonly PayoutPreviewExclusion[], { paint }: Ter
   );
 }
 
-/** What would let somebody in who is left out. */
+/** What would have to change for somebody who is left out. */
 function remedyOf(one: PayoutPreviewExclusion): string {
   switch (one.reason) {
     case 'below_minimum': {

@@ -4,7 +4,7 @@ import { table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { shortTime } from '../terminal/time.ts';
 
-/** A page of returns, a line each; the reason stands last, where a long one disturbs nothing. */
+/** A page of returns, a line each; the reason is last, where a long one does no harm. */
 export function returnTable(returns: readonly PayoutReturn[], { paint }: Terminal): string {
   return table(
     [

@@ -105,7 +105,7 @@ async function book(
     const { input, sums } = readPart(found, part);
     const came = amounts(sums);
     const question = `Did ${came} of payout ${payout.number} come back from ${nameOf(found)}? It is owed again.`;
-    // of nothing the server says why
+    // with no lines the server says why
     if (sums.length > 0) await confirm(terminal, question, yes);
     const body = { ...input, reason, reference };
     return { line: await client.payouts.returned(payout.id, found.affiliate_id, body), came };
@@ -129,8 +129,8 @@ async function findLine(
 }
 
 /**
- * What comes back, as the body says it and for people. An amount is in the currency named, or in the only one of the
- * line. Throws a UsageError when the currency is in doubt; the server judges the rest.
+ * What comes back, for the request body and for people. An amount is in the named currency, or in the only one of
+ * the line. Throws a UsageError when the currency is not clear; the server validates the rest.
  */
 function readPart(line: PayoutLine, { currency, amount }: Pick<ReturnedOptions, 'currency' | 'amount'>) {
   const code = currency === undefined ? undefined : readCurrency('--currency', currency);

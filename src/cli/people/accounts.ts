@@ -153,7 +153,10 @@ async function remove({ terminal }: Cli, wanted: string, { yes, name }: Confirma
   );
 }
 
-/** The account that becomes the current one when another is deleted: the only one left, where the choice was the other. */
+/**
+ * The account that becomes the current one when another is deleted: the only one left, if the deleted one was
+ * current.
+ */
 function currentAfter(all: readonly Account[], removed: Account, current: string | null): Account | null {
   if (current !== removed.id) return null;
   const [next, ...others] = all.filter(({ id }) => id !== removed.id);

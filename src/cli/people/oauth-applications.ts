@@ -183,7 +183,7 @@ async function create(
   tellSecret(terminal, made);
 }
 
-/** Prints a new secret. Throws CommandError when the answer that had it was lost on the way. */
+/** Prints a new secret. Throws CommandError when the response that had it was lost. */
 function tellSecret(terminal: Terminal, made: NewOAuthApplication): void {
   const { id, kind, client_secret: secret } = made;
   const name = printable(made.name);
