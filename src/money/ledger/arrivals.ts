@@ -5,8 +5,8 @@ import { noteNew } from './balances.ts';
 import { earnedBy, noteSeries } from './series.ts';
 
 /**
- * The CTEs that note what the CTE `made` inserted, which returns `NOTED`: whatever inserts commissions has them beside.
- * The exact total of all commissions is the sum of what is noted here.
+ * The CTEs that note the rows of the CTE `made`, which returns `NOTED`. Every statement that inserts commissions
+ * includes them. The exact total of all commissions is the sum of these notes.
  */
 export function arrivals(account: AccountId): Sql {
   return sql`arrived as (
@@ -18,7 +18,10 @@ export function arrivals(account: AccountId): Sql {
 
 const FOLDED_AT_ONCE = 100_000;
 
-/** Folds the notes of each account into one, a slice of them; returns how many. Readers see the same sum before and after. */
+/**
+ * Folds the notes of each account into one, a slice of them; returns how many. Readers see the same sum before and
+ * after.
+ */
 export async function foldArrivals(tx: Tx): Promise<number> {
   const { folded } = await oneRow<{ folded: number }>(
     tx,

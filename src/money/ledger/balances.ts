@@ -4,11 +4,11 @@ import type { AccountId } from '../../kernel/ids.ts';
 import { noteSeries, voidedOf } from './series.ts';
 
 /*
- * What each affiliate is owed and was paid, per currency, without adding up commissions. Whatever changes that notes the
- * change in the same transaction; the notes are folded into `affiliate_balances` now and then, and who asks adds what is
- * not folded yet. What is on hold becomes unpaid by itself: the sums are those of a mark in time, and who asks moves
- * what became available since then, which an index finds. Always in one statement, so that it does not matter when the
- * notes are folded or the mark moves.
+ * What each affiliate is owed and was paid, per currency, without adding up commissions. Every change notes its
+ * effect in the same transaction, and the notes are folded into `affiliate_balances` now and then. A reader adds
+ * the notes that are not folded yet. Commissions on hold become unpaid as time passes: the sums are as of a mark in
+ * time, and a reader moves what became available since then, which an index finds. This is always one statement, so
+ * it does not matter when notes are folded or the mark moves.
  */
 
 /** The columns of commissions that notes are made of. */
@@ -18,7 +18,7 @@ export const NOTED = sql`affiliate_id, currency, program_id, available_at, amoun
 /** Which commissions are owed and in no payout. */
 export const OPEN = sql`payout_id is null and voided_at is null`;
 
-/** Up to when what becomes available is unpaid in the sums of an account. */
+/** The mark of an account: what becomes available up to it counts as unpaid in the sums. */
 export const markOf = (account: Sql) => sql`coalesce(
   (select m.available_at from affiliate_balance_marks m where m.account_id = ${account}), id_time(${account}))`;
 
@@ -42,22 +42,22 @@ const owed = (sign: '' | '-', source: Sql, program: Sql) => sql`
   from ${source} where ${OPEN}`;
 const NO_PROGRAM = sql`null::bigint`;
 
-/** The statement that notes commissions which came in: rows of the CTE `made`, `NOTED` of each. */
+/** The statement that notes new commissions: rows of the CTE `made`, `NOTED` of each. */
 export const noteNew = (account: AccountId): Sql => note(account, owed('', sql`made`, sql`program_id`));
 
 /**
- * The statement that notes commissions which changed: `NOTED` of each row of the CTEs `before`, which is read before the
- * change by somebody who holds the rows, and `after`.
+ * The statement that notes changed commissions: `NOTED` of each row of the CTEs `before`, which is read before the
+ * change while the rows are locked, and `after`.
  */
 export const noteChanged = (account: AccountId): Sql =>
   note(account, sql`${owed('-', sql`before`, NO_PROGRAM)} union all ${owed('', sql`after`, NO_PROGRAM)}`);
 
-/** The statement that notes commissions of the CTE `released`, `NOTED` of each, which were in a payout and are in none now. */
+/** The statement that notes commissions of the CTE `released`, `NOTED` of each, which have left a payout. */
 export const noteReleased = (account: AccountId): Sql => note(account, owed('', sql`released`, NO_PROGRAM));
 
 /**
- * The statement that notes commissions of the CTE `claimed` (affiliate_id, currency, available_at, amount), which are in a
- * payout now and were in none.
+ * The statement that notes commissions of the CTE `claimed` (affiliate_id, currency, available_at, amount), which
+ * have entered a payout.
  */
 export const noteClaimed = (account: AccountId): Sql =>
   note(
@@ -67,7 +67,7 @@ export const noteClaimed = (account: AccountId): Sql =>
         from claimed`,
   );
 
-/** The statement that notes what was paid: a query of affiliate_id, currency, amount (below zero: came back) and paid_at. */
+/** The statement that notes payments: a query of affiliate_id, currency, amount (below zero: returned) and paid_at. */
 export const notePaid = (account: AccountId, paid: Sql): Sql =>
   note(
     account,
@@ -100,7 +100,7 @@ export async function changeCommissions(
   );
 }
 
-/** Takes commissions out of a payout: owed again, and noted so. */
+/** Takes commissions out of a payout: they are owed again, and noted. */
 export async function releaseCommissions(tx: Tx, account: AccountId, which: Sql): Promise<void> {
   await rows(
     tx,
@@ -134,7 +134,7 @@ export function fresh(account: AccountId, affiliate?: number): Sql {
       union all
       select ${sign(sql`amount`)} ${due(mark, sql`now()`)}
       union all
-      -- the clock was set back
+      -- after the clock was set back
       select ${sign(sql`-amount`)} ${due(sql`now()`, mark)}) part
     group by 1, 2)`;
 }

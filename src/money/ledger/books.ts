@@ -5,14 +5,15 @@ import { publish } from '../../outbox/queue.ts';
 import { readSummary } from './payouts.ts';
 
 /**
- * Locks the account's one row of payout books until the transaction ends. Whatever changes the membership or the
- * amounts of a payout takes it first: books, then payout, then commissions by id. Ingest does not take it.
+ * Locks the account's one row of payout books until the transaction ends. Whatever changes the members or amounts
+ * of a payout locks in this order: books, then payout, then commissions by id. Creating commissions does not lock
+ * the books.
  */
 export async function lockBooks(tx: Tx, account: AccountId): Promise<void> {
   await rows(tx, sql`select 1 from payout_books where account_id = ${account} for no key update`);
 }
 
-/** Raises the revision of the unpaid payout when the affiliate has a line in it, and tells of it. */
+/** Raises the revision of the unpaid payout when the affiliate has a line in it, and publishes that. */
 export async function reviseCurrentPayout(tx: Tx, account: AccountId, affiliateId: number): Promise<void> {
   await reviseFor(tx, account, sql`l.affiliate_id = ${affiliateId}`);
 }

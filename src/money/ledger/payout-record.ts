@@ -143,11 +143,11 @@ export const payoutFields = {
   ),
   excluded,
 };
-/** A payout whole. */
+/** A whole payout. */
 export const payout = strict(payoutFields, { title: 'Payout' });
 export type Payout = Static<typeof payout>;
 
-/** A field of the affiliate `a` until the payout `p` is paid, then what was copied to the line `l`, for ever. */
+/** A field of the affiliate `a` until the payout `p` is paid, and then its copy in the line `l`. */
 export const frozen = (name: string): string =>
   `case when p.status = 'paid' then l.${name} else a.${name} end`;
 /** The name of an affiliate or line, null when there is none. */
@@ -191,7 +191,7 @@ export const lineJoins = sql`join affiliates a on a.account_id = l.account_id an
           from payout_line_totals s
           where s.account_id = l.account_id and s.payout_id = l.payout_id and s.affiliate_id = l.affiliate_id) s) t`;
 
-/** Lines longer than this are not part of the payout's record, never a part of them. */
+/** With more lines than this, the payout's record has none of them. */
 const MAX_LINES = 1000;
 
 const lines = sql`case when p.affiliate_count <= ${MAX_LINES} then (
@@ -223,5 +223,5 @@ const summaryColumns = {
 };
 /** The columns of a payout in lists and events, over `payouts p`: without its long lists. */
 export const summary = columnsOf(payoutSummary, summaryColumns);
-/** The columns of a payout whole. */
+/** The columns of a whole payout. */
 export const record = columnsOf(payout, { ...summaryColumns, affiliates: lines, excluded: 'p.excluded' });

@@ -5,7 +5,7 @@ import { type AccountId, type PayoutId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type Payout, type PayoutSummary, record, summary } from './payout-record.ts';
 
-/** Which payout a path means. */
+/** Which payout a path names. */
 export interface WhichPayout {
   /** The condition over `p`. */
   readonly condition: Sql;
@@ -13,7 +13,7 @@ export interface WhichPayout {
   readonly name: 'current' | 'by_id';
 }
 
-/** What an id in a path means; `current` is the unpaid payout; null for an ill-formed id. */
+/** The payout that an id in a path names; `current` is the unpaid payout; null for an ill-formed id. */
 export function whichPayout(id: string): WhichPayout | null {
   if (id === 'current') return { condition: sql`p.status = 'unpaid'`, name: 'current' };
   const uuid = uuidOf('po', id);

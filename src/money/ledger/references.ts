@@ -18,17 +18,17 @@ async function missingOf(
   return missing.map((row) => row.id);
 }
 
-/** Which of these ids are no affiliates of the account, in the order given. */
+/** Which of these ids are not affiliates of the account, in the given order. */
 export function missingAffiliates(db: Reader, account: AccountId, ids: readonly number[]): Promise<bigint[]> {
   return missingOf(db, 'affiliates', account, ids);
 }
 
-/** Which of these ids are no programs of the account, in the order given. */
+/** Which of these ids are not programs of the account, in the given order. */
 export function missingPrograms(db: Reader, account: AccountId, ids: readonly number[]): Promise<bigint[]> {
   return missingOf(db, 'affiliate_programs', account, ids);
 }
 
-/** How what comes in may name its affiliate: each with the condition over `affiliates a` for a text that is given. */
+/** The ways an input may name its affiliate, each with the condition over `affiliates a` for a given text. */
 export const AFFILIATE_NAMES = {
   affiliate_id: (given: Sql) => sql`a.id = ${given}::bigint`,
   affiliate_email: (given: Sql) => sql`lower(a.email) = lower(normalize(${given}))`,
@@ -50,7 +50,7 @@ export function namesGiven(reference: AffiliateReference): AffiliateName[] {
   return NAMES.filter((name) => reference[name] !== undefined);
 }
 
-/** The rule that a reference breaks, or null: it has exactly one name. */
+/** The rule that a reference breaks, or null: it must have exactly one name. */
 export function referenceRule(reference: AffiliateReference): string | null {
   const given = namesGiven(reference);
   if (given.length === 1) return null;

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { maybeRow, type Reader } from '../../db/connect.ts';
 import type { AccountId, CommissionId, PayoutId, ReturnId } from '../../kernel/ids.ts';
 
-/** The return whose money a commission (UUID) owes again, or null. */
+/** The return because of which a commission (UUID) is owed again, or null. */
 export function returnOf(
   db: Reader,
   account: AccountId,

@@ -3,23 +3,26 @@ import type { Column } from '../files/csv-export.ts';
 
 /** A format of payment files. Its expressions are SQL over a row `r` of `paymentRows`. */
 export interface PaymentFormat {
-  /** As it stands in the path and in the file's name. */
+  /** The name in the path and in the file's name. */
   readonly name: string;
-  /** As messages call the file. */
+  /** The name in messages. */
   readonly title: string;
   readonly hasHeader: boolean;
   readonly columns: readonly Column[];
-  /** What may be chosen; a file that takes no `currency` has all of them. */
+  /** What may be chosen; a file without the choice `currency` has all of them. */
   readonly choices: readonly Choice[];
   /** How many rows one file may have; null = any number. */
   readonly maxRows: number | null;
   /** Why a row cannot be in the file, as text; null where it can. */
   readonly refusal: string;
-  /** Whether the provider may refuse a row for its amount, as a condition: such a row is written, and told of. */
+  /**
+   * Whether the provider may refuse a row because of its amount, as a condition. Such rows are written and
+   * reported.
+   */
   readonly aboveLimit: string;
-  /** Currencies of which the provider takes no fractions. */
+  /** Currencies of which the provider accepts no fractions. */
   readonly wholeCurrencies: readonly string[];
-  /** A file without rows is refused: whoever is to carry it out takes none. */
+  /** A file without rows is refused, because the provider accepts none. */
   readonly needsRows: boolean;
 }
 
@@ -39,7 +42,7 @@ export function layoutOf<Format extends ProviderFormat>(
   };
 }
 
-/** The refusal of who is not to be paid now, for the files that move money. */
+/** The refusal of affiliates who are not to be paid now, in files that move money. */
 export const SWITCHED_OFF = `when r.is_switched_off then 'is_ready_for_payout is false'`;
 
 /** Whether the currency of a row is one of these. */
@@ -50,8 +53,8 @@ export const among = (currencies: readonly string[]): string =>
 export const DECIMAL = 'decimal_text(r.amount, r.currency)';
 
 /**
- * Whether a spreadsheet would run the cell. Where such a cell says who gets the money it is never quoted, as
- * `csv_text` does elsewhere: with an apostrophe in front an address is another person's.
+ * Whether a spreadsheet would run the cell as a formula. A cell that says who gets the money is never quoted, as
+ * `csv_text` does elsewhere: an address with an apostrophe in front is another address.
  */
 export const isFormula = (cell: string): string => `csv_text(${cell}) <> ${cell}`;
 

@@ -13,15 +13,16 @@ export interface Payments {
   /** The UUID of the payout. */
   readonly payout: PayoutId;
   readonly format: PaymentFormat;
-  /** Pays whole units of currencies of which the provider takes no fractions. */
+  /** Pays whole units in currencies of which the provider accepts no fractions. */
   readonly wholeUnits: boolean;
 }
 
 const DESTINATION = ['name_first', 'name_last', 'email', 'paypal_email', 'payout_method', 'legal_type'];
 
 /**
- * The query of payments, a row per affiliate and currency: of an unpaid payout all its lines, of a paid one those that
- * were paid, as they were then. Text, as COPY needs it, for the statement that judges them too.
+ * The query of payments, a row per affiliate and currency: all lines of an unpaid payout, and those of a paid one
+ * that were paid, as they were then. It is text, because COPY needs it so, and the statement that judges the rows
+ * uses it too.
  */
 export function paymentRows(
   { account, payout, format, wholeUnits }: Payments,
@@ -47,13 +48,13 @@ export function paymentRows(
     where p.account_id = ${literal(account)} and p.id = ${literal(payout)}`;
 }
 
-/** The part of an amount that is no whole unit of its currency, where the currency is one of these. */
+/** The fraction of a whole unit in an amount, in currencies for which that matters. */
 function fraction(amount: string, currencies: readonly string[]): string {
   const units = currencies.map((code) => `when '${code}' then ${10 ** currencyDigits(code)}`);
   return units.length === 0 ? '0' : `mod(${amount}, case t.currency ${units.join(' ')} else 1 end)`;
 }
 
-/** Affiliates who fare alike in a file: in it, or left out for one reason. */
+/** Affiliates with the same result in a file: in it, or left out for one reason. */
 export interface PaymentGroup {
   readonly currency: string;
   /** Why they cannot be in the file; null = they are. */
@@ -61,11 +62,11 @@ export interface PaymentGroup {
   readonly count: number;
   /** The ids of the first 20. */
   readonly first: readonly string[];
-  /** Of how many the payment is above what the provider sends at once. */
+  /** For how many of them the payment is above what the provider sends at once. */
   readonly above: number;
 }
 
-/** How the payments of a payout fare in a format, by currency. */
+/** The result of each payment of a payout in a format, by currency. */
 export function paymentGroups(db: Reader, payments: Payments): Promise<PaymentGroup[]> {
   return rows(
     db,

@@ -55,7 +55,7 @@ export async function downloadPaymentFile(
   };
 }
 
-/** Which files a payout needs, whom each leaves out, and who downloaded it. Throws as `getPayout`. */
+/** Which files a payout needs, which affiliates each leaves out, and who downloaded it. Throws as `getPayout`. */
 export async function getPaymentFiles(db: Reader, account: AccountId, id: string) {
   const head = await payoutHead(db, account, id);
   const json = await readPaymentFiles(db, account, head.id);
@@ -70,7 +70,7 @@ function readFormat(name: string): PaymentFormat {
   throw fail('resource_missing', `no such payment file format; there are ${names}`);
 }
 
-// a choice that a format would ignore is one that somebody relies on
+// a choice that a format would ignore is refused, because somebody would rely on it
 function refuseChoices({ name, choices }: PaymentFormat, input: Choices): void {
   const strange = Object.keys(input).filter((key) => !(choices as readonly string[]).includes(key));
   if (strange.length === 0) return;
@@ -85,12 +85,12 @@ function readCurrency(name: string, code: string | undefined): string | null {
   return currency;
 }
 
-/** Of how many who are in the file the payment is above what the provider sends at once. */
+/** For how many in the file the payment is above what the provider sends at once. */
 const aboveLimit = (groups: readonly PaymentGroup[]) =>
   groups.filter(({ refusal }) => refusal === null).reduce((sum, { above }) => sum + above, 0);
 const countOf = (groups: readonly PaymentGroup[]) => groups.reduce((sum, { count }) => sum + count, 0);
 
-/** The one currency of a file; null when the payout has no payment in any. */
+/** The one currency of a file; null when the payout has no payment. */
 function chooseCurrency(groups: readonly PaymentGroup[], wanted: string | null): string | null {
   const currencies = [...new Set(groups.map((group) => group.currency))];
   if (wanted !== null && currencies.length > 0 && !currencies.includes(wanted)) {

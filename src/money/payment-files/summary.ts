@@ -4,8 +4,8 @@ import { DECIMAL, type PaymentFormat } from './format.ts';
 const text = (name: string): Column => [name, `csv_text(r.${name})`];
 
 /**
- * For people: who gets how much in all currencies, whatever way it is paid. It shows nothing that could be another
- * thing tomorrow once the payout is paid: no `external_id`, no money that came back.
+ * For people: who gets how much in all currencies, by whatever method. It shows nothing that could change after the
+ * payout is paid: no `external_id`, no returned money.
  */
 export const summary: PaymentFormat = {
   name: 'summary',

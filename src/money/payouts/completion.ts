@@ -20,10 +20,10 @@ import { carriedImport, compareEntries, type Entry, type Named, settleLines } fr
 import { type LockedPayout, markPaid } from './store.ts';
 
 /**
- * Completes a payout. A line is one affiliate and one currency; an entry is about one, or without a currency about all
- * of the affiliate. Listed and true is paid, whole or up to `amount`, with the rest carried to the next payout;
- * everything else is released and owed again. `paidAt` is when the money left, not before the payout was made and not in
- * the future. Throws `invalid_body`, `payout_is_paid`, `payout_changed`,
+ * Completes a payout. A line is one affiliate and one currency; an entry is about one line, or without a currency
+ * about all lines of the affiliate. A line listed as paid is paid whole or up to `amount`, with the rest carried to
+ * the next payout; every other line is released and owed again. `paidAt` is when the money left, not before the
+ * payout was made and not in the future. Throws `invalid_body`, `payout_is_paid`, `payout_changed`,
  * `duplicate_entry`, `affiliate_not_in_payout`, `invalid_amount`, `affiliates_missing`.
  */
 export async function completePayout(
@@ -34,7 +34,7 @@ export async function completePayout(
   input: {
     commissions: readonly CommissionEntry[];
     requireAll: boolean;
-    /** A day of the account's zone, or an instant; without it now. */
+    /** A day in the account's time zone, or an instant; the default is now. */
     paidAt: string | undefined;
     metadata: object | undefined;
     ifMatch: string | undefined;
@@ -71,7 +71,7 @@ function readPaidAt(text: string, zone: string): Span {
   return span;
 }
 
-/** The instant to store: of a day the first one at which the payout was there. Throws `invalid_body`. */
+/** The instant to store; for a day, the first one at which the payout existed. Throws `invalid_body`. */
 function paidWithin({ from, until }: Span, { created_at, now }: LockedPayout): Timestamp {
   const made = Date.parse(created_at);
   if (until <= made) throw refusePaidAt(`not be before the payout was created, at ${created_at}`);

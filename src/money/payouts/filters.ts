@@ -23,8 +23,8 @@ export type NormalFilters = Readonly<
 >;
 
 /**
- * Report filters as conditions. Those on the affiliate (alias `a`) and `commissionBound` (alias `c`) also bind
- * debts; `commissionOther` do not, so that no date or product shuts a debt out; `total` is over a group's `amount`.
+ * Report filters as conditions. Those on the affiliate (alias `a`) and `commissionBound` (alias `c`) also apply to
+ * debts; `commissionOther` do not, so that no date or product excludes a debt; `total` is over a group's `amount`.
  */
 export interface PayoutFilters {
   readonly normal: NormalFilters | null;
@@ -32,9 +32,9 @@ export interface PayoutFilters {
   readonly commissionBound: readonly Sql[];
   readonly commissionOther: readonly Sql[];
   readonly total: readonly Sql[];
-  /** Inactive affiliates are only taken when the filters speak of the status. */
+  /** Inactive affiliates are only included when the filters name the status. */
   readonly namesAffiliateStatus: boolean;
-  /** Affiliates who are switched off are only taken when the filters speak of the switch. */
+  /** Affiliates who are not ready are only included when the filters name that field. */
   readonly namesReadiness: boolean;
   readonly affiliateIds: readonly number[];
   readonly programIds: readonly number[];
@@ -146,7 +146,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
 export const FILTER_FIELDS: readonly { name: string; operators: readonly string[]; rule: string }[] =
   Object.entries(FIELDS).map(([name, { operators, rule }]) => ({ name, operators, rule }));
 
-/** The JSON schema of `filters`, for the description: `readFilters` checks them in words of its own. */
+/** The JSON schema of `filters`, for the description: `readFilters` checks them by rules of its own. */
 export const filtersSchema = {
   title: 'PayoutFilters',
   type: 'object',
@@ -210,7 +210,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// A report filter that clients send along; it says what create does anyway.
+// A report filter that clients send along; create does what it says anyway.
 function checkStatus(condition: unknown): void {
   const values = isObject(condition) && Object.keys(condition).length === 1 ? condition.eq : condition;
   if (values !== 'unpaid')
@@ -325,7 +325,7 @@ function conditionsOf(normal: NormalFilters, zone: string, kind: Field['kind']):
 
 const SYMBOLS: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
 
-// `ne` and `nin` also match what is not there: a commission without a program is not in program 5.
+// `ne` and `nin` also match missing values: a commission without a program is not in program 5.
 function condition(field: Field, operator: string, value: unknown): Sql {
   const column = raw(field.column);
   const type = raw(field.type);

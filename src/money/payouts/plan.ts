@@ -10,32 +10,36 @@ export interface Selection {
   /** Trimmed; empty = none. */
   readonly search: string;
   readonly ignoreMinimum: boolean;
-  /** What is stored with the payout; it chooses nothing. */
+  /** Stored with the payout; selects nothing. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
 /**
- * The cut-off, as a query to put in front as `moment`. Read after the statement's snapshot was taken: a commission that
- * the snapshot sees came in before it, so that it is not taken for one on hold.
+ * The cut-off, as a query to put in front as `moment`. It is read after the statement's snapshot was taken, so that
+ * every commission in the snapshot was created before it and none is taken for one on hold.
  */
 export const moment = sql`select date_trunc('milliseconds', clock_timestamp()) as at`;
 const asOf = sql`(select at from moment)`;
 
-/** What a commission must be to count in its group: eligible in itself and matched, or a debt of who is matched. */
+/**
+ * The condition of commissions that count in their group: eligible and matched by the filters, or a debt of a
+ * matched affiliate.
+ */
 export function rowCondition({ account, filters }: Selection): Sql {
   return sql`c.account_id = ${account} and c.payout_id is null and c.voided_at is null
     and ${all(filters.commissionBound)} and (c.amount < 0 or ${all(filters.commissionOther)})`;
 }
 
-/** The rows a create takes of the groups it decided on; the same condition that the groups were summed by. */
+/** The rows that create takes of the groups it decided on; the groups were summed by the same condition. */
 export function claimCondition(selection: Selection): Sql {
   return sql`${rowCondition(selection)} and c.available_at <= ${asOf}`;
 }
 
 /**
- * The query of groups, behind `moment`: one row per affiliate, currency and reason `(affiliate_id, currency, amount,
- * commission_count, reason)`; reason null = paid by this selection. The order of rules is the product's: filters,
- * debts, net (a debt that is settled to zero is neither paid nor left out), `total`, minimum (money that came back is exempt from it). Preview and create read the same query, so they cannot differ.
+ * The query of groups, behind `moment`: one row per affiliate, currency and reason `(affiliate_id, currency,
+ * amount, commission_count, reason)`; reason null = paid by this selection. Rules apply in this order: filters,
+ * debts, net (a debt that is settled to zero is neither paid nor left out), `total`, minimum (returned money is
+ * exempt from it). Preview and create read the same query, so they cannot differ.
  */
 export function decidedGroups(selection: Selection): Sql {
   const { account, filters, search, ignoreMinimum } = selection;

@@ -66,8 +66,8 @@ const previewExclusionRecord = columnsOf(previewExclusion, {
 });
 
 /**
- * A page of who a create of this selection would leave out now, with what would let them in: the minimum that a sum
- * does not reach, and when the first of what is on hold is off it.
+ * A page of those whom create would leave out now, with what would have to change: the minimum that a sum does not
+ * reach, and when the first commission on hold becomes available.
  */
 export function previewExclusions(
   db: Reader,

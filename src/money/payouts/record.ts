@@ -16,7 +16,7 @@ import { payoutFields, exclusionReason as reason } from '../ledger/payout-record
 import { FILTER_FIELDS, filtersSchema } from './filters.ts';
 
 const leftOut = { currency: currencyCode, reason, amount, commission_count: Type.Integer() };
-/** Who was left out, in one currency, for one reason. */
+/** An affiliate who was left out, in one currency, for one reason. */
 export const exclusion = strict({ affiliate_id: Type.Integer(), ...leftOut }, { title: 'PayoutExclusion' });
 export type Exclusion = Static<typeof exclusion>;
 
@@ -28,7 +28,7 @@ export const exclusionRecord = columnsOf(exclusion, {
   amount: 'x.amount',
   commission_count: 'x.commission_count',
 });
-/** Who would be left out, and what would let them in. */
+/** An affiliate who would be left out, and what would have to change. */
 export const previewExclusion = strict(
   {
     affiliate_id: Type.Integer(),
@@ -47,7 +47,7 @@ export const previewExclusion = strict(
 );
 export type PreviewExclusion = Static<typeof previewExclusion>;
 
-/** The answer of Complete. */
+/** The response of Complete. */
 export const completed = strict(
   {
     ...payoutFields,
@@ -84,7 +84,7 @@ const filterHelp = FILTER_FIELDS.map(
   ({ name, operators, rule }) => `\n- \`${name}\` (${operators.join(', ')}): ${rule}`,
 ).join('');
 
-/** What a payout is to be made of. */
+/** What a request says about a new payout. */
 export const selection = strict(
   {
     filters: Type.Optional(

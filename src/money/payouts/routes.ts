@@ -229,7 +229,7 @@ export const download = readRoute({
     csvReply(snapshot, (db) => downloadPayout(db, account, params.payout_id)),
 });
 
-/** A list within a payout: the payout and the page are read at one moment. */
+/** A list within a payout: the payout and the page are read from one snapshot. */
 function listWithin<Item extends TSchema>(
   part: string,
   spec: {

@@ -59,8 +59,9 @@ async function checkReferences(db: Reader, account: AccountId, filters: PayoutFi
 }
 
 /**
- * Makes the account's unpaid payout of all that is owed and matches. Throws `current_payout_exists` (with its
- * Location), `nothing_to_pay`, the reasons of filters, `unknown_affiliate`, `unknown_program`, `amount_too_large`.
+ * Creates the account's unpaid payout of everything that is owed and matches. Throws `current_payout_exists` (with
+ * its Location), `nothing_to_pay`, the reasons of filters, `unknown_affiliate`, `unknown_program`,
+ * `amount_too_large`.
  */
 export async function createPayout(
   tx: Tx,
@@ -94,7 +95,7 @@ async function refuseSecond(tx: Tx, account: AccountId): Promise<void> {
   );
 }
 
-// The books make this impossible; the index behind it is the guarantee.
+// The lock on the books prevents this; the unique index guarantees it.
 async function insertOnly<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -117,7 +118,7 @@ async function nothingToPay(tx: Tx, account: AccountId, payout: PayoutId) {
   return fail('nothing_to_pay', `nothing to pay; ${left}`);
 }
 
-/** What create would do now, without doing it: the same shape with `id` null and `current_payout_id`. */
+/** What create would do now: a payout with `id` null and `current_payout_id`. Nothing is written. */
 export async function previewPayout(
   db: Reader,
   account: AccountId,
@@ -131,8 +132,8 @@ export async function previewPayout(
 }
 
 /**
- * A page of what create would do now: `read` says of what. Each page is decided anew, at its own moment. Throws as
- * `previewPayout`.
+ * A page of what create would do now: `read` says which list. Each page is decided anew, at its own moment. Throws
+ * as `previewPayout`.
  */
 export async function previewPage<T>(
   db: Reader,
@@ -145,7 +146,7 @@ export async function previewPage<T>(
   return read(db, selection);
 }
 
-/** What an id in a path means. Throws `resource_missing` for an ill-formed one. */
+/** The payout an id in a path names. Throws `resource_missing` for an ill-formed one. */
 function which(id: string): WhichPayout {
   const condition = whichPayout(id);
   if (condition === null) throw missing(id);
@@ -163,12 +164,12 @@ function found(record: PayoutRecord<Payout> | null, id = ''): PayoutRecord<Payou
   return record;
 }
 
-/** A payout by id, or the unpaid one by `current`. Throws `resource_missing`, `no_current_payout`. */
+/** A payout by id, or the unpaid one as `current`. Throws `resource_missing`, `no_current_payout`. */
 export async function getPayout(db: Reader, account: AccountId, id: string): Promise<PayoutRecord<Payout>> {
   return found(await readPayout(db, account, which(id)), id);
 }
 
-/** The head of the payout an id in a path means, for its files and lists. Throws as `getPayout`. */
+/** The head of the payout that an id in a path names, for its files and lists. Throws as `getPayout`. */
 export async function payoutHead(db: Reader, account: AccountId, id: string): Promise<FileHead> {
   const head = await fileHead(db, account, which(id));
   if (head === null) throw missing(id);
@@ -197,7 +198,7 @@ export function readIfMatch(header: string | undefined): readonly string[] | nul
   return header.split(',').map((part) => {
     const tag = /^(?:W\/)?"([^"]*)"$/.exec(part.trim())?.[1];
     if (tag === undefined) throw fail('invalid_if_match', 'If-Match must be an ETag such as "3"');
-    // the revision alone, or with the digest that the payout has behind it when it is read
+    // the revision alone, or followed by the digest of the ETag
     return tag.replace(/^(\d+)-.*$/, '$1');
   });
 }

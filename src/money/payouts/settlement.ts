@@ -8,18 +8,18 @@ import { arrivals } from '../ledger/arrivals.ts';
 import { NOTED, releaseCommissions } from '../ledger/balances.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
 
-/** What Complete says of lines, an item each. */
+/** What Complete says about lines, one item each. */
 export interface Entry {
   readonly affiliateId: number;
   /** null = all lines of the affiliate. */
   readonly currency: string | null;
   readonly isPaid: boolean;
-  /** Minor units that were paid; null = the line whole. */
+  /** Minor units that were paid; null = the whole line. */
   readonly amount: number | null;
   readonly reference: string | null;
 }
 
-/** The entries as rows `e`. At most one is about a line: that is checked before. */
+/** The entries as rows `e`. At most one is about each line: that is checked before. */
 const entryRows = (entries: readonly Entry[]) => sql`
   unnest(${entries.map((e) => e.affiliateId)}::int8[], ${entries.map((e) => e.currency)}::text[],
          ${entries.map((e) => e.isPaid)}::boolean[], ${entries.map((e) => e.amount)}::int8[],
@@ -38,8 +38,8 @@ export interface Named {
 }
 
 /**
- * Joins by hash: of a payout made a moment ago the planner knows nothing, and would loop over all lines for each of
- * them.
+ * Joins by hash: the planner has no statistics about a payout that was just made, and would loop over all its lines
+ * for each entry.
  */
 async function byHash<Result>(db: Tx, work: () => Promise<Result>): Promise<Result> {
   await rows(db, sql`set local enable_nestloop = off`);
@@ -48,16 +48,16 @@ async function byHash<Result>(db: Tx, work: () => Promise<Result>): Promise<Resu
   return result;
 }
 
-/** How the entries of a Complete fit the lines of the payout. */
+/** How the entries of a Complete match the lines of the payout. */
 export interface Comparison {
-  /** Entries that are about no line: `7`, or `7 in kwd`. */
+  /** Entries without a line: `7`, or `7 in kwd`. */
   readonly strangers: Named;
   /** Entries that pay more than the line: `7 in usd (1200 of 1000)`. */
   readonly tooLarge: Named;
-  /** Affiliates with lines that no entry is about: `7 in kwd, usd`. */
+  /** Affiliates with lines that no entry covers: `7 in kwd, usd`. */
   readonly unlisted: Named;
   readonly unlistedLines: bigint;
-  /** Affiliates of whom no line is listed. */
+  /** Affiliates with no listed line. */
   readonly unlistedAffiliates: bigint;
 }
 
@@ -112,7 +112,7 @@ export function compareEntries(
 }
 
 /**
- * Marks the lines, copies names and destinations beside them, carries what paid lines did not pay, and releases the
+ * Marks the lines, copies names and destinations into them, carries what paid lines did not pay, and releases the
  * commissions of the unpaid ones.
  */
 export async function settleLines(
@@ -153,7 +153,7 @@ async function release(tx: Tx, account: AccountId, payout: PayoutId): Promise<vo
     sql`select array_agg(distinct affiliate_id) as unpaid from ${linesOf(account, payout)} where not is_paid`,
   );
   if (unpaid === null) return;
-  // the ids let an index find the rows of a few; `is true` keeps the pairs a hash that is looked up in
+  // the ids let an index find a few rows; `is true` keeps the pairs in a hash table
   await releaseCommissions(
     tx,
     account,
@@ -163,7 +163,7 @@ async function release(tx: Tx, account: AccountId, payout: PayoutId): Promise<vo
   );
 }
 
-/** Owes what paid lines did not pay by an adjustment each, bound to the line. */
+/** Owes again what paid lines did not pay, by one adjustment per line, bound to it. */
 async function carryRests(
   tx: Tx,
   account: AccountId,
@@ -195,7 +195,7 @@ async function carryRests(
   );
 }
 
-/** What was carried, as the data of the event that tells of it; null when nothing was. */
+/** What was carried, as the data of its event; null when nothing was. */
 export async function carriedImport(
   db: Reader,
   account: AccountId,

@@ -40,9 +40,9 @@ export async function insertPayout(
 }
 
 /**
- * Decides and claims in one statement, so that the rules are judged and the rows taken on one snapshot: commissions
- * that come in meanwhile are in neither. Lines are summed from the rows really claimed. `is true` keeps the planner
- * from joining: it knows nothing of the groups' number, and the commissions must be walked in heap order.
+ * Decides and claims in one statement, so that the rules and the rows are those of one snapshot: commissions
+ * created meanwhile are in neither. Lines are sums of the rows actually claimed. `is true` keeps the planner from
+ * joining: it does not know the number of groups, and the commissions must be read in heap order.
  */
 export async function claim(tx: Tx, selection: Selection, payout: PayoutId): Promise<void> {
   const { account } = selection;
@@ -87,7 +87,7 @@ export function exclusionCounts(
   );
 }
 
-/** The record a create of this selection would make now, read without writing. */
+/** The record that create would make now, read without writing. */
 export async function previewRecord(
   db: Reader,
   selection: Selection,
@@ -168,7 +168,7 @@ export function lockPayout(tx: Tx, account: AccountId, id: PayoutId): Promise<Lo
   );
 }
 
-/** Makes a payout (UUID) paid, by whom and when: null = now. `metadata` takes the place of what is stored; null leaves it. */
+/** Marks a payout (UUID) as paid, by whom and when: null = now. `metadata` replaces what is stored; null leaves it. */
 export async function markPaid(
   tx: Tx,
   account: AccountId,

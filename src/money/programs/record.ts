@@ -34,8 +34,8 @@ export const record = columnsOf(program, {
 
 const optional = { hold_days: Type.Optional(holdDays), metadata: Type.Optional(metadata) };
 
-/** What a program is made of. */
+/** The fields of a new program. */
 export const newProgram = strict({ name: text(200), ...optional });
 export type NewProgram = Static<typeof newProgram>;
-/** What may be changed of one. */
+/** The fields that may be changed. */
 export const programChange = strict({ name: Type.Optional(text(200)), ...optional });

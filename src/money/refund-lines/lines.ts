@@ -1,7 +1,10 @@
 import type { CommissionId } from '../../kernel/ids.ts';
 import type { Asked } from './rule.ts';
 
-/** What a refund by order is of: the order, a product in it, a line of it, or one commission. Amounts in minor units. */
+/**
+ * What a refund by order names: the order, a product in it, a line of it, or one commission. Amounts in minor
+ * units.
+ */
 export interface RefundLine {
   readonly productId: string | null;
   readonly orderLineId: string | null;
@@ -13,7 +16,7 @@ export interface RefundLine {
   readonly currency: string | null;
 }
 
-/** A commission of the order, as far as it decides what a refund means. */
+/** A commission of the order, with the fields that decide what a refund means. */
 export interface Candidate {
   readonly id: CommissionId;
   readonly external_id: string;
@@ -23,7 +26,7 @@ export interface Candidate {
   readonly sale_amount: bigint | null;
 }
 
-/** What became of a line: nothing is there yet, it could mean several sales, or the commissions it takes. */
+/** The result of a line: no commission is there yet, it could mean several sales, or the commissions it takes. */
 export type Settled<Item extends Candidate> =
   | { readonly status: 'waiting' }
   | { readonly status: 'in_doubt'; readonly why: string }
@@ -32,11 +35,11 @@ export type Settled<Item extends Candidate> =
       readonly take: readonly Item[];
       readonly orderLineId: string | null;
       readonly currency: string | null;
-      /** Commissions that come in later are taken too. */
+      /** Commissions that are created later are taken too. */
       readonly isOpen: boolean;
     };
 
-/** Whether a line is of this commission of its order. */
+/** Whether a line matches this commission of its order. */
 export function concerns(line: RefundLine, commission: Candidate): boolean {
   return (
     (line.productId === null || line.productId === commission.product_id) &&
@@ -45,7 +48,7 @@ export function concerns(line: RefundLine, commission: Candidate): boolean {
   );
 }
 
-/** What a line asks of each commission it takes. */
+/** What a line takes from each commission. */
 export function askedBy({ amount, saleAmount }: Pick<RefundLine, 'amount' | 'saleAmount'>): Asked {
   if (amount !== null) return { of: 'commission', amount };
   return saleAmount === null ? { of: 'rest' } : { of: 'sale', amount: saleAmount };
@@ -55,7 +58,7 @@ export function askedBy({ amount, saleAmount }: Pick<RefundLine, 'amount' | 'sal
 const saleOf = ({ order_line_id, external_id }: Candidate) =>
   order_line_id === null ? `commission ${external_id}` : `line ${order_line_id}`;
 
-/** Decides what a line means, of the commissions of its order that it concerns. */
+/** Decides what a line means, from the matching commissions of its order. */
 export function settleLine<Item extends Candidate>(
   line: RefundLine,
   matched: readonly Item[],
@@ -70,7 +73,7 @@ export function settleLine<Item extends Candidate>(
   const why = doubtOf(line, matched);
   if (why !== null) return { status: 'in_doubt', why };
   const { order_line_id: orderLineId, currency } = first;
-  // later shares of the same sale follow; an amount of commission is of the one there was
+  // later shares of the same sale follow; an amount of commission refers to the one that was there
   const isOpen = line.amount === null && line.externalId === null && orderLineId !== null;
   return { ...applied, orderLineId, currency, isOpen };
 }
