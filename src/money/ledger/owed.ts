@@ -47,9 +47,12 @@ export const judging = (exempt: Sql): Sql => sql`
                 when ${HAS_DESTINATION} then 'payable' else 'without_destination' end as state
     from delta d
     join accounts o on o.id = d.account_id
-    join affiliates a on a.account_id = d.account_id and a.id = d.affiliate_id
-    left join affiliate_balances b
-      on b.account_id = d.account_id and b.affiliate_id = d.affiliate_id and b.currency = d.currency
+    -- one by one: nobody knows beforehand that few balances change
+    cross join lateral (
+      select * from affiliates a where a.account_id = d.account_id and a.id = d.affiliate_id offset 0) a
+    left join lateral (
+      select * from affiliate_balances b
+      where b.account_id = d.account_id and b.affiliate_id = d.affiliate_id and b.currency = d.currency offset 0) b on true
     cross join lateral (
       select coalesce(b.unpaid, 0) + d.unpaid as now_unpaid, coalesce(b.pending, 0) + d.pending as now_pending) s),
   moved as (
@@ -95,7 +98,6 @@ export function readOwed(db: Reader, account: AccountId): Promise<(OwedSum | Pay
   const ofAccount = sql`account_id = ${account}`;
   const owedAgain = sql`
     select affiliate_id, currency from commissions where ${ofAccount} and returns_payout_id is not null and ${OPEN}`;
-  const balances = sql`select affiliate_id, currency, 0 as unpaid, 0 as pending from affiliate_balances where ${ofAccount}`;
   return db.rows(
     sql`with ${fresh(account)},
         owed_again as materialized (${owedAgain} and available_at <= now()),
@@ -106,9 +108,12 @@ export function readOwed(db: Reader, account: AccountId): Promise<(OwedSum | Pay
             union all
             select affiliate_id, currency, 0, 0 from owed_again
             union all
-            ${balances} and affiliate_id in (select c.affiliate_id from affiliate_balance_stale c where c.${ofAccount})
+            select s.affiliate_id, b.currency, 0, 0
+            from (select distinct affiliate_id from affiliate_balance_stale where ${ofAccount}) s
+            cross join lateral (
+              select currency from affiliate_balances where ${ofAccount} and affiliate_id = s.affiliate_id offset 0) b
             union all
-            ${balances} and (
+            select affiliate_id, currency, 0, 0 from affiliate_balances where ${ofAccount} and (
               select m.minimum_payout is distinct from o.minimum_payout
               from accounts o left join affiliate_balance_marks m on m.account_id = o.id where o.id = ${account})) part
           group by 2, 3),
