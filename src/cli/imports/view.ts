@@ -18,7 +18,7 @@ function summary(counts: Counts, kind: Import['kind']): string {
     `${counts.unchanged} unchanged`,
     ...(counts.skipped > 0 ? [`${counts.skipped} left out`] : []),
     `${counts.failed} bad`,
-    ...(counts.payouts > 0 ? [`${counts.payouts} past payouts`] : []),
+    ...(counts.payouts > 0 ? [count(counts.payouts, 'past payout')] : []),
   ];
   return parts.join(', ');
 }
