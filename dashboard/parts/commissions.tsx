@@ -3,8 +3,7 @@ import type { Commission } from '../../src/client/api.ts';
 import { nameOf, useAffiliate } from '../data/affiliates.ts';
 import { affiliates } from '../texts/affiliates.ts';
 import { commissions as texts } from '../texts/commissions.ts';
-import { type Column, rowLink } from './table.tsx';
-import { Money, Name, Status, Time, type Tone } from './values.tsx';
+import { Name, Status, type Tone } from './values.tsx';
 
 const TONES: Readonly<Record<Commission['status'], Tone>> = {
   pending: 'warn',
@@ -37,29 +36,3 @@ export function AffiliateLink({ id }: { id: number }) {
     </Link>
   );
 }
-
-/** The row of a commission leads to its drawer over the list of all. */
-function CommissionLink({ commission }: { commission: Commission }) {
-  const { id, affiliate_id, description } = commission;
-  return (
-    <>
-      <Link {...rowLink} to="/commissions" search={{ affiliate_id, open: id }}>
-        {titleOf(commission)}
-      </Link>
-      {description && <span className="second">{description}</span>}
-    </>
-  );
-}
-
-/** Commissions of one affiliate. */
-export const COMMISSION_COLUMNS: readonly Column<Commission>[] = [
-  { title: texts.columns.order, cell: (commission) => <CommissionLink commission={commission} /> },
-  { title: texts.columns.status, cell: (commission) => <CommissionStatus commission={commission} /> },
-  { title: texts.columns.type, isWide: true, cell: ({ type }) => texts.type[type] },
-  {
-    title: texts.columns.amount,
-    isFigure: true,
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
-  },
-  { title: texts.columns.occurred, isWide: true, cell: ({ occurred_at }) => <Time at={occurred_at} /> },
-];

@@ -1,4 +1,3 @@
-import { count } from './common.ts';
 import { methodNames } from './methods.ts';
 
 export const affiliates = {
@@ -75,12 +74,35 @@ export const affiliates = {
     paused: 'Payouts are paused: what is owed stays and is left out of every payout until you resume.',
     inactive: 'The affiliate is inactive: what is owed is left out of every payout.',
   },
-  commissions: 'Commissions',
-  allCommissions: (total: number) => `All ${count(total, 'commission')}`,
-  noCommissions: 'No commissions yet.',
-  payouts: 'Payouts',
-  noPayouts: 'No payout yet.',
-  allPayouts: (total: number) => `${count(total, 'payout')} in all; the newest are shown.`,
+  timeline: {
+    title: 'Timeline',
+    show: 'Show',
+    everything: 'Everything',
+    kinds: {
+      commission: 'Commissions',
+      refund: 'Refunds',
+      adjustment: 'Adjustments',
+      return: 'Returned money',
+      payout: 'Payouts',
+      change: 'Changes',
+    },
+    nothing: 'Nothing has happened yet.',
+    older: 'Show older',
+    allCommissions: 'All commissions as a list',
+    adjustment: 'Adjustment',
+    return: 'Money came back',
+    refund: 'Refund',
+    reversed: 'Refund, reversed since',
+    made: 'Affiliate created',
+    changed: 'Affiliate changed',
+    by: (who: string) => `by ${who}`,
+    actors: {
+      key: 'an API key',
+      user: 'a user',
+      application: 'an application',
+      operator: 'the operator',
+    },
+  },
   viewer: 'Your role may read only: an owner or a member changes affiliates.',
   actions: {
     edit: 'Edit',

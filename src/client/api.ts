@@ -2914,6 +2914,8 @@ export interface ListRefundsQuery extends PageQuery {
   readonly external_id?: string | undefined;
   /** an id that begins with com_ */
   readonly commission_id?: string | undefined;
+  /** an integer from 1 to 9007199254740991 */
+  readonly affiliate_id?: number | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */

@@ -410,6 +410,8 @@ describe('lists of refunds', () => {
     expect(await ids('status=waiting')).toEqual([two.id]);
     expect(await ids('order_id=late')).toEqual([two.id]);
     expect(await ids(`commission_id=${id}`)).toEqual([one.id]);
+    expect(await ids(`affiliate_id=${ada}`)).toEqual([one.id]);
+    expect(await ids(`affiliate_id=${ada + 1000}`)).toEqual([]);
     expect(await ids(`external_id=${one.external_id}`)).toEqual([one.id]);
     expect(await ids('created_at[lt]=2020-01-01')).toEqual([]);
     const { pagination } = (await api.get(`${REFUNDS}?per_page=1&page=2`)).body;

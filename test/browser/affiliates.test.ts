@@ -1,5 +1,13 @@
 import { beforeAll, expect, test } from 'vitest';
-import { AFFILIATES, COMMISSIONS, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
+import {
+  AFFILIATES,
+  COMMISSIONS,
+  completePayout,
+  makeAffiliate,
+  makeCommission,
+  makePayout,
+  PAYOUTS,
+} from '../api/fixtures.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -138,6 +146,46 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     await page.getByRole('button', { name: 'Pause payouts' }).click();
     await page.getByText('Payouts are paused: what is owed stays').waitFor();
     expect((await world.api.get(`${AFFILIATES}/${id}`)).body.is_ready_for_payout).toBe(false);
+    expectQuiet(visitor);
+  });
+
+  test('one timeline tells all that happened to an affiliate, by kind when one asks, older on demand', async () => {
+    const { id } = await makeAffiliate(world.api, { paypal_email: 'time@example.com' });
+    for (let number = 1; number <= 25; number += 1) {
+      await makeCommission(world.api, id, { order_id: `time-${number}`, amount: 100 });
+    }
+    const sale = await makeCommission(world.api, id, { order_id: 'time-paid', amount: 5000 });
+    const { body: current } = await world.api.get(`${PAYOUTS}/current`);
+    await world.api.delete(`${PAYOUTS}/${current.id}`);
+    const payout = await makePayout(world.api, { filters: { affiliate_id: id } });
+    await completePayout(world.api, payout);
+    const back = { amount: 700, currency: 'usd', reason: 'account closed' };
+    const returned = await world.api.post(`${PAYOUTS}/${payout.id}/affiliates/${id}/returned`, back);
+    expect(returned.status, returned.text).toBe(200);
+    const refund = { external_id: 'time-refund', amount: 50, reason: 'sent back' };
+    await world.api.post(`${COMMISSIONS}/${sale.id}/refund`, refund);
+    await world.api.patch(`${AFFILIATES}/${id}`, { name_first: 'Tess' });
+    const visitor = await atDashboard(chromium, world, { path: `/affiliates/${id}`, viewport: PHONE });
+    const { page } = visitor;
+    const told = page.getByRole('list').filter({ hasText: 'Affiliate changed' });
+    await told.getByText('75.00 USD').waitFor();
+    const rows = (await told.getByRole('listitem').allInnerTexts()).map((text) => text.replaceAll('\n', ' '));
+    expect(rows.slice(0, 5)).toEqual([
+      expect.stringMatching(/^Affiliate changed by an API key/),
+      expect.stringMatching(/^Refund -0.50 USD “sent back”/),
+      expect.stringMatching(/^Money came back Unpaid 7.00 USD/),
+      expect.stringMatching(/^Payout #\d+ Paid 75.00 USD/),
+      expect.stringMatching(/^time-paid Paid 50.00 USD/),
+    ]);
+    await expectAccessible(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+    expect(await page.getByText('Affiliate created').count()).toBe(0);
+    await page.getByRole('button', { name: 'Show older' }).click();
+    await page.getByText('Affiliate created').waitFor();
+    await page.getByRole('combobox', { name: 'Show' }).selectOption('Returned money');
+    await page.getByRole('link', { name: 'time-25' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Money came back' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?kind=return');
     expectQuiet(visitor);
   });
 

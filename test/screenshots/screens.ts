@@ -70,6 +70,14 @@ export const SCREENS: readonly Screen[] = [
   { name: 'affiliate', path: firstAffiliate },
   { name: 'affiliate-adjust', path: async (api) => `${await firstAffiliate(api)}?open=adjust` },
   { name: 'commissions', path: () => '/commissions' },
+  {
+    name: 'commissions-selected',
+    path: () => '/commissions',
+    act: async (page) => {
+      await page.getByRole('checkbox', { name: 'Select all' }).check();
+      await page.getByRole('button', { name: /^Hold for review/ }).click();
+    },
+  },
   { name: 'commission', path: refunded },
   { name: 'import', path: () => '/import' },
   {

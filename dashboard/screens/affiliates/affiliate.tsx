@@ -1,24 +1,23 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { AffiliateBalance, AffiliateWithBalance, PayoutSummary } from '../../../src/client/api.ts';
+import type { AffiliateBalance, AffiliateWithBalance } from '../../../src/client/api.ts';
 import { missingOf, nameOf } from '../../data/affiliates.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
-import { COMMISSION_COLUMNS } from '../../parts/commissions.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
 import { money } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Card, Facts, Page } from '../../parts/page.tsx';
-import { type Column, rowLink, Table } from '../../parts/table.tsx';
-import { Money, Moneys, Name, Status, Time } from '../../parts/values.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Money, Name, Status, Time } from '../../parts/values.tsx';
 import { affiliates as texts } from '../../texts/affiliates.ts';
 import { common, listed } from '../../texts/common.ts';
-import { payouts } from '../../texts/payouts.ts';
 import { Adjust } from './adjust.tsx';
 import { EditAffiliate } from './edit.tsx';
 import { SwitchPayouts } from './switch.tsx';
+import { Timeline } from './timeline.tsx';
 
 const route = getRouteApi('/affiliates/$id');
 const OVERLAYS = { edit: EditAffiliate, adjust: Adjust, switch: SwitchPayouts };
@@ -26,7 +25,7 @@ const OVERLAYS = { edit: EditAffiliate, adjust: Adjust, switch: SwitchPayouts };
 /** /affiliates/{id} */
 export function AffiliateScreen() {
   const { id } = route.useParams();
-  const { open } = route.useSearch();
+  const { open, kind } = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay();
   const {
@@ -34,7 +33,8 @@ export function AffiliateScreen() {
     error,
     refetch,
   } = useRead('getAffiliate', { path: [Number(id)] }, { isLive: true });
-  const show = (next: typeof open) => void navigate({ search: { open: next }, replace: next === undefined });
+  const show = (next: typeof open) =>
+    void navigate({ search: { kind, open: next }, replace: next === undefined });
   if (affiliate === undefined) {
     return (
       <Page title={texts.number(Number(id))} above={<Back />}>
@@ -55,8 +55,7 @@ export function AffiliateScreen() {
       <Warning affiliate={affiliate} />
       <Balances balances={affiliate.balance} />
       <Details affiliate={affiliate} />
-      <Commissions id={affiliate.id} />
-      <Payouts id={affiliate.id} />
+      <Timeline id={affiliate.id} />
       {Overlay && <Overlay affiliate={affiliate} onClose={() => show(undefined)} />}
     </Page>
   );
@@ -182,91 +181,4 @@ function Details({ affiliate }: { affiliate: AffiliateWithBalance }) {
       />
     </Card>
   );
-}
-
-const NEWEST = 10;
-
-function Commissions({ id }: { id: number }) {
-  const query = { affiliate_id: id, per_page: NEWEST };
-  const { data, error, refetch } = useRead('listCommissions', { query }, { isLive: true });
-  return (
-    <section className="part">
-      <header>
-        <h2>{texts.commissions}</h2>
-        {data && data.pagination.total > 0 && (
-          <Link to="/commissions" search={{ affiliate_id: id }}>
-            {texts.allCommissions(data.pagination.total)}
-          </Link>
-        )}
-      </header>
-      {error && <Problem error={error} onRetry={() => void refetch()} />}
-      {data?.pagination.total === 0 && <p className="soft">{texts.noCommissions}</p>}
-      {!error && data?.pagination.total !== 0 && (
-        <Table
-          label={texts.commissions}
-          columns={COMMISSION_COLUMNS}
-          rows={data?.data}
-          keyOf={(commission) => commission.id}
-        />
-      )}
-    </section>
-  );
-}
-
-function Payouts({ id }: { id: number }) {
-  const query = { affiliate_id: id, per_page: NEWEST };
-  const { data, error, refetch } = useRead('listPayouts', { query }, { isLive: true });
-  return (
-    <section className="part">
-      <h2>{texts.payouts}</h2>
-      {error && <Problem error={error} onRetry={() => void refetch()} />}
-      {data?.pagination.total === 0 && <p className="soft">{texts.noPayouts}</p>}
-      {!error && data?.pagination.total !== 0 && (
-        <Table
-          label={texts.payouts}
-          columns={payoutColumns(id)}
-          rows={data?.data}
-          keyOf={(payout) => payout.id}
-        />
-      )}
-      {data && data.pagination.total > NEWEST && (
-        <p className="hint">{texts.allPayouts(data.pagination.total)}</p>
-      )}
-    </section>
-  );
-}
-
-const payoutColumns = (affiliate: number): readonly Column<PayoutSummary>[] => [
-  {
-    title: payouts.columns.number,
-    cell: ({ id, number }) => (
-      <Link {...rowLink} to="/payouts/$id" params={{ id }}>
-        {payouts.name(number)}
-      </Link>
-    ),
-  },
-  {
-    title: payouts.columns.status,
-    cell: ({ status }) => (
-      <Status tone={status === 'paid' ? 'good' : 'info'} label={payouts.status[status]} />
-    ),
-  },
-  {
-    title: payouts.columns.amount,
-    isFigure: true,
-    cell: ({ id }) => <LineAmount payout={id} affiliate={affiliate} />,
-  },
-  {
-    title: payouts.columns.created,
-    isWide: true,
-    cell: ({ created_at }) => <Time at={created_at} />,
-  },
-  { title: payouts.columns.paid, cell: ({ paid_at }) => <Time at={paid_at} /> },
-];
-
-/** What a payout has for one affiliate. */
-function LineAmount({ payout, affiliate }: { payout: string; affiliate: number }) {
-  const { data } = useRead('listPayoutAffiliates', { path: [payout], query: { affiliate_id: affiliate } });
-  if (data === undefined) return <span className="bone" />;
-  return <Moneys amounts={data.data[0]?.totals ?? []} />;
 }

@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
 import { rootRoute } from '../../app/root.tsx';
 import { number, oneOf, searchOf, text } from '../../app/search.ts';
+import { TIMELINE_KINDS } from '../../data/timeline-kinds.ts';
 
 const list = createRoute({
   getParentRoute: () => rootRoute,
@@ -24,7 +25,7 @@ const list = createRoute({
 const one = createRoute({
   getParentRoute: () => rootRoute,
   path: '/affiliates/$id',
-  validateSearch: searchOf({ open: oneOf(['edit', 'adjust', 'switch']) }),
+  validateSearch: searchOf({ open: oneOf(['edit', 'adjust', 'switch']), kind: oneOf(TIMELINE_KINDS) }),
   component: lazyRouteComponent(() => import('./affiliate.tsx'), 'AffiliateScreen'),
 });
 

@@ -7,6 +7,7 @@ import {
   type ListDefinition,
   type ListQuery,
   listPage,
+  numberId,
   oneOf,
   opaqueId,
   type Page,
@@ -33,6 +34,13 @@ const ofCommission: Filter = (() => {
   };
 })();
 
+/** A filter by an affiliate whose commissions the refund took of. */
+const ofAffiliate = numberId(
+  (affiliate) => sql`exists (select from refund_items i
+    join commissions c on c.account_id = i.account_id and c.id = i.commission_id
+    where i.account_id = r.account_id and i.refund_id = r.id and c.affiliate_id = ${affiliate})`,
+);
+
 export const refundList: ListDefinition = {
   id: 'r.id',
   sort: { id: 'r.id', created_at: 'r.id', occurred_at: 'r.occurred_at' },
@@ -41,6 +49,7 @@ export const refundList: ListDefinition = {
     order_id: exactly('r.order_id'),
     external_id: exactly('r.external_id'),
     commission_id: ofCommission,
+    affiliate_id: ofAffiliate,
     ...idInstants('created_at', 'r.id'),
     ...instants('occurred_at', 'r.occurred_at'),
   },

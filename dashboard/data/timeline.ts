@@ -1,0 +1,161 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { AuditEntry, Commission, PayoutSummary, Refund } from '../../src/client/api.ts';
+import type { ApiError } from '../../src/client/errors.ts';
+import { call } from './api.ts';
+import type { TimelineKind } from './timeline-kinds.ts';
+
+/** Something that happened to an affiliate; `at` is when it was recorded. */
+export type TimelineEntry = { readonly key: string; readonly at: string } & (
+  | { readonly kind: 'commission' | 'adjustment' | 'return'; readonly commission: Commission }
+  | { readonly kind: 'refund'; readonly refund: Refund }
+  | { readonly kind: 'payout'; readonly payout: PayoutSummary }
+  | { readonly kind: 'change'; readonly change: AuditEntry }
+);
+
+interface Chunk {
+  readonly entries: readonly TimelineEntry[];
+  /** null = that was the last. */
+  readonly next: string | null;
+}
+
+type Source = (affiliate: number, after: string | undefined, signal: AbortSignal) => Promise<Chunk>;
+
+/** How many are read of one source, and at least shown, at a time. */
+const SOME = 20;
+
+const SOURCES: Readonly<Record<'commissions' | 'refunds' | 'payouts' | 'changes', Source>> = {
+  async commissions(affiliate_id, after, signal) {
+    const query = { affiliate_id, after, per_page: SOME };
+    const { data, pagination } = await call('listCommissions', { query }, { signal });
+    // a clawback is told with its refund
+    const entries = data
+      .filter(({ type }) => type !== 'clawback')
+      .map((commission) => ({
+        key: commission.id,
+        at: commission.created_at,
+        kind: kindOf(commission),
+        commission,
+      }));
+    return { entries, next: pagination.next };
+  },
+  async refunds(affiliate_id, after, signal) {
+    const query = { affiliate_id, after, per_page: SOME };
+    const { data, pagination } = await call('listRefunds', { query }, { signal });
+    const entries = data.map((refund) => ({
+      key: refund.id,
+      at: refund.created_at,
+      kind: 'refund' as const,
+      refund,
+    }));
+    return { entries, next: pagination.next };
+  },
+  async payouts(affiliate_id, after, signal) {
+    const query = { affiliate_id, after, per_page: SOME };
+    const { data, pagination } = await call('listPayouts', { query }, { signal });
+    const entries = data.map((payout) => ({
+      key: payout.id,
+      at: payout.created_at,
+      kind: 'payout' as const,
+      payout,
+    }));
+    return { entries, next: pagination.next };
+  },
+  async changes(affiliate, after, signal) {
+    const query = { target: String(affiliate), after, per_page: SOME };
+    const { data, pagination } = await call('listAuditLog', { query }, { signal });
+    // records of other nouns have such numbers too
+    const entries = data
+      .filter(({ action }) => action === 'createAffiliate' || action === 'changeAffiliate')
+      .map((change) => ({ key: change.id, at: change.created_at, kind: 'change' as const, change }));
+    return { entries, next: pagination.next };
+  },
+};
+
+type SourceName = keyof typeof SOURCES;
+
+/** Payhook names what it books itself. */
+const kindOf = ({ type, external_id }: Commission) =>
+  type !== 'adjustment'
+    ? ('commission' as const)
+    : external_id.startsWith('payhook:returned:')
+      ? ('return' as const)
+      : ('adjustment' as const);
+
+const SOURCE_OF: Readonly<Record<TimelineKind, SourceName>> = {
+  commission: 'commissions',
+  adjustment: 'commissions',
+  return: 'commissions',
+  refund: 'refunds',
+  payout: 'payouts',
+  change: 'changes',
+};
+
+/** Where a source is: what of it waits for its turn, and the cursor after that (null = nothing more). */
+interface Place {
+  readonly entries: readonly TimelineEntry[];
+  readonly after: string | null | undefined;
+}
+type Position = ReadonlyMap<SourceName, Place>;
+
+interface Told {
+  readonly shown: readonly TimelineEntry[];
+  /** null = that was all. */
+  readonly next: Position | null;
+}
+
+const isEmpty = ({ entries, after }: Place) => entries.length === 0 && after === null;
+const mustBeRead = ({ entries, after }: Place) => entries.length === 0 && after !== null;
+
+/** The next entries after a position, the newest first: none is told while a source that was not read may have a newer one. */
+async function mergeFrom(
+  affiliate: number,
+  kind: TimelineKind | undefined,
+  start: Position,
+  signal: AbortSignal,
+): Promise<Told> {
+  const position = new Map(start);
+  const shown: TimelineEntry[] = [];
+  const places = () => [...position.values()];
+  while (shown.length < SOME && !places().every(isEmpty)) {
+    await Promise.all(
+      [...position].map(async ([name, place]) => {
+        if (!mustBeRead(place)) return;
+        const { entries, next } = await SOURCES[name](affiliate, place.after ?? undefined, signal);
+        const wanted = entries.filter((entry) => kind === undefined || entry.kind === kind);
+        position.set(name, { entries: wanted, after: next });
+      }),
+    );
+    while (!places().some(mustBeRead)) {
+      const heads = [...position].flatMap(
+        ([
+          name,
+          {
+            entries: [first],
+          },
+        ]) => (first ? [{ name, first }] : []),
+      );
+      const newest = heads.sort((one, other) => (one.first.at < other.first.at ? 1 : -1))[0];
+      if (newest === undefined) break;
+      shown.push(newest.first);
+      const { entries = [], after = null } = position.get(newest.name) ?? {};
+      position.set(newest.name, { entries: entries.slice(1), after });
+    }
+  }
+  return { shown, next: places().every(isEmpty) ? null : position };
+}
+
+/** A hook: what happened to an affiliate, the newest first, older on demand; `hasChanges` for who may read the audit log. */
+export function useTimeline(affiliate: number, kind: TimelineKind | undefined, hasChanges: boolean) {
+  const sources = kind === undefined ? (Object.keys(SOURCES) as SourceName[]) : [SOURCE_OF[kind]];
+  const start: Position = new Map(
+    sources
+      .filter((name) => hasChanges || name !== 'changes')
+      .map((name) => [name, { entries: [], after: undefined }]),
+  );
+  return useInfiniteQuery<Told, ApiError, { pages: Told[] }, readonly unknown[], Position>({
+    queryKey: ['timeline', affiliate, kind, hasChanges],
+    initialPageParam: start,
+    queryFn: ({ pageParam, signal }) => mergeFrom(affiliate, kind, pageParam, signal),
+    getNextPageParam: ({ next }) => next,
+  });
+}
