@@ -1,5 +1,9 @@
 import { type PageInput, type PageReply, redirect } from '../contract/pagination.ts';
+import { fromJson } from '../kernel/json.ts';
+import { normalizeCurrency } from '../kernel/money.ts';
 import { nameProblem } from '../kernel/names.ts';
+import type { AccountChange } from '../people/accounts/record.ts';
+import { changeAccount, getAccount } from '../people/accounts/service.ts';
 import { newEmail } from '../people/users/email.ts';
 import { openLink, setUp } from '../people/users/links.ts';
 import { HOME, isFromHere, refuseForeign, refuseForNow, sessionHeader, show, visitOf } from './guard.ts';
@@ -23,7 +27,10 @@ const SIGN_IN = { href: '/sign-in', label: 'Go to sign-in' };
 export async function showSetUp({ db, query }: PageInput): Promise<PageReply> {
   const token = query.get('token') ?? '';
   const link = await openLink(db.reader, token);
-  return link?.purpose === 'setup' ? show(200, setUpDocument({ token })) : setUpEnded();
+  if (link?.purpose !== 'setup') return setUpEnded();
+  const { default_currency, hold_days } = fromJson(await getAccount(db.reader, link.account));
+  const settings = { account_name: '', default_currency, hold_days: String(hold_days) };
+  return show(200, setUpDocument({ token, settings }));
 }
 
 /** POST /set-up */
@@ -35,18 +42,22 @@ export async function submitSetUp(input: PageInput): Promise<PageReply> {
   const name = (sent.get('name') ?? '').trim();
   const typed = (sent.get('email') ?? '').trim();
   const email = newEmail(typed);
+  const { settings, change, problems: wrong } = readSettings(sent);
   const problems: Problem[] = [
-    ...nameProblems(name),
+    ...nameProblems('name', 'your name', name),
     ...(email === null
       ? [{ field: 'email', message: 'enter your e-mail address, such as ada@example.com' }]
       : []),
     ...newPasswordProblems(sent, { first: 'password', email: email ?? '' }),
+    ...wrong,
   ];
   const again = (found: readonly Problem[]) =>
-    show(400, setUpDocument({ token, name, email: typed, problems: found }));
+    show(400, setUpDocument({ token, name, email: typed, settings, problems: found }));
   if (email === null || problems.length > 0) return again(problems);
   const made = { name, email, password: sent.get('password') ?? '' };
-  const result = await setUp(db, token, made, visitOf(input));
+  const result = await setUp(db, token, made, visitOf(input), (tx, account) =>
+    changeAccount(tx, account, change),
+  );
   if (result.kind === 'signedIn') return redirect(HOME, sessionHeader(result.secret, input));
   if (result.kind === 'limited') return refuseForNow(result.seconds);
   if (result.kind === 'ended') return setUpEnded();
@@ -57,11 +68,43 @@ export async function submitSetUp(input: PageInput): Promise<PageReply> {
 
 const LONGEST_NAME = 200;
 
-function nameProblems(name: string): Problem[] {
-  if (name === '') return [{ field: 'name', message: 'enter your name' }];
+function nameProblems(field: string, what: string, name: string): Problem[] {
+  if (name === '') return [{ field, message: `enter ${what}` }];
   const problem =
     name.length > LONGEST_NAME ? `may have at most ${LONGEST_NAME} characters` : nameProblem(name);
-  return problem === null ? [] : [{ field: 'name', message: `the name ${problem}` }];
+  return problem === null ? [] : [{ field, message: `the name ${problem}` }];
+}
+
+/** The settings of the account as they were typed. */
+type Settings = Readonly<Record<'account_name' | 'default_currency' | 'hold_days', string>>;
+const LONGEST_HOLD = 3650;
+
+/** What is to be changed of the account, and what is wrong with it. A form without a field leaves it as it is. */
+function readSettings(sent: URLSearchParams) {
+  const typed = (name: keyof Settings) => sent.get(name)?.trim();
+  const [name, code, hold] = [typed('account_name'), typed('default_currency'), typed('hold_days')];
+  const currency = code === undefined ? undefined : normalizeCurrency(code);
+  const days = hold === undefined ? undefined : /^\d{1,4}$/.test(hold) ? Number(hold) : Number.NaN;
+  const change: AccountChange = {
+    ...(name === undefined ? {} : { name }),
+    ...(currency ? { default_currency: currency } : {}),
+    ...(days === undefined ? {} : { hold_days: days }),
+  };
+  const problems: Problem[] = [
+    ...(name === undefined ? [] : nameProblems('account_name', 'a name for the account', name)),
+    ...(currency === null
+      ? [{ field: 'default_currency', message: 'enter the code of a currency, such as USD or EUR' }]
+      : []),
+    ...(days === undefined || days <= LONGEST_HOLD
+      ? []
+      : [{ field: 'hold_days', message: `enter a whole number of days, from 0 to ${LONGEST_HOLD}` }]),
+  ];
+  const settings: Settings = {
+    account_name: name ?? '',
+    default_currency: code ?? '',
+    hold_days: hold ?? '',
+  };
+  return { settings, change, problems };
 }
 
 function setUpEnded(): PageReply {
@@ -76,10 +119,11 @@ interface SetUpShown {
   readonly token: string;
   readonly name?: string;
   readonly email?: string;
+  readonly settings: Settings;
   readonly problems?: readonly Problem[];
 }
 
-function setUpDocument({ token, name = '', email = '', problems = [] }: SetUpShown): string {
+function setUpDocument({ token, name = '', email = '', settings, problems = [] }: SetUpShown): string {
   const inside = [
     hidden('token', token),
     field(
@@ -106,12 +150,35 @@ function setUpDocument({ token, name = '', email = '', problems = [] }: SetUpSho
       problems,
     ),
     newPasswordFields({ first: 'password', label: 'Password', again: 'Password again' }, problems),
+    ...settingsFields(settings, problems),
     actions([button('Create the owner')]),
   ];
   const body = card({
     title: 'Set up Payhook',
-    lead: 'You are the first user, so you become the owner of the account.',
+    lead: 'You are the first user, so you become the owner of the account. Its settings can be changed later.',
     body: errorSummary(problems) + form('/set-up', inside.join('')),
   });
   return layout({ title: 'Set up', body });
+}
+
+/** What an account begins with; all of it can be changed later. */
+function settingsFields(settings: Settings, problems: readonly Problem[]): string[] {
+  const text = (name: keyof Settings, label: string, maxLength: number, hint?: string) =>
+    field(
+      {
+        name,
+        label,
+        type: 'text',
+        value: settings[name],
+        autocomplete: 'off',
+        maxLength,
+        ...(hint === undefined ? {} : { hint }),
+      },
+      problems,
+    );
+  return [
+    text('account_name', 'Name of the account', LONGEST_NAME, 'Such as the name of your shop.'),
+    text('default_currency', 'Currency', 3, 'The one most of your commissions are in. Others work as well.'),
+    text('hold_days', 'Hold, in days', 4, 'How long a commission waits before it can be paid, for refunds.'),
+  ];
 }

@@ -76,13 +76,24 @@ inChromium('people at a browser without scripts', (chromium) => {
     await page.getByLabel('E-mail address').fill('ada@example.com');
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByLabel('Password again').fill('seven unusual teacups');
+    await page.getByLabel('Name of the account').fill("Ada's shop");
     await press(page, 'Create the owner');
     expect(await page.getByRole('alert').textContent()).toBe('The two passwords are not the same.');
     expect(await page.getByLabel('Your name').inputValue()).toBe('Ada Lovelace');
+    await page.getByLabel('Currency').fill('xyz');
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByLabel('Password again').fill(PASSWORD);
+    await press(page, 'Create the owner');
+    expect(await page.getByRole('alert').textContent()).toMatch(/^Enter the code of a currency/);
+    expect(await page.getByLabel('Name of the account').inputValue()).toBe("Ada's shop");
+    await page.getByLabel('Currency').fill('eur');
+    await page.getByLabel('Hold, in days').fill('14');
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByLabel('Password again').fill(PASSWORD);
     await press(page, 'Create the owner');
 
+    const settings = (await fresh.api.get('/v2/account')).body;
+    expect(settings).toMatchObject({ name: "Ada's shop", default_currency: 'eur', hold_days: 14 });
     await openAccount(page, fresh.url);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Ada Lovelace');
     expect(await page.getByRole('main').textContent()).toContain('ada@example.com');

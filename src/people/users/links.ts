@@ -64,15 +64,16 @@ async function isOutOfReach(db: Reader, link: LinkRow, person: string): Promise<
 }
 
 /**
- * Makes the first owner of an account by a set-up link and signs in. Somebody who is a member of another account shows
- * the password they have (`wrong` when it is another), anybody else chooses one, which has been checked. Throws
- * `invalid_body`.
+ * Makes the first owner of an account by a set-up link and signs in; `settle` sets the account up in the same transaction.
+ * Somebody who is a member of another account shows the password they have (`wrong` when it is another), anybody else
+ * chooses one, which has been checked. Throws `invalid_body`.
  */
 export async function setUp(
   db: Database,
   token: string,
   input: { name: string; email: string; password: string },
   visit: Visit,
+  settle: (tx: Tx, account: AccountId) => Promise<unknown>,
 ): Promise<LinkResult> {
   const hash = hashOf(token);
   const link = hash && (await linkByHash(db.reader, hash));
@@ -97,6 +98,7 @@ export async function setUp(
         joined: true,
       });
       await endSetUpLinks(tx, account);
+      await settle(tx, account);
       const member = { account, user: id, role: 'owner', person: person.id, passwordHash } as const;
       return resultOf(await beginSession(tx, member, visit, 'setUp'));
     });
