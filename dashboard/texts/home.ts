@@ -34,6 +34,15 @@ export const home = {
     paid: 'Paid',
     empty: 'No commissions in the last twelve months.',
   },
+  deliveries: {
+    title: 'Deliveries of 24 hours',
+    label: 'Deliveries by hour',
+    published: (number: number) => count(number, 'delivery', 'deliveries'),
+    delivered: (number: number) => `${number.toLocaleString()} delivered`,
+    failed: (number: number) => `${number.toLocaleString()} failed`,
+    names: { delivered: 'Delivered', failed: 'Failed', open: 'Waiting' },
+    empty: 'No deliveries in the last 24 hours.',
+  },
   attention: {
     destination: (number: number) =>
       `${count(number, 'affiliate')} with money and no destination in a currency`,

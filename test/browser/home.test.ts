@@ -38,8 +38,14 @@ inChromium('the start of the dashboard', (chromium) => {
     await page.keyboard.press('t');
     await page.getByRole('row', { name: / 52.50 USD 0.00 USD 0.00 USD/ }).waitFor();
     await expectAccessible(page);
+    await page.getByText('No deliveries in the last 24 hours.').waitFor();
     await world.api.post(ENDPOINTS, { url: 'https://example.com/hook' });
+    await world.api.post('/v2/events', { type: 'order.paid', data: {} });
     await page.reload();
+    await page.getByRole('link', { name: '1 delivery' }).waitFor();
+    const hours = page.getByRole('slider', { name: 'Deliveries by hour' });
+    expect(await hours.getAttribute('aria-valuetext')).toMatch(/Delivered 0, Failed 0, Waiting 1$/);
+    await expectAccessible(page);
     await page.getByRole('heading', { name: `Payout #${payout.number}` }).waitFor();
     expect(await page.getByText('Set Payhook up').count()).toBe(0);
     await page.getByRole('link', { name: 'Payouts paused' }).click();

@@ -10,6 +10,7 @@ import { home as texts } from '../../texts/home.ts';
 import { payouts } from '../../texts/payouts.ts';
 import { Attention } from './attention.tsx';
 import { Beginning } from './beginning.tsx';
+import { Deliveries } from './deliveries.tsx';
 import { Months } from './months.tsx';
 
 const LIVE = { isLive: true };
@@ -30,6 +31,7 @@ export function Home() {
         </>
       )}
       <Months />
+      <Deliveries />
     </Page>
   );
 }
