@@ -1,4 +1,4 @@
-import { count } from './common.ts';
+import { count, listed } from './common.ts';
 
 export const settings = {
   title: 'Settings',
@@ -8,6 +8,7 @@ export const settings = {
     keys: 'API keys',
     applications: 'Applications',
     audit: 'Audit log',
+    system: 'System',
   },
   ownersOnly: 'Only an owner of the account sees this.',
   ownersOnlyLead: 'Ask one of the owners, or to be made one.',
@@ -173,6 +174,59 @@ export const settings = {
     emptyLead: 'Each change of this account is written here.',
     filtered: 'No entry fits these filters.',
     onBehalf: (id: string) => `for ${id}`,
+  },
+  system: {
+    lead: 'How the installation is doing: everything on this server, of all accounts. It is read anew while you look.',
+    otherAccount: 'The state of the installation is for whoever runs it.',
+    otherAccountLead:
+      'Owners of the account that was made first see it here, and `payhook doctor` tells it on the machine.',
+    well: 'Nothing needs you: deliveries are made, chores are done, and there is room on the disk.',
+    problems: {
+      noWorker: {
+        what: 'No process delivers webhooks.',
+        remedy:
+          'Events are kept and wait. Start the server without DELIVERY_WORKER=off, or run `payhook worker` beside it.',
+      },
+      backlogLate: {
+        what: (since: string) => `Deliveries wait that were due ${since}.`,
+        remedy:
+          'Workers do not keep up. Look under Webhooks for endpoints that answer slowly, or run one more `payhook worker`.',
+      },
+      diskFull: {
+        what: (free: string, total: string) => `The disk is almost full: ${free} of ${total} are free.`,
+        remedy:
+          'PostgreSQL stops when nothing is left. Make room on the disk of the data folder, or keep the webhook log for fewer days.',
+      },
+      choresLate: {
+        what: (names: readonly string[]) => `Not done for hours: ${listed(names)}.`,
+        remedy: 'A server does these by itself. Look into its log for what stops them, and restart it.',
+      },
+    },
+    installation: 'Installation',
+    version: 'Version of Payhook',
+    schema: 'Schema',
+    backup: 'Last backup',
+    noBackup: 'Not known: backups are made outside of Payhook.',
+    database: 'Database',
+    databaseVersion: 'PostgreSQL',
+    databaseSize: 'Size',
+    databaseStarted: 'Started',
+    disk: 'Room on its disk',
+    elsewhere: 'Not known: the database is not the embedded one.',
+    free: (free: string, total: string) => `${free} of ${total} free`,
+    deliveries: 'Deliveries',
+    queued: 'Waiting',
+    due: 'Due now',
+    oldest: 'Due since',
+    inFlight: 'Being sent',
+    lastClaim: 'Last taken to send',
+    workers: 'Processes that deliver',
+    noWorkers: 'None.',
+    process: 'Machine and process',
+    since: 'Running since',
+    chores: 'Chores',
+    chore: 'Chore',
+    lastDone: 'Last done',
   },
   currencies: (number: number) => count(number, 'currency', 'currencies'),
 };

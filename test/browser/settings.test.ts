@@ -112,6 +112,20 @@ inChromium('the settings', (chromium) => {
     expectQuiet(ada);
   });
 
+  test('the state of the installation is told to an owner, what is not well with its remedy, and not to a member', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/settings/system' });
+    const { page } = ada;
+    await page.getByText('No process delivers webhooks.').waitFor();
+    await page.getByText('run `payhook worker` beside it').waitFor();
+    await page.getByText('Room on its disk').waitFor();
+    await expectAccessible(page);
+    const max = await atDashboard(chromium, world, { role: 'member', path: '/settings/system' });
+    await max.page.getByText('Only an owner of the account sees this.').waitFor();
+    expect(await max.page.getByText('Room on its disk').count()).toBe(0);
+    expectQuiet(ada);
+    expectQuiet(max);
+  });
+
   test('a viewer is told who may change these, and is offered nothing that would be refused', async () => {
     const vera = await atDashboard(chromium, world, { role: 'viewer', path: '/settings/keys' });
     const { page } = vera;

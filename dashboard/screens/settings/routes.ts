@@ -60,4 +60,10 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('./audit.tsx'), 'AuditLog'),
 });
 
-export const settingsRoutes = [start, account, people, keys, applications, audit] as const;
+const system = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings/system',
+  component: lazyRouteComponent(() => import('./system.tsx'), 'SystemState'),
+});
+
+export const settingsRoutes = [start, account, people, keys, applications, audit, system] as const;

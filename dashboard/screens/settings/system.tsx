@@ -1,0 +1,146 @@
+import type { ReactNode } from 'react';
+import type { System } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
+import { useRead } from '../../data/queries.ts';
+import { Empty, Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
+import { relative, size, whole } from '../../parts/format.ts';
+import { Card, Facts } from '../../parts/page.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/values.tsx';
+import { settings } from '../../texts/settings.ts';
+import { Settings } from './frame.tsx';
+import './settings.css';
+
+const texts = settings.system;
+
+const MINUTE_MS = 60_000;
+/** A delivery that is due longer than this waits for a worker. */
+const LATE_DELIVERY_MS = 5 * MINUTE_MS;
+/** The rarest chores are done every hour. */
+const LATE_CHORE_MS = 180 * MINUTE_MS;
+const LITTLE_ROOM = 0.1;
+
+/** /settings/system */
+export function SystemState() {
+  const may = useMay();
+  const { data, error, refetch } = useRead('getSystem', {}, { isLive: true, isEnabled: may.own });
+  return (
+    <Settings part="system" lead={texts.lead} isOwned>
+      {error?.reason === 'installation_only' ? (
+        <Empty icon="settings" title={texts.otherAccount}>
+          {texts.otherAccountLead}
+        </Empty>
+      ) : (
+        <>
+          {error && <Problem error={error} onRetry={() => void refetch()} />}
+          {data === undefined && !error && <Skeleton lines={6} />}
+          {data && <State system={data} />}
+        </>
+      )}
+    </Settings>
+  );
+}
+
+/** What is not well, in words, and what to do about it. */
+function problemsOf(
+  { workers, backlog, disk, chores }: System,
+  now: number,
+): readonly { readonly what: string; readonly remedy: string }[] {
+  const isOlder = (instant: string | null, age: number) =>
+    instant !== null && now - Date.parse(instant) > age;
+  const late = chores.filter(({ last_done_at }) => isOlder(last_done_at, LATE_CHORE_MS));
+  const { noWorker, backlogLate, diskFull, choresLate } = texts.problems;
+  return [
+    ...(workers.processes.length === 0 ? [noWorker] : []),
+    ...(workers.processes.length > 0 && isOlder(backlog.oldest_due_at, LATE_DELIVERY_MS)
+      ? [{ ...backlogLate, what: backlogLate.what(relative(backlog.oldest_due_at ?? '', now)) }]
+      : []),
+    ...(disk && disk.free_bytes < disk.total_bytes * LITTLE_ROOM
+      ? [{ ...diskFull, what: diskFull.what(size(disk.free_bytes), size(disk.total_bytes)) }]
+      : []),
+    ...(late.length > 0 ? [{ ...choresLate, what: choresLate.what(late.map(({ name }) => name)) }] : []),
+  ];
+}
+
+const WORKERS: readonly Column<System['workers']['processes'][number]>[] = [
+  { title: texts.process, cell: ({ name }) => <code>{name}</code> },
+  { title: texts.since, cell: ({ started_at }) => <Time at={started_at} /> },
+];
+const CHORES: readonly Column<System['chores'][number]>[] = [
+  { title: texts.chore, cell: ({ name }) => name },
+  { title: texts.lastDone, cell: ({ last_done_at }) => <Time at={last_done_at} /> },
+];
+
+/** The whole state: what is not well first. */
+function State({ system }: { system: System }) {
+  const { database, disk, backlog, workers, chores } = system;
+  const problems = problemsOf(system, Date.now());
+  return (
+    <>
+      {problems.length === 0 && <Notice tone="good">{texts.well}</Notice>}
+      {problems.map(({ what, remedy }) => (
+        <Notice key={what} tone="warn">
+          <p>
+            <b>{what}</b>
+          </p>
+          <p>{remedy}</p>
+        </Notice>
+      ))}
+      <Group
+        title={texts.installation}
+        rows={[
+          [texts.version, system.version],
+          [texts.schema, whole(system.schema_version)],
+          [texts.backup, <span key="backup">{texts.noBackup}</span>],
+        ]}
+      />
+      <Group
+        title={texts.database}
+        rows={[
+          [texts.databaseVersion, database.version],
+          [texts.databaseSize, size(database.size_bytes)],
+          [texts.databaseStarted, <Time key="started" at={database.started_at} isFocusable />],
+          [
+            texts.disk,
+            disk === null ? texts.elsewhere : texts.free(size(disk.free_bytes), size(disk.total_bytes)),
+          ],
+        ]}
+      />
+      <Group
+        title={texts.deliveries}
+        rows={[
+          [texts.queued, whole(backlog.queued_count)],
+          [texts.due, whole(backlog.due_count)],
+          [texts.oldest, <Time key="oldest" at={backlog.oldest_due_at} isFocusable />],
+          [texts.inFlight, whole(workers.in_flight_count)],
+          [texts.lastClaim, <Time key="claim" at={workers.last_claim_at} isFocusable />],
+        ]}
+      />
+      <section className="part">
+        <h2>{texts.workers}</h2>
+        {workers.processes.length === 0 ? (
+          <p className="soft">{texts.noWorkers}</p>
+        ) : (
+          <Table
+            label={texts.workers}
+            columns={WORKERS}
+            rows={workers.processes}
+            keyOf={({ name, started_at }) => `${name} ${started_at}`}
+          />
+        )}
+      </section>
+      <section className="part">
+        <h2>{texts.chores}</h2>
+        <Table label={texts.chores} columns={CHORES} rows={chores} keyOf={({ name }) => name} />
+      </section>
+    </>
+  );
+}
+
+function Group({ title, rows }: { title: string; rows: readonly (readonly [string, ReactNode])[] }) {
+  return (
+    <Card title={title}>
+      <Facts rows={rows} />
+    </Card>
+  );
+}
