@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Payout, PayoutLine } from '../../src/client/api.ts';
+import type { NeededPaymentFile, PaymentFileDownload, Payout, PayoutLine } from '../../src/client/api.ts';
 import type { ApiError } from '../../src/client/errors.ts';
 import { call } from './api.ts';
+import { useRead } from './queries.ts';
 
 const MOST_A_PAGE = 100;
 
@@ -33,13 +34,6 @@ export function usePayoutLines(payout: Payout | undefined) {
 
 /** What a line was worth, to be compared with later: affiliate, name, currency, amount. */
 export type Worth = readonly (readonly [affiliate: number, name: string, currency: string, amount: number])[];
-
-/** A payout as it was at a revision. */
-export interface Snapshot {
-  readonly revision: number;
-  readonly at: string;
-  readonly worth: Worth;
-}
 
 /** The name of an affiliate, or what else tells who it is. */
 export const nameOf = ({
@@ -81,27 +75,17 @@ export function changesBetween(before: Worth, after: Worth): Change[] {
   return [...changes.values()].filter((change) => change.before !== change.after);
 }
 
-const keyOf = (payout: string, file: string) => `payhook.file.${payout}.${file}`;
+/** Which payment files a payout needs, whom each leaves out, and who downloaded them. */
+export const usePaymentFiles = ({ id }: Pick<Payout, 'id'>) =>
+  useRead('getPaymentFiles', { path: [id] }, { isLive: true });
 
-/** The files of a payout that were downloaded in this browser, and the payout as it was then. */
-export const downloads = {
-  keep(payout: string, file: string, snapshot: Snapshot): void {
-    localStorage.setItem(keyOf(payout, file), JSON.stringify(snapshot));
-  },
-  of(payout: string, file: string): Snapshot | null {
-    const kept = localStorage.getItem(keyOf(payout, file));
-    return kept === null ? null : (JSON.parse(kept) as Snapshot);
-  },
-  /** The oldest one of a payout: what changed since is not in that file. */
-  oldest(payout: string): Snapshot | null {
-    const prefix = keyOf(payout, '');
-    const all = Object.keys(localStorage)
-      .filter((key) => key.startsWith(prefix))
-      .map((key) => JSON.parse(localStorage.getItem(key) ?? 'null') as Snapshot);
-    return all.sort((one, other) => one.revision - other.revision)[0] ?? null;
-  },
-  forget(payout: string): void {
-    const prefix = keyOf(payout, '');
-    for (const key of Object.keys(localStorage)) if (key.startsWith(prefix)) localStorage.removeItem(key);
-  },
-};
+/** The downloads of a file that the payout has left behind: the last whole one, or the last one of each part. */
+export function outdatedDownloads({ downloads, part_count }: NeededPaymentFile): PaymentFileDownload[] {
+  const [last] = downloads;
+  const standing = downloads.filter(({ part }, index) =>
+    last?.part === null
+      ? index === 0
+      : part !== null && part <= part_count && downloads.findIndex((each) => each.part === part) === index,
+  );
+  return standing.filter(({ is_outdated }) => is_outdated);
+}

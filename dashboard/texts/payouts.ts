@@ -107,25 +107,35 @@ export const payouts = {
     leftOut: 'Left out of this payout',
   },
   files: {
-    lead: 'One file per payout method and currency. Upload it to the provider; the amounts are fixed by this payout.',
+    lead: 'One file per payout method and currency, and who downloaded it. Upload it to the provider; the amounts are fixed by this payout.',
     method: 'Method',
     total: 'Control sum',
+    file: 'File',
     download: 'Download',
     downloadFor: (what: string) => `Download the file for ${what}`,
     noFile: 'No file format: pay these yourself, using the summary.',
     summary: 'Summary of all lines (CSV)',
-    without: 'Download without them',
-    downloaded: (time: string, revision: number) => `Downloaded ${time}, revision ${revision}`,
+    without: (number: number) => `Download without ${affiliates(number)}`,
+    part: (part: number, parts: number) => `Download part ${part} of ${parts}`,
+    nobody: 'Nobody can be paid by this file.',
+    downloaded: 'Downloaded',
+    downloadedPart: (part: number) => `Part ${part} downloaded`,
+    revision: (revision: number) => `revision ${revision}`,
+    by: 'by',
+    earlier: (number: number) => count(number, 'earlier download'),
+    aboveLimit: (number: number) =>
+      `${affiliates(number)} above the largest payment that PayPal takes from this account: PayPal may refuse them.`,
     outdated: 'Outdated',
-    skipped: (number: string) => `The file leaves out ${affiliates(Number(number))}.`,
+    skipped: (number: number) => `Leaves out ${affiliates(number)}:`,
     next: 'Continue to sending',
   },
   send: {
     lead: 'Send the money outside Payhook, then come back and record it. Payhook does not move money.',
     steps: {
       ...methodSteps,
-      none: 'These affiliates have no payout method. Ask them, or release their lines when you complete the payout.',
     },
+    skipped: (number: number) =>
+      `No file pays ${affiliates(number)}. Ask for what is missing, or release the lines when you complete the payout.`,
     next: 'Continue to completing',
   },
   complete: {
@@ -169,8 +179,11 @@ export const payouts = {
   changes: {
     sinceOpened: (from: number, to: number) =>
       `This payout changed while you had it open (revision ${from} to ${to}).`,
-    sinceFile: (from: number, to: number) =>
-      `This payout changed after you downloaded a payment file (revision ${from} to ${to}). The file is outdated: download it again before you send it.`,
+    sinceFile: (files: number) =>
+      `This payout changed after a payment file was downloaded. ${
+        files === 1 ? 'The file is outdated: download it' : 'These files are outdated: download them'
+      } again before you send the money.`,
+    revisions: (then: number, now: number) => `revision ${then}; the payout is at revision ${now} now`,
     added: 'added',
     left: 'left the payout',
     none: 'No amounts changed.',

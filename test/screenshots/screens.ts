@@ -58,7 +58,20 @@ export const SCREENS: readonly Screen[] = [
   { name: 'payout-left-out', path: () => '/payouts/new?view=out' },
   { name: 'payout-review', path: unpaid },
   { name: 'payout-line', path: async (api) => `${await unpaid(api)}?line=3` },
-  { name: 'payout-files', path: async (api) => `${await unpaid(api)}?step=files` },
+  {
+    name: 'payout-files',
+    path: async (api) => `${await unpaid(api)}?step=files`,
+    act: async (page) => {
+      await page
+        .getByRole('button', { name: /for PayPal/ })
+        .first()
+        .click();
+      await page
+        .getByText(/^Downloaded/)
+        .first()
+        .waitFor();
+    },
+  },
   { name: 'payout-send', path: async (api) => `${await unpaid(api)}?step=send` },
   {
     name: 'payout-complete',
@@ -165,4 +178,5 @@ export const SCREENS: readonly Screen[] = [
   { name: 'settings-keys', path: () => '/settings/keys' },
   { name: 'settings-applications', path: () => '/settings/applications' },
   { name: 'settings-audit', path: () => '/settings/audit' },
+  { name: 'settings-system', path: () => '/settings/system' },
 ];

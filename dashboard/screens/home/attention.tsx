@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { AffiliateBalances, PaymentFiles } from '../../../src/client/api.ts';
+import { outdatedDownloads } from '../../data/payouts.ts';
 import { useRead } from '../../data/queries.ts';
 import { Notice } from '../../parts/feedback.tsx';
 import { home } from '../../texts/home.ts';
@@ -63,7 +64,7 @@ export function Attention({ balances }: { balances: AffiliateBalances }) {
   );
 }
 
-/** How many files were last downloaded before the payout changed; downloads are listed with the newest first. */
+/** How many files were last downloaded before the payout changed. */
 function outdatedOf({ files }: PaymentFiles): number {
-  return files.filter(({ downloads }) => downloads[0]?.is_outdated).length;
+  return files.filter((file) => outdatedDownloads(file).length > 0).length;
 }

@@ -1,18 +1,31 @@
 import { useState } from 'react';
 import type { Payout, PayoutLine } from '../../../src/client/api.ts';
-import { type Change, changesBetween, downloads, type Snapshot, worthOf } from '../../data/payouts.ts';
+import {
+  type Change,
+  changesBetween,
+  outdatedDownloads,
+  usePaymentFiles,
+  type Worth,
+  worthOf,
+} from '../../data/payouts.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice } from '../../parts/feedback.tsx';
 import { money } from '../../parts/format.ts';
-import { Name } from '../../parts/values.tsx';
+import { Name, Time } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
 
 const texts = payouts.changes;
 const MOST_SHOWN = 8;
 
+/** A payout as it was at a revision. */
+interface Snapshot {
+  readonly revision: number;
+  readonly worth: Worth;
+}
+
 /**
- * Tells that an unpaid payout is another one than it was: since it was opened, until that is accepted; and since a payment
- * file was downloaded, until that file is downloaded again. `isCurrent` says that the lines are those of this revision.
+ * Tells that an unpaid payout is another one than it was: since it was opened, until that is accepted; and since somebody
+ * downloaded a payment file, until that file is downloaded again. `isCurrent` says that the lines are those of this revision.
  */
 export function Changes({
   payout,
@@ -24,17 +37,26 @@ export function Changes({
   isCurrent: boolean;
 }) {
   const [opened, setOpened] = useState<Snapshot>(() => snapshotOf(payout, lines));
+  const files = usePaymentFiles(payout).data?.files ?? [];
   if (!isCurrent) return null;
-  const inFile = downloads.oldest(payout.id);
+  const outdated = files.flatMap((file) => outdatedDownloads(file).map((each) => ({ ...file, ...each })));
   const now = worthOf(lines);
   return (
     <>
-      {inFile && inFile.revision !== payout.revision && (
+      {outdated.length > 0 && (
         <Notice tone="warn">
           <p>
-            <b>{texts.sinceFile(inFile.revision, payout.revision)}</b>
+            <b>{texts.sinceFile(outdated.length)}</b>
           </p>
-          <Differences changes={changesBetween(inFile.worth, now)} />
+          <ul className="changes">
+            {outdated.map(({ format, currency, part, by, revision, downloaded_at }) => (
+              <li key={`${format} ${currency} ${part}`}>
+                {payouts.methods[format]} · {currency.toUpperCase()}: <Time at={downloaded_at} />,{' '}
+                {payouts.files.by} <Name>{by.name ?? by.id}</Name>,{' '}
+                {texts.revisions(revision, payout.revision)}
+              </li>
+            ))}
+          </ul>
         </Notice>
       )}
       {opened.revision !== payout.revision && (
@@ -52,9 +74,8 @@ export function Changes({
   );
 }
 
-const snapshotOf = ({ revision, updated_at }: Payout, lines: readonly PayoutLine[]): Snapshot => ({
+const snapshotOf = ({ revision }: Payout, lines: readonly PayoutLine[]): Snapshot => ({
   revision,
-  at: updated_at,
   worth: worthOf(lines),
 });
 

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import type { Payout, PayoutLine } from '../../../src/client/api.ts';
-import { downloads, nameOf } from '../../data/payouts.ts';
+import { nameOf } from '../../data/payouts.ts';
 import { useWrite } from '../../data/queries.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { ChooseFile } from '../../parts/drop.tsx';
@@ -217,7 +217,6 @@ function ConfirmCompletion(props: {
       },
       {
         onSuccess: () => {
-          downloads.forget(payout.id);
           toast(texts.done);
           onClose();
           void navigate({ to: '/payouts/$id', params: { id: payout.id }, search: {} });

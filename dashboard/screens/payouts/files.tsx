@@ -1,77 +1,93 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Payout, PayoutLine, PayoutMethod } from '../../../src/client/api.ts';
+import type {
+  NeededPaymentFile,
+  PaymentFileDownload,
+  Payout,
+  PayoutMethod,
+} from '../../../src/client/api.ts';
 import type { ApiError } from '../../../src/client/errors.ts';
-import { PAYOUT_METHODS, PROVIDER_FORMATS } from '../../../src/kernel/payments.ts';
 import { download } from '../../data/api.ts';
-import { downloads, type Snapshot, worthOf } from '../../data/payouts.ts';
+import { outdatedDownloads, usePaymentFiles } from '../../data/payouts.ts';
 import { Button } from '../../parts/button.tsx';
 import { Problem } from '../../parts/feedback.tsx';
-import { relative, whole } from '../../parts/format.ts';
+import { whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Card } from '../../parts/page.tsx';
 import { saveFile } from '../../parts/save.ts';
-import { type Sum, sumsOf } from '../../parts/sums.ts';
 import { type Column, Table } from '../../parts/table.tsx';
-import { Money, Status } from '../../parts/values.tsx';
+import { Money, Name, Status, Time } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
 
 const texts = payouts.files;
-/** The methods whose providers take a file; the formats are called the same. */
-const WITH_FILE: ReadonlySet<string> = new Set(PROVIDER_FORMATS);
 
-export interface Share extends Sum {
-  readonly method: PayoutMethod | 'none';
+/** What is paid together: by a file, or by hand. */
+interface Needed {
+  readonly method: PayoutMethod;
+  readonly currency: string;
+  readonly affiliate_count: number;
+  readonly amount: number;
+  /** null = there is no format for it. */
+  readonly file: NeededPaymentFile | null;
 }
 
-/** What is paid by which method in which currency: each is a file, or is paid by hand. */
-export function sharesOf(lines: readonly PayoutLine[]): Share[] {
-  return ([...PAYOUT_METHODS, 'none'] as const).flatMap((method) =>
-    sumsOf(lines.filter((line) => (line.payout_method ?? 'none') === method)).map((sum) => ({
-      method,
-      ...sum,
-    })),
-  );
-}
-
-/** What this payout needs: a file for each method and currency. */
-export function Files({ payout, lines }: { payout: Payout; lines: readonly PayoutLine[] | undefined }) {
-  const columns: readonly Column<Share>[] = [
+/** What this payout needs, as the server says: a file for each method and currency, and who downloaded it. */
+export function Files({ payout }: { payout: Payout }) {
+  const { data, error, refetch } = usePaymentFiles(payout);
+  const columns: readonly Column<Needed>[] = [
     {
       title: texts.method,
-      cell: ({ method, currency }) => (
-        <b>
-          {payouts.methods[method]} · {currency.toUpperCase()}
-        </b>
+      cell: ({ method, currency, amount }) => (
+        <>
+          <b className="unbroken">
+            {payouts.methods[method]} · {currency.toUpperCase()}
+          </b>
+          <span className="second narrow-only">
+            <Money amount={amount} currency={currency} />
+          </span>
+        </>
       ),
     },
-    { title: payouts.columns.affiliates, isFigure: true, isWide: true, cell: ({ count }) => whole(count) },
+    {
+      title: payouts.columns.affiliates,
+      isFigure: true,
+      isWide: true,
+      cell: ({ affiliate_count }) => whole(affiliate_count),
+    },
     {
       title: texts.total,
       isFigure: true,
+      isWide: true,
       cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
     },
     {
-      title: texts.download,
-      cell: (share) =>
-        WITH_FILE.has(share.method) ? (
-          <FileDownload payout={payout} lines={lines ?? []} share={share} />
-        ) : (
+      title: texts.file,
+      cell: ({ file }) =>
+        file === null ? (
           <span className="soft">{texts.noFile}</span>
+        ) : (
+          <File payout={payout} file={file} onDownload={() => void refetch()} />
         ),
     },
+  ];
+  const needed: Needed[] | undefined = data && [
+    ...data.files.map((file) => ({ ...file, method: file.format, file })),
+    ...data.by_hand.map((sum) => ({ ...sum, method: 'other' as const, file: null })),
   ];
   return (
     <>
       <Card>
         <p className="soft">{texts.lead}</p>
       </Card>
-      <Table
-        label={payouts.steps.files}
-        columns={columns}
-        rows={lines && sharesOf(lines)}
-        keyOf={({ method, currency }) => `${method} ${currency}`}
-      />
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {(needed || !error) && (
+        <Table
+          label={payouts.steps.files}
+          columns={columns}
+          rows={needed}
+          keyOf={({ method, currency }) => `${method} ${currency}`}
+        />
+      )}
       <div className="next">
         <a
           className="button quiet"
@@ -96,69 +112,117 @@ export function Files({ payout, lines }: { payout: Payout; lines: readonly Payou
   );
 }
 
-/** Downloads one file, and keeps what the payout was then. A refusal says whom the file cannot pay. */
-function FileDownload({
+/** One file: its download, whole or in parts, whom it leaves out, and who downloaded it before. */
+function File({
   payout,
-  lines,
-  share: { method, currency },
+  file,
+  onDownload,
 }: {
   payout: Payout;
-  lines: readonly PayoutLine[];
-  share: Share;
+  file: NeededPaymentFile;
+  onDownload: () => void;
 }) {
-  const file = `${method}.${currency}`;
-  const [kept, setKept] = useState<Snapshot | null>(() => downloads.of(payout.id, file));
-  const [isBusy, setBusy] = useState(false);
+  const { format, currency, part_count: parts, skipped_count: skipped } = file;
+  const [busy, setBusy] = useState<number | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
-  const [skipped, setSkipped] = useState('0');
-  const start = async (allowSkipped: boolean) => {
-    setBusy(true);
+  const start = async (part: number) => {
+    setBusy(part);
     setError(null);
     try {
-      const query = { currency, ...(allowSkipped ? { allow_skipped: true } : {}) };
-      const { blob, name, headers } = await download('downloadPaymentFile', {
-        path: [payout.id, method],
-        query,
-      });
-      saveFile({ blob, name });
-      setSkipped(headers.get('payhook-skipped-affiliates') ?? '0');
-      if (payout.status === 'unpaid') {
-        const snapshot = { revision: payout.revision, at: new Date().toISOString(), worth: worthOf(lines) };
-        downloads.keep(payout.id, file, snapshot);
-        setKept(snapshot);
-      }
+      const query = {
+        currency,
+        ...(parts > 1 ? { part } : {}),
+        // to each file, whoever another one pays is skipped too; whom none pays is told here
+        allow_skipped: true,
+      };
+      saveFile(await download('downloadPaymentFile', { path: [payout.id, format], query }));
+      onDownload();
     } catch (refused) {
       setError(refused as ApiError);
     } finally {
-      setBusy(false);
+      setBusy(null);
     }
   };
+  const name = texts.downloadFor(`${payouts.methods[format]}, ${currency.toUpperCase()}`);
   return (
     <>
+      {parts === 0 && <span className="soft">{texts.nobody}</span>}
       <div className="buttons">
-        <Button icon="download" isBusy={isBusy} onPress={() => void start(false)}>
-          {texts.download}
-          <span className="hidden-text">
-            {' '}
-            {texts.downloadFor(`${payouts.methods[method]}, ${currency.toUpperCase()}`)}
-          </span>
-        </Button>
-        {kept && kept.revision !== payout.revision && payout.status === 'unpaid' && (
+        {Array.from({ length: parts }, (_, index) => (
+          <Button
+            key={index}
+            icon="download"
+            isBusy={busy === index + 1}
+            onPress={() => void start(index + 1)}
+          >
+            {parts > 1 ? texts.part(index + 1, parts) : skipped > 0 ? texts.without(skipped) : texts.download}
+            <span className="hidden-text"> {name}</span>
+          </Button>
+        ))}
+        {outdatedDownloads(file).length > 0 && payout.status === 'unpaid' && (
           <Status tone="warn" label={texts.outdated} />
         )}
       </div>
-      {kept && (
-        <span className="second">{texts.downloaded(relative(kept.at, Date.now()), kept.revision)}</span>
+      {error && <Problem error={error} />}
+      <Downloads downloads={file.downloads} />
+      {file.above_limit_count > 0 && (
+        <span className="second">{texts.aboveLimit(file.above_limit_count)}</span>
       )}
-      {skipped !== '0' && <span className="second">{texts.skipped(skipped)}</span>}
-      {error && (
-        <div className="file-problem">
-          <Problem error={error} />
-          {error.reason === 'affiliates_not_in_file' && (
-            <Button onPress={() => void start(true)}>{texts.without}</Button>
-          )}
-        </div>
+      {skipped > 0 && <Skipped file={file} />}
+    </>
+  );
+}
+
+/** Who downloaded a file, when and at which revision: the last at once, the others when one asks. */
+function Downloads({ downloads }: { downloads: readonly PaymentFileDownload[] }) {
+  const [last, ...earlier] = downloads;
+  if (last === undefined) return null;
+  return (
+    <>
+      <Downloaded download={last} />
+      {earlier.length > 0 && (
+        <details className="second">
+          <summary>{texts.earlier(earlier.length)}</summary>
+          {earlier.map((each) => (
+            <Downloaded key={`${each.downloaded_at} ${each.part}`} download={each} />
+          ))}
+        </details>
       )}
     </>
+  );
+}
+
+function Downloaded({ download: { by, downloaded_at, revision, part } }: { download: PaymentFileDownload }) {
+  return (
+    <span className="second">
+      {part === null ? texts.downloaded : texts.downloadedPart(part)} <Time at={downloaded_at} />,{' '}
+      {texts.revision(revision)}, {texts.by} <Name>{by.name ?? by.id}</Name>
+    </span>
+  );
+}
+
+/** Whom a file cannot pay, with the reason of each. */
+function Skipped({
+  file: { skipped, skipped_count, skipped_amount, currency },
+}: {
+  file: NeededPaymentFile;
+}) {
+  return (
+    <details className="second">
+      <summary>
+        {texts.skipped(skipped_count)} <Money amount={skipped_amount} currency={currency} />
+      </summary>
+      <ul>
+        {skipped.map(({ affiliate_id, name, amount, reason }) => (
+          <li key={affiliate_id}>
+            <Link to="/affiliates/$id" params={{ id: String(affiliate_id) }}>
+              <Name>{name ?? `#${affiliate_id}`}</Name>
+            </Link>{' '}
+            <Money amount={amount} currency={currency} />: {reason}
+          </li>
+        ))}
+        {skipped_count > skipped.length && <li>{payouts.changes.more(skipped_count - skipped.length)}</li>}
+      </ul>
+    </details>
   );
 }

@@ -2,7 +2,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useState } from 'react';
 import type { Payout, PayoutLine } from '../../../src/client/api.ts';
 import { useMay, useMe } from '../../data/me.ts';
-import { downloads, usePayoutLines } from '../../data/payouts.ts';
+import { usePaymentFiles, usePayoutLines } from '../../data/payouts.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { copyCurl, Id } from '../../parts/copy.tsx';
 import { Empty, Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
@@ -18,7 +18,7 @@ import { common, listed } from '../../texts/common.ts';
 import { payouts } from '../../texts/payouts.ts';
 import { Changes } from './changes.tsx';
 import { Complete } from './complete.tsx';
-import { Files, sharesOf } from './files.tsx';
+import { Files } from './files.tsx';
 import { Line } from './line.tsx';
 import { Lines } from './lines.tsx';
 import { PayoutStatus } from './list.tsx';
@@ -137,13 +137,13 @@ function Actions({ payout }: { payout: Payout }) {
 function Delete({ payout, onClose }: { payout: Payout; onClose: () => void }) {
   const remove = useWrite('deletePayout');
   const navigate = useNavigate();
+  const isDownloaded = usePaymentFiles(payout).data?.files.some(({ downloads }) => downloads.length > 0);
   const texts = payouts.remove;
   const submit = () =>
     remove.mutate(
       { path: [payout.id], ifMatch: payout.revision },
       {
         onSuccess: () => {
-          downloads.forget(payout.id);
           toast(texts.done);
           void navigate({ to: '/payouts' });
         },
@@ -160,7 +160,7 @@ function Delete({ payout, onClose }: { payout: Payout; onClose: () => void }) {
       onClose={onClose}
     >
       <p>{texts.lead(payouts.commissions(payout.commission_count), listed(sumTexts(payout.totals)))}</p>
-      {downloads.oldest(payout.id) && <p>{texts.files}</p>}
+      {isDownloaded && <p>{texts.files}</p>}
     </Confirm>
   );
 }
@@ -240,10 +240,10 @@ function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
           {next('files', payouts.review.next)}
         </>
       )}
-      {step === 'files' && <Files payout={payout} lines={lines} />}
+      {step === 'files' && <Files payout={payout} />}
       {step === 'send' && (
         <>
-          <Send lines={lines} />
+          <Send payout={payout} />
           {next('complete', payouts.send.next)}
         </>
       )}
@@ -258,13 +258,21 @@ function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
 }
 
 /** What is to be done at the providers. */
-function Send({ lines }: { lines: readonly PayoutLine[] | undefined }) {
-  if (lines === undefined) return <Skeleton />;
-  const shares = sharesOf(lines);
+function Send({ payout }: { payout: Payout }) {
+  const { data, error, refetch } = usePaymentFiles(payout);
+  if (error && data === undefined) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton />;
+  const shares = [
+    ...data.files
+      .filter((file) => file.affiliate_count > 0)
+      .map((file) => ({ ...file, method: file.format })),
+    ...data.by_hand.map((sum) => ({ ...sum, method: 'other' as const })),
+  ];
   const methods = [...new Set(shares.map(({ method }) => method))];
+  const skipped = data.files.reduce((sum, file) => sum + file.skipped_count, 0);
   return (
     <Card>
-      <p className="soft">{payouts.send.lead}</p>
+      <p className="soft form-lead">{payouts.send.lead}</p>
       <ul className="send">
         {methods.map((method) => (
           <li key={method}>
@@ -276,6 +284,7 @@ function Send({ lines }: { lines: readonly PayoutLine[] | undefined }) {
           </li>
         ))}
       </ul>
+      {skipped > 0 && <Notice tone="warn">{payouts.send.skipped(skipped)}</Notice>}
     </Card>
   );
 }
@@ -308,7 +317,7 @@ function Paid({ payout, lines }: Shown) {
           [payouts.paid.paidOn, <Time key="paid" at={payout.paid_at} isFocusable />],
         ]}
       />
-      {step === 'files' ? <Files payout={payout} lines={lines} /> : <Lines payout={payout} lines={lines} />}
+      {step === 'files' ? <Files payout={payout} /> : <Lines payout={payout} lines={lines} />}
     </>
   );
 }
