@@ -262,7 +262,7 @@ describe('a user who is signed in', () => {
     }),
   );
 
-  test('viewers change nothing, and see no secret: of all writes only the previews, which are none, are theirs', () => {
+  test('viewers change nothing, and see no secret: of all writes only the previews and trials, which are none, are theirs', () => {
     const namesOf = (operations: readonly Operation[]) => operations.map(({ operationId }) => operationId);
     expect(namesOf(WRITES.filter(({ access }) => access.role === 'viewer'))).toEqual([
       'previewPayout',
@@ -270,6 +270,7 @@ describe('a user who is signed in', () => {
       'previewPayoutExclusions',
       'previewImport',
       'downloadBadLines',
+      'testWebhookEndpointFilter',
     ]);
     const reads = SCOPED.filter(({ method, access }) => method === 'GET' && access.role !== 'viewer');
     expect(namesOf(reads)).toEqual(['getWebhookEndpointSecret']);
