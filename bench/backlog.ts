@@ -6,7 +6,7 @@ import { type Bench, startBench } from './program.ts';
 import { LOOPBACK, startReceiver } from './receiver.ts';
 import { emptyDeliveries, seedAccount, seedDeliveries, settleDeliveries } from './seed.ts';
 
-// "Must not move by more than a quarter" is what the healthy are promised beside an endpoint that hangs.
+// The promise to healthy endpoints beside one that hangs: their figures move by at most a quarter.
 const GOAL_RATE = 0.8;
 const GOAL_CLAIM = 1.25;
 const HEALTHY = 197;
@@ -30,7 +30,7 @@ interface Samples {
   readonly list: number[];
 }
 
-/** Seconds of a claim, which is taken back: the next one finds the same. */
+/** Seconds of a claim, which is rolled back so that the next one finds the same. */
 async function claimSeconds(db: Database): Promise<number> {
   const takenBack = new Error('taken back');
   const times: number[] = [];
@@ -73,7 +73,7 @@ async function makeDead(bench: Bench): Promise<string> {
   return dead;
 }
 
-/** What 197 healthy endpoints get while very many deliveries wait at one that is dead, or at a disabled one. */
+/** What 197 healthy endpoints get while very many deliveries wait at one that is down, or at a disabled one. */
 export const backlog: Group = {
   name: 'backlog',
   area: AREA,

@@ -17,7 +17,7 @@ import { LOOPBACK, type Receiver, startReceiver } from './receiver.ts';
 import { emptyDeliveries, seedDeliveries, settleDeliveries } from './seed.ts';
 import type { Report } from './sink.ts';
 
-/** Heading of what is measured of a full queue. */
+/** The heading of the figures of a full queue. */
 export const AREA = 'Delivering what waits in the queue (µs: processor time a delivery, worker + PostgreSQL)';
 const GOAL = 0.6;
 const ENDPOINTS = 200;
@@ -37,8 +37,8 @@ interface Cost {
 export const noCost = (): Cost => ({ worker: [], postgres: [], sink: [] });
 
 /**
- * Starts a worker on a queue that is full and waits until nothing of the bench's account is left in it. Returns the
- * deliveries per second at the sink, which must be all that this account has, delivered at the first attempt.
+ * Starts a worker on a full queue and waits until nothing of the bench's account is left in it. Returns the
+ * deliveries per second at the sink, which must be all of this account's, delivered at the first attempt.
  */
 export async function drainQueue(bench: Bench, sink: Receiver, total: number, cost: Cost): Promise<number> {
   await settleDeliveries(bench.pg);
@@ -101,7 +101,7 @@ async function sendBare(sink: Receiver, file: string): Promise<number> {
   return perSecond(await sink.reset());
 }
 
-/** What waits in the queue is delivered by one worker, against a process that signs and sends the same payloads. */
+/** One worker delivers a full queue, against a process that signs and sends the same payloads. */
 export const deliveries: Group = {
   name: 'deliveries',
   area: AREA,

@@ -85,7 +85,7 @@ async function writeLines(path: string, total: number, head: string, line: (inde
 const COPY = `copy commissions (account_id, external_id, affiliate_id, type, currency, amount, original_amount,
   sale_amount, rate_bps, order_id, customer_email, product_id, product_name, occurred_at, available_at) from stdin`;
 
-/** The same rows as the CSV file, as COPY takes them: what the program would write if it checked nothing. */
+/** The same rows as a CSV file for COPY: what the program would write if it checked nothing. */
 async function writeCopyFile(bench: Bench, path: string, total: number, affiliates: number): Promise<void> {
   const { rows } = await bench.pg.query<{ ids: string[] }>(
     'select array_agg(id order by id) as ids from affiliates',

@@ -8,7 +8,7 @@ import { EVENT_FILLER } from './seed.ts';
 const GOALS = { p50: 0.01, p99: 0.05 };
 const REACHED = 0.97;
 const GOAL_HANGING = 1.25;
-// The goals are set for the first; the second is what one process can take in on a busy machine too.
+// The goals apply to the first rate; the second is what one process can handle on a busy machine too.
 const RATES = [1000, 200] as const;
 const ENDPOINTS = 20;
 const RATE_HANGING = 200;
@@ -18,7 +18,10 @@ const SETTLE_MS = 500;
 
 const nowMicros = () => Number(process.hrtime.bigint() / 1000n);
 
-/** Publishes at a fixed rate, one event after the other, its types going round; the sink reads from each when it was sent. */
+/**
+ * Publishes at a fixed rate, one event after the other, through all types in turn; the sink takes the sending time
+ * from each.
+ */
 export async function publishAtRate(
   bench: Bench,
   types: readonly string[],
@@ -43,7 +46,7 @@ export async function makeEndpoint(bench: Bench, url: string, type: string): Pro
   return (JSON.parse(made) as { id: string }).id;
 }
 
-/** Of deliveries that arrived at paths that begin so, in seconds from the sending of the event. */
+/** Seconds from sending the event to its delivery, at paths with this prefix. */
 export async function waitsAt(sink: Receiver, prefix: string): Promise<number[]> {
   const { waits } = await sink.report();
   return Object.entries(waits)

@@ -34,9 +34,9 @@ function restOf(part: Buffer): number | null {
 }
 
 /**
- * Sends one request after the other over one connection, each when the last was answered, until `next` gives none. It
- * reads no more of an answer than its status and length: a client that costs as much as the server would measure
- * itself. Throws when an answer is no 2xx.
+ * Sends requests one after the other over one connection, until `next` returns none. It parses only the status and
+ * length of a response: a client that costs as much as the server would measure itself. Throws when a response is
+ * not a 2xx.
  */
 async function converse(origin: URL, next: () => string | null): Promise<void> {
   const socket: Socket = connect({ host: origin.hostname, port: Number(origin.port), noDelay: true });
@@ -110,8 +110,8 @@ async function exchange(pool: Pool, { path, headers, body }: Request): Promise<v
 }
 
 /**
- * Sends at a fixed rate, whatever the answers take. Returns the requests per second that were really answered and
- * the median time of an answer in seconds.
+ * Sends at a fixed rate, however long responses take. Returns the requests per second that were answered and the
+ * median time of a response in seconds.
  */
 export async function loadAtRate(
   origin: string,

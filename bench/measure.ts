@@ -5,7 +5,7 @@ export interface Result {
   readonly against: string;
   readonly ratio: number | null;
   readonly goal: string;
-  /** null = no goal is set for it. */
+  /** null = it has no goal. */
   readonly met: boolean | null;
   /** The single runs behind the figures, in their base unit. */
   readonly samples: Readonly<Record<string, readonly number[]>>;
@@ -25,7 +25,7 @@ export interface Sizes {
   readonly logHour: number;
   /** Small accounts beside the largest log. */
   readonly tenants: number;
-  /** How often a dear thing is measured. */
+  /** How often an expensive thing is measured. */
   readonly dearRounds: number;
   readonly cheapRounds: number;
   /** Of one burst of load. */
@@ -71,12 +71,12 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
-/** After this no further round of a measurement is begun: a machine that is slow today gives fewer samples. */
+/** After this no further round is started, so that a slow machine takes fewer samples. */
 const ROUNDS_SECONDS = 100;
 
 /**
- * Runs every task once a round, the order turned around each round so that a drift of the machine hits all alike.
- * Each task returns its sample.
+ * Runs every task once per round, in reversed order every other round, so that drift of the machine affects all
+ * alike. Each task returns its sample.
  */
 export async function interleaved<Name extends string>(
   rounds: number,

@@ -34,7 +34,7 @@ async function freshBooks(bench: Bench, total: number, affiliates: number): Prom
   await settle(bench.pg);
 }
 
-/** The floor under a create: the rows get their payout, and nothing is decided, summed or told. */
+/** The floor of a create: the rows get their payout, but nothing is decided, summed or published. */
 async function bareUpdate(bench: Bench): Promise<number> {
   const { rows } = await bench.pg.query<{ id: string }>(
     `insert into payouts (account_id, number, as_of, created_by) values ($1, 1, now(), 'bench') returning id`,
@@ -48,7 +48,7 @@ async function bareUpdate(bench: Bench): Promise<number> {
   );
 }
 
-/** Seconds of a create, which must take so many commissions. */
+/** Seconds of a create, which must take that many commissions. */
 async function createPayout(bench: Bench, expected: number): Promise<number> {
   let answer = '';
   const time = await seconds(async () => {
@@ -162,14 +162,14 @@ async function* download(bench: Bench, { commissions, dearRounds }: Sizes): Asyn
   };
 }
 
-/** Undoes a Complete in which all were paid, so that it can be measured again: lines and payout only. */
+/** Undoes a Complete in which all were paid, lines and payout only, so that it can be measured again. */
 async function reopen(bench: Bench): Promise<void> {
   await bench.pg.query('update payout_line_totals set is_paid = null');
   await bench.pg.query(`update payouts set status = 'unpaid', paid_at = null, paid_by = null`);
   await bench.pg.query('vacuum payout_lines, payout_line_totals');
 }
 
-/** Completes an account's payout, every affiliate paid; the way back is not part of the time. */
+/** Completes an account's payout with every affiliate paid; undoing it is not measured. */
 async function completeAll(bench: Bench, account: string): Promise<number> {
   await bench.actAs(account);
   const { id } = await current(bench, account);

@@ -50,7 +50,7 @@ export interface Bench extends Program {
   /** A JSON request with the first key; the body of a 2xx is returned, anything else throws. */
   send(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<string>;
   upload(path: string, file: Readable): Promise<string>;
-  /** Reads a body and throws it away; the number of bytes. */
+  /** Reads a body and discards it; returns the number of bytes. */
   drain(path: string): Promise<number>;
 }
 
@@ -120,7 +120,7 @@ export async function untilReady(child: ChildProcess, url: string, log: string):
       await body.dump();
       if (statusCode === 200) return;
     } catch {
-      // nobody listens yet
+      // nothing is listening yet
     }
     await delay(POLL_MS);
   }
@@ -164,7 +164,7 @@ export async function startBench(
   const embedded = await openEmbedded({ dataDir, purpose: 'command' });
   const connect = async () => {
     const client = new pg.Client({ ...embedded.superuser, database: embedded.connection.database });
-    // When a measurement fails the server stops under this connection: the first error is the one to see.
+    // When a measurement fails the server stops under this connection; the first error is the one to report.
     client.on('error', () => undefined);
     await client.connect();
     return client;

@@ -10,7 +10,7 @@ const MANY = 64;
 const FEW = 4;
 const PATH = '/v2/events';
 const ONE_BY_ONE = fileURLToPath(new URL('one-by-one.ts', import.meta.url));
-// Nobody delivers here: the address is never dialled.
+// Nothing is delivered here: the address is never connected to.
 const NETWORK = { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_WORKER: 'off' };
 
 /** Starts the server with the route that shares no transaction, on the same database. Returns its address. */
@@ -23,7 +23,7 @@ async function startOneByOne({ dataDir }: Bench): Promise<string> {
   return url;
 }
 
-/** Throws unless all that was answered is stored, each event with its delivery. */
+/** Throws unless every answered event is stored, with its delivery. */
 async function check(bench: Bench, answered: number): Promise<void> {
   const { rows } = await bench.pg.query<{ events: number; deliveries: number; queued: number }>(
     `select (select count(*)::int from events) as events, (select count(*)::int from deliveries) as deliveries,
@@ -62,7 +62,7 @@ export const publishing: Group = {
       await check(bench, Math.floor(rate * loadSeconds));
       return rate;
     };
-    // At few connections both sides are routes of one process, so that nothing differs but the transaction.
+    // With few connections both sides are routes of one process, so that only the transaction differs.
     const samples = await interleaved(dearRounds + 2, {
       many: () => burst(bench.url, PATH, MANY),
       manyOneByOne: () => burst(other, `${PATH}/one-by-one`, MANY),

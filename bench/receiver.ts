@@ -13,7 +13,7 @@ const STALLED_MS = 30_000;
 export interface Receiver {
   readonly url: string;
   readonly pid: number;
-  /** What came since the last time. */
+  /** What arrived since the last call. */
   reset(): Promise<Report>;
   report(): Promise<Report>;
   /** Waits for so many deliveries. Throws when none comes for 30 s. */

@@ -6,7 +6,7 @@ export interface Outcome {
   readonly area: string;
   /** Of the whole group, seeding and warming up with it. */
   readonly seconds: number;
-  /** Why it could not measure, or not all. */
+  /** Why it could not measure everything. */
   readonly error: string | null;
   readonly results: readonly Result[];
 }

@@ -26,10 +26,10 @@ interface Answer {
   readonly pagination?: { readonly total: number };
 }
 
-/** What must be the same in both answers: a list's rows and total, or the record. */
+/** What must be equal in both responses: a list's rows and total, or the record. */
 const dataOf = (answer: Answer) => (answer.data ? [answer.data, answer.pagination?.total] : answer);
 
-/** The statement a function of the program would run: it is asked with a reader that only listens. */
+/** The statement a function of the program would run, captured by a reader that only records it. */
 async function statementOf(
   ask: (db: Reader) => Promise<unknown>,
 ): Promise<{ text: string; values: unknown[] }> {

@@ -1,5 +1,5 @@
-// Holds the code to the rooms of rooms.mjs, type imports included, and proves that neither rooms nor files know each other in
-// a circle. Prints every import that breaks a rule.
+// Checks all imports, type imports included, against rooms.mjs, and proves that neither rooms nor files import each other in a
+// circle. Prints every import that breaks a rule.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ const ONLY_IN = [
   [
     /from 'sql-template-tag'/,
     /^src\/((db|outbox|webhooks\/engine)\/|oauth\/store\.ts$|contract\/(lists|cursors|changes|records)\.ts$|http\/idempotency\.ts$|(money|people|webhooks)\/(?!.*(routes|service|state|schema)\.ts))/,
-    'SQL does not stand in routes, services or states',
+    'routes, services and states contain no SQL',
   ],
   [/pg_(try_)?advisory/, /^src\/db\/(locks|listen)\.ts$/, 'advisory locks are those of db/locks'],
   [/process\.env/, /^src\/kernel\/config\.ts$/, 'process.env is read in kernel/config only'],
@@ -34,7 +34,7 @@ const ONLY_IN = [
 const INSIDE =
   /^src\/(money|people|webhooks)\/(?!ledger|files|refund-lines|types|engine)[^/]+\/(routes|store|lists)\.ts$/;
 
-// Written by scripts/client-types.ts: nobody reads it from top to bottom.
+// Written by scripts/client-types.ts, and not read from top to bottom.
 const GENERATED = 'src/client/api.ts';
 const MOST_LINES = 400;
 
@@ -42,7 +42,7 @@ const problems = [];
 const rooms = new Map(ROOMS.map(([name, , knows]) => [name, new Set(knows)]));
 const outer = (room) => room.split('/')[0];
 
-/** Whether a room may know another: both are one, a line says so, or the room around it may. */
+/** Whether a room may import another: they are the same, a line says so, or the room around it may. */
 function mayKnow(from, to) {
   if (from === to || outer(from) === to) return from === to || rooms.get(from)?.has(to);
   if (outer(from) === outer(to)) return !from.includes('/') || rooms.get(from)?.has(to);
@@ -117,7 +117,7 @@ const dashboard = readdirSync(join(root, 'dashboard'), { recursive: true })
   .map((name) => join('dashboard', name))
   .filter((name) => /\.tsx?$/.test(name));
 const dashboardRooms = new Map(DASHBOARD_ROOMS.map(([name, , knows]) => [name, new Set([name, ...knows])]));
-// react stands for what vite.config.ts puts in its place
+// vite.config.ts replaces react by another package
 const PACKAGES = /^(react|react-dom\/client|@tanstack\/react-(query|router)|virtual:tokens\.css)$/;
 const nounOf = (file) => file.split('/').slice(1, -1);
 for (const file of dashboard.filter((name) => name !== 'dashboard/vite.config.ts')) {

@@ -1,11 +1,11 @@
-// The rooms of the house: what lives in each, and whom it may know. Beside what a line names, a room within a room may know
-// what the room around it may. `imports.mjs` holds the code to this page and proves that nobody knows each other in a circle.
+// The rooms (folders of src): what is in each, and which rooms it may import. A room within a room may also import what the
+// room around it may. `imports.mjs` enforces this and proves that no rooms import each other in a circle.
 
-/** [room, what lives there, the rooms it may know] */
+/** [room, what is in it, the rooms it may import] */
 export const ROOMS = [
-  ['kernel', 'errors, ids, money, time, CSV, strict JSON, secrets, settings: what knows nobody', []],
+  ['kernel', 'errors, ids, money, time, CSV, strict JSON, secrets, settings: imports no other room', []],
   ['db', 'connections, migrations, SQL functions, partitions', ['kernel']],
-  ['db/embedded', 'the PostgreSQL of our own: start, stop, ownership, password', []],
+  ['db/embedded', 'the embedded PostgreSQL: start, stop, ownership, password', []],
   [
     'contract',
     'what an endpoint is: route, access, lists, headers, cookies, shared schemas',
@@ -23,9 +23,9 @@ export const ROOMS = [
   ['people/sessions', 'sessions in a browser', ['people/audit']],
   ['people/keys', 'API keys', []],
   ['people/applications', 'OAuth applications', ['people/grants']],
-  ['people/grants', 'what an application was allowed', []],
+  ['people/grants', 'what users granted to applications', []],
   ['people/audit', 'the audit log', []],
-  ['people/me', 'who asks', ['people/users']],
+  ['people/me', 'the caller of a request', ['people/users']],
   ['people/system', 'the state of the installation', []],
 
   ['money', 'who is owed what, and who was paid', ['people', 'outbox', 'contract', 'db', 'kernel']],
@@ -35,12 +35,12 @@ export const ROOMS = [
   ['money/affiliates', 'affiliates, their search and import', ['money/ledger', 'money/files']],
   [
     'money/refund-lines',
-    'what a refund is of, and how it meets commissions that come later',
+    'what a refund by order names, and commissions that are created after it',
     ['money/ledger'],
   ],
   [
     'money/commissions',
-    'commissions and adjustments: taking in, holding, voiding',
+    'commissions and adjustments: create, hold, void',
     ['money/ledger', 'money/files', 'money/refund-lines'],
   ],
   [
@@ -55,10 +55,10 @@ export const ROOMS = [
   ],
   [
     'money/payment-files',
-    'the files a bank or provider takes, one file a format',
+    'the files for banks and providers, one source file per format',
     ['money/files', 'money/ledger', 'money/payouts'],
   ],
-  ['money/returns', 'money that came back', ['money/commissions', 'money/ledger', 'money/payouts']],
+  ['money/returns', 'returned payments', ['money/commissions', 'money/ledger', 'money/payouts']],
   ['money/analytics', 'what happened to commissions over time', ['money/ledger']],
   ['money/reports', 'what was paid and what is owed', ['money/affiliates', 'money/ledger', 'money/files']],
 
@@ -68,13 +68,17 @@ export const ROOMS = [
     ['money/affiliates', 'money/commissions', 'money/ledger', 'money/files', 'money/payouts'],
   ],
 
-  ['webhooks', 'who hears of what happened', ['people', 'outbox', 'contract', 'db', 'kernel']],
+  [
+    'webhooks',
+    'events, and the endpoints they are sent to',
+    ['people', 'outbox', 'contract', 'db', 'kernel'],
+  ],
   ['webhooks/types', 'names of event types, and which subscription covers which', []],
   ['webhooks/log', 'deliveries and their attempts', ['webhooks/types']],
   ['webhooks/analytics', 'how deliveries went over time', ['webhooks/log']],
   [
     'webhooks/events',
-    'what was published, and events that a platform publishes of its own',
+    "published events, and publishing of a platform's own",
     ['webhooks/log', 'webhooks/types'],
   ],
   ['webhooks/filters', 'conditions on the payload', []],
@@ -84,7 +88,7 @@ export const ROOMS = [
     'where events are sent',
     ['webhooks/log', 'webhooks/filters', 'webhooks/signing', 'webhooks/types'],
   ],
-  ['webhooks/recoveries', 'sending many again', ['webhooks/endpoints', 'webhooks/log']],
+  ['webhooks/recoveries', 'sending many events again', ['webhooks/endpoints', 'webhooks/log']],
   ['webhooks/engine', 'claim, send, settle: its README has the states', ['webhooks/signing']],
 
   [
@@ -93,7 +97,7 @@ export const ROOMS = [
     ['money', 'webhooks', 'outbox', 'contract', 'kernel'],
   ],
 
-  ['screens', 'what people see in a browser', ['catalogue', 'people', 'outbox', 'contract', 'db', 'kernel']],
+  ['screens', 'pages rendered by the server', ['catalogue', 'people', 'outbox', 'contract', 'db', 'kernel']],
   ['screens/html', 'escaping, the page around a screen, its style', []],
   ['screens/dashboard', 'the files of the built dashboard', []],
   ['screens/reference', 'the reference at /docs', ['screens/html']],
@@ -112,8 +116,8 @@ export const ROOMS = [
 
   ['client', 'the typed client of our API', ['kernel']],
   ['cli', 'the commands, which go through the client', ['app', 'client', 'kernel']],
-  ['cli/terminal', 'tables, progress, colours, times and amounts for eyes', []],
-  ['cli/command', 'what commands are made of: a session, lists, errors, files', ['cli/terminal']],
+  ['cli/terminal', 'tables, progress, colours, times and amounts for people', []],
+  ['cli/command', 'what commands share: sessions, lists, errors, files', ['cli/terminal']],
   ['cli/completion', 'completion of shells', ['cli/command']],
   ['cli/finders', 'from what a person types to an id', ['cli/command']],
   ['cli/imports', 'files with affiliates or commissions', ['cli/command', 'cli/terminal']],
@@ -142,20 +146,20 @@ export const ROOMS = [
   ['cli/demo', 'payhook demo', ['cli/command', 'cli/terminal', 'cli/webhooks']],
 ];
 
-/** The same of the dashboard, which is a program of its own: what is not named here it knows through the API alone. */
+/** The same for the dashboard, which is a program of its own and reaches everything else through the API. */
 export const DASHBOARD_ROOMS = [
-  ['texts', 'all words that people read', []],
-  ['data', 'what is asked of the API and written by it, the session, the choices of the person', ['src']],
+  ['texts', 'every text that people read', []],
+  ['data', 'requests to the API, the session, the preferences of the user', ['src']],
   ['parts', 'the design system', ['data', 'texts', 'src']],
   ['app', 'what is around every screen', ['parts', 'data', 'texts', 'src']],
   [
     'screens',
-    'one folder a noun, one file a screen; nouns do not know each other',
+    'one folder per noun, one file per screen; nouns do not import each other',
     ['app', 'parts', 'data', 'texts', 'src'],
   ],
-  ['', 'the beginning: the routes of all screens, and how it is built', ['screens', 'app', 'data']],
+  ['', 'the entry point: the routes of all screens, and the build', ['screens', 'app', 'data']],
 ];
 
-/** What the dashboard may take of the server: the types and errors of the client, and how money, time and payments are written. */
+/** What the dashboard may import from the server: the types and errors of the client; money, time and payments. */
 export const FOR_DASHBOARD =
   /^src\/(client\/(api|errors|retry)|kernel\/(money|payment-reference|payments|time))\.ts$/;

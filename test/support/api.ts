@@ -1,6 +1,6 @@
 import { checkAgainstDescription } from './description.ts';
 
-/** What came back, read whole. `body` is the parsed JSON, undefined for other types. */
+/** A response, read whole. `body` is the parsed JSON, undefined for other types. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -17,7 +17,7 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A client that knows nothing of the program but HTTP; every answer is checked against the description. */
+/** A client that uses only HTTP. Every response is checked against the OpenAPI description. */
 export interface Api {
   readonly url: string;
   readonly key: string;

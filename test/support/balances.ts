@@ -7,7 +7,7 @@ interface Sum {
   readonly affiliate_count: number;
 }
 
-/** What is owed in all, told by the balances, must be what a payout without filters would take and leave now. */
+/** Checks that what the balances say is owed is what a payout without filters would include and leave out now. */
 export async function expectOwed(api: Api): Promise<void> {
   const { body: told } = await api.get('/v2/affiliates/balances');
   const { body: preview } = await api.post('/v2/affiliates/payouts/preview');

@@ -30,7 +30,7 @@ function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...length]), content]);
 }
 
-/** A self-signed certificate for one host name (RFC 5280), made anew each time: no key lies in the repository. */
+/** A self-signed certificate for one host name (RFC 5280), made anew each time, so that no key is in the repository. */
 export function certificateFor(name: string): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const object = (hex: string) => der(OBJECT, Buffer.from(hex, 'hex'));

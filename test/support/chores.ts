@@ -2,7 +2,7 @@ import { choresOf } from '../../src/app/chores.ts';
 import { doChore } from '../../src/db/chores.ts';
 import type { World } from './world.ts';
 
-/** Runs chores of a database by their names, once and one after the other, as any process does now and then; without names all. */
+/** Runs the named chores of a database once, one after the other; without names all of them. */
 export async function keepHouse({ platform }: Pick<World, 'platform'>, ...names: string[]): Promise<void> {
   const chores = choresOf(platform);
   const unknown = names.filter((name) => !chores.some((chore) => chore.name === name));

@@ -12,7 +12,7 @@ interface Operation {
   >;
 }
 
-// Another validator than the one in the program judges every answer of the whole suite.
+// Every response of the suite is validated by another validator than the program's.
 const ajv = new Ajv2020({ strict: false, allErrors: false });
 addFormats.default(ajv);
 // through JSON, as a client reads it
@@ -21,7 +21,7 @@ const description = JSON.parse(JSON.stringify(describe(ROUTES))) as {
   components: { schemas: Record<string, object> };
 };
 
-// the whole of it is one schema, so that a component is compiled once however many answers hold it
+// one schema for the whole description, so that each component is compiled once
 ajv.addSchema(description, 'description', false, false);
 
 /** The paths of the description, with every reference to a component replaced by the component. */
@@ -37,7 +37,7 @@ export function inlinePaths(): unknown {
   return inline(description.paths);
 }
 
-/** Headers of HTTP itself, which a description does not list, and those that guard browsers. */
+/** Headers of HTTP itself, which a description does not list, and those for the security of browsers. */
 const PLAIN = new Set([
   ...['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding', 'vary'],
   ...['x-content-type-options', 'access-control-allow-origin', 'access-control-expose-headers'],
@@ -64,7 +64,7 @@ function operationAt(method: string, path: string): { pattern: string; operation
 
 const TYPE = 'application/json';
 
-/** The validator of an answer's body, by its place in the description. */
+/** The validator of a response body, by its place in the description. */
 function validatorOf(pattern: string, method: string, status: string): ValidateFunction {
   const place = ['paths', pattern, method, 'responses', status, 'content', TYPE, 'schema']
     .map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')))
@@ -76,7 +76,7 @@ function validatorOf(pattern: string, method: string, status: string): ValidateF
 
 const eventValidators = new Map<string, ValidateFunction>();
 
-/** Throws when a stored event is not what the catalogue says of its type. */
+/** Throws when a stored event does not match the catalogue's schema of its type. */
 export function checkAgainstCatalogue(payload: string): void {
   const event: unknown = JSON.parse(payload);
   const { type } = event as { type: EventType };
@@ -89,14 +89,14 @@ export function checkAgainstCatalogue(payload: string): void {
     throw new Error(`${type} breaks its schema: ${ajv.errorsText(validate.errors)}\n${payload}`);
 }
 
-/** Throws when an answer of an operation is not one that the OpenAPI description declares. */
+/** Throws when a response is not one that the OpenAPI description declares for the operation. */
 export function checkAgainstDescription(
   method: string,
   path: string,
   answer: { status: number; reason: string | null; text: string; body: unknown; headers: Headers },
 ): void {
   const found = operationAt(method, path);
-  // a path that lacks the method: the operation at a path with parameters that would fit was not asked
+  // the path lacks the method: the operation of a similar path with parameters was not meant
   if (!found || answer.status === 405) return;
   const where = `${method} ${found.pattern} -> ${answer.status}`;
   const response = found.operation.responses[String(answer.status)];

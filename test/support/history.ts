@@ -22,8 +22,8 @@ const timeOf = (eventId: string) =>
   new Date(Number.parseInt(eventId.replaceAll('-', '').slice(0, 12), 16)).toISOString();
 
 /**
- * Puts a history into the log of an account (UUID) as publishing and workers would have left it: events, the log with
- * its attempts and its counts, and the queue.
+ * Writes a history into the log of an account (UUID), as publishing and workers would have left it: events, the log
+ * with its attempts and counts, and the queue.
  */
 export async function putIn(
   world: Pick<World, 'platform' | 'query'>,

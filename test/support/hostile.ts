@@ -9,26 +9,26 @@ import { certificateFor } from './certificate.ts';
 /** A hostile receiver that is up. */
 export interface Hostile {
   readonly url: string;
-  /** Bytes it could get rid of. */
+  /** Bytes it was able to send. */
   written(): number;
   /** Connections it has accepted. */
   connections(): number;
   close(): Promise<void>;
 }
 
-/** A hostile receiver of the table: what it does, and what an attempt at it must come to (null = it succeeds). */
+/** A hostile receiver of the table: what it does, and how an attempt at it must end (null = success). */
 export interface HostileReceiver {
   readonly name: string;
   readonly expected: AttemptError | null;
   start(): Promise<Hostile>;
 }
 
-// The design speaks of a byte a second; a test has no such patience.
+// Real slow receivers send a byte a second; a test cannot wait that long.
 const DRIP_MS = 50;
 const BLOCK = Buffer.alloc(64 * 1024, 'x');
 const HEAD = 'HTTP/1.1 200 OK\r\n';
 
-/** A server that hands over each connection once its request has begun to come. */
+/** A server that hands over each connection once its request has begun to arrive. */
 async function serve(meet: (socket: Socket) => void, certificate?: ReturnType<typeof certificateFor>) {
   const sockets = new Set<Socket>();
   let accepted = 0;
@@ -98,14 +98,14 @@ function unresolved(url: string): Hostile {
   return { url, written: () => 0, connections: () => 0, close: async () => {} };
 }
 
-/** A port nobody listens on. */
+/** A port with nothing listening. */
 async function refuse(): Promise<Hostile> {
   const server = await serve(() => {});
   await server.close();
   return server;
 }
 
-/** A port whose queue of connections is full and whose owner never takes one out. */
+/** A port with a full queue of connections that its owner never accepts. */
 async function neverAccept(): Promise<Hostile> {
   const worker = new Worker(
     `const { parentPort } = require('node:worker_threads');
@@ -128,7 +128,7 @@ async function neverAccept(): Promise<Hostile> {
   };
 }
 
-/** All receivers an attempt may meet, and what must come of it. */
+/** All hostile receivers, and how an attempt at each must end. */
 export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
   { name: 'refuses the connection', expected: 'connection_refused', start: refuse },
   { name: 'never accepts the connection', expected: 'timeout', start: neverAccept },

@@ -1,6 +1,6 @@
 /**
- * Whatever must never be true of stored money (the money invariants), found by plain counting. Each row names what is
- * wrong and shows where.
+ * Queries for what must never be true of stored money, found by plain counting. Each row names what is wrong and
+ * where.
  */
 export const IMBALANCES = `
   with line as (
@@ -129,7 +129,7 @@ export const IMBALANCES = `
       from line where is_paid) part
     group by 1, 2, 3) b
   where (unpaid, pending, paid) <> (0, 0, 0) or last_paid_at is distinct from (
-    -- what the API takes is not before the payout was made: a test moved it
+    -- the API accepts no paid_at before the payout was made: a test changed it
     select case when bool_and(p.paid_at >= id_time(p.id)) then max(p.paid_at) else b.last_paid_at end
     from payout_line_totals t join payouts p on p.account_id = t.account_id and p.id = t.payout_id
     where t.is_paid and (t.account_id, t.affiliate_id, t.currency) = (b.account_id, b.affiliate_id, b.currency))
@@ -211,7 +211,7 @@ export const IMBALANCES = `
     and not exists (
       select from refund_items i
       where i.account_id = l.account_id and i.refund_id = l.refund_id and i.commission_id = c.id)
-    -- what a refund found spent is owed again once the refund before it is reversed
+    -- what an earlier refund had already taken is owed again once that refund is reversed
     and not exists (
       select from refund_items i join refunds r on r.account_id = i.account_id and r.id = i.refund_id
       where i.account_id = c.account_id and i.commission_id = c.id and r.status = 'reversed')
@@ -219,10 +219,7 @@ export const IMBALANCES = `
   select 'a request with a key left no answer', key from idempotency_keys where status is null
 `;
 
-/**
- * Changes that nobody was told of, or was told of twice: events are stored with what they tell. Only for databases in
- * which nothing was written past the API.
- */
+/** Changes without an event, or with two. Only for databases that were written to through the API alone. */
 export const UNTOLD = `
   with told as (
     select account_id, type, payload::json #>> '{data,id}' as id,
@@ -233,7 +230,7 @@ export const UNTOLD = `
            count(*) filter (where type = 'payout.paid') as paid, count(*) filter (where type = 'payout.deleted') as deleted
     from told where type like 'payout.%' group by 1, 2),
   stored as (select account_id, 'po_' || replace(id::text, '-', '') as id, status from payouts
-    -- past ones are history: nobody is told
+    -- past payouts are history, without events
     where import_id is null)
   select 'a payout was told of as it is not' as what, concat(to_json(stored), to_json(payout)) as detail
   from payout full join stored using (account_id, id)
@@ -302,7 +299,7 @@ export const MISTOLD = `
   where (amount, count) <> (0, 0)
 `;
 
-/** Where the log is counted wrong: sums, folded or not, against the rows themselves. At any moment there is none. */
+/** Where the counts of the log are wrong: sums, folded or not, against the rows. There must be none at any moment. */
 export const MISCOUNTS = `
   select 'the log is counted wrong' as what, to_json(m)::text as detail
   from (
@@ -350,7 +347,7 @@ export const MISCOUNTS = `
   where n <> 0
 `;
 
-/** Whatever must never be true of deliveries once no worker runs any more. */
+/** What must never be true of deliveries when no worker runs. */
 export const LOOSE_ENDS = `
   select 'a pending delivery waits in no queue' as what, to_json(d)::text as detail
   from deliveries d where status = 'pending' and not exists (

@@ -4,17 +4,20 @@ export interface LatencyProxy {
   readonly port: number;
   /** Milliseconds each message to PostgreSQL waits; may be changed while it runs. */
   latencyMs: number;
-  /** Sees each message to PostgreSQL, and whose connection it is, before it is passed on, which waits for what this returns. */
+  /**
+   * Called with each message to PostgreSQL, and whose connection it is, before it is passed on; what it returns is
+   * awaited.
+   */
   before: ((message: Buffer, connection: object) => Promise<void> | undefined) | undefined;
   /** While true, new connections are closed at once: PostgreSQL cannot be reached. */
   refusing: boolean;
   /** New connections that were refused. */
   refusals: number;
-  /** While true, nothing is passed on either way, and nothing is closed: as behind a firewall that drops all. */
+  /** While true, nothing is passed on and nothing is closed, as behind a firewall that drops all packets. */
   silent: boolean;
-  /** From now on the connections that are open stay silent; new ones are not. */
+  /** From now on the open connections stay silent; new ones do not. */
   silence(): void;
-  /** While true, PostgreSQL is heard and its answers are dropped, until the next cut. */
+  /** While true, messages reach PostgreSQL and its answers are dropped, until the next cut. */
   deaf: boolean;
   /** Cuts all connections now, as a failing network would. */
   cut(): void;

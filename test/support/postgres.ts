@@ -43,7 +43,7 @@ async function openServer(folder: string) {
   const server = await openEmbedded({
     dataDir: join(folder, 'data'),
     purpose: 'serve',
-    // Nothing here outlives the run; the fault tests start servers of their own, with fsync.
+    // No data outlives the run; the fault tests start servers of their own, with fsync.
     settings: { fsync: 'off', max_connections: '400' },
   });
   const { host, port, user, password } = server.connection;

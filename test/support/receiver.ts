@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import type { Certificate } from './certificate.ts';
 import { PATIENCE_MS } from './patience.ts';
 
-/** A request that came whole. */
+/** A request that arrived completely. */
 export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Milliseconds of `performance.now()`, when its last byte was there. */
+  /** `performance.now()` when its last byte arrived. */
   readonly at: number;
 }
 
@@ -23,9 +23,12 @@ export interface Receiver {
   readonly received: Received[];
   /** Connections it has accepted. */
   connections(): number;
-  /** Answers from now on: a status, or a function that is told the request and how many have come, this one too. */
+  /** Sets the answer: a status, or a function of the request and how many have arrived, including this one. */
   respond(how: number | Answer): void;
-  /** Waits until so many requests have come, or the predicate holds; rejects after 30 s naming what was awaited. */
+  /**
+   * Waits until that many requests have arrived, or the predicate holds; rejects after 30 s and names what was
+   * awaited.
+   */
   until(what: number | ((all: Received[]) => boolean)): Promise<Received[]>;
   /** Cuts all connections. */
   close(): Promise<void>;
@@ -44,7 +47,7 @@ export async function startReceiver(options: { tls?: Certificate } = {}): Promis
     try {
       for await (const chunk of request) chunks.push(chunk as Buffer);
     } catch {
-      return; // cut off: it has not come
+      return; // cut off: it did not arrive
     }
     const body = Buffer.concat(chunks).toString();
     const one = { path: request.url ?? '', headers: request.headers, body, at: performance.now() };

@@ -2,13 +2,13 @@ import { CALLBACK, register, signedIn, tokensFor } from '../oauth/support.ts';
 import type { Api } from './api.ts';
 import type { World } from './world.ts';
 
-/** What the API notes of commissions that come in: CTEs for a test that inserts some itself, `made`, returning all of them. */
+/** The CTEs by which the API notes new commissions, for a test that inserts some itself: `made` returns all of them. */
 export const NOTE_MADE = `arrived as (
     insert into commission_arrivals (account_id, count) select account_id, count(*) from made group by 1)
   insert into affiliate_balance_notes (account_id, affiliate_id, currency, available_at, owed, paid)
   select account_id, affiliate_id, currency, available_at, amount, 0 from made`;
 
-/** One commission to be taken in; the rest has defaults. */
+/** One commission to create; the rest has defaults. */
 export interface Sale {
   readonly external_id: string;
   readonly affiliate_id: number;
@@ -45,7 +45,7 @@ export function salesFor(affiliates: readonly number[], count: number, prefix = 
   }));
 }
 
-/** Takes sales in, a thousand a request. */
+/** Creates sales, a thousand per request. */
 export async function takeIn(api: Api, sales: readonly Sale[]): Promise<void> {
   for (let start = 0; start < sales.length; start += 1000) {
     const taken = await api.post('/v2/affiliates/commissions/batch', {
@@ -63,21 +63,21 @@ export function salesFile(sales: readonly Sale[]): string {
   return `external_id,affiliate_id,amount,currency\n${lines.join('\n')}\n`;
 }
 
-/** What sales come to. */
+/** The sum of sales. */
 export function sumOf(sales: readonly { readonly amount: number }[]): number {
   return sales.reduce((sum, { amount }) => sum + amount, 0);
 }
 
-/** Makes an endpoint nobody listens at; returns its id. */
+/** Makes an endpoint that nothing listens at; returns its id. */
 export async function makeEndpoint(api: Api, fields: object = {}): Promise<string> {
   const made = await api.post('/v2/webhook-endpoints', { url: 'http://127.0.0.1:9/hook', ...fields });
   if (made.status !== 201) throw new Error(made.text);
   return made.body.id;
 }
 
-/** An attempt that a worker would have written down. */
+/** An attempt as a worker would have written it. */
 export interface SeededAttempt {
-  /** Null = nothing came back. */
+  /** Null = no response. */
   readonly status: number | null;
   readonly trigger?: 'scheduled' | 'manual' | 'recovery';
   readonly body?: string;
@@ -85,7 +85,7 @@ export interface SeededAttempt {
 
 /**
  * Writes attempts of an event at an endpoint as a worker would have: the last one decides between `delivered` and
- * `failed`, and nothing waits any more. For lists; how attempts really come about is told by test/delivery.
+ * `failed`, and nothing waits any more. For tests of lists; test/delivery tests real attempts.
  */
 export async function seedAttempts(
   world: World,
@@ -146,7 +146,7 @@ export async function seedAttempts(
   );
 }
 
-/** An application of the account that one of its users granted all it registered. */
+/** An application of the account, with a grant of everything it registered by one of its users. */
 export interface Granted {
   readonly application_id: string;
   readonly grant_id: string;

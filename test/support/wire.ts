@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PATIENCE_MS } from './patience.ts';
 
-/** Asks until the answer is truthy. Errors: the last one, or that it took longer than the deadline. */
+/** Asks until the answer is truthy. Throws the last error, or that the deadline is over. */
 export async function until<Result>(
   what: string,
   ask: () => Result | Promise<Result>,
@@ -18,16 +18,16 @@ export async function until<Result>(
   }
 }
 
-/** A client that holds the bytes of its request and of its answer in its own hands. */
+/** A client that controls each byte of its request and sees each byte of the response. */
 export interface Wire {
   readonly socket: Socket;
-  /** Sends text as it is. */
+  /** Sends text unchanged. */
   send(text: string): void;
   /** Sends one chunk of a body in chunked encoding. */
   chunk(text: string): void;
   /** Everything received so far. */
   received(): string;
-  /** Waits for the whole of an answer that ends the connection; rejects nothing. */
+  /** Waits for a response that ends the connection; never rejects. */
   closed(): Promise<{ received: string; broken: boolean }>;
   /** Stops reading and writing at once, as a machine that is switched off. */
   vanish(): void;
@@ -71,7 +71,7 @@ export async function openWire(
   };
 }
 
-/** Whether the bytes are a whole answer: its length says so, or the last chunk has come. */
+/** Whether the bytes are a complete response: its length says so, or the last chunk has arrived. */
 export function isWhole(answer: string): boolean {
   const end = answer.indexOf('\r\n\r\n');
   if (end === -1) return false;

@@ -27,15 +27,18 @@ export interface World {
   otherAccount(name?: string): Promise<Api>;
   /** A query as superuser, to look at what is stored. */
   query<Row>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** Starts a second server process' worth of program on the same database. */
+  /** Starts a second server on the same database, as another process would. */
   secondServer(): Promise<{ api: Api; close(): Promise<void> }>;
-  /** Starts a `payhook worker` on the same database, with settings of its own; the world closes it if nobody else does. */
+  /**
+   * Starts a `payhook worker` on the same database, with settings of its own; the world closes it if the test does
+   * not.
+   */
   startWorker(settings?: Readonly<Record<string, string>>): Promise<{ close(): Promise<void> }>;
   /** A connection of its own to the world's database, as superuser; the test ends it. */
   connect(): Promise<pg.Client>;
-  /** Errors that the test provokes on purpose are allowed in the log. */
+  /** Allows errors in the log that the test provokes. */
   expectErrors(): void;
-  /** Stops everything; throws when the books do not balance or an error was logged. */
+  /** Stops everything; throws when an imbalance is found or an error was logged. */
   close(): Promise<void>;
 }
 
@@ -58,10 +61,10 @@ async function asAdmin(statement: string): Promise<void> {
 }
 
 export interface WorldOptions {
-  /** Delays every message to PostgreSQL: races need it. */
+  /** Delays every message to PostgreSQL, which race tests need. */
   readonly databaseLatencyMs?: number;
   readonly poolSize?: number;
-  /** Whether the server delivers webhooks too. */
+  /** Whether the server also delivers webhooks. */
   readonly delivers?: boolean;
   /** Settings besides those of every world, by their names in the environment. */
   readonly settings?: Readonly<Record<string, string>>;
