@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
+import { seedAttempts } from '../support/seed.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { commandsOf } from './here.ts';
 import { useMachine } from './support.ts';
@@ -224,4 +225,27 @@ test('analytics shows what was earned and how deliveries went, in intervals in w
     /^FROM \(UTC\) .*NO ANSWER\n[\d: -]+ 1 .*\nin all +1 +0 /,
   );
   expect((await run('analytics', 'deliveries', ...span)).stdout).toBe('Nothing happened in that time.\n');
+});
+
+test('webhooks list narrows the events of an endpoint by their last answer, their error and their ids', async () => {
+  const { id } = (await api.post(ENDPOINTS, { url: 'http://127.0.0.1:9/narrow' })).body;
+  const publish = async (external_id: string, status: number | null): Promise<string> => {
+    const event = (await api.post('/v2/events', { type: 'order.created', data: {}, external_id })).body.id;
+    await seedAttempts(world, { id: event, webhook_endpoint_id: id }, [{ status }]);
+    return event;
+  };
+  const [refused, broken] = [await publish('n-1', null), await publish('n-2', 503)];
+  for (const [options, event] of [
+    [['--response-status', '503'], broken],
+    [['--response-class', 'none'], refused],
+    [['--error-code', 'connection_refused'], refused],
+    [['--event', broken], broken],
+    [['--external-id', 'n-1'], refused],
+  ] as const) {
+    const { data } = await ask('webhooks', 'list', id, ...options);
+    expect(
+      data.map((row: { id: string }) => row.id),
+      options[0],
+    ).toEqual([event]);
+  }
 });

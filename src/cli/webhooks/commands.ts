@@ -22,6 +22,9 @@ import { addRetry } from './retry.ts';
 import { addTestFilter } from './test-filter.ts';
 import { deliveryTable, describeDelivery, describeEndpoint, endpointTable } from './view.ts';
 
+/** Options that narrow the events of an endpoint. */
+const LOG_OPTIONS = ['type', 'responseStatus', 'responseClass', 'errorCode', 'event', 'externalId'] as const;
+type LogOptions = { readonly [Name in (typeof LOG_OPTIONS)[number]]?: string };
 const LONGEST_OVERLAP = 7 * 86_400;
 
 /** `payhook webhooks list|show|create|change|enable|disable|delete|test|secret|rotate-secret|retry|recover|…`. */
@@ -46,6 +49,11 @@ function addList(webhooks: Command, cli: Cli): void {
     .argument('[endpoint]', ENDPOINT_HELP)
     .option('--status <status>', 'endpoints: enabled, disabled; events: pending, delivered, failed, held')
     .option('--type <type>', 'only events of this type')
+    .option('--response-status <status>', 'only events whose last answer had this HTTP status, such as 503')
+    .option('--response-class <class>', 'the same by class: 2xx, 3xx, 4xx, 5xx, or none when no answer came')
+    .option('--error-code <code>', 'only events whose last attempt failed so, such as timeout')
+    .option('--event <event>', 'only the event with this id (evt_…)')
+    .option('--external-id <id>', 'only the event that you published under this id')
     .option('--page <number>', 'which page')
     .option('--per-page <number>', 'lines per page, at most 100')
     .option('--json', 'print the page (a list of WebhookEndpoint; of one endpoint, of WebhookEvent)')
@@ -56,9 +64,10 @@ Examples:
   $ payhook webhooks list
   $ payhook webhooks list https://shop.example.com/payhook
   $ payhook webhooks list we_0199d2c4a7f07a3b9c5d1e2f30415263 --status failed --json
+  $ payhook webhooks list https://shop.example.com/payhook --response-class 5xx
 `,
     )
-    .action((reference: string | undefined, options: ListOptions & { type?: string }) =>
+    .action((reference: string | undefined, options: ListOptions & LogOptions) =>
       cli.run(() => (reference === undefined ? listEndpoints(cli, options) : list(cli, reference, options))),
     );
 }
@@ -184,9 +193,14 @@ function addSecrets(webhooks: Command, cli: Cli): void {
 
 async function listEndpoints(
   { terminal, account }: Cli,
-  options: ListOptions & { type?: string },
+  options: ListOptions & LogOptions,
 ): Promise<undefined> {
-  if (options.type !== undefined) throw new UsageError('--type needs an endpoint, whose events are listed');
+  for (const name of LOG_OPTIONS) {
+    const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    if (options[name] !== undefined) {
+      throw new UsageError(`--${option} needs an endpoint, whose events are listed`);
+    }
+  }
   const page = await withClient({ terminal, account: account() }, (client) =>
     client.webhookEndpoints.list(queryOf<ListWebhookEndpointsQuery>(options)),
   );
@@ -195,10 +209,19 @@ async function listEndpoints(
   );
 }
 
-async function list(cli: Cli, reference: string, options: ListOptions): Promise<undefined> {
+async function list(cli: Cli, reference: string, options: ListOptions & LogOptions): Promise<undefined> {
   const { terminal } = cli;
+  const { responseStatus, responseClass, errorCode, event, externalId, ...rest } = options;
+  const query = {
+    ...rest,
+    response_status: responseStatus,
+    response_class: responseClass,
+    error_code: errorCode,
+    event_id: event,
+    external_id: externalId,
+  };
   const page = await withEndpoint(cli, reference, (client, id) =>
-    client.webhookEndpoints.events(id, queryOf<ListEventsOfWebhookEndpointQuery>(options)),
+    client.webhookEndpoints.events(id, queryOf<ListEventsOfWebhookEndpointQuery>(query)),
   );
   terminal.result(page, () => describePage(page, 'event', (data) => deliveryTable(data, terminal), terminal));
 }
