@@ -308,6 +308,19 @@ inChromium('webhooks', (chromium) => {
     expect(await failed()).toBe(0);
     await page.goto(`${world.url}/webhooks`);
     await row.getByText('Enabled').waitFor();
+
+    // two attempts of each failed, and the third did not
+    await row.getByRole('link', { name: url }).click();
+    await page.getByRole('link', { name: 'Charts' }).click();
+    await page.getByText('66.6 %').waitFor();
+    await page.getByRole('slider', { name: 'Answers' }).waitFor();
+    for (const span of ['7 days', '30 days']) {
+      await page.getByLabel('Time span').selectOption(span);
+      await page.getByRole('slider', { name: 'Events by outcome' }).waitFor();
+    }
+    expect(new URL(page.url()).searchParams.get('span')).toBe('30d');
+    await expectAccessible(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
     expectQuiet(ada);
   });
 });

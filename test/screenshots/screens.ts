@@ -166,6 +166,7 @@ export const SCREENS: readonly Screen[] = [
       await page.getByRole('dialog').getByLabel('Signed as').selectOption('Custom');
     },
   },
+  { name: 'webhook-charts', path: async (api) => `${await endpoint(api)}?view=charts` },
   { name: 'webhook-recoveries', path: async (api) => `${await endpoint(api)}?view=recoveries` },
   { name: 'webhook-settings', path: async (api) => `${await endpoint(api)}?view=settings` },
   { name: 'events', path: () => '/events' },

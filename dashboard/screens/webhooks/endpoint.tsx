@@ -11,6 +11,7 @@ import { rowLink } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Name, Time } from '../../parts/values.tsx';
 import { webhooks as texts } from '../../texts/webhooks.ts';
+import { Charts } from './charts.tsx';
 import type { LogSearch } from './filters.tsx';
 import { Log } from './log.tsx';
 import { Recover } from './recover.tsx';
@@ -76,7 +77,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
         </Notice>
       )}
       <Tabs label={texts.endpoint}>
-        {(['log', 'recoveries', 'settings'] as const).map((each) => (
+        {(['log', 'charts', 'recoveries', 'settings'] as const).map((each) => (
           <Link
             key={each}
             to="/webhooks/$id"
@@ -91,6 +92,13 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
         ))}
       </Tabs>
       {view === 'settings' && <EndpointSettings endpoint={endpoint} />}
+      {view === 'charts' && (
+        <Charts
+          endpoint={id}
+          span={search.span ?? '24h'}
+          onSpan={(span) => void navigate({ search: { view, span } })}
+        />
+      )}
       {view === 'recoveries' && <Recoveries endpoint={id} {...page} />}
       {view === 'log' && (
         <Log

@@ -19,6 +19,7 @@ import { Name, Time } from '../../parts/values.tsx';
 import { common } from '../../texts/common.ts';
 import { webhooks as texts } from '../../texts/webhooks.ts';
 import { CreateEndpoint } from './create.tsx';
+import { DayFailureRate, DayLatency, DaySparkline } from './figures.tsx';
 import { EndpointState } from './state.tsx';
 import { Views } from './views.tsx';
 import './webhooks.css';
@@ -37,7 +38,27 @@ const COLUMNS: readonly Column<WebhookEndpoint>[] = [
       </>
     ),
   },
-  { title: texts.status, cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
+  {
+    title: texts.status,
+    cell: (endpoint) => (
+      <>
+        <EndpointState endpoint={endpoint} />
+        {endpoint.status === 'enabled' && endpoint.first_failure_at && (
+          <span className="second">
+            <Time at={endpoint.first_failure_at} />
+          </span>
+        )}
+      </>
+    ),
+  },
+  { title: texts.day, isWide: true, cell: ({ id }) => <DaySparkline endpoint={id} /> },
+  {
+    title: texts.failureRate,
+    isWide: true,
+    isFigure: true,
+    cell: ({ id }) => <DayFailureRate endpoint={id} />,
+  },
+  { title: 'p50 · p95', isWide: true, isFigure: true, cell: ({ id }) => <DayLatency endpoint={id} /> },
   {
     title: texts.waiting,
     isWide: true,
@@ -45,22 +66,7 @@ const COLUMNS: readonly Column<WebhookEndpoint>[] = [
     cell: ({ id, status }) => <Counted endpoint={id} status={status === 'enabled' ? 'pending' : 'held'} />,
   },
   { title: texts.failed, isFigure: true, cell: ({ id }) => <Counted endpoint={id} status="failed" /> },
-  {
-    title: texts.failingSince,
-    isWide: true,
-    cell: ({ first_failure_at }) => <Time at={first_failure_at} />,
-  },
   { title: texts.lastSuccess, isWide: true, cell: ({ last_success_at }) => <Time at={last_success_at} /> },
-  {
-    title: texts.types,
-    isWide: true,
-    cell: ({ event_types }) =>
-      event_types === null ? (
-        <span className="soft">{texts.allTypes}</span>
-      ) : (
-        <span title={event_types.join(', ')}>{texts.typesOf(event_types.length)}</span>
-      ),
-  },
 ];
 
 /** How many deliveries of an endpoint are of a status; leads to them. */

@@ -39,7 +39,11 @@ const log = createRoute({
 const one = createRoute({
   getParentRoute: () => rootRoute,
   path: '/webhooks/$id',
-  validateSearch: searchOf({ ...LOG, view: oneOf(['log', 'recoveries', 'settings']) }),
+  validateSearch: searchOf({
+    ...LOG,
+    view: oneOf(['log', 'charts', 'recoveries', 'settings']),
+    span: oneOf(['24h', '7d', '30d']),
+  }),
   component: lazyRouteComponent(() => import('./endpoint.tsx'), 'EndpointScreen'),
 });
 
