@@ -84,7 +84,7 @@ async function dumpQuery(world: World): Promise<string> {
   const tables = await world.query<{ name: string }>(
     `select relname as name from pg_class
      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
-       and relname not like all ('{delivery\\_count%,affiliate\\_balance%,commission\\_series%}')
+       and relname not like all ('{delivery\\_count%,attempt\\_counts,affiliate\\_balance%,commission\\_series%}')
        and relname not in ('commission_arrivals', 'program_affiliates', 'server_settings', 'workers')`,
   );
   return tables
