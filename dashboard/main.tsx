@@ -1,7 +1,12 @@
 import 'virtual:tokens.css';
 import './style/base.css';
 import './style/shell.css';
-import './style/parts.css';
+import './style/page.css';
+import './style/button.css';
+import './style/field.css';
+import './style/feedback.css';
+import './style/steps.css';
+import './style/record.css';
 import './style/table.css';
 import './style/values.css';
 import './style/overlay.css';
