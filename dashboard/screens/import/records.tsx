@@ -1,9 +1,8 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Import, ImportCounts } from '../../../src/client/api.ts';
-import { pageSize } from '../../data/preferences.ts';
-import { useRead } from '../../data/queries.ts';
 import { Empty } from '../../parts/feedback.tsx';
 import { Select } from '../../parts/field.tsx';
+import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
 import { Moneys, Name, Status, Time } from '../../parts/values.tsx';
@@ -62,17 +61,10 @@ const COLUMNS: readonly Column<Import>[] = [
 export function Records() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { page, sort, of, status } = search;
-  const query = {
-    page,
-    sort: sort as '-created_at' | undefined,
-    kind: of,
-    status,
-    per_page: Number(pageSize.use()),
-  };
-  const reading = useRead('listImports', { query }, { isLive: true, keepsPrevious: true });
+  const { of, status } = search;
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next }, resetScroll: false });
+  const list = useList('listImports', { filters: { kind: of, status }, place: search, onPlace: change });
   return (
     <section className="import-records">
       <h2>{texts.title}</h2>
@@ -99,13 +91,10 @@ export function Records() {
         />
       </div>
       <Listing
+        {...list}
         label={texts.title}
-        reading={reading}
         columns={COLUMNS}
         keyOf={({ id }) => id}
-        sort={sort}
-        onSort={(by) => change({ sort: by })}
-        onPage={(to) => change({ page: to })}
         empty={
           <Empty icon="import" title={texts.empty}>
             {of || status ? texts.filtered : texts.emptyLead}

@@ -1,19 +1,16 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { PayoutSummary } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
-import { pageSize } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
-import { copyCurl } from '../../parts/copy.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { Select } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
+import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
-import { Menu } from '../../parts/menu.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
 import { Moneys, Status, Time } from '../../parts/values.tsx';
-import { common } from '../../texts/common.ts';
 import { payouts as texts } from '../../texts/payouts.ts';
 
 const route = getRouteApi('/payouts');
@@ -58,12 +55,15 @@ export function PayoutList() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay();
-  const query = { ...search, sort: search.sort as '-number' | undefined, per_page: Number(pageSize.use()) };
-  const reading = useRead('listPayouts', { query }, { isLive: true, keepsPrevious: true });
   const current = useRead('listPayouts', { query: { status: 'unpaid', per_page: 1 } });
   const unpaid = current.data?.data[0];
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
+  const list = useList('listPayouts', {
+    filters: { status: search.status },
+    place: search,
+    onPlace: change,
+  });
   const primary = unpaid ? (
     <Link className="button primary" to="/payouts/$id" params={{ id: unpaid.id }}>
       {texts.openCurrent(unpaid.number)}
@@ -80,22 +80,7 @@ export function PayoutList() {
       lead={texts.lead}
       actions={
         <>
-          <Menu
-            label={common.more}
-            groups={[
-              {
-                items: [
-                  {
-                    label: common.copyAsCurl,
-                    icon: 'copy',
-                    onPress: () => copyCurl('listPayouts', { query }),
-                  },
-                ],
-              },
-            ]}
-          >
-            <Icon name="dots" />
-          </Menu>
+          <ListMenu {...list} />
           {primary}
         </>
       }
@@ -113,13 +98,10 @@ export function PayoutList() {
         />
       </div>
       <Listing
+        {...list}
         label={texts.title}
-        reading={reading}
         columns={COLUMNS}
         keyOf={({ id }) => id}
-        sort={search.sort}
-        onSort={(sort) => change({ sort })}
-        onPage={(page) => change({ page })}
         empty={
           <Empty icon="payouts" title={texts.empty.title} actions={primary}>
             {search.status ? texts.empty.filtered : texts.empty.lead}

@@ -1,14 +1,10 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { AuditEntry } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
-import { pageSize } from '../../data/preferences.ts';
-import { useRead } from '../../data/queries.ts';
-import { copyCurl } from '../../parts/copy.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { DayField, SearchField, Select } from '../../parts/field.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
-import { Menu } from '../../parts/menu.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/values.tsx';
 import { common } from '../../texts/common.ts';
@@ -42,41 +38,25 @@ export function AuditLog() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay();
-  const { page, kind, actor, action, target, from, until } = search;
-  const query = {
-    page,
-    actor_kind: kind,
-    actor_id: actor,
-    action,
-    target,
-    'created_at[gte]': from,
-    'created_at[lte]': until,
-    per_page: Number(pageSize.use()),
-  };
-  const reading = useRead(
-    'listAuditLog',
-    { query },
-    { isLive: true, keepsPrevious: true, isEnabled: may.own },
-  );
+  const { kind, actor, action, target, from, until } = search;
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
   const isFiltered = Boolean(kind ?? actor ?? action ?? target ?? from ?? until);
-  const curl = {
-    label: common.copyAsCurl,
-    icon: 'copy',
-    onPress: () => copyCurl('listAuditLog', { query }),
-  } as const;
+  const list = useList('listAuditLog', {
+    filters: {
+      actor_kind: kind,
+      actor_id: actor,
+      action,
+      target,
+      'created_at[gte]': from,
+      'created_at[lte]': until,
+    },
+    place: search,
+    onPlace: change,
+    isEnabled: may.own,
+  });
   return (
-    <Settings
-      part="audit"
-      lead={texts.lead}
-      isOwned
-      actions={
-        <Menu label={common.more} groups={[{ items: [curl] }]}>
-          <Icon name="dots" />
-        </Menu>
-      }
-    >
+    <Settings part="audit" lead={texts.lead} isOwned actions={<ListMenu {...list} />}>
       <div className="filters">
         <SearchField
           label={texts.action}
@@ -104,11 +84,10 @@ export function AuditLog() {
         <DayField label={texts.until} value={until} onChange={(day) => change({ until: day })} />
       </div>
       <Listing
+        {...list}
         label={settings.parts.audit}
-        reading={reading}
         columns={COLUMNS}
         keyOf={({ id }) => id}
-        onPage={(next) => change({ page: next })}
         empty={
           <Empty icon="search" title={texts.empty}>
             {isFiltered ? texts.filtered : texts.emptyLead}

@@ -2,12 +2,12 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ApiKey, NewApiKey } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
-import { pageSize } from '../../data/preferences.ts';
-import { useRead, useWrite } from '../../data/queries.ts';
+import { useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { Select, TextField } from '../../parts/field.tsx';
 import { relative } from '../../parts/format.ts';
+import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { SecretOnce } from '../../parts/secret.tsx';
@@ -29,18 +29,14 @@ export function KeySettings() {
   const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<NewApiKey | null>(null);
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
-  const query = {
-    ...search,
-    sort: search.sort as '-created_at' | undefined,
-    per_page: Number(pageSize.use()),
-  };
-  const reading = useRead(
-    'listApiKeys',
-    { query },
-    { isLive: true, keepsPrevious: true, isEnabled: may.own },
-  );
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
+  const list = useList('listApiKeys', {
+    filters: { status: search.status },
+    place: search,
+    onPlace: change,
+    isEnabled: may.own,
+  });
   const make = (
     <Button kind="primary" icon="plus" onPress={() => setMaking(true)}>
       {texts.make}
@@ -61,13 +57,10 @@ export function KeySettings() {
         />
       </div>
       <Listing
+        {...list}
         label={settings.parts.keys}
-        reading={reading}
         columns={columnsWith(setRevoking)}
         keyOf={({ id }) => id}
-        sort={search.sort}
-        onSort={(sort) => change({ sort })}
-        onPage={(page) => change({ page })}
         empty={
           <Empty icon="settings" title={texts.empty} actions={make}>
             {search.status ? texts.filtered : texts.emptyLead}

@@ -2,11 +2,11 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { NewUser, Role, User } from '../../../src/client/api.ts';
 import { useMay, useMe } from '../../data/me.ts';
-import { pageSize } from '../../data/preferences.ts';
-import { useRead, useWrite } from '../../data/queries.ts';
+import { useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { Select, SelectField, TextField } from '../../parts/field.tsx';
+import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { SecretOnce } from '../../parts/secret.tsx';
@@ -32,12 +32,14 @@ export function PeopleSettings() {
   const me = useMe().data;
   const [isInviting, setInviting] = useState(false);
   const [invited, setInvited] = useState<NewUser | null>(null);
-  const { page, status, user, sessions } = search;
-  const sort = search.sort as '-created_at' | undefined;
-  const query = { page, status, sort, per_page: Number(pageSize.use()) };
-  const options = { isLive: true, keepsPrevious: true, isEnabled: may.own };
-  const reading = useRead('listUsers', { query }, options);
+  const { status, user, sessions } = search;
   const change = (next: Partial<typeof search>) => void navigate({ search: { ...search, ...next } });
+  const list = useList('listUsers', {
+    filters: { status },
+    place: search,
+    onPlace: (next) => change({ page: undefined, ...next }),
+    isEnabled: may.own,
+  });
   return (
     <Settings
       part="people"
@@ -64,13 +66,10 @@ export function PeopleSettings() {
         />
       </div>
       <Listing
+        {...list}
         label={settings.parts.people}
-        reading={reading}
         columns={columnsFor(me?.id)}
         keyOf={({ id }) => id}
-        sort={search.sort}
-        onSort={(next) => change({ page: undefined, sort: next })}
-        onPage={(next) => change({ page: next })}
         empty={<Empty icon="affiliates" title={texts.none} />}
       />
       <Sessions page={sessions} onPage={(next) => change({ sessions: next })} />
