@@ -51,5 +51,9 @@ export function DayLatency({ endpoint }: { endpoint: string }) {
   if (!totals || totals.p50_ms === null || totals.p95_ms === null) {
     return <span className="soft">{common.nothing}</span>;
   }
-  return `${whole(totals.p50_ms)}\u00a0·\u00a0${milliseconds(totals.p95_ms)}`;
+  return (
+    <span className="one-line">
+      {whole(totals.p50_ms)} · {milliseconds(totals.p95_ms)}
+    </span>
+  );
 }
