@@ -19,6 +19,7 @@ export const common = {
   optional: 'optional',
   more: 'More actions',
   search: 'Search',
+  filters: (set: number) => (set === 0 ? 'Filters' : `Filters (${set})`),
   all: 'All',
   none: 'None',
   nothing: '—',

@@ -73,6 +73,13 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     await page.keyboard.press('Escape');
     await drawer.waitFor({ state: 'detached' });
     expect(new URL(page.url()).search).toBe('');
+    // filters fold on a phone
+    const status = page.getByRole('combobox', { name: 'Status' });
+    expect(await status.isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Filters', exact: true }).click();
+    await status.selectOption('Voided');
+    await page.getByRole('button', { name: 'Filters (1)' }).waitFor();
+    await expectAccessible(page);
     expectQuiet(visitor);
   });
 

@@ -9,6 +9,7 @@ import { Button } from '../../parts/button.tsx';
 import { copyCurl } from '../../parts/copy.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { SearchField, Select } from '../../parts/field.tsx';
+import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Menu } from '../../parts/menu.tsx';
@@ -172,13 +173,18 @@ function Filters({ search, change }: { search: Search; change: (next: Partial<Se
   const ownCurrency = useMe().data?.account.default_currency ?? 'usd';
   const balanceCurrency = search.balance_currency ?? ownCurrency;
   const currencies = [...new Set([ownCurrency, balanceCurrency, ...useOwedCurrencies()])];
+  const { search: found, page, sort, ...folded } = search;
   return (
-    <div className="filters">
-      <SearchField
-        label={texts.search}
-        value={search.search ?? ''}
-        onChange={(typed) => change({ search: typed || undefined })}
-      />
+    <FoldedFilters
+      first={
+        <SearchField
+          label={texts.search}
+          value={search.search ?? ''}
+          onChange={(typed) => change({ search: typed || undefined })}
+        />
+      }
+      set={setIn(folded)}
+    >
       <Select
         label={texted.status}
         value={search.status ?? ''}
@@ -240,7 +246,7 @@ function Filters({ search, change }: { search: Search; change: (next: Partial<Se
           onChange={(currency) => change({ balance_currency: currency })}
         />
       )}
-    </div>
+    </FoldedFilters>
   );
 }
 

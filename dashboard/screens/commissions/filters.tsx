@@ -4,6 +4,7 @@ import { useRead } from '../../data/queries.ts';
 import { IconButton } from '../../parts/button.tsx';
 import { AffiliateLink } from '../../parts/commissions.tsx';
 import { currencyOptions, SearchField, Select } from '../../parts/field.tsx';
+import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { commissions as texts } from '../../texts/commissions.ts';
 import { payouts } from '../../texts/payouts.ts';
 
@@ -19,9 +20,9 @@ const filters = texts.filters;
 export function Filters({ search, change }: { search: Search; change: Change }) {
   const programs = useRead('listPrograms', { query: { per_page: 100 } }).data?.data ?? [];
   const currency = useMe().data?.account.default_currency ?? 'usd';
+  const { by, search: found, date, page, sort, open, act, ...folded } = search;
   return (
-    <div className="filters">
-      <Finding search={search} change={change} />
+    <FoldedFilters first={<Finding search={search} change={change} />} set={setIn(folded)}>
       <Select
         label={texts.columns.status}
         value={search.status ?? ''}
@@ -69,7 +70,7 @@ export function Filters({ search, change }: { search: Search; change: Change }) 
           />
         </span>
       )}
-    </div>
+    </FoldedFilters>
   );
 }
 
