@@ -741,7 +741,10 @@ describe('a test', () => {
   });
 
   test('has any type and data one gives it, digit for digit, and says that it is a test', async () => {
-    const [{ id }, { id: other }] = [await create({ event_types: ['order.created'] }), await create()];
+    // an account of its own: an event names a hundred endpoints it did not go to, and this file makes more
+    const api = await world.otherAccount();
+    const id = await makeEndpoint(api, { event_types: ['order.created'] });
+    const other = await makeEndpoint(api);
     const body = '{"type":"order.paid","data":{"amount":12345678901234567890.10}}';
     const tested = await api.request('POST', `${one(id)}/test`, {
       body,

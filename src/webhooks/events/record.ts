@@ -72,8 +72,9 @@ const notSent = strict(
     reason: Type.Enum([...REASONS], {
       title: 'NotSentReason',
       description:
-        'filtered: its filter did not match when the event was published. made_later: the endpoint is younger than the event. not_addressed: the event was for one endpoint alone, or ' +
-        'tells that this one was disabled. not_subscribed: it does not take the type. subscribed_later: it takes the ' +
+        'filtered: its filter did not match when the event was published. made_later: the endpoint is younger than the ' +
+        'event. not_addressed: the event was for one endpoint alone, or tells that this one was disabled. ' +
+        'not_subscribed: it does not take the type. subscribed_later: it takes the ' +
         'type now, and did not then, or its record was dropped with its week of the log',
     }),
   },
