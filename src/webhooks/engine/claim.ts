@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import { type AccountId, type EndpointId, nil } from '../../kernel/ids.ts';
+import { noteAttempts } from '../../outbox/counts.ts';
 import { type Leased, type LeasedRow, leasedOf } from '../../outbox/hand-over.ts';
 
 export interface Claim {
@@ -264,11 +265,16 @@ async function logLost(tx: Tx, lost: readonly Row[]): Promise<void> {
               last_error_code = 'lost'
           from lost l
           where d.account_id = l.account_id and d.endpoint_id = l.endpoint_id and d.event_id = l.event_id
-          returning l.*, d.attempt_count)
+          returning l.*, d.attempt_count,
+                    greatest(0, extract(epoch from now() - l.started_at) * 1000)::int as duration_ms),
+        counted as (
+          ${noteAttempts(sql`
+            select account_id, endpoint_id, event_id, 0 as total, 0 as delivered, 0 as failed,
+                   started_at as attempted_at, attempt_code(duration_ms, null) as code
+            from logged`)})
         insert into attempts (account_id, endpoint_id, event_id, number, trigger, url, started_at, duration_ms,
                               error_code, error_message)
-        select account_id, endpoint_id, event_id, attempt_count, trigger, url, started_at,
-               greatest(0, extract(epoch from now() - started_at) * 1000)::int, 'lost',
+        select account_id, endpoint_id, event_id, attempt_count, trigger, url, started_at, duration_ms, 'lost',
                'the worker ended during the attempt: what came of it is unknown'
         from logged`,
   );
