@@ -16,38 +16,38 @@ import { seedAccount } from './seed.ts';
 import { logBytes, makePastWeeks, seedLog, settleLog } from './seed-log.ts';
 
 const GOAL = 2;
-/** A minute of the smallest log has no attempt or one, each of the largest one some thirty codes. */
+/** A minute of the smallest log has at most one attempt, each minute of the largest about thirty codes. */
 const SERIES_GOAL = 8;
 const PAGE = 100;
 const ROUNDS = 15;
-/** A question that takes longer is asked less often: so many seconds in all. */
+/** Slow questions are asked fewer times: at most this many seconds in total. */
 const ROUNDS_SECONDS = 10;
 const HOUR_MS = 3_600_000;
 const DAYS = 90;
 const SPAN_MS = DAYS * 24 * HOUR_MS;
 const TENANT_ROWS = 200;
 
-/** An account with a log of so many rows. */
+/** An account with a log of `rows` rows. */
 interface Owner {
   readonly account: string;
-  /** UUIDs, for each endpoint. */
+  /** The UUID of one of its endpoints. */
   readonly endpoint: string;
   readonly rows: number;
-  /** Milliseconds since 1970 inside the log and not on a minute. */
+  /** Milliseconds since 1970, inside the log and not on a full minute. */
   readonly ragged: number;
 }
 
-/** Which page of which rows is asked for. */
+/** A page of the log, filtered and sorted. */
 interface Question {
   readonly what: string;
-  /** Query parameters, and the same as a condition of SQL over `d`. */
+  /** Query parameters, and the equivalent SQL condition over `d`. */
   readonly filter?: (owner: Owner) => readonly [parameters: string, condition: string];
-  /** Of all full pages: 0 = the first, 1 = the last. Default 0. */
+  /** The position among the full pages: 0 = the first, 1 = the last. Default 0. */
   readonly depth?: number;
   readonly oldestFirst?: true;
 }
 
-/** A question to an account whose answer was right. */
+/** A question for an account, after its answer was found correct. */
 interface Asked {
   readonly owner: Owner;
   readonly path: string;
@@ -64,7 +64,7 @@ const untilRagged = ({ ragged }: Owner) => {
 
 const FIRST: Question = { what: 'page 1' };
 
-/** What is asked of logs of all sizes, in groups whose pages should cost the same. */
+/** The questions for logs of all sizes, in groups whose pages should cost the same. */
 const GROWING: readonly { questions: readonly Question[]; goal: number | null }[] = [
   {
     goal: GOAL,
@@ -100,7 +100,7 @@ const GROWING: readonly { questions: readonly Question[]; goal: number | null }[
   { goal: null, questions: [{ what: 'a type of nearly all, page 1', filter: typed('order.created') }] },
 ];
 
-/** Asks PostgreSQL plainly for the total and the ids of the page, and holds the program's answer to them. */
+/** Gets the total and the ids of the page by plain SQL, and checks the program's response against them. */
 async function prepare(bench: Bench, owner: Owner, question: Question): Promise<Asked> {
   const [parameters, condition] = question.filter?.(owner) ?? ['', 'true'];
   const where = `from deliveries d where d.account_id = $1 and ${condition}`;
@@ -111,7 +111,7 @@ async function prepare(bench: Bench, owner: Owner, question: Question): Promise<
   const sort = question.oldestFirst ? 'sort=id' : '';
   const query = [`per_page=${PAGE}`, parameters, sort, page === 1 ? '' : `page=${page}`].filter(Boolean);
   const path = `/v2/webhook-events?${query.join('&')}`;
-  // Found from the nearer end: skipping ten million rows takes seconds.
+  // Fetched from the nearer end: skipping ten million rows takes seconds.
   const offset = (page - 1) * PAGE;
   const size = Math.min(PAGE, total - offset);
   const isNear = offset <= total >> 1;
@@ -144,7 +144,7 @@ async function ask(bench: Bench, { owner, path }: Asked): Promise<number> {
   return seconds(() => bench.send('GET', path));
 }
 
-/** Asks all of them in turn, some more rounds of what is quick; their samples in the same order. */
+/** Asks all questions in turn, for fewer rounds when they are slow; returns their samples in the same order. */
 async function askAll(bench: Bench, asked: readonly Asked[]): Promise<number[][]> {
   let once = 0;
   for (const each of asked) once += await ask(bench, each);
@@ -154,7 +154,7 @@ async function askAll(bench: Bench, asked: readonly Asked[]): Promise<number[][]
   return asked.map((_, index) => samples[index] ?? []);
 }
 
-/** Each question to logs of every size: the slowest against the quickest of all questions of its group. */
+/** Each question for logs of every size; the ratio is the slowest to the quickest of its group. */
 async function* growing(bench: Bench, owners: readonly Owner[]): AsyncGenerator<Result> {
   const names = owners.map(({ rows }) => count(rows));
   for (const { questions, goal } of GROWING) {
@@ -171,7 +171,7 @@ async function* growing(bench: Bench, owners: readonly Owner[]): AsyncGenerator<
   }
 }
 
-/** A row of the table: what a question takes at each size. */
+/** A row of the table: the time of a question at each size. */
 function sizesOf(
   measure: string,
   {
@@ -193,7 +193,7 @@ function sizesOf(
   };
 }
 
-/** Series of an account: all minutes of a day, and all hours of a month, in the middle of the log. */
+/** Time series of an account: a day by minute, and a month by hour, in the middle of the log. */
 async function* series(bench: Bench, owners: readonly Owner[]): AsyncGenerator<Result> {
   const names = owners.map(({ rows }) => count(rows));
   for (const [what, interval, spanMs] of [
@@ -253,7 +253,7 @@ async function* compared(bench: Bench, pairs: readonly Pair[]): AsyncGenerator<R
   }
 }
 
-/** A million of one hour: its minutes hold thousands, and pages lie in the middle of one. */
+/** A million rows within one hour: each minute has thousands, so pages start in the middle of one. */
 function pairsOfHour(hour: Owner, few: Owner): Pair[] {
   const name = `${count(hour.rows)} of one hour`;
   const against = [`page 1 of ${count(few.rows)}`, few, FIRST] as const;
@@ -272,7 +272,7 @@ function pairsOfHour(hour: Owner, few: Owner): Pair[] {
   ];
 }
 
-/** One tenant has nearly all rows of the tables; the pages of the small ones between them are as full as its own. */
+/** One tenant has nearly all rows of the tables; the pages of the small tenants beside it are just as full. */
 function pairsOfTenants(huge: Owner, tenant: Owner, tenants: number): Pair[] {
   const large = `${count(huge.rows)} among ${count(tenants)} tenants`;
   const small = `a tenant of ${TENANT_ROWS} beside it`;
@@ -297,19 +297,19 @@ async function ownerOf(bench: Bench, account: string, rows: number, ragged: numb
   return { account, endpoint: found.rows[0]?.id ?? '', rows, ragged };
 }
 
-/** An account with a log of its own, spread evenly over the days that are kept. */
+/** An account with a log spread evenly over the retention period. */
 async function even(bench: Bench, rows: number): Promise<Owner> {
   const account = await seedAccount(bench.pg, `Log of ${rows}`);
   await seedLog(bench, { accounts: [account], count: rows, ageMs: SPAN_MS, spanMs: SPAN_MS });
   return ownerOf(bench, account, rows, Date.now() - SPAN_MS / 2);
 }
 
-/** An account whose log is of the hour before this one. */
+/** An account whose log lies in the previous hour. */
 async function ofOneHour(bench: Bench, rows: number): Promise<Owner> {
   const account = await seedAccount(bench.pg, 'One hour');
   const begin = Date.now() - HOUR_MS - (Date.now() % HOUR_MS);
   await seedLog(bench, { accounts: [account], count: rows, ageMs: Date.now() - begin, spanMs: HOUR_MS });
-  // as much of a minute as can be cut off
+  // one millisecond before a full minute, so that as much of a minute as possible is cut off
   return ownerOf(bench, account, rows, begin + 30 * 60_000 - 1);
 }
 
@@ -335,12 +335,14 @@ async function seed(bench: Bench, { logs, logHour, tenants }: Sizes, note: (text
   return { owners, hour, tenant };
 }
 
-/** Any page of the delivery log and its exact total: even logs of three sizes, one of an hour, one among many. */
+/**
+ * Any page of the delivery log and its exact total: even logs of three sizes, one of an hour, one among many tenants.
+ */
 export const log: Group = {
   name: 'log',
   area: 'Delivery log, a page of 100 and the exact total; ratio: the slowest to the quickest of its kind',
   async *run(sizes, note) {
-    // nothing of the past is dropped meanwhile
+    // keeps retention from dropping rows meanwhile
     const bench = await startBench({ WEBHOOK_RETENTION_DAYS: 'off' });
     const { owners, hour, tenant } = await seed(bench, sizes, note);
     const [few, huge] = [owners[0] as Owner, owners.at(-1) as Owner];

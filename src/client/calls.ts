@@ -10,16 +10,16 @@ export type OperationId = keyof Operations;
 /** Options of POST, PUT and PATCH. */
 export interface KeyedOptions extends CallOptions {
   /**
-   * Up to 255 characters that name what is to be done once. The same call under the same key within 24 hours gives the
-   * stored answer, with secrets as null; another call under it is refused. Without it each call has a random one, which
-   * covers the repeats of that call; give one of your own to be able to make the call again after a crash.
+   * Up to 255 characters that identify the call. The same call with the same key within 24 hours returns the stored
+   * response, with secrets as null; a different call with that key is refused. By default each call gets a random key,
+   * which covers its retries; set your own to be able to repeat the call after a crash.
    */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Options of what may be made to depend on a revision. */
+/** Options of calls that can be made conditional on a revision. */
 export interface ConditionalOptions extends CallOptions {
-  /** The `revision` the caller has seen: refused with `payout_changed` when it is another one by now. */
+  /** The `revision` you have seen: refused with `payout_changed` when it is no longer the current one. */
   readonly ifMatch?: number | undefined;
 }
 
@@ -41,7 +41,7 @@ type QueryOf<Operation> = Operation extends { readonly query: infer Query }
     ? [query?: Member<Operation, 'query'>]
     : [];
 
-/** What an operation is called with: the parts of its path, its body, its query, and options. */
+/** The arguments of an operation: path parameters, body, query, and options. */
 export type Arguments<Id extends OperationId> = [
   ...PathOf<Operations[Id]>,
   ...BodyOf<Operations[Id]>,
@@ -54,11 +54,11 @@ type Given<Result> = Result extends Page<infer Item> ? ListRequest<Item> : Promi
 /** The function of an operation. */
 export interface Method<Id extends OperationId> {
   (...given: Arguments<Id>): Given<Operations[Id]['result']>;
-  /** The `operationId` in the description of the API. */
+  /** The `operationId` in the OpenAPI description. */
   readonly operation: Id;
 }
 
-/** An operation as OPERATIONS describes it. */
+/** An operation as listed in OPERATIONS. */
 interface Description {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
@@ -67,7 +67,7 @@ interface Description {
   readonly order?: string;
 }
 
-/** A call, its arguments sorted out. `json` is the text of the body. */
+/** A call with its arguments sorted out. `json` is the text of the body. */
 export interface Call {
   readonly path: readonly unknown[];
   readonly json?: string | undefined;
@@ -76,15 +76,15 @@ export interface Call {
   readonly options?: (KeyedOptions & ConditionalOptions) | undefined;
 }
 
-/** Makes the functions of operations over a transport. */
+/** Makes the functions of operations, over a transport. */
 export interface Calls {
-  /** The function of an operation, with the arguments the description says. */
+  /** The function of an operation, with the arguments of its description. */
   method<Id extends OperationId>(id: Id): Method<Id>;
-  /** Sends an operation for a function whose arguments are its own. */
+  /** Sends an operation, for functions with arguments of their own. */
   send<Id extends OperationId>(id: Id, call: Call): Promise<Operations[Id]['result']>;
 }
 
-/** The calls of one transport. */
+/** The calls over one transport. */
 export function callsOver(transport: Transport): Calls {
   const send = async (description: Description, { path, json, file, query, options = {} }: Call) =>
     transport.send(
@@ -119,7 +119,7 @@ export function callsOver(transport: Transport): Calls {
   };
 }
 
-/** Sorts the arguments of a call out: the parts of the path, then what the operation takes, then options. */
+/** Sorts the arguments of a call: path parameters, then what the operation takes, then options. */
 function callOf({ path, takes }: Description, given: readonly unknown[]): Call {
   const parts = path.split('{').length - 1;
   const rest = given.slice(parts);
@@ -135,7 +135,7 @@ function callOf({ path, takes }: Description, given: readonly unknown[]): Call {
   };
 }
 
-/** Fills the ids in. Throws InvalidIdError for what would lead to another path. */
+/** Fills in the path parameters. Throws InvalidIdError for ids that would lead to another path. */
 function pathOf(pattern: string, parts: readonly unknown[]): string {
   const rest = parts.values();
   return pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

@@ -2,27 +2,27 @@ import { callsOver } from './calls.ts';
 import { resourcesOf } from './resources.ts';
 import { type ClientOptions, openTransport } from './transport.ts';
 
-// This file is what `payhook/client` gives: the types of every record, and the errors, come with it.
+// This file is the entry point of `payhook/client`, so it also exports the types of all records and the errors.
 export type * from './api.ts';
 export type { ConditionalOptions, KeyedOptions } from './calls.ts';
 export type { Download } from './download.ts';
-// biome-ignore lint/performance/noBarrelFile: a package has one door
+// biome-ignore lint/performance/noBarrelFile: the entry point of a package
 export { ApiError, ConnectionError, InvalidIdError } from './errors.ts';
 export type { ListRequest } from './list.ts';
 export type { BatchOptions, EventText } from './resources.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
 export type { Upload, UploadSource } from './upload.ts';
 
-/** A typed client of the whole API. Its functions throw ApiError or ConnectionError; InvalidIdError for an id that is none. */
+/** A typed client of the whole API. Calls throw ApiError or ConnectionError, and InvalidIdError for an invalid id. */
 export interface Client extends ReturnType<typeof resourcesOf> {
-  /** Cuts the connections; calls under way fail. */
+  /** Closes the connections; calls in progress fail. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a client of the server at a URL, or behind a unix socket of its machine. Nothing is sent before the first call;
- * the caller closes it. Writes carry an Idempotency-Key, and what is safe to repeat is repeated (docs/client.md).
- * Throws TypeError when the URL is none.
+ * Opens a client for the server at a URL or a local unix socket. Nothing is sent before the first call; the caller
+ * closes the client. Writes carry an Idempotency-Key, and requests are retried where that is safe (docs/client.md).
+ * Throws TypeError when the URL is invalid.
  *
  * @example
  * const payhook = createClient({ url: 'https://payhook.example.com', apiKey });

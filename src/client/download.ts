@@ -2,21 +2,23 @@ import { PassThrough, type Readable } from 'node:stream';
 import { ConnectionError } from './errors.ts';
 import type { Answer } from './transport.ts';
 
-/** A file on its way. Read the stream to its end, or destroy it: until then it holds its connection. */
+/** A file being downloaded. Read the stream to its end or destroy it: until then it holds its connection. */
 export interface Download {
-  /** The name the server gave it, without a folder. */
+  /** The file name from the server, without a folder. */
   readonly name: string | null;
-  /** The revision of the payout it shows, for `ifMatch`; null when it is not the file of one payout. */
+  /** The revision of the payout in the file, for `ifMatch`; null when it is not the file of one payout. */
   readonly revision: number | null;
-  /** How many affiliates a payment file leaves out; null for other files. */
+  /** The number of affiliates that a payment file leaves out; null for other files. */
   readonly skipped: number | null;
-  /** Of how many in a payment file the amount is above what the provider sends at once; null for other files. */
+  /** The number of affiliates whose amount exceeds the provider's limit for one payment; null for other files. */
   readonly aboveLimit: number | null;
-  /** The bytes. It fails with ConnectionError when they are cut off: what ends without an error is whole. */
+  /**
+   * The content. The stream fails with ConnectionError when it is cut off; one that ends without an error is complete.
+   */
   readonly stream: Readable;
 }
 
-/** The file in an answer. */
+/** The file in a response. */
 export function downloadOf({ header, body }: Answer): Download {
   const name = /filename="([^"/\\]+)"/.exec(header('content-disposition') ?? '')?.[1] ?? null;
   const stream = new PassThrough();

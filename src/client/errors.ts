@@ -1,6 +1,6 @@
 import type { ErrorCode, ReasonName } from '../kernel/errors.ts';
 
-/** What a response says of a refusal. */
+/** The details of an error response. */
 interface Refusal {
   readonly status: number;
   readonly code: ErrorCode;
@@ -10,20 +10,20 @@ interface Refusal {
   readonly retryAfter: number | null;
 }
 
-/** The API answered and refused: nothing was changed. Branch on `reason`, show `message` to people. */
+/** The API refused the request, and nothing was changed. Branch on `reason`, show `message` to people. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly status: number;
-  /** One of the six codes of the interface. */
+  /** One of the six codes of the API. */
   readonly code: ErrorCode;
   /**
-   * The Payhook-Reason header: a stable word for the precise cause (docs/errors.md). null when something between here
-   * and the server has answered; a newer server may know words that are not in the type.
+   * The Payhook-Reason header: a stable name of the precise cause (docs/errors.md). null when something between client
+   * and server has responded. A newer server may return reasons that are not in the type.
    */
   readonly reason: ReasonName | null;
-  /** Finds the request in the log of the server. */
+  /** Identifies the request in the server's log. */
   readonly requestId: string | null;
-  /** Seconds after which the server asked to be tried again. */
+  /** Seconds after which the server asked to retry. */
   readonly retryAfter: number | null;
 
   constructor(refusal: Refusal) {
@@ -37,14 +37,14 @@ export class ApiError extends Error {
 }
 
 /**
- * No whole answer came: the server is not there, or the connection was lost on the way. Whether a write was done is not
- * known: send it again with the same `idempotencyKey`, or read the record.
+ * There was no complete response: the server is unreachable, or the connection was lost. It is not known whether a
+ * write was done: send it again with the same `idempotencyKey`, or read the record.
  */
 export class ConnectionError extends Error {
   override name = 'ConnectionError';
 }
 
-/** An id that is none, such as an empty text: it would lead to another operation, so nothing is sent. */
+/** An invalid id, such as an empty string: it would address another operation, so nothing is sent. */
 export class InvalidIdError extends TypeError {
   override name = 'InvalidIdError';
 }

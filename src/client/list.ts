@@ -1,19 +1,19 @@
 import type { Page } from './api.ts';
 
 /**
- * A list, not asked for yet. Awaited, it is one page:
+ * A list that has not been requested yet. Awaited, it is one page:
  *
  *     const { data, pagination } = await payhook.payouts.list({ status: 'paid', per_page: 20 });
  *
- * Iterated, it is every record from that page on, 100 a request unless `per_page` says otherwise:
+ * Iterated, it is every record from that page on, 100 per request unless `per_page` says otherwise:
  *
  *     for await (const affiliate of payhook.affiliates.list()) …
  *
- * Each page is asked for behind the last record of the one before, so that records that come or go meanwhile neither repeat
- * nor hide others. Without `sort`, iterating goes by `id`, ascending: every record that is there from the beginning to the
- * end is given once, and what comes in meanwhile lands at the end. (What is being stored when the loop begins, such as a
- * long import, may land before the place that has been reached, and is then not given; and so may a record whose place in
- * another order changes.)
+ * Each page starts after the last record of the previous one, so that records added or deleted meanwhile cause neither
+ * repeats nor gaps. Without `sort`, iteration is by `id`, ascending: every record that exists from start to finish is
+ * returned once, and new records come at the end. (A transaction that is still open when the loop starts, such as a
+ * long import, may add records before the current position; they are then missed. So may be a record whose position
+ * in another order changes.)
  */
 export interface ListRequest<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {}
 
@@ -33,7 +33,7 @@ interface ListSource<Item> {
 
 const ITERATED_PER_PAGE = 100;
 
-/** Makes a list of what loads its pages. Nothing is loaded before it is awaited or iterated. */
+/** A list over a function that loads its pages. Nothing is loaded before it is awaited or iterated. */
 export function listRequest<Item>(source: ListSource<Item>): ListRequest<Item> {
   let asked: Promise<Page<Item>> | undefined;
   const page = () => {
@@ -41,7 +41,7 @@ export function listRequest<Item>(source: ListSource<Item>): ListRequest<Item> {
     return asked;
   };
   return {
-    // biome-ignore lint/suspicious/noThenProperty: it is a promise, of a request that is sent when somebody waits for it
+    // biome-ignore lint/suspicious/noThenProperty: it is a promise whose request is sent when it is awaited
     then: (onPage, onError) => page().then(onPage, onError),
     catch: (onError) => page().catch(onError),
     finally: (onEnd) => page().finally(onEnd),

@@ -1,7 +1,7 @@
 import type { CommissionInput, PublishEventBody } from './api.ts';
 import type { Calls, KeyedOptions, Method, OperationId } from './calls.ts';
 
-/** An event whose data is JSON text, passed on as it stands: numbers that JavaScript would round arrive unchanged. */
+/** An event whose data is JSON text and sent as it is, so that numbers that JavaScript would round arrive unchanged. */
 export interface EventText extends Omit<PublishEventBody, 'data'> {
   /** A JSON object. */
   readonly dataText: string;
@@ -9,20 +9,20 @@ export interface EventText extends Omit<PublishEventBody, 'data'> {
 
 /** Options of `commissions.createMany`. */
 export interface BatchOptions extends KeyedOptions {
-  /** Each commission by itself; without it all or none. */
+  /** Each commission by itself; by default all or none. */
   readonly partial?: boolean | undefined;
 }
 
-/** Every operation of the API, by the noun it is about. What each one does in full is told in the description. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table, an operation a line
+/** Every operation of the API, by resource. The OpenAPI description documents each in full. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table with a line per operation
 export function resourcesOf({ method, send }: Calls) {
   return {
     me: {
-      /** Who asks: the key, token or session of this client, and what it may do. */
+      /** The caller: the key, token or session of this client, and its permissions. */
       get: method('getMe'),
     },
     system: {
-      /** The state of the installation: told to the account that was made first. */
+      /** The state of the installation, for the account that was created first. */
       get: method('getSystem'),
     },
     /** The account of the API key. */
@@ -32,51 +32,54 @@ export function resourcesOf({ method, send }: Calls) {
       /** Changes settings: the hold, the minimums, the currency. */
       change: method('changeAccount'),
     },
-    /** Who gets how much, and who was paid. */
+    /** Who gets how much, and who has been paid. */
     payouts: {
       list: method('listPayouts'),
-      /** Takes all that is owed and matches. Refused with `current_payout_exists` while another one is unpaid. */
+      /**
+       * Creates a payout of everything owed that matches. Refused with `current_payout_exists` while another is unpaid.
+       */
       create: method('createPayout'),
-      /** What `create` would make now, without making it. */
+      /** What `create` would create now, without creating it. */
       preview: method('previewPayout'),
-      /** Who `create` would pay, a page at a time: the selection first, the page second. */
+      /** Who `create` would pay, a page at a time: the first argument selects, the second is the page. */
       previewAffiliates: method('previewPayoutAffiliates'),
-      /** Who `create` would leave out, and what would let them in. */
+      /** Who `create` would leave out, and what would have to change for them. */
       previewExcluded: method('previewPayoutExclusions'),
       /** The unpaid payout; refused with `no_current_payout` when there is none. */
       current: method('getCurrentPayout'),
-      /** A payout; the id may be `current`, here and in what reads a payout below. */
+      /** A payout; the id may be `current`, here and in the calls below that read a payout. */
       get: method('getPayout'),
       /**
-       * Says who was paid: paid for ever; who is listed as not paid, or not listed, is owed again. Give
-       * `require_all: true` and `{ ifMatch: payout.revision }` so that nobody is forgotten and nothing has changed since.
+       * Records who was paid, for good. Affiliates listed as not paid, or not listed, are owed again. Pass
+       * `require_all: true` and `{ ifMatch: payout.revision }` so that nobody is forgotten and nothing has changed
+       * since.
        */
       complete: method('completePayout'),
       /** Deletes an unpaid payout; its commissions are owed again. */
       delete: method('deletePayout'),
-      /** The commissions as CSV: of an unpaid payout all, of a paid one those that were paid. */
+      /** The commissions as CSV: all of an unpaid payout, those that were paid of a paid one. */
       download: method('downloadPayout'),
-      /** The lines: one for each affiliate. */
+      /** The lines: one per affiliate. */
       affiliates: method('listPayoutAffiliates'),
       commissions: method('listPayoutCommissions'),
       /** Who was left out, and why. */
       excluded: method('listPayoutExclusions'),
-      /** Which payment files it needs, whom each leaves out and why, and who downloaded it. */
+      /** The payment files it needs, who is left out of each and why, and who downloaded them. */
       paymentFiles: method('getPaymentFiles'),
-      /** A file for whoever moves the money: `summary`, `paypal`, `wise`. */
+      /** A payment file, for whoever makes the payments: `summary`, `paypal`, `wise`. */
       paymentFile: method('downloadPaymentFile'),
-      /** Books money that came back, all or a part: the affiliate is owed it again. */
+      /** Records a returned payment, in full or in part: the affiliate is owed it again. */
       returned: method('returnPayoutLine'),
-      /** What came back of the lines of an affiliate. */
+      /** The returned payments of an affiliate. */
       returns: method('listPayoutReturns'),
-      /** Takes a return back that was booked by mistake, while its money was not paid again. */
+      /** Undoes a return that was recorded by mistake, as long as its money was not paid again. */
       undoReturn: method('undoPayoutReturn'),
     },
-    /** Who is paid. */
+    /** The people who are paid. */
     affiliates: {
-      /** With their balances; `{ sort: '-unpaid' }` begins with whom most is owed. */
+      /** With their balances; `{ sort: '-unpaid' }` starts with the highest. */
       list: method('listAffiliates'),
-      /** What all are owed, by currency and state. */
+      /** The total owed, by currency and state. */
       balances: method('getBalances'),
       create: method('createAffiliate'),
       /** Creates and updates affiliates from a CSV file, in one transaction. */
@@ -86,19 +89,19 @@ export function resourcesOf({ method, send }: Calls) {
       change: method('changeAffiliate'),
       /** An affiliate with its balance, by your own id. */
       getByExternalId: method('getAffiliateByExternalId'),
-      /** Makes the affiliate with this id of yours, or changes what is named where there is one. */
+      /** Creates the affiliate with this id of yours, or updates the given fields if it exists. */
       putByExternalId: method('putAffiliateByExternalId'),
       /** Credits or debits an affiliate. */
       adjust: method('createAdjustment'),
     },
     /** Sums over time, for charts. */
     analytics: {
-      /** What was earned, refunded, paid, … by day, week or month of the account's zone. */
+      /** What was earned, refunded, paid, … by day, week or month in the account's time zone. */
       commissions: method('getCommissionAnalytics'),
-      /** How deliveries to webhook endpoints went, by minute, hour or day, with how long receivers took. */
+      /** How deliveries to webhook endpoints went, by minute, hour or day, and how long receivers took. */
       deliveries: method('getDeliveryAnalytics'),
     },
-    /** Programs: holds and minimums of their own. */
+    /** Programs, with their own holds and minimums. */
     programs: {
       list: method('listPrograms'),
       create: method('createProgram'),
@@ -108,9 +111,9 @@ export function resourcesOf({ method, send }: Calls) {
     /** What is owed. */
     commissions: {
       list: method('listCommissions'),
-      /** Takes a commission in; the same again under its `external_id` gives the one that is stored. */
+      /** Creates a commission; repeated with the same `external_id`, it returns the stored one. */
       create: method('createCommission'),
-      /** Takes up to 1,000 in, all or none; with `partial` each by itself, and the answer says what became of it. */
+      /** Creates up to 1,000, all or none; with `partial` each by itself, with a result for each. */
       createMany: operation(
         'createCommissionBatch',
         (commissions: readonly CommissionInput[], { partial, ...options }: BatchOptions = {}) =>
@@ -120,88 +123,88 @@ export function resourcesOf({ method, send }: Calls) {
             options,
           }),
       ),
-      /** Takes commissions in from a CSV file of any size, in one transaction. */
+      /** Creates commissions from a CSV file of any size, in one transaction. */
       import: method('importCommissions'),
       get: method('getCommission'),
-      /** Takes commission back; of a paid one the next payout takes it. */
+      /** Refunds a commission; if it was paid, the next payout deducts the refund. */
       refund: method('refundCommission'),
-      /** Voids one that is not paid. */
+      /** Voids a commission that is not paid. */
       void: method('voidCommission'),
-      /** Holds one for review, until `unhold`. */
+      /** Holds a commission for review, until `unhold`. */
       hold: method('holdCommission'),
       unhold: method('unholdCommission'),
     },
-    /** Files of any shape, and what came of them. */
+    /** Imports of files in any layout, and their results. */
     imports: {
-      /** How a file would be read, what must be asked, and what importing it would do; nothing is changed. */
+      /** How a file would be read, what must be answered, and what its import would do; changes nothing. */
       preview: method('previewImport'),
-      /** Imports a file; guesses are taken with `accept_guesses` only. */
+      /** Imports a file; guesses are used only with `accept_guesses`. */
       create: method('createImport'),
-      /** The bad lines of a file as CSV, with what is wrong with them. */
+      /** The bad lines of a file as CSV, with their errors. */
       badLines: method('downloadBadLines'),
       list: method('listImports'),
       get: method('getImport'),
-      /** Takes an import back whole, while nothing of it is in use. */
+      /** Undoes a whole import, as long as nothing of it is in use. */
       undo: method('undoImport'),
-      /** Mappings that were saved. */
+      /** Saved mappings. */
       mappings: method('listImportMappings'),
     },
-    /** Refunds as a shop knows them. */
+    /** Refunds by order, as shops record them. */
     refunds: {
       list: method('listRefunds'),
-      /** Refunds an order, a product in it, its one sale in part, or the lines that are named. */
+      /** Refunds an order, a product in it, part of its one sale, or the given lines. */
       create: method('refundOrder'),
       get: method('getRefund'),
-      /** Undoes a refund that was a mistake, while no payout was paid less because of it. */
+      /** Reverses a refund made by mistake, as long as it has not reduced a paid payout. */
       reverse: method('reverseRefund'),
     },
     reports: {
-      /** What was paid in a year, or from one day to another, as CSV. */
+      /** What was paid in a year or a range of days, as CSV. */
       paid: method('downloadPaidReport'),
       /** The same rows as JSON, a page at a time. */
       paidRows: method('listPaidReport'),
     },
-    /** Where events are sent, and the log of what was sent there. */
+    /** Where events are sent, and the log of deliveries. */
     webhookEndpoints: {
       list: method('listWebhookEndpoints'),
-      /** Makes an endpoint: events that happen from now on are sent there. The answer shows its secret. */
+      /** Creates an endpoint, which gets all events from now on. The response contains its secret. */
       create: method('createWebhookEndpoint'),
       get: method('getWebhookEndpoint'),
-      /** Changes what is named. Enabled again, an endpoint gets all that was held for it. */
+      /** Updates the given fields. An endpoint that is enabled again gets everything that was held for it. */
       change: method('changeWebhookEndpoint'),
       delete: method('deleteWebhookEndpoint'),
-      /** The secret that signs what is sent. */
+      /** The secret that signs deliveries. */
       secret: method('getWebhookEndpointSecret'),
-      /** Makes a new secret; the old one signs too for a day, or as long as `overlap_seconds` says. */
+      /** Creates a new secret; the old one also signs for a day, or for `overlap_seconds`. */
       rotateSecret: method('rotateWebhookEndpointSecret'),
       /** Sends a test event to this endpoint only. */
       test: method('testWebhookEndpoint'),
-      /** Tries a filter, by default that of the endpoint, on a payload. */
+      /** Tries a filter on a payload, by default the endpoint's own filter. */
       testFilter: method('testWebhookEndpointFilter'),
-      /** The delivery log of an endpoint, of a deleted one too. */
+      /** The delivery log of an endpoint, even of a deleted one. */
       events: method('listEventsOfWebhookEndpoint'),
       /** One record of the log, with its payload and its attempts. */
       event: method('getEventOfWebhookEndpoint'),
       /** Sends an event again now, with the same `webhook-id`. */
       retry: method('retryEventOfWebhookEndpoint'),
-      /** Sends events of a span of time again, by a job that goes on by itself; an endpoint has one at a time. */
+      /** Resends the events of a period, in a background job; one at a time per endpoint. */
       recover: method('recoverWebhookEndpoint'),
       recoveries: method('listRecoveriesOfWebhookEndpoint'),
-      /** A recovery: how far it is, and what it has put into work. */
+      /** A recovery, its progress, and what it has queued. */
       recovery: method('getRecoveryOfWebhookEndpoint'),
-      /** Ends a recovery; what it has put into work is sent. */
+      /** Cancels a recovery; what it has already queued is sent. */
       cancelRecovery: method('cancelRecoveryOfWebhookEndpoint'),
     },
     webhookEvents: {
-      /** The delivery log of the account: an event has a record for each endpoint. */
+      /** The delivery log of the account: a record per event and endpoint. */
       list: method('listWebhookEvents'),
     },
     events: {
-      /** What was published, and how many deliveries of it have which status. */
+      /** Published events, with the number of their deliveries by status. */
       list: method('listEvents'),
-      /** An event, what became of it at each endpoint, and why it did not go to the others. */
+      /** An event, its delivery to each endpoint, and why it did not go to the others. */
       get: method('getEvent'),
-      /** Publishes an event of your own; the same again under its `external_id` gives the one that is stored. */
+      /** Publishes an event of your own; repeated with the same `external_id`, it returns the stored one. */
       publish: operation('publishEvent', (event: PublishEventBody | EventText, options?: KeyedOptions) =>
         send('publishEvent', { path: [], json: eventJson(event), options }),
       ),
@@ -210,40 +213,40 @@ export function resourcesOf({ method, send }: Calls) {
     },
     apiKeys: {
       list: method('listApiKeys'),
-      /** Makes a key; its secret is in this answer only. */
+      /** Creates a key; its secret is only in this response. */
       create: method('createApiKey'),
       revoke: method('revokeApiKey'),
     },
-    /** People who sign in. */
+    /** The people who sign in. */
     users: {
       list: method('listUsers'),
-      /** Invites a user; hand over the link in the answer. */
+      /** Invites a user; pass on the link in the response. */
       create: method('createUser'),
       get: method('getUser'),
       change: method('changeUser'),
-      /** Removes a user: sessions and links end at once. */
+      /** Removes a user: their sessions and links end at once. */
       delete: method('removeUser'),
-      /** Makes a link where the user chooses a new password. */
+      /** Creates a link where the user chooses a new password. */
       resetPassword: method('resetUserPassword'),
     },
-    /** Who is signed in. */
+    /** Sessions of signed-in users. */
     sessions: {
       list: method('listSessions'),
       end: method('endSession'),
     },
     auditLog: {
-      /** What was done, by whom. */
+      /** What was done, and by whom. */
       list: method('listAuditLog'),
     },
     oauthApplications: {
       list: method('listOAuthApplications'),
-      /** Registers an application; its secret is in this answer only. */
+      /** Registers an application; its secret is only in this response. */
       create: method('createOAuthApplication'),
       get: method('getOAuthApplication'),
       change: method('changeOAuthApplication'),
-      /** Deletes an application: all that was granted to it ends. */
+      /** Deletes an application and everything that was granted to it. */
       delete: method('deleteOAuthApplication'),
-      /** Makes a new secret; the old one stops at once. */
+      /** Creates a new secret; the old one stops working at once. */
       rotateSecret: method('rotateOAuthApplicationSecret'),
     },
     /** What this account has granted to applications. */
@@ -255,7 +258,7 @@ export function resourcesOf({ method, send }: Calls) {
   };
 }
 
-/** A function of its own for an operation. */
+/** A function for an operation, with arguments of its own. */
 function operation<Id extends OperationId, Arguments extends unknown[], Result>(
   id: Id,
   call: (...given: Arguments) => Result,

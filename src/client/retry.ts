@@ -1,36 +1,36 @@
 import { isKeyed } from '../kernel/keyed-methods.ts';
 import { ApiError } from './errors.ts';
 
-/** What decides about a repeat. */
+/** What decides whether a request may be repeated. */
 export interface Repeatable {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** false: the body can be read once only. */
+  /** false: the body can be read only once. */
   readonly repeatable: boolean;
 }
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_BACKOFF_MS = 8_000;
-// Who asks for more than this is not waited for: the caller decides.
+// A longer Retry-After is not waited out: the caller decides.
 const LONGEST_WAIT_S = 60;
 
-// What a gateway answers when the server behind it gave none.
+// What a gateway responds when it got no response from the server.
 const GATEWAY_FAILURES = new Set([502, 503, 504]);
 const TOO_MANY_REQUESTS = 429;
 
 /**
- * How long to wait before the attempt after this failure, in milliseconds; null when it must not be repeated, so that
- * nothing is done twice:
- * - When nothing has reached the server (no connection was made), or it turned the request away unread (429 with
- *   Retry-After), every request is repeated.
- * - When it may have been done (the connection was lost, no answer came in time, 5xx with Retry-After, a gateway's 502,
- *   503 or 504), GET is repeated, which changes nothing, and so are POST, PUT and PATCH: under their Idempotency-Key the
- *   server does them once and gives the stored answer.
- * - DELETE has no such key. A DELETE again is told that there is no such record. The caller reads it and decides.
+ * How long to wait before retrying after this failure, in milliseconds; null when the request must not be retried,
+ * because it could be done twice:
+ * - If nothing reached the server (no connection was made), or it rejected the request unread (429 with Retry-After),
+ *   every request is retried.
+ * - If the request may have been done (connection lost, timeout, 5xx with Retry-After, a gateway's 502, 503 or 504),
+ *   GET is retried, which changes nothing, and so are POST, PUT and PATCH: with their Idempotency-Key the server does
+ *   them once and returns the stored response.
+ * - DELETE has no such key: a second one would report that there is no such record. The caller decides.
  */
 export function pauseBefore(failure: unknown, attempt: number, request: Repeatable): number | null {
   if (!request.repeatable || !(isUnread(failure) || (isSafe(request) && isPassing(failure)))) return null;
   const backoff = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_BACKOFF_MS);
-  // with jitter, so that clients that failed together do not come back together
+  // jitter, so that clients that failed together do not retry together
   const pause = backoff * (0.5 + Math.random() / 2);
   const asked = failure instanceof ApiError ? (failure.retryAfter ?? 0) : 0;
   return asked > LONGEST_WAIT_S ? null : Math.max(pause, asked * 1000);
@@ -38,7 +38,7 @@ export function pauseBefore(failure: unknown, attempt: number, request: Repeatab
 
 const isSafe = ({ method }: Repeatable) => method === 'GET' || isKeyed(method);
 
-/** Nothing was done: the request has not been read by a server. */
+/** Whether no server has processed the request. */
 function isUnread(failure: unknown): boolean {
   if (failure instanceof ApiError) {
     return failure.status === TOO_MANY_REQUESTS && failure.retryAfter !== null;
@@ -46,9 +46,9 @@ function isUnread(failure: unknown): boolean {
   return hasNotConnected((failure as Error).cause);
 }
 
-/** It may go better the next time. */
+/** Whether a retry may succeed. */
 function isPassing(failure: unknown): boolean {
-  // what is no JSON now will be none then
+  // an invalid JSON response would be invalid again
   if (!(failure instanceof ApiError)) return !((failure as Error).cause instanceof SyntaxError);
   return failure.status >= 500 && (failure.retryAfter !== null || GATEWAY_FAILURES.has(failure.status));
 }
@@ -62,12 +62,12 @@ interface SystemError {
 function hasNotConnected(cause: unknown): boolean {
   if (typeof cause !== 'object' || cause === null) return false;
   const { code, syscall, errors } = cause as SystemError;
-  // of a name with several addresses, each has failed
+  // a name with several addresses: all of them failed
   if (errors) return errors.length > 0 && errors.every(hasNotConnected);
   return syscall === 'connect' || syscall === 'getaddrinfo' || code === 'UND_ERR_CONNECT_TIMEOUT';
 }
 
-/** Seconds of a Retry-After header (RFC 9110 section 10.2.3): a number of them, or a date. */
+/** Seconds of a Retry-After header (RFC 9110 section 10.2.3), which is a number of seconds or a date. */
 export function retryAfterSeconds(header: string | null): number | null {
   if (header === null) return null;
   if (/^\d{1,9}$/.test(header)) return Number(header);

@@ -8,33 +8,35 @@ import { ApiError, ConnectionError } from './errors.ts';
 import { pauseBefore, type Repeatable, retryAfterSeconds } from './retry.ts';
 import { openCounted, type UploadSource } from './upload.ts';
 
-/** Where a server is: at an address, or behind a unix socket of this machine. */
+/** The address of a server, or its unix socket on this machine. */
 type Target = { readonly url: string } | { readonly socketPath: string };
 
 /** How a client talks to its server. */
 export type ClientOptions = Target & {
-  /** An API key; an OAuth access token does as well, within its scopes. */
+  /** An API key, or an OAuth access token, within its scopes. */
   readonly apiKey: string;
-  /** How often a request is repeated where that is safe. Default 3; 0 = never. */
+  /** How many times a request is retried where that is safe. Default 3; 0 = never. */
   readonly retries?: number | undefined;
   /**
-   * How long the server may be silent, in milliseconds, before an attempt is given up. Default 10 minutes: a payout of
-   * a million commissions and a large import answer after minutes, not seconds.
+   * How long an attempt may go without data from the server, in milliseconds. Default 10 minutes: a payout of a million
+   * commissions or a large import takes minutes.
    */
   readonly timeoutMs?: number | undefined;
-  /** Who is calling, such as `my-shop/1.4`; shown in logs. */
+  /** Identifies the caller, such as `my-shop/1.4`; shown in logs. */
   readonly userAgent?: string | undefined;
-  /** Told of every request when it is sent; `answered` resolves when it is over, however it ended. */
+  /** Called for every request when it is sent; `answered` resolves when it is over, whatever the outcome. */
   readonly onRequest?: ((answered: Promise<void>) => void) | undefined;
 };
 
-/** What one call may change. */
+/** Options of a single call. */
 export interface CallOptions {
-  /** Gives the call up, between attempts too; it then throws the signal's reason. What was sent may have been done. */
+  /**
+   * Aborts the call, between attempts too; it throws the signal's reason. The server may still have done what was sent.
+   */
   readonly signal?: AbortSignal | undefined;
-  /** As for the client, for this call. */
+  /** Overrides the client's option. */
   readonly retries?: number | undefined;
-  /** As for the client, for this call. */
+  /** Overrides the client's option. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -45,14 +47,14 @@ export interface RequestSpec {
   /** JSON text. */
   readonly json?: string | undefined;
   readonly file?: UploadSource | undefined;
-  /** POST, PUT and PATCH; a random one without it. */
+  /** For POST, PUT and PATCH; random by default. */
   readonly idempotencyKey?: string | undefined;
-  /** The revision the caller has seen. */
+  /** The revision that the caller has seen. */
   readonly ifMatch?: number | undefined;
   readonly options: CallOptions;
 }
 
-/** A successful answer: its headers, and its body to be read to the end. */
+/** A successful response: its headers, and its body, which must be read to the end. */
 export interface Answer {
   header(name: string): string | null;
   readonly body: Readable & { text(): Promise<string> };
@@ -60,9 +62,9 @@ export interface Answer {
 
 /** Sends requests to one server. */
 export interface Transport {
-  /** Sends a request and reads its answer with `read`; repeats both where that is safe (see retry.ts). */
+  /** Sends a request and reads the response with `read`; retries both where that is safe (see retry.ts). */
   send<Result>(request: RequestSpec, read: (answer: Answer) => Result | Promise<Result>): Promise<Result>;
-  /** Cuts the connections. */
+  /** Closes the connections. */
   close(): Promise<void>;
 }
 
@@ -70,7 +72,7 @@ const TIMEOUT_MS = 10 * 60_000;
 const CONNECT_MS = 10_000;
 const RETRIES = 3;
 
-/** Opens a transport. Nothing is connected before the first request. Throws TypeError when the URL is none. */
+/** Opens a transport; it connects on the first request. Throws TypeError when the URL is invalid. */
 export function openTransport(options: ClientOptions): Transport {
   const base = new URL('url' in options ? options.url : 'http://localhost');
   const socket = 'socketPath' in options ? { socketPath: options.socketPath } : {};
@@ -121,7 +123,7 @@ async function pauseFor(ms: number, signal: AbortSignal | undefined): Promise<vo
   signal?.throwIfAborted();
 }
 
-/** The headers of every attempt; with its key a repeated POST, PUT or PATCH has one effect. */
+/** The headers of every attempt; the idempotency key gives repeated POST, PUT or PATCH requests a single effect. */
 function headersOf({ apiKey, userAgent }: ClientOptions, request: RequestSpec): Record<string, string> {
   const { method, idempotencyKey, ifMatch, json, file } = request;
   return {
@@ -157,7 +159,7 @@ async function sendOnce<Result>(
     const value = response.headers[name];
     return (Array.isArray(value) ? value[0] : value) ?? null;
   };
-  // a redirect is no answer of the API either
+  // a redirect is not a response of the API either
   if (response.statusCode >= 200 && response.statusCode < 300) return read({ header, body: response.body });
   throw refusalOf(response.statusCode, header, await response.body.text());
 }
@@ -181,7 +183,7 @@ function refusalOf(status: number, header: (name: string) => string | null, text
     const { error } = JSON.parse(text) as { error: { code: ErrorCode; message: string } };
     return new ApiError({ ...about, code: error.code, message: error.message });
   } catch {
-    // Not our envelope: something between us and the server has answered.
+    // Not our error format: something between client and server has responded.
     const message = `the server answered HTTP ${status} without an error of the API: is the address right?`;
     return new ApiError({ ...about, code: 'internal_error', message });
   }

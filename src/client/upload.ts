@@ -1,27 +1,27 @@
 import { Readable, Transform } from 'node:stream';
 
-/** A CSV file to send: its text or bytes, or where they come from. */
+/** A CSV file to upload: its text or bytes, or a source of them. */
 export type Upload = string | Uint8Array | UploadSource;
 
-/** A file that is read while it is sent, whatever its size. */
+/** A file that is read while it is sent, so that its size does not matter. */
 export interface UploadSource {
-  /** Its size; undefined when it is not known before the end. */
+  /** Its size; undefined when it is not known in advance. */
   readonly bytes?: number | undefined;
-  /** Whether `open` gives the same bytes again, so that a failed attempt can be repeated. */
+  /** Whether `open` returns the same bytes again, so that a failed attempt can be repeated. */
   readonly repeatable: boolean;
   open(): Readable;
-  /** Told the bytes sent so far; starts at 0 again when an attempt is repeated. */
+  /** Called with the number of bytes sent so far; starts at 0 again for a retry. */
   onProgress?(sent: number): void;
 }
 
-/** The file as a source. */
+/** Wraps an upload as a source. */
 export function sourceOf(upload: Upload): UploadSource {
   if (typeof upload === 'object' && 'open' in upload) return upload;
   const bytes = Buffer.from(upload as string | Uint8Array);
   return { bytes: bytes.length, repeatable: true, open: () => Readable.from([bytes]) };
 }
 
-/** Opens a source; what is read of it is told. */
+/** Opens a source and reports progress as it is read. */
 export function openCounted(source: UploadSource): Readable {
   let sent = 0;
   source.onProgress?.(0);

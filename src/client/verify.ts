@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Event } from './api.ts';
 
-/** Why a webhook was not verified. */
+/** Why verification failed. */
 export type WebhookProblem =
   | 'missing_headers'
   | 'timestamp_out_of_range'
@@ -9,7 +9,7 @@ export type WebhookProblem =
   | 'invalid_secret'
   | 'invalid_payload';
 
-/** A webhook that must not be believed. Answer it with 400; `problem` is for machines, the message for people. */
+/** A webhook that must not be trusted. Respond with 400; `problem` is for machines, the message for people. */
 export class WebhookVerificationError extends Error {
   override name = 'WebhookVerificationError';
   readonly problem: WebhookProblem;
@@ -20,7 +20,7 @@ export class WebhookVerificationError extends Error {
   }
 }
 
-/** The headers of a request: of Node's `http`, of a framework, or a `Headers` of `fetch`. */
+/** The headers of a request: from Node's `http`, a framework, or a `Headers` object of `fetch`. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -31,12 +31,12 @@ const SECRET = /^whsec_([A-Za-z0-9+/]{4,}={0,2})$/;
 /**
  * Verifies a webhook (Standard Webhooks) and returns its event.
  *
- * `body` must be the raw body, the bytes that came: parsed and written again they are other bytes. `secrets` is the
- * endpoint's secret (`whsec_…`), or several: one that is right is enough, so that a secret can be changed without a gap.
- * Every signature in the header is tried, in constant time, and a timestamp more than 5 minutes off is refused, so that
- * what somebody recorded cannot be sent again later. The same event may still come twice: remember its `id`.
+ * `body` must be the raw body as received: parsing and serialising it again changes the bytes. `secrets` is the
+ * endpoint's secret (`whsec_…`), or several, of which one must match, so that a secret can be rotated without downtime.
+ * Every signature in the header is compared in constant time. A timestamp more than 5 minutes off is refused, to prevent
+ * replays. The same event may still be delivered twice: remember its `id`.
  *
- * Throws WebhookVerificationError when it is not a webhook of ours: nothing of it is to be believed then.
+ * Throws WebhookVerificationError when the webhook is not genuine; do not use anything in it then.
  *
  * @example
  * const event = verifyWebhook(await request.text(), request.headers, process.env.PAYHOOK_WEBHOOK_SECRET);
@@ -67,7 +67,7 @@ export function verifyWebhook(
   return eventOf(body);
 }
 
-/** Whether a text is a signing secret: `whsec_` and a key in base64. */
+/** Whether a text is a signing secret: `whsec_` and a base64 key. */
 export function isWebhookSecret(text: string): boolean {
   return SECRET.test(text);
 }

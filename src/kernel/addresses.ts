@@ -1,30 +1,30 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Which addresses may be dialled: global unicast, and the networks the platform allows. */
+/** Which addresses deliveries may connect to: global unicast, and the networks that the platform allows. */
 export interface AddressRules {
   /**
-   * Whether an IP address may be dialled, in any spelling `net.isIP` knows. Anything else, addresses with a zone
-   * (`fe80::1%eth0`) among it, may not.
+   * Whether connecting to an IP address is allowed, in any spelling that `net.isIP` accepts. False for anything else,
+   * including addresses with a zone (`fe80::1%eth0`).
    */
   allows(address: string): boolean;
 }
 
-/** The networks of a machine's loopback. */
+/** The loopback networks. */
 export const LOOPBACK: readonly string[] = ['127.0.0.0/8', '::1/128'];
 
 const LONGEST_URL = 2048;
 const ONLY_PUBLIC = 'name a public address (DELIVERY_ALLOW_CIDRS of the server allows others)';
-// RFC 4291 section 2.4: all that was ever assigned as global unicast.
+// RFC 4291 section 2.4: the whole range that global unicast addresses have been assigned from.
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Addresses among the public ones at which clouds serve the machines in them: what is sent there does not leave for the
- * internet, and who asks is the machine. Link-local, shared and unique local ones (169.254.169.254, 100.100.100.200,
- * fd00:ec2::254) are no global unicast anyway.
+ * Public addresses at which cloud providers serve their own machines: such requests do not leave for the internet, and
+ * the service trusts the machine they come from. Link-local, shared and unique local addresses (169.254.169.254,
+ * 100.100.100.200, fd00:ec2::254) are not global unicast anyway.
  */
 const HOST_SERVICES = [
-  // Azure: platform resources, DNS, health of the machine (learn.microsoft.com, "What is IP address 168.63.129.16?")
+  // Azure: platform resources, DNS, health probes (learn.microsoft.com, "What is IP address 168.63.129.16?")
   '168.63.129.16/32',
   // IBM Cloud: its services and cloud service endpoints (cloud.ibm.com/apidocs/vpc, reserved ranges of `client_ip_pool`)
   '161.26.0.0/16',
@@ -40,8 +40,8 @@ const isHostService = (address: Address) =>
   HOST_SERVICES.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 
 /**
- * The rules that allow global unicast (the IANA special-purpose registries say what is not) and the networks
- * `allowed`, each an address and its prefix length (see `isNetwork`). Throws when one is not well-formed.
+ * The rules that allow global unicast, without the IANA special-purpose ranges, and the networks `allowed`, each in
+ * CIDR notation (see `isNetwork`). Throws when one is malformed.
  */
 export function addressRules(allowed: readonly string[]): AddressRules {
   const networks = allowed.map(networkOf);
@@ -57,7 +57,7 @@ export function addressRules(allowed: readonly string[]): AddressRules {
   };
 }
 
-/** Whether the text is a network: an IPv4 or IPv6 address without a zone, `/`, and the length of its prefix. */
+/** Whether the text is a network in CIDR notation: an IPv4 or IPv6 address without a zone, `/`, and a prefix length. */
 export function isNetwork(text: string): boolean {
   const slash = text.indexOf('/');
   const version = text.includes('%') ? 0 : isIP(text.slice(0, slash));
@@ -68,12 +68,12 @@ export function isNetwork(text: string): boolean {
 }
 
 /**
- * Why a URL cannot be the target of deliveries, in words that follow "url must", or null. Names are not resolved:
- * what they stand for is judged when it is dialled.
+ * Why a URL cannot be the target of deliveries, worded to follow "url must"; null when it can. Names are not resolved:
+ * their addresses are checked when the connection is made.
  */
 export function refusalOfUrl(url: string, rules: AddressRules): string | null {
   if (url.length > LONGEST_URL) return `be at most ${LONGEST_URL} characters long`;
-  // The parser would take out some of these and read on.
+  // The URL parser would silently remove some of these.
   if (/[\s\p{Cc}]/u.test(url)) return 'not contain spaces or control characters';
   if (!/^https?:\/\//i.test(url)) return 'begin with http:// or https://';
   if (!url.isWellFormed() || !URL.canParse(url)) return 'be a valid URL';
@@ -81,7 +81,7 @@ export function refusalOfUrl(url: string, rules: AddressRules): string | null {
   if (username !== '' || password !== '') return 'not contain a user name or password';
   if (url.includes('#')) return 'not have a fragment';
   const host = hostname.replace(/^\[|\]$|\.+$/g, '');
-  // the parser passes over slashes, and takes empty labels
+  // The parser skips extra slashes and accepts empty labels.
   if (host === '' || /^https?:\/\/[/\\]/i.test(url) || host.includes('..')) return 'name a host';
   if (port === '0') return 'not name port 0';
   const isLocalName = host === 'localhost' || host.endsWith('.localhost');
@@ -92,14 +92,14 @@ export function refusalOfUrl(url: string, rules: AddressRules): string | null {
 const PUBLIC_ONLY = addressRules([]);
 const PUBLIC_AND_LOOPBACK = addressRules(LOOPBACK);
 
-/** Whether a URL that can be the target of deliveries names the loopback, in any spelling or as `localhost`. */
+/** Whether a valid delivery URL points to the loopback, in any spelling or as `localhost`. */
 export function namesLoopback(url: string): boolean {
   return refusalOfUrl(url, PUBLIC_ONLY) !== null && refusalOfUrl(url, PUBLIC_AND_LOOPBACK) === null;
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** The address a packet would go to: an IPv4 address mapped into IPv6 is the IPv4 address. */
+/** The address a packet would go to: an IPv4-mapped IPv6 address is the IPv4 address. */
 function addressOf(text: string): Address | null {
   const version = text.includes('%') ? 0 : isIP(text);
   if (version === 0) return null;
@@ -112,8 +112,8 @@ function addressOf(text: string): Address | null {
 }
 
 /**
- * Whom an address that a request came from is counted as: an IPv4 address, also one mapped into IPv6, by itself; an
- * IPv6 address as its network of 64 bits, the smallest that one subscriber is given (RFC 6177). Other text is itself.
+ * The key that attempts from a client address are counted under: an IPv4 address, mapped ones included, as it is; an IPv6
+ * address as its /64, the smallest network a subscriber is assigned (RFC 6177). Other text is returned unchanged.
  */
 export function subscriberOf(text: string): string {
   const address = addressOf(text.replace(/%.*$/, ''));
@@ -132,6 +132,6 @@ function networkOf(text: string): [Address, number] {
   const address = isNetwork(text) ? addressOf(network ?? '') : null;
   if (address === null) throw new TypeError(`no network: ${text}`);
   const isMapped = address.kind() === 'ipv4' && network?.includes(':');
-  // The prefix of a mapped network counts the 96 bits in front of the IPv4 address.
+  // The prefix of a mapped network includes the 96 bits before the IPv4 address.
   return isMapped ? [address, Number(bits) - 96] : [address, Number(bits)];
 }

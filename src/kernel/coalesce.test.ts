@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { coalesce } from './coalesce.ts';
 
-/** A run whose batches end when they are told to. */
+/** A run whose batches end when the test says so. */
 function controlled() {
   const batches: { items: number[]; end: () => void; fail: (error: Error) => void }[] = [];
   const run = (items: readonly number[]) =>
@@ -11,7 +11,7 @@ function controlled() {
   return { batches, run };
 }
 
-/** A few turns of the event loop: an end, and the batch after it, take more than one. */
+/** A few turns of the event loop: settling a batch and starting the next takes more than one. */
 async function turn(): Promise<void> {
   for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,15 +1,18 @@
 export interface CoalesceOptions<Item> {
-  /** Batches under way at once. */
+  /** Concurrent batches. */
   readonly inFlight?: number;
-  /** Items of one batch at most. */
+  /** The most items in a batch. */
   readonly max?: number;
-  /** What an item weighs, and what a batch may weigh at most; a single heavier item goes alone. */
+  /** The weight of an item, and the most a batch may weigh; a single heavier item goes alone. */
   readonly weight?: { readonly of: (item: Item) => number; readonly max: number };
-  /** Names that no two items of a batch may share: they would wait for each other. The later one waits for a next batch. */
+  /**
+   * Keys that no two items of a batch may share, since they would wait for each other. The later item waits for the
+   * next batch.
+   */
   readonly apart?: (item: Item) => readonly string[];
   /**
-   * Whether what failed a batch of so many items may have to do with one of them: then each is asked once more, alone, and
-   * beside the batches, so that one that takes long keeps none from its start. Default: never.
+   * Whether the error of a batch of this size may be caused by a single item. If so, each item is retried alone, beside
+   * the regular batches, so that a slow one does not delay them. Default: never.
    */
   readonly isOfOneItem?: (error: unknown, size: number) => boolean;
 }
@@ -21,10 +24,10 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Makes one function of many calls: what comes in while batches are under way is asked for together in the next one. No
- * timer: a call that finds room goes at the end of this turn of the event loop, so that alone it waits for nobody.
- * `run` gives one result an item, in their order; when it throws, all of its items fail, unless `isOfOneItem`. It is told
- * whether an item is asked alone after that.
+ * Combines concurrent calls into batches: what arrives while batches are running goes into the next one. There is no
+ * timer: with a batch slot free, a call runs at the end of the current turn of the event loop. `run` returns one result
+ * per item, in order. When it throws, all its items fail, unless `isOfOneItem` says otherwise; `isAlone` tells `run`
+ * that it is such a retry of a single item.
  */
 export function coalesce<Item, Result>(
   run: (items: readonly Item[], isAlone: boolean) => Promise<readonly Result[]>,

@@ -2,77 +2,77 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { COMMAND_SETTINGS, origin, SETTINGS, type Setting, withoutCredentials } from './settings.ts';
 
-/** The settings of the program, checked. */
+/** The validated settings of the program. */
 export interface Config {
   readonly port: number;
   readonly host: string;
-  /** PostgreSQL 15 to 18 of your own; undefined = the embedded one in the data folder. */
+  /** The URL of an external PostgreSQL 15 to 18; undefined = the embedded one in the data folder. */
   readonly databaseUrl: string | undefined;
   readonly databasePoolSize: number;
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string;
-  /** Whether somebody named the data folder; else it is the one of the working folder. */
+  /** Whether the data folder was set explicitly; otherwise it is the one in the working directory. */
   readonly dataDirGiven: boolean;
   /** The public address of the API; undefined = http://HOST:PORT. */
   readonly baseUrl: string | undefined;
   readonly authorizeUrl: string | undefined;
-  /** Proxies whose X-Forwarded-For is believed, in CIDR notation. */
+  /** Proxies whose X-Forwarded-For is trusted, in CIDR notation. */
   readonly trustedProxies: readonly string[];
-  /** undefined = made on the first run and kept in the data folder. */
+  /** undefined = generated on the first run and stored in the data folder. */
   readonly secretKey: string | undefined;
-  /** The file that `secretKey` came from, if one did. */
+  /** The file that `secretKey` was read from, if any. */
   readonly secretKeyFile: string | undefined;
-  /** The key before, while everything is sealed anew under SECRET_KEY. */
+  /** The previous key, while everything is being re-encrypted under SECRET_KEY. */
   readonly secretKeyPrevious: string | undefined;
   readonly logLevel: string;
   readonly http: HttpConfig;
-  /** From SIGTERM until no request is taken any more. */
+  /** The time from SIGTERM until the server stops accepting requests. */
   readonly shutdownDelayMs: number;
   readonly delivery: DeliveryConfig;
 }
 
-/** What callers may take of the server. */
+/** Limits on clients. */
 export interface HttpConfig {
-  /** For the head of a request; bodies and answers are judged after each such span. */
+  /** For the head of a request; also the interval at which the throughput of bodies and responses is checked. */
   readonly requestTimeoutMs: number;
-  /** The slowest body or answer that is waited for. */
+  /** The lowest accepted throughput of a body or response. */
   readonly bytesPerSecond: number;
-  /** At once; null = what the limit of open files leaves. */
+  /** Concurrent connections; null = as many as the limit on open files allows. */
   readonly connections: number | null;
-  /** Files that come in at once. */
+  /** Concurrent uploads. */
   readonly uploads: number;
 }
 
 /** How events are delivered. */
 export interface DeliveryConfig {
-  /** Whether `serve` delivers too; else `payhook worker` does. */
+  /** Whether `serve` also delivers; otherwise `payhook worker` does. */
   readonly inServer: boolean;
-  /** Networks besides global unicast that may be dialled, in CIDR notation. */
+  /** Networks besides global unicast that deliveries may connect to, in CIDR notation. */
   readonly allowedNetworks: readonly string[];
-  /** The whole exchange with a receiver. */
+  /** For the whole exchange with a receiver. */
   readonly timeoutMs: number;
-  /** The pause before each attempt, the first one's too. */
+  /** The pause before each attempt, including the first. */
   readonly scheduleMs: readonly number[];
-  /** Attempts in flight at once in this process. */
+  /** Concurrent attempts in this process. */
   readonly concurrency: number;
-  /** Events older than so many days are dropped, a week at a time; null = none. */
+  /** Events older than this are dropped, a week at a time; null = never. */
   readonly retentionDays: number | null;
 }
 
-/** Settings that break their rules, all of them at once. */
+/** Invalid settings, all reported at once. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where settings came from that neither the environment nor a file of their own gave. */
+/** The sources of settings that came from neither the environment nor a file of their own. */
 const otherSources = new Map<string, string>();
 
 /**
- * Takes the settings of the command line in, for whoever reads settings afterwards: `dataDir` counts more than the
- * environment, what `envFile` (lines NAME=value) holds counts less. Throws ConfigError when the file cannot be read. (Node 20 finds --env-file
- * on the command line by itself and has read the file by now, with the same precedence.)
+ * Adds the settings of the command line, for everything that reads settings afterwards. `dataDir` overrides the
+ * environment; the environment overrides `envFile` (lines NAME=value). Throws ConfigError when the file cannot be read.
+ * (Node 20 itself handles --env-file on the command line and has already read the file, with the same precedence.)
  */
 export function addSettings(
   { dataDir, envFile }: { readonly dataDir?: string; readonly envFile?: string },
@@ -104,7 +104,7 @@ function parseSettings(path: string): Record<string, string | undefined> {
   }
 }
 
-/** The text of a setting from NAME, or from the file that NAME_FILE names. */
+/** The value of a setting from NAME, or from the file that NAME_FILE names. */
 function textOf(name: string, env: Environment): string | undefined {
   const direct = env[name];
   const path = env[`${name}_FILE`];
@@ -119,7 +119,7 @@ function textOf(name: string, env: Environment): string | undefined {
   }
 }
 
-/** Reads the settings from the environment. Throws ConfigError with every mistake in it. */
+/** Reads the settings from the environment. Throws ConfigError that lists every mistake. */
 export function readConfig(env: Environment = process.env): Config {
   const values: Record<string, ReturnType<Setting['read']>> = {};
   const mistakes: string[] = [];
@@ -184,7 +184,7 @@ export function readConfig(env: Environment = process.env): Config {
   };
 }
 
-/** Every setting with its value in force for people: secrets are never shown. */
+/** Every setting with its effective value, for display: secrets are not shown. */
 export function explainConfig(env: Environment = process.env) {
   return [...SETTINGS, ...COMMAND_SETTINGS].map(({ name, meaning, fallback, secret }) => {
     const text = textOf(name, env);
@@ -196,8 +196,8 @@ export function explainConfig(env: Environment = process.env) {
 }
 
 /**
- * What the caller has the loader put into every program: another allocator of memory, or a moved clock (libfaketime).
- * Out: the variables that say so, for the programs that are started without the rest of the environment.
+ * The preloads of the caller's environment: another memory allocator, or a moved clock (libfaketime). Returns their
+ * variables, for child processes that do not inherit the rest of the environment.
  */
 export function readPreloads(env: Environment = process.env): Record<string, string> {
   const named = Object.entries(env).filter(
@@ -207,12 +207,12 @@ export function readPreloads(env: Environment = process.env): Record<string, str
   return Object.fromEntries(named);
 }
 
-/** The account that commands work on when none is named; undefined = the current one of the data folder. */
+/** The account for commands that name none; undefined = the current account of the data folder. */
 export function readAccountSetting(env: Environment = process.env): string | undefined {
   return textOf('PAYHOOK_ACCOUNT', env);
 }
 
-/** How a command reaches a server elsewhere: both, or null for the database of this machine. */
+/** The address and key of a remote server for commands; null = use the local database. */
 export function readRemote(env: Environment = process.env): { url: string; apiKey: string } | null {
   const url = textOf('PAYHOOK_URL', env);
   if (url === undefined) return null;

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { CsvEncoding } from './csv-dialect.ts';
 import { CsvError } from './csv-refusal.ts';
 
-/** What the files begin with (hexadecimal) that people give instead of a CSV file. */
+/** Signatures (hexadecimal) of files that people upload instead of a CSV file. */
 const FOREIGN: readonly (readonly [begin: string, what: string])[] = [
   ['504b0304', 'an Excel workbook or another zip file'],
   ['d0cf11e0', 'an old Excel workbook'],
@@ -18,24 +18,24 @@ const SIGNATURES: readonly (readonly [begin: string, what: string])[] = [
   ['feff', 'UTF-16'],
 ];
 const SIGNATURE_BYTES = 4;
-/** What a decoder puts for bytes that are no UTF-8, and the bytes of the character itself. */
+/** What a decoder substitutes for invalid UTF-8, and the bytes of the character itself. */
 const REPLACEMENT = '\uFFFD';
 const GENUINE = 'efbfbd';
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Turns the pieces of a file, whatever characters they are cut in, into text. */
+/** Decodes the chunks of a file into text; a chunk may end within a character. */
 type Decode = (piece: Buffer, isLast: boolean) => Decoded;
 
-/** Text that was read, and what is wrong with what stands right behind it. */
+/** Decoded text, and what is wrong with the bytes right after it. */
 interface Decoded {
   readonly text: string;
   readonly wrong: string | null;
 }
 
 /**
- * Decodes the pieces of a UTF-8 file (RFC 3629), with or without a byte order mark, whatever characters the pieces
- * are cut in. Other bytes, NUL and a byte order mark inside the file are wrong. Throws CsvError for a file that begins
- * as no CSV file does.
+ * Decodes a UTF-8 file (RFC 3629) in chunks, with or without a byte order mark; a chunk may end within a character.
+ * Invalid bytes, NUL and a byte order mark inside the file are errors. Throws CsvError for a file with the signature of
+ * another format.
  */
 export function utf8Decoder(): Decode {
   let held: Buffer = Buffer.alloc(0);
@@ -62,13 +62,15 @@ function refuseForeign(bytes: Buffer): void {
   if (what !== null) throw new CsvError(`the file is ${what}: ${SAVE_AS}`);
 }
 
-/** The UTF-16 that shows by every other byte of English letters where there is no mark; null when none does. */
+/** Detects UTF-16 without a byte order mark: with ASCII letters every other byte is zero. null when it is not. */
 function utf16Of(begin: string): CsvEncoding | null {
   if (/^00[^0]./.test(begin)) return 'utf-16be';
   return /^[^0].00/.test(begin) ? 'utf-16le' : null;
 }
 
-/** What the first bytes of a file say of its encoding; null when they say nothing. Throws CsvError for what is no text. */
+/**
+ * The encoding according to the first bytes of a file; null when they do not tell. Throws CsvError for binary files.
+ */
 export function encodingOfStart(
   bytes: Buffer,
 ): { readonly encoding: CsvEncoding; readonly isCertain: boolean } | null {
@@ -87,7 +89,7 @@ const MARKS: readonly (readonly [mark: string, encoding: CsvEncoding])[] = [
   ['feff', 'utf-16be'],
 ];
 
-/** How the pieces of a file become text, by its encoding. */
+/** The decoder of an encoding. */
 export function decoderOf(encoding: CsvEncoding): Decode {
   if (encoding === 'utf-8') return utf8Decoder();
   return encoding === 'windows-1252' ? windowsDecoder() : utf16Decoder(encoding);
@@ -119,11 +121,11 @@ function utf16Decoder(encoding: 'utf-16le' | 'utf-16be'): Decode {
   };
 }
 
-// The characters of 80 to 9F (encoding.spec.whatwg.org/index-windows-1252.txt); five of the bytes mean none.
+// The characters 80 to 9F (encoding.spec.whatwg.org/index-windows-1252.txt); five of these bytes are unassigned.
 const WINDOWS = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 const UNUSED = /[\u0081\u008d\u008f\u0090\u009d]/;
 
-/** Windows-1252. By hand: the decoder of Node.js 20 takes it for Latin-1. */
+/** Windows-1252. Written by hand because Node.js 20 decodes it as Latin-1. */
 function windowsDecoder(): Decode {
   let isBegun = false;
   return (piece) => {
@@ -168,7 +170,7 @@ const ruleOf = (character: string) =>
     ? 'a byte order mark (U+FEFF) inside the file; two files may have been joined'
     : 'a NUL character; this may not be a text file';
 
-/** Says of the pieces of a file whether all of it so far is UTF-8. */
+/** Returns a function that takes the chunks of a file and says whether everything so far is UTF-8. */
 export function utf8Check(): (piece: Buffer, isLast: boolean) => boolean {
   let held: Buffer = Buffer.alloc(0);
   let isGood = true;
@@ -182,7 +184,7 @@ export function utf8Check(): (piece: Buffer, isLast: boolean) => boolean {
   };
 }
 
-/** How many bytes end with a whole character, as far as the lead byte of the last one tells. */
+/** The number of bytes up to the end of the last complete character, judging by its lead byte. */
 function wholeCharacters(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -194,7 +196,7 @@ function wholeCharacters(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** Where the first byte sequence stands that is no UTF-8; there is one. */
+/** The index of the first invalid UTF-8 sequence; there must be one. */
 function firstBadByte(bytes: Buffer): number {
   const lossy = bytes.toString('utf8');
   let at = 0;

@@ -1,16 +1,16 @@
-/** How the bytes of a CSV file become text. */
+/** The supported encodings of CSV files. */
 export const CSV_ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
 export type CsvEncoding = (typeof CSV_ENCODINGS)[number];
 
-/** What stands between the cells of a line. */
+/** The supported separators between cells. */
 export const CSV_SEPARATORS = { comma: ',', semicolon: ';', tab: '\t', bar: '|' } as const;
 export type CsvSeparator = keyof typeof CSV_SEPARATORS;
 
-/** How a CSV file is written. */
+/** The encoding and separator of a CSV file. */
 export interface CsvDialect {
   readonly encoding: CsvEncoding;
   readonly separator: CsvSeparator;
-  /** Whoever gave the file says that it is whole, although its last line has no line end. */
+  /** The uploader confirms that the file is complete, although its last line has no line end. */
   readonly isWhole: boolean;
 }
 

@@ -1,4 +1,4 @@
-// owasp.org/www-community/attacks/CSV_Injection: the signs, also full-width, and what a cell may begin with before one
+// See owasp.org/www-community/attacks/CSV_Injection: formula signs, full-width ones too, and what may precede one.
 const SIGNS = '=+-@＝＋－＠';
 const CONTROLS = '\t\n\r';
 const BLANKS = ` ${CONTROLS}\v\f\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff`;
@@ -10,7 +10,9 @@ const codesOf = (characters: string) => [...characters].map(codeOf).join(', ');
 
 const FORMULA = new RegExp(`^(?:[${escaped(BLANKS)}]*[${escaped(SIGNS)}]|[${escaped(CONTROLS)}])`);
 
-/** What a spreadsheet would take a cell for a formula by: its beginning up to the sign; null when it is text. */
+/**
+ * The part of a cell that makes a spreadsheet take it for a formula: its start up to the sign. null when it is text.
+ */
 export function formulaStart(cell: string): string | null {
   return FORMULA.exec(cell)?.[0] ?? null;
 }

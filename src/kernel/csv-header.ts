@@ -1,19 +1,21 @@
 import { CsvError, quote } from './csv-refusal.ts';
 
-/** The columns of a kind of file. */
+/** The columns of one kind of file. */
 export interface CsvColumns {
   /** Every column the file may have. */
   readonly columns: readonly string[];
-  /** Columns it must have; a list in the list means exactly one of them. */
+  /** Required columns; a nested list means exactly one of them. */
   readonly required: readonly (string | readonly string[])[];
-  /** Columns in which a value that was cut off is no value any more, such as `true` or `false`. */
+  /** Columns whose values come from a fixed set, such as `true` and `false`: a truncated one cannot pass as valid. */
   readonly fixedWords: readonly string[];
 }
 
 export interface CsvHeader {
-  /** The columns of the file in its order, in lower case. */
+  /** The columns of the file, in order and in lower case. */
   readonly names: readonly string[];
-  /** The number of cells of the header line: columns without a name may follow, which spreadsheets leave behind. */
+  /**
+   * The number of cells in the header line, including trailing columns without a name, which spreadsheets leave behind.
+   */
   readonly width: number;
 }
 
@@ -24,7 +26,7 @@ const SEPARATORS: Readonly<Record<string, string>> = {
   ',': 'quotes around the whole line: only single cells may be quoted',
 };
 
-/** Reads the first line. Throws CsvError when it is not the header of such a file. */
+/** Reads the header line. Throws CsvError when it is not a header of this format. */
 export function readHeader(cells: readonly string[], line: number, format: CsvColumns): CsvHeader {
   const refuse = (what: string) => new CsvError(`line ${line}${what}`);
   const all = cells.map((name) => name.trim().toLowerCase());
@@ -48,8 +50,8 @@ export function readHeader(cells: readonly string[], line: number, format: CsvCo
 }
 
 /**
- * Reads the first line of a file whose columns may be any, as they are written; one without a name is called by its place.
- * Throws CsvError when a name stands twice.
+ * Reads a header line whose columns may have any name, kept as written; one without a name is named by its position.
+ * Throws CsvError when a name occurs twice.
  */
 export function readAnyHeader(cells: readonly string[], line: number): CsvHeader {
   const last = cells.findLastIndex((name) => name.trim() !== '');
@@ -85,7 +87,7 @@ function unknownColumn(names: readonly string[], index: number, { columns }: Csv
   return `${place}: there is no column ${quote(name)}; ${known}`;
 }
 
-/** The known name that a misspelt one most likely means, or null. */
+/** The known name that a misspelt one probably means, or null. */
 function nearest(name: string, known: readonly string[]): string | null {
   const plain = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, '');
   const given = plain(name.slice(0, 64));
@@ -97,7 +99,7 @@ function nearest(name: string, known: readonly string[]): string | null {
     : null;
 }
 
-/** How many letters must be put in, left out or replaced to make one word of the other (Levenshtein). */
+/** The Levenshtein distance: how many letters to insert, delete or replace to turn one word into the other. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {

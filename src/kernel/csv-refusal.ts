@@ -1,20 +1,20 @@
 import { formulaStart } from './csv-guard.ts';
 
-/** A file that cannot be read; the message names the line, and the column and character where there is one. */
+/** A file that cannot be read; the message names the line, and the column and character if known. */
 export class CsvError extends Error {
   override name = 'CsvError';
 }
 
 const SHOWN = 60;
 
-/** A cell as it stands in a message: short, in quotes, control characters escaped. */
+/** A cell as shown in a message: shortened, in quotes, control characters escaped. */
 export function quote(cell: string): string {
   return JSON.stringify(cell.length > SHOWN ? `${cell.slice(0, SHOWN)}…` : cell);
 }
 
 /**
- * The rule a cell breaks that carries the apostrophe our files put before what a spreadsheet would run as a formula;
- * else null. Neither reading is safe: kept, `'-5` is another id than `-5`; taken away, a text changes unseen.
+ * The error for a cell that carries the apostrophe our files put before what a spreadsheet would run as a formula; else
+ * null. Neither reading is safe: kept, `'-5` is a different id from `-5`; removed, a text changes silently.
  */
 export function guardRule(cell: string): string | null {
   const start = cell.charCodeAt(0) === 39 ? formulaStart(cell.slice(1)) : null;

@@ -3,25 +3,25 @@ const COMMA = 44;
 const LF = 10;
 const CR = 13;
 
-/** What stands at a place of a text. `cells` are those of the record that are whole. */
+/** The result of scanning at a position. `cells` are the complete cells of the record. */
 export type Scanned =
   | {
       readonly kind: 'record';
       readonly cells: string[];
-      /** The index behind the record and its line end. */
+      /** The index after the record and its line end. */
       readonly next: number;
-      /** Line ends inside quotes, and the record's own. */
+      /** Line ends inside quotes, plus the record's own. */
       readonly lineEnds: number;
-      /** Whether a line end closes the record, not the end of the text. */
+      /** Whether the record ended with a line end rather than with the text. */
       readonly hasEnd: boolean;
     }
-  /** The text ends within the record; `quote` is the index of a quote that is open there, or -1. */
+  /** The text ends inside the record; `quote` is the index of the open quote, or -1. */
   | { readonly kind: 'unfinished'; readonly cells: string[]; readonly quote: number }
   | { readonly kind: 'wrong'; readonly cells: string[]; readonly at: number; readonly rule: string };
 
 /**
- * Scans the CSV record (RFC 4180) that begins at `start`, whose cells `separator` parts (a UTF-16 code, by default the
- * comma). Without `isEnd` more text may follow, so a record that only the text's end closes is unfinished.
+ * Scans the CSV record (RFC 4180) that begins at `start`. `separator` is a UTF-16 code, by default the comma. Without
+ * `isEnd` more text may follow, so a record that ends only with the text is unfinished.
  */
 export function scanRecord(text: string, start: number, isEnd: boolean, separator = COMMA): Scanned {
   const cells: string[] = [];

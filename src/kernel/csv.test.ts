@@ -11,7 +11,7 @@ const FORMAT: CsvColumns = {
   fixedWords: ['currency'],
 };
 
-/** The lines of a file that comes in pieces of `size` bytes. */
+/** The lines of a file that is read in chunks of `size` bytes. */
 function read(file: string | Uint8Array, size = 7, format = FORMAT): CsvLine[] {
   const bytes = Buffer.from(file);
   const reader = csvReader(format);
@@ -23,7 +23,7 @@ function read(file: string | Uint8Array, size = 7, format = FORMAT): CsvLine[] {
 const cellsOf = (file: string | Uint8Array, size?: number, format?: CsvColumns) =>
   read(file, size, format).map(({ cells }) => cells);
 
-/** The message of the refusal, the same in whatever pieces the file comes. */
+/** The error message, checked to be the same for all chunk sizes. */
 function refusal(file: string | Uint8Array): string {
   const messages = [1, 7, 4096, 1 << 26].map((size) => {
     if (size < 4096 && file.length > 100_000) return null;

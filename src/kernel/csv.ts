@@ -6,44 +6,44 @@ import { type Scanned, scanRecord } from './csv-scan.ts';
 
 const LONGEST = 1 << 20;
 
-/** A line of a CSV file under its header. */
+/** A data line of a CSV file. */
 export interface CsvLine {
-  /** The line of the file it begins in, from 1; line ends inside quotes count. */
+  /** The line number in the file where it begins, from 1; line ends inside quotes count. */
   readonly line: number;
-  /** A cell for each column of the header, as it is inside its quotes, else without the spaces around it. */
+  /** A cell for each column of the header. Unquoted cells are trimmed. */
   readonly cells: readonly string[];
 }
 
 export interface CsvReader {
-  /** The columns of the file in its order; none before the header was read. */
+  /** The columns of the file, in order; empty until the header has been read. */
   readonly header: readonly string[];
-  /** The lines that end in this piece of the file. Throws CsvError. */
+  /** The lines completed by this chunk. Throws CsvError. */
   read(piece: Buffer): CsvLine[];
-  /** The last line, when it has no line end. Throws CsvError when it may be cut off, and for an empty file. */
+  /** The last line, when it has no line end. Throws CsvError when it may be truncated, and for an empty file. */
   end(): CsvLine[];
 }
 
-/** Where a reader is in its file. */
+/** The position of a reader in its file. */
 interface Place {
   readonly format: CsvColumns | null;
   readonly dialect: CsvDialect;
   header: CsvHeader;
-  /** The line that `rest` begins in. */
+  /** The line number at which `rest` begins. */
   line: number;
-  /** What came and is not read yet. */
+  /** Text that has arrived and is not parsed yet. */
   rest: string;
 }
 
 /**
- * Reads a CSV file (RFC 4180; lines ended by LF, CRLF or CR) piece by piece, in the memory of a piece and a line. Lines
- * without any content are left out. Without a `format` the header may be any; a first line `sep=;`, which Excel reads as
- * the separator of the file, is then left out too.
+ * Reads a CSV file (RFC 4180; lines ended by LF, CRLF or CR) in chunks, in memory for one chunk and one line. Lines
+ * without content are skipped. Without a `format` the header may be any, and a first line `sep=;`, which tells Excel
+ * the separator, is skipped too.
  */
 export function csvReader(format: CsvColumns | null, dialect: CsvDialect = PLAIN_CSV): CsvReader {
   const decode = decoderOf(dialect.encoding);
   const separator = CSV_SEPARATORS[dialect.separator].charCodeAt(0);
   const place: Place = { format, dialect, header: { names: [], width: 0 }, line: 1, rest: '' };
-  let dueLength = 0; // an unfinished line is scanned again when it has doubled, so that all its pieces cost one scan
+  let dueLength = 0; // an unfinished line is rescanned only when its length has doubled, which keeps the total cost linear
 
   function take(piece: Buffer, isLast: boolean): CsvLine[] {
     const { text, wrong } = decode(piece, isLast);
@@ -97,7 +97,7 @@ function headerOf({ format, line }: Place, cells: string[]): CsvHeader {
   return format === null ? readAnyHeader(cells, line) : readHeader(cells, line, format);
 }
 
-/** The cells under the names; what is beyond them must be empty, as spreadsheets leave it. */
+/** The cells of the named columns; any cells beyond them must be empty, as spreadsheets leave them. */
 function underHeader(place: Place, cells: string[]): string[] {
   const { names, width } = place.header;
   if (cells.length < names.length) throw refuse(place, cells.length, 'is missing: the line ends before it');
@@ -109,7 +109,7 @@ function underHeader(place: Place, cells: string[]): string[] {
   return cells;
 }
 
-/** The record that the end of the file closes: only one that cannot have been longer is read. */
+/** Reads a record that ends with the file, if it cannot have been truncated. */
 function readLast(
   place: Place,
   scanned: Exclude<Scanned, { kind: 'wrong' }>,
@@ -147,11 +147,11 @@ function checkLength(place: Place, scanned: Scanned, start: number): void {
 
 const nameOf = ({ header }: Place, column: number) => header.names[column] ?? String(column + 1);
 
-/** The error of a column in the record that begins in this line. */
+/** An error at a column of the record that begins in this line. */
 const refuse = (place: Place, column: number, what: string) =>
   new CsvError(`line ${place.line}, column ${nameOf(place, column)}: ${what}`);
 
-/** The error of the character at `at`, in the record that begins at `start`. */
+/** An error at the character `at`, in the record that begins at `start`. */
 function refuseAt(place: Place, what: string, start: number, at: number, column: number): CsvError {
   const lines = place.rest.slice(start, at).split(/\r\n|\n|\r/);
   const line = place.line + lines.length - 1;
@@ -159,7 +159,7 @@ function refuseAt(place: Place, what: string, start: number, at: number, column:
   return new CsvError(`line ${line}, column ${nameOf(place, column)}, character ${character}: ${what}`);
 }
 
-/** The line by which files tell Excel their separator. */
+/** Whether a line is the one that tells Excel the separator. */
 const isSeparatorLine = (cells: readonly string[]) =>
   /^sep=[,;|]?$/i.test(cells[0] ?? '') && cells.slice(1).every((cell) => cell === '');
 

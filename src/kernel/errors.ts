@@ -1,4 +1,4 @@
-/** The `code` of an error's body: one of six. docs/errors.md shows the body. */
+/** The `code` of an error body: one of six. docs/errors.md shows the body. */
 export type ErrorCode =
   | 'bad_request'
   | 'unauthorized'
@@ -13,8 +13,8 @@ interface Reason {
 }
 
 /**
- * Every machine-readable reason the API gives in the `Payhook-Reason` header, with its status and meaning.
- * The table in docs/errors.md is generated from here: a reason that is not listed cannot be thrown.
+ * Every machine-readable reason that the API returns in the `Payhook-Reason` header, with its status and meaning. The
+ * table in docs/errors.md is generated from this one, and only reasons listed here can be thrown.
  */
 export const REASONS = {
   // The request itself
@@ -34,7 +34,7 @@ export const REASONS = {
   },
   invalid_if_match: { status: 400, meaning: 'If-Match is not an ETag of a payout.' },
   method_not_allowed: { status: 405, meaning: 'The path does not support this method.' },
-  // Who asks
+  // The caller
   missing_credentials: { status: 401, meaning: 'No usable Authorization: Bearer header.' },
   invalid_credentials: {
     status: 401,
@@ -54,7 +54,7 @@ export const REASONS = {
     status: 403,
     meaning: 'A request with a session must come from a page of this server.',
   },
-  // What is asked for
+  // The target
   unknown_route: { status: 404, meaning: 'There is no operation at this path.' },
   resource_missing: { status: 404, meaning: 'No such record in this account.' },
   no_current_payout: { status: 404, meaning: 'The account has no unpaid payout.' },
@@ -62,7 +62,7 @@ export const REASONS = {
     status: 404,
     meaning: '`current` is for reading only; PUT and DELETE need the id.',
   },
-  // The state it is in
+  // Its state
   idempotency_key_reused: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },
   duplicate_external_id: {
     status: 409,
@@ -131,7 +131,7 @@ export const REASONS = {
       'Something of the import was paid here, refunded, returned or changed since, or stands in a payout; the message names it.',
   },
   amount_too_large: { status: 409, meaning: 'A sum would exceed 9007199254740991 minor units.' },
-  // What it says
+  // The content of the request
   unknown_filter: { status: 400, meaning: 'The filters name an unknown field.' },
   unknown_operator: { status: 400, meaning: 'The field or filter does not have this operator.' },
   invalid_filter: {
@@ -200,7 +200,7 @@ export const REASONS = {
   invalid_event_type: { status: 400, meaning: 'The event type does not exist or cannot be used here.' },
   reserved_event_type: { status: 400, meaning: 'Only Payhook publishes event types with this prefix.' },
   payload_too_large: { status: 400, meaning: 'The event would be larger than 256 KiB.' },
-  // Us
+  // The server
   internal_error: {
     status: 500,
     meaning: 'An unexpected error; the log of the server has it under the request id.',
@@ -228,7 +228,7 @@ const CODES: Record<Reason['status'], ErrorCode> = {
   500: 'internal_error',
 };
 
-/** A refusal the caller is told about: reason (see REASONS), message for people, extra response headers. */
+/** An error that is reported to the caller: reason (see REASONS), message for people, extra response headers. */
 export class Failure extends Error {
   readonly reason: ReasonName;
   readonly status: Reason['status'];

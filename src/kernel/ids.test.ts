@@ -67,14 +67,14 @@ test('the compiler keeps ids of different nouns apart', () => {
   const pay = (account: AccountId, payout: PayoutId) => [account, payout];
   const [account, payout] = [UUID as string as AccountId, UUID as PayoutId];
   expect(pay(account, payout)).toEqual([UUID, UUID]);
-  // @ts-expect-error: a payout is no account
+  // @ts-expect-error: a payout is not an account
   pay(payout, payout);
   // @ts-expect-error: the two are swapped
   pay(payout, account);
-  // @ts-expect-error: an opaque id is no UUID
+  // @ts-expect-error: an opaque id is not a UUID
   pay(account, idOf('po', payout));
-  // @ts-expect-error: the UUID of a payout makes no id of a commission
+  // @ts-expect-error: the UUID of a payout does not make a commission id
   idOf('com', payout);
-  // @ts-expect-error: a text that nobody parsed is no id
+  // @ts-expect-error: a string that was not parsed is not an id
   pay(account, 'po_0192f8e5c7a77b3e9d0192f8e5c7a7b3');
 });

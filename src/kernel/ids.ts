@@ -1,4 +1,4 @@
-/** The prefixes of opaque ids, one a resource. */
+/** The prefixes of opaque ids, one per resource. */
 export type IdPrefix =
   | 'acc'
   | 'key'
@@ -20,8 +20,8 @@ export type Id<P extends IdPrefix> = `${P}_${string}`;
 declare const noun: unique symbol;
 
 /**
- * The UUID of a row of one noun, as PostgreSQL has it. It comes of parsing an id (`uuidOf`) or of reading a row, and stands
- * neither for the UUID of another noun nor for an opaque id.
+ * The UUID of a row of one resource, as stored in PostgreSQL. It comes from parsing an id (`uuidOf`) or reading a row,
+ * and is assignable neither to the UUID of another resource nor to an opaque id.
  */
 export type Uuid<P extends IdPrefix> = string & { readonly [noun]: P };
 
@@ -40,14 +40,14 @@ export type SessionId = Uuid<'ses'>;
 export type ApplicationId = Uuid<'app'>;
 export type GrantId = Uuid<'grant'>;
 
-/** The UUID before all others: where a walk through rows begins. */
+/** The lowest UUID: where iteration over rows starts. */
 export const nil = <P extends IdPrefix>() => '00000000-0000-0000-0000-000000000000' as Uuid<P>;
 
 const HEX = /^[0-9a-f]{32}$/;
 
 /**
- * The UUID behind an opaque id: `po_` + 32 hex digits -> `xxxxxxxx-xxxx-…`.
- * null for anything ill-formed, so that a bad id reads exactly like a missing row.
+ * The UUID of an opaque id: `po_` + 32 hex digits -> `xxxxxxxx-xxxx-…`. null for anything malformed, so that a bad id
+ * is handled exactly like a missing row.
  */
 export function uuidOf<P extends IdPrefix>(prefix: P, id: string): Uuid<P> | null {
   if (!id.startsWith(`${prefix}_`)) return null;
@@ -56,12 +56,12 @@ export function uuidOf<P extends IdPrefix>(prefix: P, id: string): Uuid<P> | nul
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Uuid<P>;
 }
 
-/** The opaque id of a UUID: the prefix and its 32 hex digits. Time-sortable because the UUIDs are version 7. */
+/** The opaque id of a UUID: the prefix and its 32 hex digits. Sortable by time, because the UUIDs are version 7. */
 export function idOf<P extends IdPrefix>(prefix: P, uuid: Uuid<NoInfer<P>>): Id<P> {
   return `${prefix}_${uuid.replaceAll('-', '')}`;
 }
 
-/** A positive integer id in a path (`affiliate_id`, `program_id`), or null when it is not one. */
+/** A positive integer id from a path (`affiliate_id`, `program_id`), or null when it is not one. */
 export function numberIdOf(text: string): number | null {
   if (!/^[1-9][0-9]{0,15}$/.test(text)) return null;
   const id = Number(text);

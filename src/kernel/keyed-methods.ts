@@ -1,4 +1,4 @@
 const KEYED: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Whether requests of a method honour `Idempotency-Key`: under it they are done once. */
+/** Whether requests with this method honour `Idempotency-Key`. */
 export const isKeyed = (method: string): boolean => KEYED.has(method);

@@ -40,7 +40,7 @@ describe('a currency', () => {
         style: 'currency',
         currency: code,
       }).resolvedOptions();
-      // CLDR shows some currencies without the digits that ISO 4217 gives them, never with more
+      // CLDR shows some currencies with fewer digits than ISO 4217 defines, never with more.
       expect(maximumFractionDigits).toBeLessThanOrEqual(digits);
     }
   });

@@ -1,6 +1,6 @@
 /**
- * ISO 4217 currencies in use and the number of their minor digits. Money is an integer of minor units
- * everywhere (bigint inside, JSON integer outside); decimals exist only in files.
+ * ISO 4217 currencies in use and the number of their minor digits. Money is an integer of minor units everywhere
+ * (bigint internally, a JSON integer in the API); decimals occur only in files.
  */
 const EXPONENTS: Readonly<Record<number, string>> = {
   0: 'bif clp djf gnf isk jpy kmf krw pyg rwf ugx uyi vnd vuv xaf xof xpf',
@@ -19,13 +19,13 @@ const DIGITS: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** The largest integer JSON carries without loss in every client: 2^53 - 1. */
+/** The largest integer that every JSON client reads exactly: 2^53 - 1. */
 export const MAX_JSON_INTEGER = 9_007_199_254_740_991n;
 
-/** The largest amount of one commission, in minor units: low enough that thousands of them still sum exactly. */
+/** The largest amount of one commission, in minor units: thousands of them still add up exactly. */
 export const MAX_AMOUNT = 1_000_000_000_000;
 
-/** The lower-case code of a known ISO 4217 currency given in any case, or null. */
+/** The lower-case code of a known ISO 4217 currency, given in any case; null when it is unknown. */
 export function normalizeCurrency(code: string): string | null {
   const lower = code.toLowerCase();
   return DIGITS.has(lower) ? lower : null;
@@ -38,14 +38,14 @@ export function currencyDigits(currency: string): number {
   return digits;
 }
 
-/** All currencies with the number of their minor digits, for the SQL function that prints decimals. */
+/** All currencies with the number of their minor digits, for the SQL function that formats decimals. */
 export function currencyTable(): [currency: string, digits: number][] {
   return [...DIGITS].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /**
- * Minor units of a decimal string in a file (`31.90`, `-0.5`, `1200`): at most the currency's digits, no
- * grouping, no exponent. null when it is not one or has more digits than the currency.
+ * Minor units of a decimal string in a file (`31.90`, `-0.5`, `1200`). null when it is malformed or has more digits
+ * than the currency; grouping and exponents are not accepted.
  */
 export function parseDecimal(text: string, currency: string): bigint | null {
   const match = /^(-?)(\d{1,18})(?:\.(\d+))?$/.exec(text);

@@ -1,19 +1,18 @@
 import { fail } from './errors.ts';
 
-// Characters that are not seen, or turn the line around: control and format characters (U+202E among them), line
-// separators, what Unicode says may be left out of the display (Default_Ignorable_Code_Point), the blank of Braille.
-// Half a surrogate pair is no character.
+// Characters that are invisible or change the direction of text: control and format characters (U+202E among them),
+// line separators, Default_Ignorable_Code_Point, the Braille blank. A lone surrogate is not a character.
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-// The joiners that emoji and the scripts of Asia need inside of words, and the sign that makes a character an emoji. In
-// other scripts nobody would see them (as RFC 5892 appendix A says of domain names).
+// The joiners that emoji and Asian scripts need inside words, and the selectors that make a character an emoji. In
+// other scripts they would be invisible (RFC 5892 appendix A has the same rule for domain names).
 const JOINED =
   /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\uFE0F|(?![\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}])[\p{L}\p{M}])(?:\u200C|\u200D)(?=[\p{L}\p{Extended_Pictographic}])|(?<=\p{Emoji})(?:\uFE0E|\uFE0F)/gu;
 
 /**
- * The name of a person, an account or an application without space around it. `field` is what the message calls it.
- * Throws `invalid_body` when nothing is left, or when it holds characters that nobody sees: people decide by names,
- * and two that look the same must be the same.
+ * The trimmed name of a person, an account or an application. `field` is its name in the message. Throws `invalid_body`
+ * when nothing is left or when it has invisible characters: people identify accounts by name, so two names that look
+ * the same must be the same.
  */
 export function nameFrom(text: string, field = 'name'): string {
   const name = text.trim();
@@ -22,7 +21,7 @@ export function nameFrom(text: string, field = 'name'): string {
   return name;
 }
 
-/** What is wrong with a name, to be read after the name of its field; null when nothing is. */
+/** What is wrong with a name, worded to follow the name of its field; null when it is valid. */
 export function nameProblem(name: string): string | null {
   if (name.trim() === '') return 'must not be empty';
   const found = UNSEEN.exec(name.replaceAll(JOINED, ''))?.[0];
@@ -31,21 +30,21 @@ export function nameProblem(name: string): string | null {
   return `must not contain invisible characters or characters that change the direction of text (U+${code})`;
 }
 
-/** Whether every character of a text is seen by whoever reads it, joiners excluded. */
+/** Whether every character of a text is visible; joiners count as invisible. */
 export function isSeen(text: string): boolean {
   return !UNSEEN.test(text);
 }
 
-/** What `isIdentifier` asks, for messages: to be read after the name of a field. */
+/** What `isIdentifier` requires, for messages: follows the name of a field. */
 export const IDENTIFIER_RULE =
   'must not begin or end with a blank, nor contain control or invisible characters';
 
-/** Whether a text may name a record of a merchant's own, such as an order: what looks the same must be the same. */
+/** Whether a text may be a merchant's own identifier, such as an order id: two that look the same must be the same. */
 export function isIdentifier(text: string): boolean {
   return text === text.trim() && nameProblem(text) === null;
 }
 
-/** A text as people may be shown it: what they could not see, or what turns the line around, is seen as U+FFFD. */
+/** A text made safe to show: invisible characters and those that change its direction are replaced by U+FFFD. */
 export function visible(text: string): string {
   if (!UNSEEN.test(text)) return text;
   const joiners = new Set([...text.matchAll(JOINED)].map(({ index }) => index));

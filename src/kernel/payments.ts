@@ -1,22 +1,22 @@
-/** How affiliates are paid. The database has the same list: a new one needs a migration. */
+/** How affiliates are paid. The database has the same list, so a new method needs a migration. */
 export const PAYOUT_METHODS = ['paypal', 'wise', 'other'] as const;
 export type PayoutMethod = (typeof PAYOUT_METHODS)[number];
 
-/** What a request may choose of a payment file. */
+/** The options of a request for a payment file. */
 export type Choice = 'currency' | 'part' | 'allow_skipped' | 'source_currency' | 'whole_units';
 
-/** A file that a provider takes: each row is a payment. */
+/** A payment file in a provider's format: each row is a payment. */
 interface ProviderFile {
   readonly choices: readonly Choice[];
   readonly columns: readonly string[];
-  /** The columns that name the payment and its currency. */
+  /** The columns with the reference and the currency of a payment. */
   readonly reference: string;
   readonly currency: string;
-  /** How a row is known where the file has no header: what stands in its last column. */
+  /** The value in the last column by which rows are recognised in a file without a header. */
   readonly mark: string | null;
 }
 
-/** The files that providers take, by the name of the format. The server writes them, `payhook` reads them back. */
+/** The providers' formats by name. The server writes these files, and `payhook` reads them back. */
 export const PROVIDER_FILES = {
   paypal: {
     choices: ['currency', 'part', 'allow_skipped', 'whole_units'],
@@ -46,5 +46,5 @@ export const PROVIDER_FILES = {
 export type ProviderFormat = keyof typeof PROVIDER_FILES;
 export const PROVIDER_FORMATS = Object.keys(PROVIDER_FILES) as ProviderFormat[];
 
-/** A provider's file as code that serves all of them sees it. */
+/** A provider's format, typed for code that handles all of them. */
 export const providerFile = (format: ProviderFormat): ProviderFile => PROVIDER_FILES[format];

@@ -1,9 +1,11 @@
 import type { Span } from './time.ts';
 
-/** Names and milliseconds of the lengths that sums over time are kept in, the longest first; each divides the one before. */
+/**
+ * The names and milliseconds of the bucket lengths that sums are kept in, longest first; each divides the one before.
+ */
 export type Lengths = readonly (readonly [name: string, ms: number])[];
 
-/** A part of a span that sums of one length make up. */
+/** A part of a span that is covered by buckets of one length. */
 export interface Piece extends Span {
   readonly length: string;
 }
@@ -12,8 +14,8 @@ export interface Piece extends Span {
 export const floorTo = (length: number, ms: number): number => Math.floor(ms / length) * length;
 
 /**
- * Cuts a span into whole ones of the first length, and what is left at its ends into those of the next, in order. What is
- * shorter than the last length is left out.
+ * Cuts a span into whole buckets of the first length, and the rest at both ends into those of the next ones, in order.
+ * What is shorter than the last length is left out.
  */
 export function cut({ from, until }: Span, [longest, ...shorter]: Lengths): Piece[] {
   if (from >= until || longest === undefined) return [];

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Failure } from './errors.ts';
 import { readStrictJson } from './strict-json.ts';
 
-/** A JSON value as it is written: objects as lists of entries, in which a key may stand twice, numbers as text. */
+/** A JSON value as written: objects are lists of entries, in which a key may occur twice, and numbers are text. */
 type Written =
   | { kind: 'word'; text: 'true' | 'false' | 'null' }
   | { kind: 'number'; text: string }
@@ -11,7 +11,7 @@ type Written =
   | { kind: 'list'; items: readonly Written[] }
   | { kind: 'object'; entries: readonly (readonly [key: string, value: Written])[] };
 
-// what looks like the structure of JSON, and keys that objects have of their own
+// Characters of JSON syntax, and names of inherited object properties
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 6 }),
   fc.constantFrom('a', 'b', '"', '\\', ':', '{}', '[1,', '-0', '1e5', 'toString', 'é', '\\"', 'x\\\\'),
@@ -61,7 +61,7 @@ const { value: written } = fc.letrec<{ value: Written }>((tie) => ({
   ),
 }));
 
-/** The text of a value with `space` wherever JSON allows it. */
+/** The JSON text of a value, with `space` wherever JSON allows whitespace. */
 function print(value: Written, space: string): string {
   const around = (inner: string) => space + inner + space;
   switch (value.kind) {
@@ -78,7 +78,7 @@ function print(value: Written, space: string): string {
   }
 }
 
-/** Whether a key stands twice in an object, read from what was to be written. */
+/** Whether a key occurs twice in an object. */
 function repeats(value: Written): boolean {
   if (value.kind === 'list') return value.items.some(repeats);
   if (value.kind !== 'object') return false;
@@ -96,7 +96,7 @@ function fractionOf(number: string): [bigint, bigint] | null {
   return shift < 0 ? [BigInt(whole + fraction), scale] : [BigInt(whole + fraction) * scale, 1n];
 }
 
-/** Whether JavaScript holds the number as it was written. */
+/** Whether JavaScript represents the number exactly as written. */
 function isHeld(number: string): boolean {
   const read = Number(number);
   if (Object.is(read, -0) || !Number.isFinite(read)) return false;

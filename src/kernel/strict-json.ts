@@ -1,38 +1,38 @@
 import { fail } from './errors.ts';
 import { canonicalNumber, roundedRule } from './written-number.ts';
 
-/** A place in a JSON value: keys of objects, positions in lists. */
+/** A path in a JSON value: keys of objects, indexes of arrays. */
 export type JsonPath = readonly (string | number)[];
 
-/** A number that JavaScript does not hold as it was written, and the rule for a whole number that it breaks. */
+/** A number that JavaScript cannot represent as written, and the rule for integers that it breaks. */
 export interface RoundedNumber {
   readonly path: JsonPath;
   readonly rule: string;
 }
 
-/** A JSON text that was read without a doubt about what it says. */
+/** JSON text that was parsed without ambiguity. */
 export interface StrictJson {
   readonly value: unknown;
-  /** As it came, without a byte order mark. */
+  /** The text as received, without a byte order mark. */
   readonly text: string;
   readonly roundedNumbers: readonly RoundedNumber[];
-  /** The same text for the same value, whatever the order of keys, white space and spelling; numbers exact. */
+  /** The same text for equal values, whatever the order of keys, whitespace and notation; numbers are exact. */
   canonical(): string;
 }
 
-/** Nesting that no reader of the value could follow without running out of stack is refused. */
+/** Deeper nesting is refused, because recursive readers of the value could overflow the stack. */
 const MAX_DEPTH = 100;
 
 /**
- * Reads JSON (RFC 8259) as the interoperable profile of RFC 7493 wants it: no key twice in an object. Throws
- * `invalid_json`; `duplicate_key` naming the key; `invalid_body` for NUL characters and lone surrogates, which
- * PostgreSQL and UTF-8 cannot hold, for the key `__proto__`, and for nesting more than 100 deep.
+ * Parses JSON (RFC 8259) by the rules of I-JSON (RFC 7493): no duplicate keys. Throws `invalid_json`; `duplicate_key`,
+ * naming the key; `invalid_body` for NUL characters and lone surrogates, which PostgreSQL and UTF-8 cannot store, for
+ * the key `__proto__`, and for nesting deeper than 100.
  */
 export function readStrictJson(text: string): StrictJson {
   const value = parse(text);
   const { keys, depth, hasUnusualNumbers } = scan(text);
   if (depth > MAX_DEPTH) throw fail('invalid_body', `the body is nested more than ${MAX_DEPTH} deep`);
-  // raw NUL is no JSON, and what was decoded has no lone surrogates: only escapes can bring them in
+  // Raw NUL is invalid JSON, and decoded text has no lone surrogates: only escapes can produce either.
   if (text.includes('\\u') || text.includes('__proto__')) checkTexts(value, []);
   if (!hasUnusualNumbers && countKeys(value) === keys) {
     return { value, text, roundedNumbers: [], canonical: () => canonicalOf(value) };
@@ -52,7 +52,7 @@ function parse(text: string): unknown {
 
 const LONGEST_NAME = 100;
 
-/** A place as messages spell it: `commissions[0].amount`; long keys are clipped. */
+/** A path as shown in messages: `commissions[0].amount`; long keys are shortened. */
 export function nameOfPath(path: JsonPath): string {
   if (path.length === 0) return 'the body';
   return path.reduce<string>((name, part) => {
@@ -61,17 +61,17 @@ export function nameOfPath(path: JsonPath): string {
   }, '');
 }
 
-/** A name from a request as messages show it: its first 100 characters. */
+/** A name from a request as shown in messages: its first 100 characters. */
 export function clip(name: string): string {
   return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME).toWellFormed()}…` : name;
 }
 
 const [QUOTE, BACKSLASH, COLON, MINUS, DOT, ZERO, NINE] = [0x22, 0x5c, 0x3a, 0x2d, 0x2e, 0x30, 0x39];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-/** So many digits of a decimal always come back from a double: more of them need a closer look. */
+/** A decimal with at most this many digits survives a round trip through a double. */
 const SAFE_DIGITS = 15;
 
-/** One pass over a valid text: how many keys are written in it, how deep it goes, and whether its numbers are plain. */
+/** One pass over a valid text: the number of keys, the nesting depth, and whether all numbers are plain. */
 function scan(text: string): { keys: number; depth: number; hasUnusualNumbers: boolean } {
   let [keys, open, depth] = [0, 0, 0];
   let hasUnusualNumbers = false;
@@ -92,7 +92,7 @@ function scan(text: string): { keys: number; depth: number; hasUnusualNumbers: b
   return { keys, depth, hasUnusualNumbers };
 }
 
-/** Where the string that begins here has its closing quote. */
+/** The index of the closing quote of the string that begins here. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(at)) {
@@ -101,7 +101,7 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-/** The place behind the number that begins here. */
+/** The index after the number that begins here. */
 function endOfNumber(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && !isEndOfNumber(text.charCodeAt(at))) at += 1;
@@ -111,7 +111,7 @@ function endOfNumber(text: string, start: number): number {
 const isEndOfNumber = (code: number) =>
   code <= 0x20 || code === 0x2c || code === CLOSE_LIST || code === CLOSE_OBJECT;
 
-/** Whether a number is held as it is written, as can be told by its length: no exponent, few digits, no -0. */
+/** Whether a number is certainly represented exactly: no exponent, few digits, no -0. */
 function isPlain(text: string, start: number, end: number): boolean {
   if (text.charCodeAt(start) === MINUS && text.charCodeAt(start + 1) === ZERO) return false;
   if (end - start > SAFE_DIGITS) return false;
@@ -122,7 +122,7 @@ function isPlain(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** The keys that were kept: fewer than are written where one stands twice. */
+/** The number of keys in the parsed value; fewer than in the text when there are duplicates. */
 function countKeys(value: unknown): number {
   if (value === null || typeof value !== 'object') return 0;
   let count = 0;
@@ -158,7 +158,7 @@ function checkText(text: string, path: JsonPath): void {
   throw fail('invalid_body', `${nameOfPath(path)} must be Unicode text without NUL characters`);
 }
 
-/** A number as it was written. */
+/** A number, kept as its text. */
 class WrittenNumber {
   readonly text: string;
   constructor(text: string) {
@@ -168,7 +168,7 @@ class WrittenNumber {
 
 type Exact = string | boolean | null | WrittenNumber | Exact[] | Map<string, Exact>;
 
-/** Reads a valid text once more, key by key and digit by digit. Throws `duplicate_key`. */
+/** Parses a valid text again, keeping every key and digit. Throws `duplicate_key`. */
 function readExact(text: string, rounded: RoundedNumber[]): Exact {
   let at = 0;
 
@@ -193,7 +193,7 @@ function readExact(text: string, rounded: RoundedNumber[]): Exact {
     return new WrittenNumber(written);
   }
 
-  /** Reads what stands between brackets, an item at a time. */
+  /** Reads what is between brackets, item by item. */
   function readItems(close: number, readItem: (index: number) => void): void {
     at += 1;
     skipSpace();

@@ -6,16 +6,17 @@ export type Timestamp = string;
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})$/;
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DAY_MS = 86_400_000;
-// What no commission needs and a date column could not carry on from: a typo in the year is refused.
+// Rejects typos in the year: no commission needs years outside this range, and arithmetic on dates stays within what
+// PostgreSQL supports.
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2999;
 
-/** What `parseInstant` takes, for messages. */
+/** What `parseInstant` accepts, for messages. */
 export const INSTANT_RULE = `an RFC 3339 instant such as 2026-09-15T08:30:00Z, from ${FIRST_YEAR} to ${LAST_YEAR}`;
-/** What `parseInstantOrDay` takes, for messages. */
+/** What `parseInstantOrDay` accepts, for messages. */
 export const INSTANT_OR_DAY_RULE = `an RFC 3339 instant or a day YYYY-MM-DD, from ${FIRST_YEAR} to ${LAST_YEAR}`;
 
-/** Milliseconds since 1970 of an RFC 3339 instant (RFC 3339 section 5.6), or null. Finer digits are cut off. */
+/** Milliseconds since 1970 of an RFC 3339 instant (section 5.6), or null. Digits below milliseconds are cut off. */
 export function parseInstant(text: string): number | null {
   const match = RFC3339.exec(text);
   if (!match) return null;
@@ -36,7 +37,7 @@ function offsetMs(offset: string): number | null {
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
-/** Milliseconds since 1970 at which a day `YYYY-MM-DD` that exists, 1970 to 2999, begins in UTC, or null. */
+/** Milliseconds since 1970 of the start in UTC of a valid day `YYYY-MM-DD`, 1970 to 2999; null when it is not one. */
 export function parseDay(text: string): number | null {
   const match = DAY.exec(text);
   if (!match) return null;
@@ -54,22 +55,22 @@ export function formatInstant(ms: number): Timestamp {
   return new Date(ms).toISOString();
 }
 
-/** The JSON schema of a text that `parseInstantOrDay` reads. */
+/** The JSON schema of a text for `parseInstantOrDay`. */
 export const INSTANT_OR_DAY = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}([Tt ].+)?$' };
 
-/** From an instant on until before another one, in milliseconds since 1970. */
+/** A half-open range of time, from `from` until before `until`, in milliseconds since 1970. */
 export interface Span {
   readonly from: number;
   readonly until: number;
 }
 
-/** Bounds of values: from it on, after it, up to it, before it. */
+/** Operators of range filters. */
 export const BOUNDS = ['gte', 'gt', 'lte', 'lt'] as const;
 export type Bound = (typeof BOUNDS)[number];
 
 /**
- * Where what a bound leaves begins (`from` it on) or ends (before `until`), in milliseconds. A day is meant whole: `lte`
- * includes it, `gt` begins after it.
+ * Where the range of a bound starts (`from`, inclusive) or ends (`until`, exclusive), in milliseconds. A day counts as
+ * a whole: `lte` includes it, `gt` starts after it.
  */
 export function boundOf(bound: Bound, at: Span): { from: number } | { until: number } {
   if (bound === 'gte') return { from: at.from };
@@ -77,13 +78,13 @@ export function boundOf(bound: Bound, at: Span): { from: number } | { until: num
   return { until: bound === 'lte' ? at.until : at.from };
 }
 
-/** A day as the span between its midnights in a zone; null when there is no such day. */
+/** The span of a day between its midnights in a zone; null when there is no such day. */
 export function parseDayIn(text: string, zone: string): Span | null {
   const day = parseDay(text);
   return day === null ? null : { from: dayStart(day, zone), until: dayStart(day + DAY_MS, zone) };
 }
 
-/** An instant, of one millisecond, or a day of a zone; null when it is neither. */
+/** The span of an instant (one millisecond) or of a day in a zone; null when it is neither. */
 export function parseInstantOrDay(text: string, zone: string): Span | null {
   const day = parseDayIn(text, zone);
   if (day !== null) return day;

@@ -1,44 +1,44 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-/** Something about the secret key keeps a process from its work; the message says what to do. */
+/** The process cannot work because of its secret key; the message says what to do. */
 export class SecretKeyError extends Error {
   override name = 'SecretKeyError';
 }
 
 /**
- * Keeps secrets that must be shown or used again, which a hash could not: the database holds them encrypted
- * (AES-256-GCM under a key derived from SECRET_KEY, NIST SP 800-38D). Each names the key it is sealed under.
+ * Stores secrets that must be shown or used again, so that a hash is not enough: they are encrypted in the database
+ * (AES-256-GCM under a key derived from SECRET_KEY, NIST SP 800-38D). Each names its key.
  */
 export interface Vault {
   /**
-   * Encrypts a text under the held key with this fingerprint. `context` names the place it belongs to: opened anywhere
-   * else it is refused. Throws SecretKeyError when that key is not held.
+   * Encrypts a text under the key with this fingerprint. `context` names where the text belongs; it cannot be opened
+   * with another context. Throws SecretKeyError when the process does not have that key.
    */
   seal(text: string, context: string, fingerprint: string): Buffer;
-  /** Throws SecretKeyError when the key is not held, another error when the bytes were changed or belong elsewhere. */
+  /** Throws SecretKeyError when the key is missing, another error when the bytes were altered or belong elsewhere. */
   open(sealed: Buffer, context: string): string;
 }
 
-/** What is sealed today: version, the beginning of the key's fingerprint, nonce, tag, text. Version 1 named no key. */
+/** The current format: version, start of the key's fingerprint, nonce, tag, text. Version 1 did not name the key. */
 const VERSION = 2;
 const UNNAMED = 1;
 const NAME_BYTES = 8;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** What a database and people know a secret key by: 64 hexadecimal digits, from which nobody finds the key. */
+/** The public identifier of a secret key: 64 hexadecimal digits, from which the key cannot be derived. */
 export function fingerprintOf(secretKey: string): string {
   return createHash('sha256').update(`payhook secret key ${secretKey}`).digest('hex');
 }
 
-/** The bytes that everything sealed under the key with this fingerprint begins with. */
+/** The first bytes of everything sealed under the key with this fingerprint. */
 export function sealPrefix(fingerprint: string): Buffer {
   return Buffer.concat([Buffer.of(VERSION), Buffer.from(fingerprint, 'hex').subarray(0, NAME_BYTES)]);
 }
 
 /**
- * The vault of a process, from the secret keys it holds. They are read again when one is missing: while the key is
- * rotated, another process may have put a new one there.
+ * The vault of a process, from its secret keys. They are read again when one is missing: during a rotation another
+ * process may have added a key.
  */
 export function vaultOf(readKeys: () => readonly string[]): Vault {
   let held = new Map<string, Buffer>();
@@ -72,7 +72,7 @@ export function vaultOf(readKeys: () => readonly string[]): Vault {
         return decrypt(key, sealed.subarray(1 + NAME_BYTES), context);
       }
       if (sealed[0] !== UNNAMED) throw new Error('not a sealed secret');
-      // The tag tells which key it is.
+      // The tag shows which key is the right one.
       for (const key of held.values()) {
         try {
           return decrypt(key, sealed.subarray(1), context);

@@ -1,18 +1,18 @@
 import { MAX_JSON_INTEGER } from './money.ts';
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?)(\d+))?$/;
-/** An exponent of more digits is out of everybody's reach. */
+/** Exponents with more digits are far outside any usable range. */
 const MAX_EXPONENT_DIGITS = 18;
 
 interface Decimal {
   readonly sign: '' | '-';
-  /** Without zeros at either end; empty = zero. */
+  /** Without leading and trailing zeros; empty = zero. */
   readonly digits: string;
-  /** Of ten, times the digits. */
+  /** The power of ten that `digits` is multiplied by. */
   readonly exponent: bigint;
 }
 
-/** The decimal that a JSON number says, digit by digit; null when its exponent has more than 18 digits. */
+/** The exact decimal value of a JSON number; null when its exponent has more than 18 digits. */
 function decimalOf(text: string): Decimal | null {
   const [, sign, whole = '', fraction = '', exponentSign = '', written = ''] = NUMBER.exec(text) ?? [];
   const all = whole + fraction;
@@ -32,15 +32,15 @@ function decimalOf(text: string): Decimal | null {
   };
 }
 
-/** The same text for numbers of the same value: `7.0`, `7` and `70e-1` give `7e0`. -0 is not 0. */
+/** The same text for numbers of equal value: `7.0`, `7` and `70e-1` become `7e0`. -0 differs from 0. */
 export function canonicalNumber(text: string): string {
   const decimal = decimalOf(text);
   return decimal === null ? text : `${decimal.sign}${decimal.digits || '0'}e${decimal.exponent}`;
 }
 
 /**
- * The rule for a whole number that a JSON number breaks which JavaScript does not hold as it was written: by digits
- * that are rounded away, by its size, or as -0. null when it is held.
+ * The rule for integers that a JSON number breaks because JavaScript cannot represent it as written: digits are rounded
+ * away, it is too large, or it is -0. null when JavaScript represents it exactly.
  */
 export function roundedRule(text: string): string | null {
   const read = Number(text);

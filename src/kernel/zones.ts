@@ -1,13 +1,13 @@
-/** The zone of accounts that chose none. */
+/** The zone of accounts without one of their own. */
 export const UTC = 'UTC';
 
 const DAY_MS = 86_400_000;
-/** Days that were asked for lately: a file of a million lines has few. */
+/** The size of the cache of days: even a file of a million lines has few different ones. */
 const MOST_KNOWN = 2000;
 const known = new Map<string, number>();
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
-/** Whether days can be computed in a time zone of this IANA name. */
+/** Whether `name` is an IANA time zone that dates can be computed in. */
 export function isZone(name: string): boolean {
   try {
     return /^[A-Za-z]/.test(name) && clockOf(name) !== undefined;
@@ -35,7 +35,7 @@ function clockOf(zone: string): Intl.DateTimeFormat {
   return clock;
 }
 
-/** What the clocks of a zone show at an instant (ms since 1970), as the milliseconds at which UTC shows the same. */
+/** The local time in a zone at an instant (ms since 1970), as the milliseconds at which UTC shows the same time. */
 function shownAt(ms: number, zone: string): number {
   if (zone === UTC) return ms;
   const parts = Object.fromEntries(
@@ -49,8 +49,8 @@ function shownAt(ms: number, zone: string): number {
 
 /**
  * When a day begins in a zone. In: the milliseconds at which it begins in UTC. Out: milliseconds since 1970. A midnight
- * that comes twice counts the first time; a day whose midnight is left out begins where the clocks go on, as the next
- * one does where the whole day is left out.
+ * that occurs twice counts the first time. A day whose midnight is skipped begins where the clocks resume; if the whole
+ * day is skipped, that is where the next one begins too.
  */
 export function dayStart(utcMidnight: number, zone: string): number {
   if (zone === UTC) return utcMidnight;
@@ -64,7 +64,7 @@ export function dayStart(utcMidnight: number, zone: string): number {
 }
 
 function findStart(utcMidnight: number, zone: string): number {
-  // by the offsets of the day before and the day after: a change of the clocks lies between them
+  // from the offsets a day before and a day after: a clock change lies between them
   const [earlier, later] = [-DAY_MS, DAY_MS].map((step) => {
     const at = utcMidnight + step;
     return utcMidnight - (shownAt(at, zone) - at);
@@ -73,7 +73,7 @@ function findStart(utcMidnight: number, zone: string): number {
   return midnights.length === 0 ? earlier : Math.min(...midnights);
 }
 
-/** The day `YYYY-MM-DD` that a zone has at an instant in milliseconds since 1970. */
+/** The local day `YYYY-MM-DD` in a zone at an instant in milliseconds since 1970. */
 export function dayOf(ms: number, zone: string): string {
   return new Date(shownAt(ms, zone)).toISOString().slice(0, 10);
 }
