@@ -43,7 +43,7 @@ export function csvReader(format: CsvColumns | null, dialect: CsvDialect = PLAIN
   const decode = decoderOf(dialect.encoding);
   const separator = CSV_SEPARATORS[dialect.separator].charCodeAt(0);
   const place: Place = { format, dialect, header: { names: [], width: 0 }, line: 1, rest: '' };
-  let dueLength = 0; // an unfinished line is rescanned only when its length has doubled, which keeps the total cost linear
+  let dueLength = 0; // an unfinished line is rescanned only at double its length, for linear cost
 
   function take(piece: Buffer, isLast: boolean): CsvLine[] {
     const { text, wrong } = decode(piece, isLast);
