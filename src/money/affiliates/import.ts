@@ -21,7 +21,7 @@ import { noteAffiliates } from '../ledger/owed.ts';
 import { LEGAL_TYPES, record } from './record.ts';
 import { DESTINATION_FIELDS, refuseDuplicates } from './service.ts';
 
-/** The columns of an affiliates file, with the SQL type they are staged in. */
+/** The columns of an affiliates file, with the SQL types they are staged as. */
 const COLUMNS: Readonly<Record<string, string>> = {
   external_id: 'text',
   email: 'text',
@@ -67,7 +67,7 @@ function countryCell(value: string | null | undefined): string | null {
   return value.toUpperCase();
 }
 
-/** JSON of column to message, of cells that are taken only where the affiliate has the same text already. */
+/** JSON of column to message, for cells that are accepted only if the affiliate already has the same value. */
 function problemsOf(cells: Cells): string | null {
   const readers = { email: cell.email, paypal_email: cell.email, external_id: cell.identifier };
   const problems: Record<string, string> = {};
@@ -83,8 +83,8 @@ function problemsOf(cells: Cells): string | null {
 }
 
 /**
- * Creates and updates affiliates from a CSV file, set by set, in the request's transaction. Throws `invalid_file`,
- * and `invalid_lines` unless `partial` or `dryRun`, which report the bad lines instead.
+ * Creates and updates affiliates from a CSV file, set-based, in the request's transaction. Throws `invalid_file`, and
+ * `invalid_lines` unless `partial` or `dryRun`, which report the bad lines instead.
  */
 export async function importAffiliates(
   tx: Tx,
@@ -100,13 +100,13 @@ export async function importAffiliates(
   await refuseClashes(tx, account, bad);
   if (bad.count > 0 && !partial && !dryRun) refuseBadLines(bad, lines);
   const updated = await updateStaged(tx, account, header, importId);
-  // what a dry run writes the caller takes back, but for new rows: their ids would be used up
+  // a dry run is rolled back by the caller, but inserting new rows would use up ids
   const created = dryRun ? await countNew(tx) : await insertStaged(tx, account, importId);
   const unchanged = lines - skipped - bad.count - created - updated;
   return { lines, created, updated, unchanged, skipped, totals: [], bad };
 }
 
-/** Notes which affiliate each line means: by external_id, else by e-mail where that does not contradict one. */
+/** Finds the affiliate of each line: by external_id, else by e-mail address unless the external_id contradicts it. */
 async function matchExisting(tx: Tx, account: AccountId): Promise<void> {
   await rows(tx, sql`alter table staged add column affiliate_id bigint`);
   await rows(
@@ -122,7 +122,7 @@ async function matchExisting(tx: Tx, account: AccountId): Promise<void> {
   );
 }
 
-/** Takes lines out whose texts would be refused, and are not those the affiliate has. */
+/** Removes lines with values that are not allowed, unless the affiliate already has them. */
 async function refuseProblems(tx: Tx, account: AccountId, bad: BadLines): Promise<void> {
   const found = await rows<{ line: number; message: string }>(
     tx,
@@ -143,7 +143,7 @@ function byLine(found: readonly { line: number; message: string }[]): Map<number
   return lines;
 }
 
-/** Takes lines out that repeat an earlier one or would take another affiliate's e-mail address. */
+/** Removes lines that repeat an earlier one or would take another affiliate's e-mail address. */
 async function refuseClashes(tx: Tx, account: AccountId, bad: BadLines): Promise<void> {
   const repeated = (by: Sql, column: Sql, what: string) => sql`
     select line, column_name, value, ${`${what} line `}::text || first as rule

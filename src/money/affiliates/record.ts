@@ -50,7 +50,7 @@ const balance = strict(
   { currency: currencyCode, pending: amount, unpaid: amount, in_payout: amount, paid: amount },
   { title: 'AffiliateBalance' },
 );
-/** The record with what the affiliate earned. */
+/** The record with the affiliate's balance. */
 export const affiliateWithBalance = strict(
   {
     ...fields,
@@ -83,7 +83,7 @@ const columns = {
 /** The columns of the record, over `affiliates a`. */
 export const record = columnsOf(affiliate, columns);
 
-/** The same with the balance, behind `fresh` and over `balanceJoin`. */
+/** The same with the balance; needs the CTE `fresh` and `balanceJoin`. */
 export const recordWithBalance = columnsOf(affiliateWithBalance, {
   ...columns,
   balance: 'b.balance',
@@ -92,7 +92,7 @@ export const recordWithBalance = columnsOf(affiliateWithBalance, {
 
 const state = (description: string) =>
   strict({ amount, affiliate_count: Type.Integer({ minimum: 0 }) }, { description });
-/** What is owed in all. */
+/** The total owed. */
 export const owedInAll = strict(
   {
     object: Type.Literal('affiliate_balances'),
@@ -137,15 +137,15 @@ const optional = {
 };
 const externalId = Type.Optional(nullable(text(255)));
 
-/** What an affiliate is made of. */
+/** The input for a new affiliate. */
 export const newAffiliate = strict({ email, external_id: externalId, ...optional });
-/** What may be changed of one. */
+/** The input for changing an affiliate. */
 export const affiliateChange = strict({ email: Type.Optional(email), external_id: externalId, ...optional });
 export type AffiliateChange = Static<typeof affiliateChange>;
-/** The same of one that its external_id names. */
+/** The same for an affiliate addressed by its external_id. */
 export const namedAffiliateChange = strict({ email: Type.Optional(email), ...optional });
 
-/** What an import did, or would do. */
+/** The result of an import, or of its dry run. */
 export const affiliateImport = strict(
   {
     object: Type.Literal('affiliate_import'),

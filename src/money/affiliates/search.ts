@@ -1,9 +1,8 @@
 import sql, { join, type Sql } from 'sql-template-tag';
 
 /**
- * Whether an affiliate (alias `a`) matches a search: every word must be a part of one of first name, last name,
- * e-mail, slug or PayPal e-mail, in any case and whether accents are composed or not; `%` and `_` are themselves. null
- * when there are no words.
+ * Whether an affiliate (alias `a`) matches a search: every word must be part of the first name, last name, e-mail, slug
+ * or PayPal e-mail, ignoring case and Unicode composition; `%` and `_` are literal. null when there are no words.
  */
 export function searchCondition(search: string): Sql | null {
   const words = search.split(/\s+/).filter((word) => word !== '');

@@ -20,7 +20,7 @@ import {
   updateAffiliate,
 } from './store.ts';
 
-/** The fields a payment goes by: a payout that is not paid yet shows them as they are now. */
+/** The fields that payments depend on: an unpaid payout shows their current values. */
 export const DESTINATION_FIELDS = [
   'email',
   'name_first',
@@ -36,7 +36,7 @@ const FIELDS = [
   ...['external_id', 'slug', 'status', 'minimum_payout', 'country', 'metadata'],
 ];
 
-/** Runs a write; its unique violations, of affiliates that came meanwhile, become refusals that name the field. */
+/** Runs a write and turns its unique violations, caused by concurrent inserts, into errors that name the field. */
 export async function refuseDuplicates<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -56,11 +56,11 @@ export async function refuseDuplicates<Result>(work: Promise<Result>): Promise<R
 }
 
 const EMAILS = ['email', 'paypal_email'] as const;
-/** What is searched or compared is stored composed (NFC): two that look the same are the same. */
+/** Fields that are searched or compared are stored in NFC, so that values that look the same are the same. */
 const COMPOSED = [...EMAILS, 'name_first', 'name_last', 'slug'] as const;
 
 /**
- * The input as it is stored. A text that is stored already, in the record `before`, stays as it is, even if it would be
+ * The input as it is stored. A value that is already stored, in the record `before`, is kept, even if it would be
  * refused today. Throws `invalid_body`.
  */
 function normalised(input: AffiliateChange, before: AffiliateChange = {}): AffiliateChange {
@@ -85,7 +85,7 @@ function normalised(input: AffiliateChange, before: AffiliateChange = {}): Affil
   };
 }
 
-/** Makes an affiliate. Throws `duplicate_email`, `duplicate_external_id`, with the Location of the one that has it. */
+/** Creates an affiliate. Throws `duplicate_email`, `duplicate_external_id`, with the Location of the existing one. */
 export async function createAffiliate(
   tx: Tx,
   account: AccountId,
@@ -96,7 +96,7 @@ export async function createAffiliate(
   throw duplicateOf(made);
 }
 
-/** The record of a new affiliate, which is published, or the one that has its external_id or e-mail address already. */
+/** Creates and publishes an affiliate, or finds the one that already has its external_id or e-mail address. */
 async function makeOrFind(
   tx: Tx,
   account: AccountId,
@@ -110,7 +110,7 @@ async function makeOrFind(
       return json;
     }
     const duplicate = await findDuplicate(tx, account, affiliate);
-    // null: it was renamed in between, and the way is free
+    // null: it was renamed in the meantime, so the value is free
     if (duplicate !== null) return duplicate;
   }
 }
@@ -123,7 +123,7 @@ function duplicateOf({ id, field }: Duplicate) {
 }
 
 /**
- * Makes the affiliate with this external_id, or changes what the input names where there is one. Two at once make one.
+ * Creates the affiliate with this external_id, or updates the given fields if it exists. Concurrent calls create one.
  * Throws as `createAffiliate` and `changeAffiliate`; `invalid_body` for a new one without an e-mail address.
  */
 export async function putAffiliate(
@@ -139,7 +139,7 @@ export async function putAffiliate(
   return { json: await changeById(tx, account, made.id, input), isNew: false };
 }
 
-/** Throws `invalid_body` for what a new affiliate cannot be made of. */
+/** Throws `invalid_body` when the input is not enough for a new affiliate. */
 function named(externalId: string, input: AffiliateChange): AffiliateChange {
   if (input.email === undefined)
     throw fail('invalid_body', 'email is required: there is no affiliate with this external_id yet');
@@ -159,9 +159,9 @@ export async function getByExternalId(
 }
 
 /**
- * Changes the named fields of an affiliate; null clears. A new name or destination shows in the unpaid payout at
- * once and raises its revision; what is so already is no change. Throws `resource_missing`, `duplicate_email`,
- * `duplicate_external_id`.
+ * Updates the given fields of an affiliate; null clears a field. A new name or destination shows in the unpaid payout
+ * at once and raises its revision. Values that do not change are no change. Throws `resource_missing`,
+ * `duplicate_email`, `duplicate_external_id`.
  */
 export async function changeAffiliate(
   tx: Tx,
@@ -169,7 +169,7 @@ export async function changeAffiliate(
   affiliateId: string,
   input: AffiliateChange,
 ): Promise<Json<Affiliate>> {
-  // what is wrong with the fields is said before whether there is such an affiliate
+  // invalid fields are reported before a missing affiliate
   if (input.minimum_payout) knownAmounts('minimum_payout', input.minimum_payout);
   const id = numberIdOf(affiliateId);
   if (id === null) throw missingAffiliate();
@@ -207,7 +207,7 @@ function found<T>(json: Json<T> | null): Json<T> {
 const isRedirected = (before: Affiliate, after: Affiliate) =>
   DESTINATION_FIELDS.some((field) => before[field] !== after[field]);
 
-/** The refusal of an id that is no affiliate of the account. */
+/** The error for an id that is not an affiliate of the account. */
 export function missingAffiliate() {
   return fail('resource_missing', 'no such affiliate');
 }

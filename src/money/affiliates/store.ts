@@ -37,7 +37,7 @@ const earnedInProgram: Filter = {
   condition: (value, scope) => program.condition(value, scope) && earnedIn(scope.account, value),
 };
 
-/** In which currency the list is sorted by `unpaid`: no condition on rows. */
+/** The currency in which the list is sorted by `unpaid`; not a condition on rows. */
 const balanceCurrency: Filter = {
   ...currency(''),
   condition: (value) => (normalizeCurrency(value) === null ? null : sql`true`),
@@ -93,9 +93,9 @@ export function listAffiliates(
 }
 
 /**
- * The page in the order of what is unpaid in one currency, of all who meet the conditions: merged from the sums, which an
- * index has in that order, from those that changed since, and from affiliates who have nothing in the currency. These are
- * at 0, and looked for when the page reaches that far.
+ * A page sorted by the unpaid balance in one currency, of all affiliates that match the conditions. It merges the sums,
+ * which an index has in that order, with those that have changed since, and with affiliates without a balance in the
+ * currency. The latter count as 0 and are read only when the page gets that far.
  */
 function byUnpaid(account: AccountId, list: ListQuery, conditions: Sql, { after, upTo, page }: PageCut): Sql {
   const given = normalizeCurrency(list.given.get('balance_currency') ?? '');
@@ -142,7 +142,7 @@ export function readAffiliate(
   );
 }
 
-/** The record of a new affiliate, or null when another one has its external_id or e-mail address. */
+/** The record of a new affiliate, or null when another one already has its external_id or e-mail address. */
 export function insertAffiliate(
   tx: Tx,
   account: AccountId,
@@ -159,13 +159,13 @@ export function insertAffiliate(
   return maybeRecord(tx, record, sql`made a`, { ctes: sql`made as (${made})` });
 }
 
-/** The affiliate that has the external_id or the e-mail address of an input, and which of them. */
+/** The affiliate that already has the external_id or e-mail address of an input, and which of the two. */
 export interface Duplicate {
   readonly id: number;
   readonly field: 'external_id' | 'email';
 }
 
-/** Another affiliate than `except` that has what an input names, the external_id first; null when there is none. */
+/** An affiliate other than `except` with the external_id or e-mail address of an input, external_id first; or null. */
 export async function findDuplicate(
   tx: Tx,
   account: AccountId,
@@ -189,7 +189,7 @@ export async function idByExternalId(
   account: AccountId,
   externalId: string,
 ): Promise<number | null> {
-  // no external_id has a NUL, and PostgreSQL takes none
+  // no external_id contains NUL, and PostgreSQL does not accept it
   if (externalId.includes('\0')) return null;
   const row = await maybeRow<{ id: bigint }>(
     db,
@@ -198,7 +198,7 @@ export async function idByExternalId(
   return row && Number(row.id);
 }
 
-/** The changed record, or null when there is nothing to change. */
+/** The updated record, or null when there is nothing to update. */
 export function updateAffiliate(
   tx: Tx,
   account: AccountId,

@@ -8,7 +8,7 @@ import { IMPORTED_COLUMNS } from './import.ts';
 import { record } from './record.ts';
 import { refuseDuplicates } from './service.ts';
 
-/** An affiliate of an import that cannot be taken back, and why. */
+/** An affiliate of an import that cannot be undone, and why. */
 export interface AffiliateInUse {
   readonly id: bigint;
   readonly email: string;
@@ -17,7 +17,9 @@ export interface AffiliateInUse {
   readonly total: bigint;
 }
 
-/** The first affiliates of an import that were changed since, or that it made and that have commissions or payouts. */
+/**
+ * The first affiliates of an import that have changed since, or that it created and that have commissions or payouts.
+ */
 export function findUsedAffiliates(tx: Tx, account: AccountId, id: ImportId): Promise<AffiliateInUse[]> {
   const has = (table: string) =>
     sql`exists (select from ${raw(table)} x where x.account_id = a.account_id and x.affiliate_id = a.id)`;
@@ -35,7 +37,7 @@ export function findUsedAffiliates(tx: Tx, account: AccountId, id: ImportId): Pr
   );
 }
 
-/** Gives the affiliates that an import changed what they had before, and deletes those that it made. The books are locked before. */
+/** Restores the affiliates that an import changed and deletes those it created. The caller has locked the books. */
 export async function takeBackAffiliates(tx: Tx, account: AccountId, id: ImportId): Promise<void> {
   await deleteMade(tx, account, id);
   const assignments = raw(

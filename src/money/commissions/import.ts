@@ -38,7 +38,7 @@ const AFFILIATE_COLUMNS = Object.keys(AFFILIATE_NAMES) as AffiliateName[];
 
 const columns = Object.keys(INPUT_COLUMNS).filter((column) => column !== 'metadata');
 
-/** What a file of another product may say beside: what became of a commission there. */
+/** Extra columns in files of other products: what became of a commission there. */
 const HISTORY = ['paid_at', 'payment_reference', 'is_pending'] as const;
 
 function format(fallbackCurrency: string, zone: string): CsvFormat {
@@ -73,7 +73,7 @@ function format(fallbackCurrency: string, zone: string): CsvFormat {
   };
 }
 
-/** The same with what says that a line was paid before, or waits for a decision. */
+/** The same format, plus columns that say that a line was paid before or awaits approval. */
 function formatWithHistory(fallbackCurrency: string, zone: string): CsvFormat {
   const plain = format(fallbackCurrency, zone);
   const readers: readonly ((cells: Cells) => Cell)[] = [
@@ -167,9 +167,9 @@ function timeCell(name: string, value: string | null | undefined, zone: string):
 }
 
 /**
- * Takes commissions in from a CSV file of any size in the request's transaction. Lines that are stored already with
- * the same content count as unchanged. A dry run is taken back by the caller. Throws `invalid_file`, and `invalid_lines` unless `partial` or `dryRun`,
- * which report the bad lines instead.
+ * Creates commissions from a CSV file of any size in the request's transaction. Lines that are already stored with the
+ * same content count as unchanged. The caller rolls back a dry run. Throws `invalid_file`, and `invalid_lines` unless
+ * `partial` or `dryRun`, which report the bad lines instead.
  */
 export async function importCommissions(
   tx: Tx,
@@ -202,7 +202,7 @@ export async function importCommissions(
   return { lines, created, updated: 0, unchanged, skipped, totals: fromJson(totals), bad };
 }
 
-/** Takes lines out that were paid in the future, or say of a commission what an earlier line says otherwise. */
+/** Removes lines that were paid in the future, or contradict an earlier line for the same commission. */
 async function dropImpossible(tx: Tx, bad: BadLines): Promise<void> {
   const found = await rows<{ line: number; message: string }>(
     tx,
@@ -222,7 +222,7 @@ async function dropImpossible(tx: Tx, bad: BadLines): Promise<void> {
   for (const { line, message } of found) bad.add(line, message);
 }
 
-/** Takes lines out that were paid, of commissions that are here already and are not. */
+/** Removes lines marked as paid whose commissions exist here and are not paid. */
 async function dropUnpaid(tx: Tx, account: AccountId, importId: ImportId, bad: BadLines): Promise<void> {
   const found = await rows<{ line: number; external_id: string }>(
     tx,
@@ -242,7 +242,7 @@ async function dropUnpaid(tx: Tx, account: AccountId, importId: ImportId, bad: B
   }
 }
 
-/** Sets what waits for a decision aside, as `hold` does. */
+/** Holds lines that await approval, as `hold` does. */
 async function holdPending(tx: Tx, account: AccountId, importId: ImportId): Promise<void> {
   await changeCommissions(tx, account, {
     which: sql`import_id = ${importId} and external_id in (
@@ -254,7 +254,7 @@ async function holdPending(tx: Tx, account: AccountId, importId: ImportId): Prom
 const affiliateColumn = (header: ReadonlySet<string>): AffiliateName =>
   AFFILIATE_COLUMNS.find((name) => header.has(name)) ?? 'affiliate_id';
 
-/** The staged lines with the affiliate each one means. */
+/** The staged lines with their affiliates. */
 function sourceOf(account: AccountId, header: ReadonlySet<string>): Sql {
   const list = raw(columns.map((name) => `f.${name}`).join(', '));
   return sql`(select f.line, f.affiliate, a.id as affiliate_id, ${list}, null::jsonb as metadata from staged f

@@ -19,7 +19,7 @@ import type { AccountId, CommissionId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { COMMISSION_STATUSES, COMMISSION_TYPES, type Commission, payoutJoin, record } from './record.ts';
 
-// At most one payout of an account is unpaid: a row in any other payout is paid. No join is needed.
+// At most one payout of an account is unpaid, so a row in any other payout is paid, and no join is needed.
 function hasStatus(status: string, account: AccountId): Sql {
   const current = sql`(select id from payouts where account_id = ${account} and status = 'unpaid')`;
   switch (status) {
@@ -60,8 +60,8 @@ export const commissionList: ListDefinition = {
 const open = sql`c.payout_id is null and c.voided_at is null`;
 
 /**
- * The page of a status in the order of ids, where a walk over all commissions would pass every newer row of another
- * status first: paid rows are merged from the newest of each payout, unpaid ones from the open and the current payout.
+ * A page by status in id order, where a scan of all commissions would first pass every newer row of another status:
+ * paid rows are merged from the newest of each payout, unpaid ones from open commissions and the current payout.
  */
 function findOf(status: string | undefined, account: AccountId, conditions: Sql) {
   const idsOf = (extra: Sql, { upTo, after }: PageCut) => sql`
@@ -82,8 +82,8 @@ function findOf(status: string | undefined, account: AccountId, conditions: Sql)
 }
 
 /**
- * Totals by adding what other tables know, each a query of one column `n`: the history is never counted. Only what is
- * on hold or voided is, on an index that holds nothing else.
+ * Totals as sums of what other tables record, each a query with one column `n`, so that the history is not counted.
+ * Only held and voided commissions are counted, on an index that contains nothing else.
  */
 function totalOf(status: string | undefined, account: AccountId): Sql {
   const arrived = sql`(select coalesce(sum(count), 0)::int8 from commission_arrivals where account_id = ${account})`;
@@ -127,7 +127,7 @@ export function listCommissions(db: Reader, account: AccountId, list: ListQuery)
   });
 }
 
-/** One page of the commissions of a payout (UUID): of a paid one those that were paid. */
+/** A page of the commissions of a payout (UUID); for a paid one those that were paid. */
 export function listPayoutCommissions(
   db: Reader,
   account: AccountId,

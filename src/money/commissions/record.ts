@@ -110,7 +110,7 @@ export const record = columnsOf(commission, {
 });
 export const payoutJoin = sql`left join payouts p on p.account_id = c.account_id and p.id = c.payout_id`;
 
-/** What a commission is made of. */
+/** The input for a new commission. */
 export const newCommission = strict(
   {
     external_id: { ...identifier, description: 'your id, unique forever; must not begin with `payhook:`' },
@@ -169,7 +169,7 @@ export const newCommission = strict(
 );
 export type NewCommission = Static<typeof newCommission>;
 
-/** What an adjustment is made of. */
+/** The input for an adjustment. */
 export const newAdjustment = strict({
   external_id: identifier,
   amount: amountInput,
@@ -189,7 +189,7 @@ const batchItem = strict({
 });
 export type BatchItem = Static<typeof batchItem>;
 
-/** What became of each commission of a batch. */
+/** The result of each commission of a batch. */
 export const commissionBatch = strict(
   {
     object: Type.Literal('commission_batch'),
@@ -199,7 +199,7 @@ export const commissionBatch = strict(
 );
 export type CommissionBatch = Static<typeof commissionBatch>;
 
-/** What an import did, or would do. */
+/** The result of an import, or of its dry run. */
 export const commissionImport = strict(
   {
     object: Type.Literal('commission_import'),
@@ -218,7 +218,7 @@ export const commissionImport = strict(
   { title: 'CommissionImport' },
 );
 
-/** The data of the event that tells of commissions that came in together. */
+/** The data of the event for commissions that were created together. */
 export const importedCommissions = strict({
   object: Type.Literal('commission_import'),
   source: Type.Enum(['batch', 'file', 'payout'], {

@@ -37,7 +37,7 @@ import {
   unknownReferences,
 } from './store.ts';
 
-/** An input that broke a rule: the reason it is refused with and the message naming the field. */
+/** A rule that an input breaks: the reason, and the message that names the field. */
 interface Refusal {
   readonly reason:
     | 'invalid_body'
@@ -53,12 +53,12 @@ interface Line extends AffiliateReference {
   readonly [column: string]: unknown;
 }
 
-/** Commission in minor units from a sale and a rate in basis points, rounded half up; integers throughout. */
+/** Commission in minor units from a sale and a rate in basis points, rounded half up, in integers. */
 export function commissionOf(saleAmount: bigint, rateBps: bigint): bigint {
   return multiplyRounded(saleAmount, rateBps, 10_000n);
 }
 
-/** The account's default currency: what a commission without one is in. */
+/** The account's default currency, used for commissions without one. */
 export async function defaultCurrency(db: Reader, account: AccountId): Promise<string> {
   return fromJson(await getAccount(db, account)).default_currency;
 }
@@ -98,7 +98,7 @@ function readInput(input: NewCommission, line: number, fallback: string): Line |
 function amountOf(input: NewCommission): bigint | string {
   let amount: bigint;
   if (input.amount !== undefined) amount = BigInt(input.amount);
-  // a sale that is too small for one minor unit is taken: a shop's hook knows nothing of rounding
+  // a sale too small for one minor unit is accepted: shops do not check for rounding
   else if (typeof input.sale_amount === 'number' && typeof input.rate_bps === 'number') {
     amount = commissionOf(BigInt(input.sale_amount), BigInt(input.rate_bps));
   } else return 'amount is required, or sale_amount with rate_bps';
@@ -108,8 +108,8 @@ function amountOf(input: NewCommission): bigint | string {
 }
 
 /**
- * Takes one commission in. The same input again gives the stored record with `isNew` false. Throws
- * `duplicate_external_id` for other input, `unknown_affiliate`, `unknown_program`, `invalid_amount`.
+ * Creates a commission. The same input again returns the stored record with `isNew` false. Throws
+ * `duplicate_external_id` for different input, `unknown_affiliate`, `unknown_program`, `invalid_amount`.
  */
 export async function createCommission(
   tx: Tx,
@@ -122,7 +122,7 @@ export async function createCommission(
 }
 
 /**
- * Credits (positive) or debits (negative) an affiliate by hand; it joins the next payout, whatever the hold. Throws
+ * Credits (positive) or debits (negative) an affiliate manually; included in the next payout without a hold. Throws
  * `resource_missing` for the affiliate, otherwise as `createCommission`.
  */
 export async function createAdjustment(
@@ -180,9 +180,9 @@ function contradiction(externalId: string): string {
 }
 
 /**
- * Takes up to 1,000 commissions in: all or nothing, or with `partial` each by itself. The answer has one item per
- * input in its order: `{index, status, commission}` or `{index, status, error}`. Throws `invalid_items` naming the
- * bad ones unless `partial`.
+ * Creates up to 1,000 commissions: all or nothing, or with `partial` each by itself. The response has one item per
+ * input, in order: `{index, status, commission}` or `{index, status, error}`. Throws `invalid_items` naming the bad
+ * ones unless `partial`.
  */
 export async function createBatch(
   tx: Tx,
@@ -228,7 +228,7 @@ export async function createBatch(
   return batchAnswer(inputs, await recordsOf(tx, account, itemSource(good)), refusals, created);
 }
 
-/** The data of the event that tells of commissions that came in together. */
+/** The data of the event for commissions that were created together. */
 export function imported(
   head: Omit<ImportedCommissions, 'object' | 'totals'>,
   totals: Json<ImportedCommissions['totals']>,

@@ -11,8 +11,8 @@ import { getCommission } from './service.ts';
 import { type LockedCommission, lockCommission, markHeld, markUnheld, markVoided } from './store.ts';
 
 /**
- * The commission (UUID) to change, locked; the caller has locked the books. Throws `resource_missing`, also for null,
- * which an ill-formed id gives.
+ * Reads the commission (UUID) to change and locks it; the caller has locked the books. Throws `resource_missing`, also
+ * for null, which stands for a malformed id.
  */
 export async function lockForChange(
   tx: Tx,
@@ -51,7 +51,9 @@ export function refuseState(
   if (commission.paid && !paidToo) throw fail('commission_is_paid', 'the commission is paid: use a refund');
 }
 
-/** Throws `commission_is_bound` for what a payout owes again: voided by itself, the payout would tell another story. */
+/**
+ * Throws `commission_is_bound` for a commission that a payout owes again: voiding it alone would contradict the payout.
+ */
 async function refuseBound(tx: Tx, account: AccountId, commission: LockedCommission): Promise<void> {
   if (commission.returns_payout_id === null) return;
   const payout = idOf('po', commission.returns_payout_id);
@@ -65,7 +67,7 @@ async function refuseBound(tx: Tx, account: AccountId, commission: LockedCommiss
   );
 }
 
-/** Takes a commission out of being owed; in the unpaid payout as a full refund would. */
+/** Voids a locked commission; one in the unpaid payout is handled as for a full refund. */
 export async function voidLocked(
   tx: Tx,
   account: AccountId,
@@ -76,7 +78,7 @@ export async function voidLocked(
   await settlePayoutOf(tx, account, commission);
 }
 
-/** Brings the unpaid payout that the commission was in up to date, if it was in one. */
+/** Updates the unpaid payout that the commission was in, if any. */
 export async function settlePayoutOf(
   tx: Tx,
   account: AccountId,
@@ -86,15 +88,15 @@ export async function settlePayoutOf(
   if (group !== null) await settleGroup(tx, group);
 }
 
-/** The group of the unpaid payout that the commission was in, if it was in one. */
+/** The group of the commission in the unpaid payout, if it was in one. */
 function groupOf(account: AccountId, commission: LockedCommission): Group | null {
   const { payout_id: payout, affiliate_id: affiliate, currency, paid } = commission;
   return payout === null || paid ? null : { account, payout, affiliate, currency };
 }
 
 /**
- * Voids a commission that is not paid; its external_id stays taken. Throws `resource_missing`,
- * `wrong_commission_type` (clawback), `commission_is_voided`, `commission_is_paid`, `commission_is_bound`.
+ * Voids a commission that is not paid; its external_id stays taken. Throws `resource_missing`, `wrong_commission_type`
+ * (clawback), `commission_is_voided`, `commission_is_paid`, `commission_is_bound`.
  */
 export async function voidCommission(
   tx: Tx,
@@ -112,9 +114,8 @@ export async function voidCommission(
 }
 
 /**
- * Sets a commission aside for review until `unhold`; it leaves the unpaid payout. Throws `resource_missing`,
- * `wrong_commission_type` (a debt cannot be set aside), `commission_is_voided`, `commission_is_paid`,
- * `commission_is_held`.
+ * Holds a commission for review until `unhold`; it leaves the unpaid payout. Throws `resource_missing`,
+ * `wrong_commission_type` (a debt cannot be held), `commission_is_voided`, `commission_is_paid`, `commission_is_held`.
  */
 export async function holdCommission(tx: Tx, account: AccountId, id: string): Promise<Json<Commission>> {
   const commission = await lock(tx, account, id);
@@ -127,7 +128,7 @@ export async function holdCommission(tx: Tx, account: AccountId, id: string): Pr
   return changed(tx, account, id);
 }
 
-/** Ends the review: the commission is available when it was going to be. Throws `resource_missing`, `commission_not_held`. */
+/** Ends the review: the original availability date applies again. Throws `resource_missing`, `commission_not_held`. */
 export async function unholdCommission(tx: Tx, account: AccountId, id: string): Promise<Json<Commission>> {
   const commission = await lock(tx, account, id);
   if (!commission.held) throw fail('commission_not_held', 'the commission is not held for review');

@@ -8,7 +8,7 @@ import type { Orders } from '../refund-lines/locks.ts';
 import { applyWaiting } from '../refund-lines/waiting.ts';
 import { type Commission, type ImportedCommissions, payoutJoin, record } from './record.ts';
 
-/** The columns in which commissions come in, and their SQL types; a source of them also has `line` and `affiliate_id`. */
+/** The input columns of commissions with their SQL types; a source of them also has `line` and `affiliate_id`. */
 export const INPUT_COLUMNS: Readonly<Record<string, string>> = {
   external_id: 'text',
   program_id: 'bigint',
@@ -32,7 +32,7 @@ export function itemSource(items: readonly object[]): Sql {
   return sql`(select * from json_populate_recordset(null::commission_input, ${JSON.stringify(items)}::json)) s`;
 }
 
-/** Lines whose affiliate or program does not exist, with the rule they break. */
+/** Lines whose affiliate or program does not exist, with the error. */
 export function unknownReferences(
   tx: Tx,
   account: AccountId,
@@ -49,13 +49,15 @@ export function unknownReferences(
   );
 }
 
-/** A hold ends at the same hour so many days later, by the clocks of the account, however long its days are. */
+/**
+ * A hold ends at the same local time so many days later in the account's time zone, even if a day has 23 or 25 hours.
+ */
 const holdEnd = sql`case when hold.days = 0 then at.occurred
   else (at.occurred at time zone a.time_zone + make_interval(days => hold.days)) at time zone a.time_zone end`;
 
 /**
- * Inserts what is not there yet. In the order of external_id, whatever the order given: two that take the same
- * commissions in wait for each other in one order and cannot deadlock.
+ * Inserts what does not exist yet, in the order of external_id whatever the input order: two requests that insert the
+ * same commissions then wait for each other in one order and cannot deadlock.
  */
 const insertNew = (account: AccountId, source: Sql, importId: ImportId | null) => sql`
   insert into commissions (account_id, external_id, affiliate_id, program_id, type, currency, amount, original_amount,
@@ -75,8 +77,8 @@ const insertNew = (account: AccountId, source: Sql, importId: ImportId | null) =
   returning external_id, ${NOTED}`;
 
 /**
- * Inserts what is not there yet (by external_id) and returns how many rows that were. Refunds that came before them are
- * applied.
+ * Inserts what does not exist yet (by external_id) and returns the number of new rows. Applies refunds that arrived
+ * before them.
  */
 export async function insertCommissions(
   tx: Tx,
@@ -93,7 +95,7 @@ export async function insertCommissions(
   return count;
 }
 
-/** The same, and returns the external_ids of the rows that were new. */
+/** The same, but returns the external_ids of the new rows. */
 export async function insertAndName(
   tx: Tx,
   account: AccountId,
@@ -109,7 +111,7 @@ export async function insertAndName(
   return new Set(made.map((row) => row.external_id));
 }
 
-// Columns that never change after they came in are compared with what came first; a left-out time is any time.
+// Compares the columns that never change after creation with the original input; a missing time matches any time.
 const sameInput = sql`(c.affiliate_id, c.type, c.currency, c.original_amount) = (s.affiliate_id, s.type, s.currency, s.amount)
   and (c.program_id, c.sale_amount, c.rate_bps, c.order_id, c.order_line_id, c.customer_email, c.product_id,
        c.product_name, c.description, c.metadata)
@@ -117,7 +119,7 @@ const sameInput = sql`(c.affiliate_id, c.type, c.currency, c.original_amount) = 
        s.product_id, s.product_name, s.description, s.metadata)
   and (s.occurred_at is null or c.occurred_at = s.occurred_at)`;
 
-/** Lines whose external_id is stored with other content. */
+/** Lines whose external_id is already stored with different content. */
 export async function contradictions(tx: Tx, account: AccountId, source: Sql): Promise<number[]> {
   const found = await rows<{ line: number }>(
     tx,
@@ -142,7 +144,7 @@ export function recordsOf(
   );
 }
 
-/** Sums of the source per currency, as the JSON of `totals`, and the largest of them. */
+/** Sums of the source by currency, as the JSON of `totals`, and the largest of them. */
 export function sumsOf(
   tx: Tx,
   source: Sql,
@@ -155,7 +157,7 @@ export function sumsOf(
   );
 }
 
-/** A commission locked for a change, with the books locked before it. */
+/** A commission locked for a change; the books were locked before it. */
 export interface LockedCommission {
   readonly id: CommissionId;
   readonly affiliate_id: bigint;
@@ -171,11 +173,11 @@ export interface LockedCommission {
   /** The payout it is in. */
   readonly payout_id: PayoutId | null;
   readonly paid: boolean;
-  /** The payout whose money it owes again: what came back of a line, or was not paid of it. */
+  /** The payout whose payment it owes again, because it was returned or only partly made. */
   readonly returns_payout_id: PayoutId | null;
 }
 
-/** Locks a commission (UUID), or gives null when the account has none such. */
+/** Locks a commission (UUID); null when the account has no such commission. */
 export function lockCommission(
   tx: Tx,
   account: AccountId,
@@ -204,7 +206,7 @@ export async function markVoided(
   });
 }
 
-/** Sets a commission aside: it is available never, and remembers when it would have been. */
+/** Holds a commission: it never becomes available, and remembers when it would have. */
 export async function markHeld(tx: Tx, account: AccountId, id: CommissionId): Promise<void> {
   await changeCommissions(tx, account, {
     which: sql`id = ${id}`,

@@ -4,26 +4,26 @@ import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import { changeCommissions } from '../ledger/balances.ts';
 import { earnedBy, voidedOf } from '../ledger/series.ts';
 
-/** The commissions that came with an import. They lie between two ids, which the primary key finds. */
+/** The commissions created by an import. They lie between two ids, so the primary key finds them. */
 const ofImport = (account: AccountId, id: ImportId): Sql => sql`
   commissions.account_id = ${account} and commissions.import_id = ${id}
   and commissions.id >= (select id_floor(id_time(id)) from imports where account_id = ${account} and id = ${id})
   and commissions.id < (select id_floor(id_time(last_id) + interval '2 milliseconds') from imports
               where account_id = ${account} and id = ${id})`;
 
-/** A commission of an import that cannot be taken back, and why. */
+/** A commission of an import that cannot be undone, and why. */
 export interface CommissionInUse {
   readonly external_id: string | null;
   readonly why: 'paid' | 'in_payout' | 'refunded' | 'returned';
-  /** Of the payout, where one is why. */
+  /** The number of the payout, if that is the reason. */
   readonly number: bigint | null;
   /** Of all commissions in use. */
   readonly total: bigint;
 }
 
 /**
- * The first commissions of an import that were paid here, stand in the unpaid payout, were refunded, or whose money came
- * back. What the import brought as paid is not in use by that. The books are locked before.
+ * The first commissions of an import that were paid here, are in the unpaid payout, were refunded, or had their payment
+ * returned. Commissions imported as paid do not count as in use for that reason. The caller has locked the books.
  */
 export function findUsedCommissions(tx: Tx, account: AccountId, id: ImportId): Promise<CommissionInUse[]> {
   return rows(
@@ -44,12 +44,13 @@ export function findUsedCommissions(tx: Tx, account: AccountId, id: ImportId): P
   );
 }
 
-/** The external_id of a commission whose import was undone begins with this, and what it was stands at the end. */
+/** The prefix of the external_id of commissions whose import was undone; the original id is at its end. */
 const UNDONE = 'payhook:undone';
 
 /**
- * Takes back what came with an import: it is voided and out of the past payouts, was never earned, and its external_ids
- * are free, so that a corrected file can be imported. What was voided before keeps its reason.
+ * Undoes the commissions of an import: they are voided, removed from the past payouts and from what was earned, and
+ * their external_ids are free again, so that a corrected file can be imported. Commissions voided before keep their
+ * reason.
  */
 export async function voidImported(tx: Tx, account: AccountId, id: ImportId): Promise<void> {
   await changeCommissions(tx, account, {

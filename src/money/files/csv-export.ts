@@ -3,17 +3,17 @@ import sql from 'sql-template-tag';
 import { type FileReply, file } from '../../contract/route.ts';
 import { type Database, rows, type Snapshot } from '../../db/connect.ts';
 
-/** A column of a file: its name in the header row, and its cell as an SQL expression. */
+/** A column of a file: its name in the header row, and the SQL expression of its cells. */
 export type Column = readonly [name: string, expression: string];
 
-/** A file on its way. */
+/** A file to be sent. */
 export interface CsvFile {
   readonly stream: Readable;
-  /** What it is to be saved as. */
+  /** The file name to save it as. */
   readonly name: string;
-  /** Response headers besides those of every file. */
+  /** Additional response headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Notes that it is about to be sent. */
+  /** Called before it is sent. */
   readonly note?: FileReply['note'];
 }
 
@@ -28,7 +28,7 @@ export function literal(value: string): string {
   return `'${value}'`;
 }
 
-/** The bytes of a COPY with its lines ended by CRLF. Memory stays constant at any size; a failure midway breaks it. */
+/** The bytes of a COPY with CRLF line ends. Memory is constant at any size; an error midway aborts the stream. */
 export function csvOut(db: Snapshot, copy: string): Readable {
   const source = db.copyOut(copy);
   const stream = crlf();
@@ -38,8 +38,8 @@ export function csvOut(db: Snapshot, copy: string): Readable {
 }
 
 /**
- * 200 with the CSV file that `make` begins on one snapshot. Its statements join by hash: of a payout that was made a
- * moment ago the planner knows nothing, and in a nested loop it would read all lines for each of them.
+ * 200 with the CSV file that `make` starts, on one snapshot. Its statements use hash joins: the planner has no
+ * statistics about a payout that was just created, and a nested loop would read all lines for each of them.
  */
 export async function csvReply(
   snapshot: Database['snapshot'],
@@ -61,7 +61,7 @@ const QUOTE = 0x22;
 const LINE_FEED = 0x0a;
 const CRLF = Buffer.from('\r\n');
 
-/** Ends lines with CRLF as RFC 4180 says; a line feed inside quotes is text and stays. */
+/** Ends lines with CRLF, as in RFC 4180; a line feed inside quotes is text and stays. */
 function crlf(): Transform {
   let quoted = false;
   return new Transform({

@@ -14,13 +14,13 @@ import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
 
 const MAX_REPORTED = 1000;
 
-/** A line of a file that breaks a rule: its number (the header is line 1) and the rule, naming the column. */
+/** A line of a file that breaks a rule: its number (the header is line 1) and the rule, which names the column. */
 export interface BadLine {
   readonly line: number;
   readonly message: string;
 }
 
-/** Counts all bad lines and keeps what is wrong with the first of them, by default 1,000, by line number. */
+/** Counts all bad lines and keeps the errors of the first ones, by default 1,000, by line number. */
 export class BadLines {
   readonly #lines = new Map<number, readonly string[]>();
   readonly #most: number;
@@ -30,7 +30,7 @@ export class BadLines {
     this.#most = most;
   }
 
-  /** Notes a line that was not bad before, with every rule it breaks. */
+  /** Adds a line that is not listed yet, with all its errors. */
   add(line: number, ...messages: string[]): void {
     this.#count += 1;
     if (this.#lines.size < this.#most) this.#lines.set(line, messages);
@@ -40,45 +40,45 @@ export class BadLines {
     return this.#count;
   }
 
-  /** The lines by their number, each with all its messages in one. */
+  /** The lines by number, each with its messages joined. */
   first(): BadLine[] {
     return this.each().map(([line, messages]) => ({ line, message: messages.join('; ') }));
   }
 
-  /** The same, with a message for each rule. */
+  /** The same, with separate messages. */
   each(): (readonly [line: number, messages: readonly string[]])[] {
     return [...this.#lines].sort(([a], [b]) => a - b);
   }
 }
 
-/** Thrown by a column's reader: the message begins with the column's name. */
+/** Thrown by a column's reader: the message starts with the column's name. */
 export class CellError extends Error {}
 
 export type Cell = string | number | bigint | boolean | null;
 
 export interface CsvFormat extends CsvColumns {
-  /** The temporary table `staged (line int, …)`: its columns in order, with their SQL types. */
+  /** The columns of the temporary table `staged (line int, …)`, in order, with their SQL types. */
   readonly staged: readonly (readonly [column: string, type: string])[];
-  /** What reads the value of each staged column of a line, in their order. Throws CellError for a cell that is bad. */
+  /** The readers of the staged columns, in the same order. A reader throws CellError for an invalid cell. */
   readonly readers: readonly ((cells: Cells) => Cell)[];
 }
 
-/** The texts of the columns of a line, null where a cell is empty. */
+/** The cells of a line by column; null when empty. */
 export type Cells = Readonly<Record<string, string | null>>;
 
-/** How the cells of a file of another dialect or header become the cells of a format. */
+/** Converts the cells of a file with another dialect or header to those of a format. */
 export interface Reading {
   readonly dialect: CsvDialect;
-  /** The columns of the format that the file gives. */
+  /** The columns of the format that the file provides. */
   readonly columns: readonly string[];
   /**
-   * Whether lines are read: by the header of the file, what gives the cells of a line, or null for a line to leave out.
-   * What is wrong with one is added to `wrong`.
+   * Given the header of the file, returns the converter of its lines, or null for a line to skip. Errors are added to
+   * `wrong`.
    */
   under(header: readonly string[]): (values: readonly string[], wrong: string[]) => Cells | null;
 }
 
-/** What a file held: its columns, and how many lines were read, good and bad, and how many of them were left out. */
+/** The contents of a file: its columns, and how many lines were read, good and bad, and how many were skipped. */
 export interface StagedFile {
   readonly header: ReadonlySet<string>;
   readonly lines: number;
@@ -86,9 +86,9 @@ export interface StagedFile {
 }
 
 /**
- * Streams a CSV file (see csvReader) through the readers of a format into the temporary table `staged`; memory stays
- * constant. Bad lines go to `bad`, with all that is wrong with them. Without a `reading` the header must be the format's.
- * Throws `invalid_file` when the file as a whole cannot be read or its header is wrong.
+ * Streams a CSV file (see csvReader) through the readers of a format into the temporary table `staged`, in constant
+ * memory. Bad lines go to `bad`, with all their errors. Without a `reading` the header must be the format's. Throws
+ * `invalid_file` when the file as a whole cannot be read or its header is wrong.
  */
 export async function stageCsv(
   tx: Tx,
@@ -147,7 +147,7 @@ function lazily<Value>(make: () => Value): () => Value {
   };
 }
 
-/** Reads a cell as COPY takes it; what is wrong with it is added to `wrong`. */
+/** Reads a cell for COPY; errors are added to `wrong`. */
 function readCell(read: (cells: Cells) => Cell, cells: Cells, wrong: string[]): string {
   try {
     return copyCell(read(cells));
@@ -158,7 +158,7 @@ function readCell(read: (cells: Cells) => Cell, cells: Cells, wrong: string[]): 
   }
 }
 
-/** The cells by the names of the columns, where these are the format's. */
+/** The cells by column name, for a file with the format's own columns. */
 function cellsUnder(names: readonly string[]): (values: readonly string[], wrong: string[]) => Cells {
   return (values, wrong) => {
     const cells: Record<string, string | null> = {};
@@ -170,7 +170,7 @@ function cellsUnder(names: readonly string[]): (values: readonly string[], wrong
   };
 }
 
-/** A cell of a file; one with the apostrophe of our own files is said to be wrong. */
+/** A cell of a file; one that carries the apostrophe of our own files is reported as an error. */
 export function guardedCell(name: string, value: string, wrong: string[]): string {
   const broken = guardRule(value);
   if (broken !== null) wrong.push(`${name} ${broken}: ${quote(value)}`);
@@ -179,36 +179,36 @@ export function guardedCell(name: string, value: string, wrong: string[]): strin
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-// The text format of COPY: \N is null, backslash and line ends are escaped.
+// In the text format of COPY, \N is null, and backslashes and line ends are escaped.
 function copyCell(value: Cell): string {
   if (value === null) return '\\N';
   const text = String(value);
   return /[\\\n\r\t]/.test(text) ? text.replaceAll(/[\\\n\r\t]/g, (char) => ESCAPES[char] ?? char) : text;
 }
 
-/** What an import did, or would do. */
+/** The result of an import, or of its dry run. */
 export interface ImportOutcome {
   /** Lines read, good and bad. */
   readonly lines: number;
   readonly created: number;
   readonly updated: number;
   readonly unchanged: number;
-  /** Lines left out, because their status says that they are not owed. */
+  /** Lines skipped because their status says that they are not owed. */
   readonly skipped: number;
   /** Sums of the good lines. */
   readonly totals: { readonly currency: string; readonly amount: number; readonly count: number }[];
   readonly bad: BadLines;
 }
 
-/** What an import is asked for. */
+/** The input of an import. */
 export interface ImportRequest {
   readonly dryRun: boolean;
   readonly partial: boolean;
-  /** How a file of another shape is read; null for one of our own. */
+  /** How a file of another layout is read; null for our own format. */
   readonly reading: Reading | null;
-  /** The import that what is made or changed belongs to; null in a dry run. */
+  /** The import that created and changed records belong to; null in a dry run. */
   readonly importId: ImportId | null;
-  /** How many bad lines are kept, by default 1,000. */
+  /** The number of bad lines to keep, by default 1,000. */
   readonly mostBad?: number;
 }
 
@@ -223,7 +223,7 @@ export function refuseBadLines(bad: BadLines, lines: number): never {
   );
 }
 
-/** Readers of cells, each with the rule it names when it refuses. */
+/** Readers of cells; each error names the rule. */
 export const cell = {
   required(name: string, value: string | null | undefined): string {
     if (value === null || value === undefined) throw new CellError(`${name} is empty`);
@@ -250,7 +250,7 @@ export const cell = {
     if (!isEmail(value)) throw new CellError(`${name} must be ${EMAIL_RULE}, not ${quote(value)}`);
     return value;
   },
-  /** The id of something in the merchant's own books. */
+  /** The id of a record in the merchant's own system. */
   identifier(name: string, value: string | null | undefined): string | null {
     const id = cell.text(name, value, 255);
     if (id !== null && !isIdentifier(id)) throw new CellError(`${name} ${IDENTIFIER_RULE}: ${quote(id)}`);

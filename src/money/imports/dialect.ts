@@ -11,35 +11,35 @@ import { CsvError } from '../../kernel/csv-refusal.ts';
 import { scanRecord } from '../../kernel/csv-scan.ts';
 import { FIELDS, type ImportKind, plain } from './fields.ts';
 
-/** How the lines of a file end. */
+/** The line ends of a file. */
 export const LINE_ENDS = ['lf', 'crlf', 'cr', 'mixed'] as const;
 type LineEnd = (typeof LINE_ENDS)[number];
 
-/** What a caller says of a file's bytes; what is undefined is guessed. */
+/** What the caller specifies about a file's bytes; undefined is guessed. */
 export interface GivenBytes {
   readonly encoding?: CsvEncoding | undefined;
   readonly separator?: CsvSeparator | undefined;
 }
 
-/** What the bytes of a file say of it. */
+/** What was detected from the bytes of a file. */
 export interface FileShape {
   readonly dialect: CsvDialect;
   readonly lineEnd: LineEnd;
   readonly header: readonly string[];
   /** The first lines, at most 1,000. */
   readonly sample: readonly CsvLine[];
-  /** Whether the sample is the file. */
+  /** Whether the sample is the whole file. */
   readonly isAll: boolean;
-  /** What was not certain, in words. */
+  /** What was guessed, for people. */
   readonly guessed: readonly string[];
 }
 
 const SAMPLE = 1000;
-/** Lines that the separator is judged by. */
+/** The number of lines used to judge the separator. */
 const JUDGED = 20;
 const HEAD_BYTES = 1 << 16;
 
-/** What a file looks like: its encoding, separator, header and first lines. Throws CsvError when it is no such file. */
+/** Detects a file's encoding, separator, header and first lines. Throws CsvError when it is not a CSV file. */
 export async function shapeOf(upload: Upload, given: GivenBytes, kind: ImportKind): Promise<FileShape> {
   const { head, tail, isUtf8 } = await look(upload);
   const { encoding, note } = encodingIn(head, upload.bytes, given, isUtf8);
@@ -71,7 +71,7 @@ async function look(upload: Upload): Promise<{ head: Buffer; tail: Buffer; isUtf
   let tail: Buffer = Buffer.alloc(0);
   for await (const piece of upload.open() as AsyncIterable<Buffer>) {
     if (head.length < HEAD_BYTES) head = Buffer.concat([head, piece]).subarray(0, HEAD_BYTES);
-    // the last character, also of two bytes
+    // the last character, which may have two bytes
     tail = Buffer.concat([tail, piece.subarray(-2)]).subarray(-2);
     check(piece, false);
   }
@@ -109,7 +109,7 @@ function separatorOf(text: string, kind: ImportKind): CsvSeparator {
   return best !== undefined && best.cells > 1 ? best.name : 'comma';
 }
 
-/** How a text looks when it is parted so: cells of the header, how many of them have known names, and whether lines have as many. */
+/** Scores a separator: the number of header cells, how many have known names, and whether lines have as many cells. */
 function judge(text: string, separator: string, kind: ImportKind) {
   const known = new Set(Object.values(FIELDS[kind]).flatMap(({ synonyms }) => synonyms));
   const records: string[][] = [];
@@ -145,7 +145,7 @@ async function sampleOf(upload: Upload, dialect: CsvDialect) {
   return { header, sample, isAll: true };
 }
 
-/** The lines of a file under its header, piece by piece. Throws CsvError. */
+/** The lines of a file after its header, in chunks. Throws CsvError. */
 export async function* linesOf(upload: Upload, dialect: CsvDialect) {
   const reader = csvReader(null, dialect);
   for await (const piece of upload.open() as AsyncIterable<Buffer>) {

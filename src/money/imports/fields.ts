@@ -1,8 +1,8 @@
-/** What a file may be of. */
+/** What a file may contain. */
 export const IMPORT_KINDS = ['affiliates', 'commissions'] as const;
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
-/** What is read alike, whatever the field is called. */
+/** How values are parsed, whatever the field is called. */
 export type FieldType =
   | 'text'
   | 'email'
@@ -15,17 +15,17 @@ export type FieldType =
   | 'rate'
   | 'time';
 
-/** A field of a record that a column of a file can give. */
+/** A field of a record that a column can provide. */
 export interface Field {
   readonly type: FieldType;
   /**
-   * What other products call it, the surest name first: letters and digits only, in lower case. A field takes the first
+   * The names in other products, most specific first: letters and digits only, in lower case. A field takes the first
    * of these that is a column; a column belongs to the first field that takes it.
    */
   readonly synonyms: readonly string[];
-  /** Its own name says too little: a column with a surer name goes before. */
+  /** The field's own name is ambiguous: a column with a more specific name wins. */
   readonly isVague?: true;
-  /** Words of other products that mean one of ours. */
+  /** Values in other products that mean one of ours. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -323,16 +323,16 @@ const COMMISSIONS: Readonly<Record<string, Field>> = {
   },
 };
 
-/** The fields of each kind of file, with what other products call them: the one table of synonyms. */
+/** The fields of each kind of file with their names in other products: the only table of synonyms. */
 export const FIELDS: Readonly<Record<ImportKind, Readonly<Record<string, Field>>>> = {
   affiliates: AFFILIATES,
   commissions: COMMISSIONS,
 };
 
-/** Of these a file of commissions has exactly one. */
+/** A file of commissions has exactly one of these. */
 export const REFERENCES = ['affiliate_email', 'affiliate_external_id', 'affiliate_id'] as const;
 
-/** A name or word as it is compared: letters and digits in lower case, without accents. */
+/** A name or value normalised for comparison: letters and digits in lower case, without accents. */
 export function plain(text: string): string {
   return text
     .normalize('NFD')

@@ -2,24 +2,24 @@ import { isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
 import { FIELDS, type ImportKind, plain, REFERENCES } from './fields.ts';
 
-/** What becomes of a column, or what a field is in every line. */
+/** What each column becomes, and constant values of fields. */
 export type Mapping = Readonly<Record<string, string | { readonly constant: string }>>;
 
-/** What a mapping says of a column when it gives no field. */
+/** The target of a column that is not used. */
 export const IGNORE = 'ignore';
 
-/** How it is known what a column is. */
+/** How the field of a column was determined. */
 export const SOURCES = ['given', 'saved', 'exact', 'synonym', 'values', 'none'] as const;
 type Source = (typeof SOURCES)[number];
 
-/** A column of the file and the field it gives; null when it is ignored. */
+/** A column of the file and its field; null when it is ignored. */
 export interface PlannedColumn {
   readonly column: string;
   readonly field: string | null;
   readonly source: Source;
 }
 
-/** What only the one who gave the file can decide. */
+/** A question that only the uploader can answer. */
 export interface Question {
   readonly about: 'dates' | 'decimal' | 'mapping' | 'paid';
   readonly message: string;
@@ -28,7 +28,7 @@ export interface Question {
 
 const refuse = (what: string) => fail('invalid_mapping', `mapping ${what}`);
 
-/** Reads the JSON of a mapping. Throws `invalid_mapping`. */
+/** Parses the JSON of a mapping. Throws `invalid_mapping`. */
 export function parseMapping(text: string): Mapping {
   let read: unknown;
   try {
@@ -50,7 +50,7 @@ export function parseMapping(text: string): Mapping {
   return read as Mapping;
 }
 
-/** Throws `invalid_mapping` for a field that is none, a column that the file has not, and one field of two columns. */
+/** Throws `invalid_mapping` for an unknown field, a column that is not in the file, or a field with two columns. */
 export function checkMapping(kind: ImportKind, header: readonly string[], mapping: Mapping): void {
   const keys = header.map((name) => name.toLowerCase());
   const given = new Map<string, string>();
@@ -80,17 +80,17 @@ export function checkMapping(kind: ImportKind, header: readonly string[], mappin
   }
 }
 
-/** What a guess may look at: the header, texts of the first lines by column, and what is known of affiliates. */
+/** The input for guesses: the header, values of the first lines by column, and the known affiliates. */
 export interface Seen {
   readonly kind: ImportKind;
   readonly header: readonly string[];
-  /** The texts of a column that are not empty. */
+  /** The non-empty values of a column. */
   valuesOf(index: number): readonly string[];
-  /** How many of some texts are ids, own ids or e-mail addresses of affiliates of the account. */
+  /** How many of the values are ids, external ids or e-mail addresses of affiliates of the account. */
   affiliatesAmong(texts: readonly string[]): Promise<Readonly<Record<(typeof REFERENCES)[number], number>>>;
 }
 
-/** Says what each column is: as the mapping says, else by name, else by values. */
+/** Determines the field of each column: from the mapping, else by name, else by values. */
 export async function planColumns(
   seen: Seen,
   mapping: Mapping,
@@ -115,7 +115,7 @@ class Draft {
     this.#found = seen.header.map((column) => {
       const value = values.get(column.toLowerCase());
       if (typeof value === 'string') return { column, field: value === IGNORE ? null : value, source };
-      // a constant takes the place of the column of its name
+      // a constant replaces the column of the same name
       return value === undefined ? undefined : { column, field: null, source };
     });
   }
@@ -124,7 +124,7 @@ class Draft {
     return this.#constants.has(field) || this.#found.some((one) => one?.field === field);
   }
 
-  /** The places of columns that nobody has said anything of, and that have one of these names. */
+  /** The indexes of columns that are still undecided, optionally only those with one of these names. */
   free(names?: readonly string[]): number[] {
     return this.#seen.header.flatMap((name, index) =>
       this.#found[index] === undefined && (names === undefined || names.includes(plain(name))) ? [index] : [],
@@ -145,7 +145,7 @@ class Draft {
     return index;
   }
 
-  /** By our own names, then by those of others. */
+  /** By our own names, then by synonyms. */
   takeNames(): void {
     const fields = Object.entries(FIELDS[this.#seen.kind]);
     for (const [field, { isVague }] of fields) {
@@ -161,7 +161,7 @@ class Draft {
     }
   }
 
-  /** The one column that holds nothing but e-mail addresses, where none has a name that says so. */
+  /** The only column that contains nothing but e-mail addresses, if no column has a matching name. */
   takeEmails(): void {
     if (this.isTaken('email')) return;
     const columns = this.free().filter((index) => {
@@ -189,7 +189,7 @@ async function decideCommissions(seen: Seen, draft: Draft): Promise<Question[]> 
   return questions;
 }
 
-/** A column `amount` beside one that is called a commission could be the sale. */
+/** A column `amount` beside one for the commission might be the sale. */
 function decideAmount(seen: Seen, draft: Draft): Question[] {
   const amount = draft.whoGives('amount');
   if (amount?.source !== 'exact') return [];
@@ -215,7 +215,9 @@ function decideAmount(seen: Seen, draft: Draft): Question[] {
   ];
 }
 
-/** Which column names the affiliate, by whom the account knows: an e-mail address before an id of one's own or of ours. */
+/**
+ * The column that identifies the affiliate, by what the account knows: e-mail address before external id and our id.
+ */
 async function decideAffiliate(seen: Seen, draft: Draft): Promise<Question[]> {
   const constants = REFERENCES.filter((field) => draft.isTaken(field) && draft.whoGives(field) === undefined);
   if (constants.length > 0) return [];
@@ -256,7 +258,7 @@ const whoseIds = (column: string): Question => ({
   })),
 });
 
-/** What a complete plan lacks, as a question. */
+/** The missing fields of a complete plan, as a question. */
 export function missingFields(kind: ImportKind, has: ReadonlySet<string>): Question[] {
   const ask = (message: string): Question => ({ about: 'mapping', message, choices: [] });
   if (kind === 'affiliates') return has.has('email') ? [] : [ask('which column is the e-mail address?')];

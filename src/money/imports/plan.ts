@@ -24,10 +24,10 @@ import type { Paid, Rules } from './reading.ts';
 import { affiliatesAmong, findMapping, mappingOf } from './store.ts';
 import { type DateForm, type Decimal, dateEvidence, decimalEvidence, type Evidence } from './values.ts';
 
-/** What a caller says of a file; what is undefined is guessed. */
+/** What the caller specifies about a file; undefined is guessed. */
 export interface ImportSettings {
   readonly kind: ImportKind;
-  /** JSON, or the name of a mapping that was saved. */
+  /** JSON, or the name of a saved mapping. */
   readonly mapping?: string | undefined;
   readonly encoding?: CsvEncoding | undefined;
   readonly separator?: CsvSeparator | undefined;
@@ -36,11 +36,11 @@ export interface ImportSettings {
   readonly paid?: Paid | undefined;
 }
 
-/** How a file is going to be read, and what of it nobody has said. */
+/** How a file will be read, and what of it was guessed. */
 export interface ImportPlan {
   readonly shape: FileShape;
   readonly rules: Rules;
-  /** What every column is, and what fields are in every line. */
+  /** The field of every column, and constant values of fields. */
   readonly mapping: Mapping;
   /** The saved mapping that was used. */
   readonly mappingName: string | null;
@@ -48,7 +48,7 @@ export interface ImportPlan {
   readonly questions: Question[];
 }
 
-/** Plans an import: what the settings say, what a saved mapping says, and the rest by guesses. Throws `invalid_file`, `invalid_mapping`. */
+/** Plans an import from the settings, then a saved mapping, then guesses. Throws `invalid_file`, `invalid_mapping`. */
 export async function planImport(
   db: Reader,
   account: AccountId,
@@ -111,10 +111,10 @@ async function plan(
 const defined = (settings: ImportSettings) =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 
-/** What files with the same columns have in common. */
+/** The key of files with the same columns. */
 export const headerKey = (header: readonly string[]) => header.map((name) => name.toLowerCase()).sort();
 
-/** The mapping of the name that the settings give; null when they give JSON or nothing. */
+/** The mapping named in the settings; null when they contain JSON or nothing. */
 async function namedMapping(db: Reader, account: AccountId, { kind, mapping }: ImportSettings) {
   if (mapping === undefined || mapping.trimStart().startsWith('{')) return null;
   const found = await mappingOf(db, account, kind, mapping);
@@ -132,7 +132,7 @@ function seenIn(db: Reader, account: AccountId, kind: ImportKind, { header, samp
   };
 }
 
-/** What was guessed of columns and values, in words. */
+/** What was guessed about columns and values, in words. */
 function guessedOf(
   columns: readonly PlannedColumn[],
   has: ReadonlySet<string>,
@@ -163,7 +163,7 @@ interface Proof {
   readonly questions: readonly Question[];
 }
 
-/** What is asked of values, and what was found so far. */
+/** Collects what values show about one choice. */
 class Witness<Choice> {
   readonly #columns: readonly number[];
   readonly #read: (text: string) => Evidence<Choice>;
@@ -193,18 +193,18 @@ class Witness<Choice> {
     return this.#found.has(evidence);
   }
 
-  /** A text that shows a reading. */
+  /** A value that shows a reading. */
   example(of: Choice | 'either'): string {
     return JSON.stringify(this.#found.get(of) ?? '');
   }
 
-  /** Whether texts could be read in two ways, or prove two. */
+  /** Whether values were ambiguous or contradictory. */
   get isOpen(): boolean {
     return this.proofs.length > 1 || (this.proofs.length === 0 && this.#found.has('either'));
   }
 }
 
-/** Looks at values, as far into the file as it takes, for what they say of dates, amounts and payments. */
+/** Reads values, as far into the file as needed, for evidence about dates, amounts and payments. */
 async function proofIn(
   upload: Upload,
   shape: FileShape,
@@ -252,7 +252,7 @@ async function proofIn(
 
 function askDates(dates: Witness<DateForm>): Question[] {
   const isMixed = dates.proofs.includes('dmy') && dates.proofs.includes('mdy');
-  // beside days that begin with the year, others are of an order that must be known
+  // ISO days prove nothing about the other days, whose order must still be known
   const isOpen = isMixed || (dates.has('either') && !dates.proofs.some((form) => form !== 'iso'));
   if (!isOpen) return [];
   return [

@@ -5,11 +5,11 @@ import { FIELDS, type Field, type ImportKind, plain } from './fields.ts';
 import type { Mapping, PlannedColumn } from './mapping.ts';
 import { type DateForm, type Decimal, readAmount, readCountry, readTime } from './values.ts';
 
-/** What becomes of lines that say they were paid. */
+/** What to do with lines that are marked as paid. */
 export const PAID = ['import', 'skip'] as const;
 export type Paid = (typeof PAID)[number];
 
-/** All that decides how the lines of a file are read. */
+/** Everything that decides how the lines of a file are read. */
 export interface Rules {
   readonly kind: ImportKind;
   readonly dialect: CsvDialect;
@@ -17,16 +17,16 @@ export interface Rules {
   readonly mapping: Mapping;
   readonly decimal: Decimal;
   readonly dates: DateForm;
-  /** The account's time zone: a time without one is by its clocks. */
+  /** The account's time zone, for times without one. */
   readonly zone: string;
-  /** The account's currency: that of an amount without one. */
+  /** The account's currency, for amounts without one. */
   readonly currency: string;
   readonly paid: Paid;
 }
 
 type Draft = Record<string, string | null>;
 
-/** What gives the lines of a file as those of our own would be. */
+/** Converts the lines of a file to lines of our own format. */
 export function readingOf(rules: Rules): Reading {
   return {
     dialect: rules.dialect,
@@ -38,7 +38,7 @@ export function readingOf(rules: Rules): Reading {
   };
 }
 
-/** The columns of our own that a file with these rules gives. */
+/** The columns of our own format that a file with these rules provides. */
 function columnsOf({ kind, columns, mapping }: Rules): string[] {
   const given = new Set(columns.flatMap(({ field }) => field ?? []));
   for (const [name, value] of Object.entries(mapping)) if (typeof value !== 'string') given.add(name);
@@ -57,7 +57,7 @@ interface Target {
 }
 
 interface Targets {
-  /** By the place of the column; null for one that is ignored. */
+  /** By column index; null for an ignored column. */
   readonly byColumn: readonly (Target | null)[];
   readonly constants: readonly (Target & { readonly value: string })[];
 }
@@ -79,7 +79,7 @@ function targetsOf(rules: Rules): Targets {
   };
 }
 
-/** A line of the file as one of our own; null when it is left out. What is wrong with it is added to `wrong`. */
+/** A line of the file converted to our own format; null when it is skipped. Errors are added to `wrong`. */
 function lineOf(rules: Rules, targets: Targets, values: readonly string[], wrong: string[]): Cells | null {
   const cells: Draft = {};
   let amounts: Target[] | undefined;
@@ -97,7 +97,7 @@ function lineOf(rules: Rules, targets: Targets, values: readonly string[], wrong
     const target = targets.byColumn[index];
     if (target) take(target, guardedCell(target.field, values[index] ?? '', wrong));
   }
-  // an amount is read when the currency of its line is known
+  // amounts are parsed once the currency of the line is known
   for (const { field } of amounts ?? []) {
     const read = readAmount(cells[field] ?? '', rules.decimal, cells.currency ?? rules.currency);
     if ('text' in read) cells[field] = read.text;
@@ -136,7 +136,7 @@ function readValue(
 const wordsOf = (field: string) => Object.keys(FIELDS.commissions[field]?.words ?? {});
 const WORDS = { status: wordsOf('status'), approval: wordsOf('approval') };
 
-/** What the status of a line in another product means for it here; null when it is left out. */
+/** Applies the status that a line has in another product; null when the line is skipped. */
 function withStatus({ paid }: Rules, cells: Draft, wrong: string[]): Cells | null {
   const { status = null, approval = null, paid_at = null } = cells;
   if (cells.external_id == null && cells.order_id != null) {
@@ -153,7 +153,7 @@ function withStatus({ paid }: Rules, cells: Draft, wrong: string[]): Cells | nul
   }
   if (isPaid && paid_at === null) wrong.push('paid_at is empty, and the status says paid');
   cells.is_pending = !isPaid && (status === 'pending' || approval === 'pending') ? 'true' : null;
-  // a day that a payment was planned for is none on which it was made
+  // a planned payment date is not a payment date
   if (!isPaid) cells.paid_at = null;
   return cells;
 }

@@ -10,7 +10,7 @@ import { DATE_FORMS, DECIMALS } from './values.ts';
 
 const separators = Object.keys(CSV_SEPARATORS) as CsvSeparator[];
 
-/** What a request may say of a file; what it leaves out is guessed. */
+/** What a request may specify about a file; the rest is guessed. */
 export const settings = {
   kind: Type.Enum([...IMPORT_KINDS], { examples: ['commissions'] }),
   mapping: Type.Optional(

@@ -29,7 +29,7 @@ import { undoImport } from './undo.ts';
 const SAMPLES = 3;
 const ROWS = 10;
 
-/** What a request brings beside what its query says of the file. */
+/** The parts of a request besides the query. */
 interface Request {
   readonly tx: Tx;
   readonly account: AccountId;
@@ -48,13 +48,13 @@ const fileOf = ({ upload, fileName }: ImportInput) => ({
   sha256: upload.digest.toString('hex'),
 });
 
-/** The report of an import, its errors by the columns of the file. */
+/** The report of an import, with errors by column of the file. */
 function reportOf(plan: ImportPlan, { outcome, payouts }: Imported) {
   const columnOf = new Map(plan.rules.columns.map(({ column, field }) => [field, column]));
   const errors = outcome.bad.each().flatMap(([line, messages]) =>
     messages.map((message) => ({
       line,
-      // a message begins with its field
+      // a message starts with its field
       column: columnOf.get(/^\w+/.exec(message)?.[0] ?? null) ?? null,
       message,
     })),

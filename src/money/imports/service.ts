@@ -16,11 +16,11 @@ import { readingOf } from './reading.ts';
 import type { ImportRecord } from './record.ts';
 import { type Counts, insertImport, noteCounts, readImport, saveMapping, takingBack } from './store.ts';
 
-/** Who imports which file, and how. */
+/** The input of an import. */
 export interface ImportInput {
   readonly tx: Tx;
   readonly account: AccountId;
-  /** The public id of who does it. */
+  /** The public id of the actor. */
   readonly actor: string;
   readonly upload: Upload;
   readonly settings: ImportSettings;
@@ -34,15 +34,15 @@ const importers: Readonly<
   >
 > = { affiliates: importAffiliates, commissions: importCommissions };
 
-/** What was done with a file, or would be. */
+/** The result of an import, or of its dry run. */
 export interface Imported {
   readonly id: ImportId | null;
   readonly outcome: ImportOutcome;
-  /** Past payouts that were made. */
+  /** Past payouts that were created. */
   readonly payouts: number;
 }
 
-/** How the lines of a file are read: by a plan, or as one of our own. */
+/** How the lines of a file are read: by a plan, or in our own format. */
 interface Way {
   readonly kind: ImportKind;
   readonly reading: Reading | null;
@@ -60,7 +60,7 @@ interface RunOptions {
   readonly mostBad?: number;
 }
 
-/** Imports a file; a dry run is taken back. */
+/** Imports a file; a dry run is rolled back. */
 function run(input: Omit<ImportInput, 'settings'>, way: Way, options: RunOptions): Promise<Imported> {
   return options.dryRun
     ? takingBack(input.tx, async () => ({ ...(await write(input, way, options)), id: null }))
@@ -70,7 +70,7 @@ function run(input: Omit<ImportInput, 'settings'>, way: Way, options: RunOptions
 async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: RunOptions): Promise<Imported> {
   const { tx, account, actor, upload } = input;
   const hasHistory = way.reading?.columns.includes('paid_at') ?? false;
-  // books before commissions, as everywhere
+  // lock order: books before commissions
   if (hasHistory) await lockBooks(tx, account);
   const id = await insertImport(tx, account, {
     kind: way.kind,
@@ -89,14 +89,14 @@ async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: Ru
   return { id, outcome, payouts };
 }
 
-/** What became of the lines, as it is told and stored. */
+/** The counts of lines, as reported and stored. */
 export const countsOf = ({ bad, ...outcome }: ImportOutcome, payouts: number): Counts => ({
   ...outcome,
   failed: bad.count,
   payouts,
 });
 
-/** Imports a file of our own shape. Throws `invalid_file`, and `invalid_lines` unless `partial` or `dryRun`. */
+/** Imports a file in our own format. Throws `invalid_file`, and `invalid_lines` unless `partial` or `dryRun`. */
 export async function importPlain(
   input: Omit<ImportInput, 'settings'> & { readonly kind: ImportKind },
   options: RunOptions,
@@ -123,7 +123,7 @@ const wayOf = (plan: ImportPlan): Way => ({
   described: { dialect: dialectOf(plan), mapping: plan.mapping, guessed: plan.guessed },
 });
 
-/** The dialect of a file, as it is told and stored. */
+/** The dialect of a file, as reported and stored. */
 export const dialectOf = ({ shape, rules }: ImportPlan) => ({
   encoding: rules.dialect.encoding,
   separator: rules.dialect.separator,
@@ -133,7 +133,7 @@ export const dialectOf = ({ shape, rules }: ImportPlan) => ({
   last_line: rules.dialect.isWhole ? ('open' as const) : ('ended' as const),
 });
 
-/** What a file looks like and what importing it would do; nothing is changed. */
+/** What a file looks like and what importing it would do; changes nothing. */
 export async function previewImport(
   input: ImportInput,
 ): Promise<{ readonly plan: ImportPlan; readonly imported: Imported | null }> {
@@ -143,8 +143,8 @@ export async function previewImport(
 }
 
 /**
- * Imports a file of any shape. Throws `import_unclear` while a question is open, `import_not_confirmed` for guesses that
- * are not accepted, and as `importPlain`.
+ * Imports a file of any layout. Throws `import_unclear` while a question is open, `import_not_confirmed` for guesses
+ * that are not accepted, and as `importPlain`.
  */
 export async function importFile(
   input: ImportInput,
@@ -187,8 +187,8 @@ function refuseOpen({ questions }: ImportPlan): void {
 const MOST_BAD = 100_000;
 
 /**
- * The bad lines of a file as CSV: a column with the number of the line, one with what is wrong, and the line as it is.
- * At most 100,000. Throws as `importFile`.
+ * The bad lines of a file as CSV, at most 100,000: the line number, the errors, and the original line. Throws as
+ * `importFile`.
  */
 export async function badLinesOf(input: ImportInput): Promise<Iterable<string>> {
   const plan = await planImport(input.tx, input.account, input.upload, input.settings);
@@ -207,14 +207,14 @@ export async function badLinesOf(input: ImportInput): Promise<Iterable<string>> 
 
 function csvLine(cells: readonly string[]): string {
   const quoted = cells.map((cell) => {
-    // as in all our files: no spreadsheet runs a cell
+    // as in all our files: no cell is run as a formula
     const safe = formulaStart(cell) === null ? cell : `'${cell}`;
     return /["\r\n,]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   });
   return `${quoted.join()}\r\n`;
 }
 
-/** The first lines of a file, as they are read: the fields of each. */
+/** The first lines of a file as parsed: the fields of each. */
 export function firstRows(
   plan: ImportPlan,
   most: number,

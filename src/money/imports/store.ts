@@ -55,7 +55,7 @@ export interface NewImport {
   readonly actor: string;
 }
 
-/** Writes an import down before its lines are written, so that they can name it. */
+/** Inserts an import before its lines are written, so that they can reference it. */
 export async function insertImport(tx: Tx, account: AccountId, made: NewImport): Promise<ImportId> {
   const { id } = await oneRow<{ id: ImportId }>(
     tx,
@@ -67,7 +67,7 @@ export async function insertImport(tx: Tx, account: AccountId, made: NewImport):
   return id;
 }
 
-/** Does something and takes it back: the result says what would have come of it. */
+/** Runs `work` and rolls it back, returning its result. */
 export async function takingBack<Result>(tx: Tx, work: () => Promise<Result>): Promise<Result> {
   await rows(tx, sql`savepoint before_import`);
   const result = await work();
@@ -75,7 +75,7 @@ export async function takingBack<Result>(tx: Tx, work: () => Promise<Result>): P
   return result;
 }
 
-/** What became of the lines of an import. */
+/** The counts of lines of an import. */
 export interface Counts {
   readonly lines: number;
   readonly created: number;
@@ -98,7 +98,7 @@ export async function noteCounts(tx: Tx, account: AccountId, id: ImportId, count
   );
 }
 
-/** Locks an import to undo it; null when the account has none such. */
+/** Locks an import to undo it; null when the account has no such import. */
 export function lockImport(
   tx: Tx,
   account: AccountId,
@@ -118,7 +118,7 @@ export async function markUndone(tx: Tx, account: AccountId, id: ImportId, actor
   );
 }
 
-/** How many of some texts are ids, own ids or e-mail addresses of affiliates of the account. */
+/** How many of the texts are ids, external ids or e-mail addresses of affiliates of the account. */
 export async function affiliatesAmong(
   db: Reader,
   account: AccountId,
@@ -136,7 +136,7 @@ export async function affiliatesAmong(
   );
 }
 
-/** A mapping that was saved, with what was said of its files beside. */
+/** A saved mapping, with the other settings of its files. */
 export interface SavedMapping {
   readonly name: string;
   readonly mapping: Mapping;
@@ -163,7 +163,7 @@ export async function mappingOf(
   );
 }
 
-/** The mapping that was saved last for files with this header, or null. */
+/** The mapping that was last saved for files with this header, or null. */
 export async function findMapping(
   db: Reader,
   account: AccountId,
@@ -180,7 +180,7 @@ export async function findMapping(
   );
 }
 
-/** Saves a mapping under its name, in place of one that has it. */
+/** Saves a mapping under its name, replacing an existing one. */
 export async function saveMapping(
   tx: Tx,
   account: AccountId,

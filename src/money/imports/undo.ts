@@ -13,9 +13,9 @@ import { getImport } from './service.ts';
 import { lockImport, markUndone } from './store.ts';
 
 /**
- * Takes an import back, whole: commissions are voided and their external_ids free again, past payouts and affiliates it
- * made are gone, affiliates it changed are as they were. Throws `resource_missing`, `import_is_undone`, and
- * `import_is_used` naming what of it was paid here, refunded, returned, put into a payout or changed since.
+ * Undoes a whole import: commissions are voided and their external_ids free again, past payouts and affiliates it
+ * created are deleted, and affiliates it changed are restored. Throws `resource_missing`, `import_is_undone`, and
+ * `import_is_used` naming what was paid here, refunded, returned, included in a payout or changed since.
  */
 export async function undoImport(
   tx: Tx,

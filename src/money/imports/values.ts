@@ -10,7 +10,7 @@ export type Decimal = (typeof DECIMALS)[number];
 export const DATE_FORMS = ['iso', 'dmy', 'mdy'] as const;
 export type DateForm = (typeof DATE_FORMS)[number];
 
-/** What a text proves about the file; `either` = it could be read in both ways, null = it says nothing. */
+/** What a value proves about the file; `either` = it is ambiguous, null = it proves nothing. */
 export type Evidence<Choice> = Choice | 'either' | null;
 
 const SYMBOLS: Readonly<Record<string, RegExp>> = {
@@ -25,11 +25,11 @@ const AMOUNT =
 interface Written {
   readonly sign: string;
   readonly digits: string;
-  /** The currency as it stands beside the digits: a code, a symbol or nothing. */
+  /** The currency beside the digits: a code, a symbol or nothing. */
   readonly unit: string;
 }
 
-/** An amount taken apart; null when it is none. */
+/** Splits an amount into its parts; null when it is not an amount. */
 function written(text: string): Written | null {
   const match = AMOUNT.exec(text);
   if (match === null) return null;
@@ -39,7 +39,7 @@ function written(text: string): Written | null {
   return { sign: before + after, digits, unit: units[0] ?? '' };
 }
 
-/** What an amount says of the decimal sign. `1.234` could be a thousand and more, or one and a bit: either. */
+/** What an amount proves about the decimal sign. `1.234` could be a thousand or one and a fraction: either. */
 export function decimalEvidence(text: string): Evidence<Decimal> {
   const digits = written(text)?.digits;
   if (digits === undefined) return null;
@@ -59,7 +59,7 @@ const DIGITS: Readonly<Record<Decimal, RegExp>> = {
 };
 const PLAIN_AMOUNT = /^\d+(?:\.\d+)?$/;
 
-/** An amount as our own files write it (`1234.50`), or what is wrong with it, to be read after the name of its field. */
+/** An amount in our own format (`1234.50`), or the error, worded to follow the name of its field. */
 export function readAmount(
   text: string,
   decimal: Decimal,
@@ -111,7 +111,7 @@ const MONTHS = [
 ];
 const DAY_MS = 86_400_000;
 
-/** What a date says of the order of day and month. */
+/** What a date proves about the order of day and month. */
 export function dateEvidence(text: string): Evidence<DateForm> {
   if (ISO.test(text) || YEAR_FIRST.test(text)) return 'iso';
   const match = YEAR_LAST.exec(text);
@@ -122,8 +122,8 @@ export function dateEvidence(text: string): Evidence<DateForm> {
 }
 
 /**
- * A date or time as our own files write it: `2026-09-01`, or an instant where there is a time of day, by the clocks of
- * `zone` when it names no other. null when it is none.
+ * A date or time in our own format: `2026-09-01`, or an instant if there is a time of day, in `zone` unless it names
+ * another. null when it is not a date.
  */
 export function readTime(text: string, form: DateForm, zone: string): string | null {
   if (ISO.test(text)) return text;
@@ -163,7 +163,7 @@ function dateParts(text: string, form: DateForm): DateParts | null {
   return null;
 }
 
-/** 1 to 12, or 0 for what is no month in English. */
+/** 1 to 12, or 0 when it is not an English month name. */
 function monthOf(name = ''): number {
   const lower = name.toLowerCase();
   return (
@@ -185,7 +185,7 @@ function instantOf(midnight: number, clock: readonly (string | undefined)[], zon
   const time = ((hour * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
   if (offset !== undefined) return formatInstant(midnight + time - offsetMs(offset));
   const start = dayStart(midnight, zone);
-  // the clocks are changed on few days: on those the time is looked for by itself
+  // the clocks change on few days; only on those is the time searched for
   const isEven = dayStart(midnight + DAY_MS, zone) - start === DAY_MS;
   return formatInstant(isEven ? start + time : dayStart(midnight + time, zone));
 }
@@ -196,7 +196,7 @@ function offsetMs(offset: string): number {
   return (match[1] === '-' ? -1 : 1) * (Number(match[2]) * 60 + Number(match[3])) * 60_000;
 }
 
-/** The two letters (ISO 3166-1) of a country named in English or by its code; the text as it is when it is none. */
+/** The ISO 3166-1 two-letter code of a country, given by English name or code; other text is returned unchanged. */
 export function readCountry(text: string): string {
   if (/^[A-Za-z]{2}$/.test(text)) return text;
   return countryNames().get(text.toLowerCase()) ?? text;
@@ -213,7 +213,7 @@ function countryNames(): Map<string, string> {
     ['uk', 'GB'],
   ]);
   for (const code of letters.flatMap((first) => letters.map((second) => first + second))) {
-    // codes that are no longer used have the name of their successor
+    // obsolete codes have the name of their successor
     if (Intl.getCanonicalLocales(`und-${code}`)[0] !== `und-${code}`) continue;
     const name = display.of(code)?.toLowerCase();
     if (name !== undefined) names.set(name, code);

@@ -5,7 +5,7 @@ import { noteNew } from './balances.ts';
 import { earnedBy, noteSeries } from './series.ts';
 
 /**
- * The CTEs that note the rows of the CTE `made`, which returns `NOTED`. Every statement that inserts commissions
+ * The CTEs that record the rows of the CTE `made`, which returns `NOTED`. Every statement that inserts commissions
  * includes them. The exact total of all commissions is the sum of these notes.
  */
 export function arrivals(account: AccountId): Sql {
@@ -18,10 +18,7 @@ export function arrivals(account: AccountId): Sql {
 
 const FOLDED_AT_ONCE = 100_000;
 
-/**
- * Folds the notes of each account into one, a slice of them; returns how many. Readers see the same sum before and
- * after.
- */
+/** Merges a batch of notes into one per account; returns their number. Readers see the same sum before and after. */
 export async function foldArrivals(tx: Tx): Promise<number> {
   const { folded } = await oneRow<{ folded: number }>(
     tx,

@@ -11,8 +11,8 @@ const FOLDED_AT_ONCE = 20_000;
 export const BALANCES_CHORE = 'affiliate balances';
 
 /**
- * Adds the notes to the sums, moves the marks, and finds the states of balances anew where affiliates or minimums were
- * changed, never two at once. Readers see the same sums before and after.
+ * Adds the notes to the sums, moves the marks, and recomputes the states of balances where affiliates or minimums have
+ * changed, one run at a time. Readers see the same sums before and after.
  */
 export async function foldBalances(db: Database): Promise<void> {
   for (const slice of [foldNotes, moveMarks, judgeChanged, judgeAccounts])
@@ -20,8 +20,8 @@ export async function foldBalances(db: Database): Promise<void> {
 }
 
 /**
- * Finds anew when affiliates were last paid, a query of their ids, whose paid lines were taken away. All other balances
- * are right already; this one is a maximum, from which nothing can be subtracted.
+ * Recomputes when affiliates (a query of their ids) were last paid, after paid lines of theirs were removed. The other
+ * balances are already correct; this one is a maximum, which cannot be reduced by subtraction.
  */
 export async function findLastPaid(tx: Tx, account: AccountId, affiliates: Sql): Promise<void> {
   await takeLock(tx, LOCKS.chore(BALANCES_CHORE));
@@ -38,7 +38,9 @@ export async function findLastPaid(tx: Tx, account: AccountId, affiliates: Sql):
   );
 }
 
-/** The CTEs that write `delta`: as for `judging`, with `paid` and `last_paid_at`. What stays as it is is not written. */
+/**
+ * The CTEs that write `delta`: as for `judging`, with `paid` and `last_paid_at`. Unchanged balances are not written.
+ */
 const APPLIED = sql`
   ${judging(sql`false`)},
   added as (
@@ -50,7 +52,7 @@ const APPLIED = sql`
         last_paid_at = greatest(b.last_paid_at, excluded.last_paid_at), state = excluded.state),
   summed as (${SUM_MOVED})`;
 
-/** All balances of some affiliates or accounts, as a `delta` of nothing. */
+/** All balances of some affiliates or accounts, as a `delta` of zeros. */
 const unchanged = (which: Sql): Sql => sql`
   select b.account_id, b.affiliate_id, b.currency, 0::numeric as unpaid, 0::numeric as pending, 0::numeric as paid,
          null::timestamptz as last_paid_at
@@ -82,7 +84,10 @@ async function foldNotes(tx: Tx): Promise<number> {
   return folded;
 }
 
-/** What became available since the mark is unpaid: all of it, less what the notes say, which are not in the sums. */
+/**
+ * Amounts that became available since the mark are unpaid: all of them except those in notes, which are not in the
+ * sums.
+ */
 async function moveMarks(tx: Tx): Promise<number> {
   const due = sql`m.available_at > d.since and m.available_at <= d.until`;
   await oneRow(

@@ -4,27 +4,27 @@ import type { AccountId } from '../../kernel/ids.ts';
 import { noteSeries, voidedOf } from './series.ts';
 
 /*
- * What each affiliate is owed and was paid, per currency, without adding up commissions. Every change notes its
- * effect in the same transaction, and the notes are folded into `affiliate_balances` now and then. A reader adds
- * the notes that are not folded yet. Commissions on hold become unpaid as time passes: the sums are as of a mark in
- * time, and a reader moves what became available since then, which an index finds. This is always one statement, so
- * it does not matter when notes are folded or the mark moves.
+ * What each affiliate is owed and was paid, per currency, without adding up commissions. Every change records its
+ * effect as a note in the same transaction, and the notes are periodically folded into `affiliate_balances`. Readers
+ * add the notes that are not folded yet. Commissions become unpaid when their hold ends: the sums are as of a mark in
+ * time, and readers move what has become available since, which an index finds. A read is always a single statement,
+ * so it does not matter when notes are folded or the mark moves.
  */
 
-/** The columns of commissions that notes are made of. */
+/** The columns of commissions that notes are built from. */
 export const NOTED = sql`affiliate_id, currency, program_id, available_at, amount, payout_id, voided_at, type, occurred_at,
   original_amount, refunded_amount, returns_payout_id`;
 
-/** Which commissions are owed and in no payout. */
+/** Commissions that are owed and in no payout. */
 export const OPEN = sql`payout_id is null and voided_at is null`;
 
-/** The mark of an account: what becomes available up to it counts as unpaid in the sums. */
+/** The mark of an account: amounts available up to it count as unpaid in the sums. */
 export const markOf = (account: Sql) => sql`coalesce(
   (select m.available_at from affiliate_balance_marks m where m.account_id = ${account}), id_time(${account}))`;
 
 /**
- * The statement that notes changes of balances. `changes` is a query of affiliate_id, currency, program_id,
- * available_at, owed, paid (minor units, by how much more) and last_paid_at.
+ * The statement that records changes of balances. `changes` is a query of affiliate_id, currency, program_id,
+ * available_at, owed, paid (increments in minor units) and last_paid_at.
  */
 function note(account: AccountId, changes: Sql): Sql {
   return sql`insert into affiliate_balance_notes (account_id, affiliate_id, currency, program_id, available_at, owed, paid,
@@ -42,21 +42,21 @@ const owed = (sign: '' | '-', source: Sql, program: Sql) => sql`
   from ${source} where ${OPEN}`;
 const NO_PROGRAM = sql`null::bigint`;
 
-/** The statement that notes new commissions: rows of the CTE `made`, `NOTED` of each. */
+/** The statement that records new commissions: rows of the CTE `made`, with the columns `NOTED`. */
 export const noteNew = (account: AccountId): Sql => note(account, owed('', sql`made`, sql`program_id`));
 
 /**
- * The statement that notes changed commissions: `NOTED` of each row of the CTEs `before`, which is read before the
- * change while the rows are locked, and `after`.
+ * The statement that records changed commissions: the columns `NOTED` of the CTEs `before`, read before the change
+ * while the rows are locked, and `after`.
  */
 export const noteChanged = (account: AccountId): Sql =>
   note(account, sql`${owed('-', sql`before`, NO_PROGRAM)} union all ${owed('', sql`after`, NO_PROGRAM)}`);
 
-/** The statement that notes commissions of the CTE `released`, `NOTED` of each, which have left a payout. */
+/** The statement that records commissions of the CTE `released`, with the columns `NOTED`, which have left a payout. */
 export const noteReleased = (account: AccountId): Sql => note(account, owed('', sql`released`, NO_PROGRAM));
 
 /**
- * The statement that notes commissions of the CTE `claimed` (affiliate_id, currency, available_at, amount), which
+ * The statement that records commissions of the CTE `claimed` (affiliate_id, currency, available_at, amount), which
  * have entered a payout.
  */
 export const noteClaimed = (account: AccountId): Sql =>
@@ -67,7 +67,7 @@ export const noteClaimed = (account: AccountId): Sql =>
         from claimed`,
   );
 
-/** The statement that notes payments: a query of affiliate_id, currency, amount (below zero: returned) and paid_at. */
+/** The statement that records payments: a query of affiliate_id, currency, amount (negative: returned) and paid_at. */
 export const notePaid = (account: AccountId, paid: Sql): Sql =>
   note(
     account,
@@ -79,8 +79,8 @@ export const notePaid = (account: AccountId, paid: Sql): Sql =>
 const revoided = sql`${voidedOf('-', sql`before`)} union all ${voidedOf('', sql`after`)}`;
 
 /**
- * Changes commissions that the caller has locked, and notes what that changes of balances. `happened` is what it changes
- * of what happened, behind the CTEs `before` and `after`: by default, what was voided.
+ * Changes commissions that the caller has locked, and records the effect on balances. `happened` is the effect on the
+ * time series, from the CTEs `before` and `after`; by default what was voided.
  */
 export async function changeCommissions(
   tx: Tx,
@@ -100,7 +100,7 @@ export async function changeCommissions(
   );
 }
 
-/** Takes commissions out of a payout: they are owed again, and noted. */
+/** Removes commissions from a payout: they are owed again, which is recorded. */
 export async function releaseCommissions(tx: Tx, account: AccountId, which: Sql): Promise<void> {
   await rows(
     tx,
@@ -116,8 +116,8 @@ const sign = (amount: Sql) => sql`
   affiliate_id, currency, ${amount} as unpaid, -(${amount}) as pending, 0 as paid, null::timestamptz as last_paid_at`;
 
 /**
- * The CTE `fresh`: what of an account is not in its sums, a row per affiliate and currency with unpaid, pending, paid and
- * last_paid_at, of one affiliate where one is given.
+ * The CTE `fresh`: what is not in the sums of an account yet, per affiliate and currency, with unpaid, pending, paid
+ * and last_paid_at; for one affiliate if given.
  */
 export function fresh(account: AccountId, affiliate?: number): Sql {
   const mark = markOf(sql`${account}::uuid`);
@@ -139,7 +139,7 @@ export function fresh(account: AccountId, affiliate?: number): Sql {
     group by 1, 2)`;
 }
 
-/** The lateral join `b` of affiliates `a`, behind `fresh`: `balance`, as their record has it, and `last_paid_at`. */
+/** The lateral join `b` of affiliates `a`; needs `fresh`. It has `balance`, as in their record, and `last_paid_at`. */
 export const balanceJoin = (account: AccountId): Sql => sql`cross join lateral (
   select coalesce(json_agg(
            (select r from (select currency, pending, unpaid, in_payout, paid) r) order by currency)
@@ -159,7 +159,7 @@ export const balanceJoin = (account: AccountId): Sql => sql`cross join lateral (
         and t.payout_id = (select id from payouts where account_id = ${account} and status = 'unpaid')) part
     group by currency) summed) b`;
 
-/** Whether the affiliate `a` ever earned in a program. */
+/** Whether the affiliate `a` has ever earned in a program. */
 export const earnedIn = (account: AccountId, program: string): Sql => sql`(
   exists (select from program_affiliates g
     where g.account_id = ${account} and g.program_id = ${program}::bigint and g.affiliate_id = a.id)

@@ -6,7 +6,7 @@ import { releaseCommissions } from './balances.ts';
 import { deletePayout, refreshTotals } from './payout-totals.ts';
 import { readSummary } from './payouts.ts';
 
-/** The commissions of one affiliate in one currency, which the rules of a payout apply to. */
+/** The commissions of one affiliate in one currency: the unit that the rules of a payout apply to. */
 export interface Group {
   readonly account: AccountId;
   readonly payout: PayoutId;
@@ -15,8 +15,8 @@ export interface Group {
 }
 
 /**
- * Updates the unpaid payout after rows of a group changed or left. A group whose sum is not above zero leaves as a
- * whole and is noted as excluded; an empty payout is deleted; the revision rises. The books are locked already.
+ * Updates the unpaid payout after commissions of a group have changed or left. A group whose sum is not positive is
+ * removed and recorded as excluded; an empty payout is deleted; the revision rises. The caller has locked the books.
  */
 export async function settleGroup(tx: Tx, group: Group): Promise<void> {
   const { account, payout } = group;
@@ -80,7 +80,9 @@ async function removeGroup(tx: Tx, group: Group, amount: bigint, count: bigint):
   );
 }
 
-/** Notes that a commission of a group was taken out of the unpaid payout for review. Call `settleGroup` afterwards. */
+/**
+ * Records that a commission of a group was removed from the unpaid payout for review. Call `settleGroup` afterwards.
+ */
 export async function noteHeld(tx: Tx, group: Group, amount: bigint): Promise<void> {
   const { account, payout, affiliate, currency } = group;
   await rows(

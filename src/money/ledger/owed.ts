@@ -4,21 +4,21 @@ import type { AccountId } from '../../kernel/ids.ts';
 import { fresh, OPEN } from './balances.ts';
 
 /*
- * What all affiliates of an account are owed. Each balance has a state: why a payout without filters would leave it out, or
- * that it would not. States are found when balances are folded, and summed by currency beside them. Who asks corrects the
- * sums by what is not folded yet: new amounts, affiliates that were changed, all balances when the account's minimums
- * were. So the sums are right at any moment, and cost what happened since.
+ * What all affiliates of an account are owed. The state of a balance says whether a payout without filters would
+ * include it, or why not. States are computed when balances are folded, together with their sums by currency. Readers
+ * correct the sums by what is not folded yet: new amounts, changed affiliates, and all balances if the account's
+ * minimums have changed. So the sums are always current, and the cost of a read depends on recent changes only.
  */
 
 /**
- * Whether it is known where to send the money of an affiliate `a`: PayPal pays to `paypal_email`, Wise asks a name for,
- * and of any other method nothing is kept here.
+ * Whether the payment destination of an affiliate `a` is known: PayPal pays to `paypal_email`, Wise needs a name, and
+ * for other methods nothing is stored here.
  */
 export const HAS_DESTINATION = sql`(case coalesce(a.payout_method, 'paypal')
   when 'wise' then trim(concat(a.name_first, a.name_last)) <> '' when 'paypal' then a.paypal_email is not null
   else true end)`;
 
-/** `payable` without a destination is a state of its own. */
+/** `payable` without a destination is a separate state. */
 export type BalanceState =
   | 'payable'
   | 'without_destination'
@@ -28,11 +28,11 @@ export type BalanceState =
   | 'affiliate_inactive';
 
 /**
- * The CTEs `judged` and `moved`, behind `delta` (account_id, affiliate_id, currency, unpaid, pending: by how much balances
- * change, a row each): `judged` has the columns of `delta`, what each balance comes to (`now_unpaid`, `now_pending`), its
- * `old_state` and its `state`; `moved` by how much that changes the sums. The rules are those of a payout without filters
- * (`decidedGroups` of a payout's plan), applied to sums instead of commissions. `exempt` says whether the minimum does
- * not count for a row of `d`; the states that are stored are without exemptions, which end with a single commission.
+ * The CTEs `judged` and `moved`. They need `delta` (account_id, affiliate_id, currency, and the changes of unpaid and
+ * pending; one row per balance). `judged` has the columns of `delta`, the new balance (`now_unpaid`, `now_pending`),
+ * its `old_state` and its `state`; `moved` has the changes of the sums. The rules are those of a payout without filters
+ * (`decidedGroups` in the plan of payouts), applied to sums instead of commissions. `exempt` says whether a row of `d`
+ * is exempt from the minimum. Stored states ignore exemptions, since these depend on single commissions.
  */
 export const judging = (exempt: Sql): Sql => sql`
   judged as materialized (
@@ -72,11 +72,11 @@ export const SUM_MOVED = sql`
   set unpaid = s.unpaid + excluded.unpaid, pending = s.pending + excluded.pending, count = s.count + excluded.count,
       unpaid_count = s.unpaid_count + excluded.unpaid_count, pending_count = s.pending_count + excluded.pending_count`;
 
-/** The statement that notes which affiliates were changed: a query of account_id and id. */
+/** The statement that records which affiliates have changed: a query of account_id and id. */
 export const noteAffiliates = (changed: Sql): Sql => sql`
   insert into affiliate_balance_stale (account_id, affiliate_id) select account_id, id from (${changed}) c`;
 
-/** What is owed in one currency and state: minor units, and in how many balances. */
+/** What is owed in one currency and state: minor units, and the number of balances. */
 export interface OwedSum {
   readonly currency: string;
   readonly state: BalanceState;
@@ -87,7 +87,7 @@ export interface OwedSum {
   readonly pending_count: bigint;
 }
 
-/** What one unpaid payout holds of a currency, told as a sum. */
+/** The sum of an unpaid payout in one currency. */
 export interface PayoutSum extends Omit<OwedSum, 'state'> {
   readonly state: 'in_payout';
   readonly payout_id: string;

@@ -28,7 +28,7 @@ const total = strict(
   { title: 'PayoutTotal' },
 );
 
-/** What one affiliate is paid in one currency. */
+/** The amount of one affiliate in one currency. */
 const lineTotal = strict(
   {
     currency: currencyCode,
@@ -147,18 +147,18 @@ export const payoutFields = {
 export const payout = strict(payoutFields, { title: 'Payout' });
 export type Payout = Static<typeof payout>;
 
-/** A field of the affiliate `a` until the payout `p` is paid, and then its copy in the line `l`. */
+/** A field of the affiliate `a` until the payout `p` is paid, then its copy in the line `l`. */
 export const frozen = (name: string): string =>
   `case when p.status = 'paid' then l.${name} else a.${name} end`;
-/** The name of an affiliate or line, null when there is none. */
+/** The name of an affiliate or line; null when there is none. */
 export const fullName = (alias: string): Sql =>
   raw(`nullif(trim(concat_ws(' ', ${alias}.name_first, ${alias}.name_last)), '')`);
 
-/** What was paid of a line in one currency, a row of `payout_line_totals`. */
+/** The amount paid of a line in one currency, a row of `payout_line_totals`. */
 export const paidAmount = (alias: string): string =>
   `case when ${alias}.is_paid then ${alias}.amount - ${alias}.carried_amount else 0 end`;
 
-/** The columns of a line that a payout would have, over a row of `amount`, `currency` and `commission_count`. */
+/** The columns of a line of a prospective payout, over a row of `amount`, `currency` and `commission_count`. */
 export const undecidedTotal = (
   alias: string,
 ): Sql => sql`${raw(`${alias}.currency, ${alias}.amount, ${alias}.commission_count`)},
@@ -191,7 +191,7 @@ export const lineJoins = sql`join affiliates a on a.account_id = l.account_id an
           from payout_line_totals s
           where s.account_id = l.account_id and s.payout_id = l.payout_id and s.affiliate_id = l.affiliate_id) s) t`;
 
-/** With more lines than this, the payout's record has none of them. */
+/** With more lines than this, the payout's record omits them. */
 const MAX_LINES = 1000;
 
 const lines = sql`case when p.affiliate_count <= ${MAX_LINES} then (
@@ -221,7 +221,7 @@ const summaryColumns = {
   paid_at: 'iso(p.paid_at)',
   paid_by: 'p.paid_by',
 };
-/** The columns of a payout in lists and events, over `payouts p`: without its long lists. */
+/** The columns of a payout in lists and events, over `payouts p`: without its lines and exclusions. */
 export const summary = columnsOf(payoutSummary, summaryColumns);
 /** The columns of a whole payout. */
 export const record = columnsOf(payout, { ...summaryColumns, affiliates: lines, excluded: 'p.excluded' });

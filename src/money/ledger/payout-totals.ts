@@ -14,7 +14,9 @@ export const exclusionsBy = (source: Sql) => sql`
           from (${source}) x group by reason, currency) by
     group by reason) r`;
 
-/** Writes the payout's sums from its lines and exclusions; returns the largest sum and the number of lines. */
+/**
+ * Computes and stores the payout's sums from its lines and exclusions; returns the largest sum and the number of lines.
+ */
 export async function refreshTotals(
   tx: Tx,
   account: AccountId,

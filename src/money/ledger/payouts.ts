@@ -5,15 +5,15 @@ import { type AccountId, type PayoutId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type Payout, type PayoutSummary, record, summary } from './payout-record.ts';
 
-/** Which payout a path names. */
+/** The payout addressed by a path. */
 export interface WhichPayout {
   /** The condition over `p`. */
   readonly condition: Sql;
-  /** Names the statements that hold it. */
+  /** Used in the names of statements with this condition. */
   readonly name: 'current' | 'by_id';
 }
 
-/** The payout that an id in a path names; `current` is the unpaid payout; null for an ill-formed id. */
+/** The payout addressed by an id in a path; `current` is the unpaid payout; null for a malformed id. */
 export function whichPayout(id: string): WhichPayout | null {
   if (id === 'current') return { condition: sql`p.status = 'unpaid'`, name: 'current' };
   const uuid = uuidOf('po', id);

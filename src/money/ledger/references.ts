@@ -28,7 +28,7 @@ export function missingPrograms(db: Reader, account: AccountId, ids: readonly nu
   return missingOf(db, 'affiliate_programs', account, ids);
 }
 
-/** The ways an input may name its affiliate, each with the condition over `affiliates a` for a given text. */
+/** The ways for an input to reference its affiliate, each with the condition over `affiliates a` for a given text. */
 export const AFFILIATE_NAMES = {
   affiliate_id: (given: Sql) => sql`a.id = ${given}::bigint`,
   affiliate_email: (given: Sql) => sql`lower(a.email) = lower(normalize(${given}))`,
@@ -38,19 +38,19 @@ export type AffiliateName = keyof typeof AFFILIATE_NAMES;
 
 const NAMES = Object.keys(AFFILIATE_NAMES) as AffiliateName[];
 
-/** An affiliate as a body names it: by exactly one of these. */
+/** A reference to an affiliate in a body: exactly one of these. */
 export interface AffiliateReference {
   readonly affiliate_id?: number;
   readonly affiliate_email?: string;
   readonly affiliate_external_id?: string;
 }
 
-/** The names that are given. */
+/** The references that are given. */
 export function namesGiven(reference: AffiliateReference): AffiliateName[] {
   return NAMES.filter((name) => reference[name] !== undefined);
 }
 
-/** The rule that a reference breaks, or null: it must have exactly one name. */
+/** The rule that a reference breaks, or null: exactly one must be given. */
 export function referenceRule(reference: AffiliateReference): string | null {
   const given = namesGiven(reference);
   if (given.length === 1) return null;
@@ -58,7 +58,9 @@ export function referenceRule(reference: AffiliateReference): string | null {
   return `exactly one of ${NAMES.join(', ')} names the affiliate; there is ${found}`;
 }
 
-/** The lines with `affiliate_id`, by whichever name each has; undefined where the account has no such affiliate. */
+/**
+ * The lines with `affiliate_id`, resolved from whichever reference each has; undefined if there is no such affiliate.
+ */
 export async function withAffiliateIds<Line extends AffiliateReference>(
   db: Reader,
   account: AccountId,

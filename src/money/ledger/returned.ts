@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { maybeRow, type Reader } from '../../db/connect.ts';
 import type { AccountId, CommissionId, PayoutId, ReturnId } from '../../kernel/ids.ts';
 
-/** The return because of which a commission (UUID) is owed again, or null. */
+/** The return that made a commission (UUID) owed again, or null. */
 export function returnOf(
   db: Reader,
   account: AccountId,

@@ -5,12 +5,12 @@ import { cut, floorTo, type Lengths } from '../../kernel/spans.ts';
 import { formatInstant, type Span } from '../../kernel/time.ts';
 
 /*
- * What happened to commissions over time, without reading them: whatever changes them notes beside it what that was and
- * when; the notes are folded into sums of days, hours and quarter hours of UTC, and who asks adds what is not folded yet.
- * A span of any time zone is whole days, then hours, then quarters: their offsets are multiples of a quarter hour.
+ * What happened to commissions over time, without reading them: every change records what happened and when in notes,
+ * which are folded into sums by UTC day, hour and quarter hour. Readers add the notes that are not folded yet. A span in
+ * any time zone is made up of whole days, hours and quarter hours, because all offsets are multiples of 15 minutes.
  */
 
-/** What is told of: each has a sum and a count. */
+/** The kinds of changes; each has a sum and a count. */
 export const KINDS = ['earned', 'refunded', 'voided', 'adjusted', 'paid', 'returned'] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -24,7 +24,7 @@ const LENGTHS: Lengths = [
 
 const startOf = (length: Sql, at: Sql) => sql`date_bin(${length}, ${at}, timestamptz '2001-01-01 00:00:00Z')`;
 
-/** The statement that notes what happened: a query of kind, program_id, currency, at, amount and count. */
+/** The statement that records what happened: a query of kind, program_id, currency, at, amount and count. */
 export function noteSeries(account: AccountId, happened: Sql): Sql {
   return sql`insert into commission_series_notes (account_id, program_id, starts_at, currency, kind, amount, count)
     select ${account}::uuid, program_id, ${startOf(sql`interval '15 minutes'`, sql`at`)}, currency, kind, sum(amount),
@@ -32,22 +32,22 @@ export function noteSeries(account: AccountId, happened: Sql): Sql {
     from (${happened}) h group by 2, 3, 4, 5 having sum(amount) <> 0 or sum(count) <> 0`;
 }
 
-/** What came in by itself: not what takes back a paid commission, or owes again what a payout did not pay. */
+/** Excludes commissions that deduct from a paid one, or owe again what a payout did not pay. */
 const OWN = sql`type <> 'clawback' and returns_payout_id is null`;
 
-/** What was earned or adjusted by commissions of a CTE, `NOTED` of each, which are new, or were imported by mistake. */
+/** What was earned or adjusted by new commissions, or is removed by undoing their import: columns `NOTED` of a CTE. */
 export const earnedBy = (sign: '' | '-', source: Sql): Sql => sql`
   select case type when 'adjustment' then 'adjusted' else 'earned' end as kind, program_id, currency, occurred_at as at,
          ${raw(sign)}original_amount as amount, ${raw(sign)}1 as count
   from ${source} where ${OWN}`;
 
-/** What commissions of a CTE, `NOTED` of each, lost by being voided: what refunds had not taken before. */
+/** What voiding took from the commissions of a CTE, with the columns `NOTED`: what refunds had not taken before. */
 export const voidedOf = (sign: '' | '-', source: Sql): Sql => sql`
   select 'voided' as kind, program_id, currency, voided_at as at,
          ${raw(sign)}(original_amount - refunded_amount) as amount, ${raw(sign)}1 as count
   from ${source} where voided_at is not null and ${OWN} and original_amount <> refunded_amount`;
 
-/** What items of refunds of a CTE (refund_id, commission_id, amount) took, or no longer take. */
+/** What the refund items of a CTE (refund_id, commission_id, amount) took, or no longer take. */
 export const refundedBy = (account: AccountId, sign: '' | '-', source: Sql): Sql => sql`
   select 'refunded' as kind, c.program_id, c.currency, r.occurred_at as at, ${raw(sign)}i.amount as amount,
          ${raw(sign)}1 as count
@@ -65,7 +65,7 @@ export interface SeriesSum {
   readonly count: bigint;
 }
 
-/** What happened in each of some spans of time, cut at quarter hours; without a program in all. */
+/** The sums in each of several spans, cut at quarter hours; of all programs unless one is given. */
 export function readSeries(
   db: Reader,
   account: AccountId,
@@ -108,7 +108,7 @@ export function readSeries(
 
 const FOLDED_AT_ONCE = 20_000;
 
-/** Adds a slice of the notes to the sums; returns how many. Readers see the same sums before and after. */
+/** Adds a batch of notes to the sums; returns their number. Readers see the same sums before and after. */
 export async function foldSeries(tx: Tx): Promise<number> {
   const spans = join(
     Object.entries(SPANS).map(([span, length]) => sql`('${raw(span)}', interval '${raw(length)}')`),

@@ -18,7 +18,7 @@ import type { AccountId, RefundId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type CommissionRefund, type Refund, record, recordOfOne } from './record.ts';
 
-/** A filter by a commission that the refund took of. */
+/** Filters by a commission that the refund applies to. */
 const ofCommission: Filter = (() => {
   const filter = opaqueId('com', 'i.commission_id');
   return {
@@ -34,7 +34,7 @@ const ofCommission: Filter = (() => {
   };
 })();
 
-/** A filter by an affiliate whose commissions the refund took of. */
+/** Filters by an affiliate whose commissions the refund applies to. */
 const ofAffiliate = numberId(
   (affiliate) => sql`exists (select from refund_items i
     join commissions c on c.account_id = i.account_id and c.id = i.commission_id
@@ -72,7 +72,7 @@ export function readRefund(db: Reader, account: AccountId, id: RefundId): Promis
   return maybeRecord(db, record, sql`refunds r where r.account_id = ${account} and r.id = ${id}`);
 }
 
-/** The record of a refund (UUID) of one commission, with what it took of it. */
+/** The record of a refund (UUID) of one commission, with the amount taken from it. */
 export function readCommissionRefund(
   db: Reader,
   account: AccountId,

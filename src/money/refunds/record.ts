@@ -54,7 +54,7 @@ const line = strict(
   { title: 'RefundLine' },
 );
 
-/** The answer of refunding one commission: the refund and what it took. */
+/** The response to the refund of one commission: the refund and the amounts taken. */
 export const commissionRefund = strict({ ...head, ...item }, { title: 'CommissionRefund' });
 export type CommissionRefund = Static<typeof commissionRefund>;
 
@@ -73,7 +73,7 @@ export const refund = strict(
 );
 export type Refund = Static<typeof refund>;
 
-/** What a refund says of itself, over `refunds r`. */
+/** The columns of the refund itself, over `refunds r`. */
 const headColumns = {
   id: "public_id('ref', r.id)",
   object: "'affiliate_refund'",
@@ -93,7 +93,7 @@ const commissionAt = (id: 'commission_id' | 'clawback_id') => sql`(
     select ${commissionRecord} from commissions c ${payoutJoin}
     where c.account_id = i.account_id and c.id = ${id === 'commission_id' ? sql`i.commission_id` : sql`i.clawback_id`}) o)`;
 
-/** What a refund took of a commission, over `refund_items i`. */
+/** What a refund took from a commission, over `refund_items i`. */
 const itemColumns = {
   amount: 'i.amount',
   sale_amount: 'i.sale_amount',
@@ -141,7 +141,7 @@ const input = {
   occurred_at: Type.Optional(Type.String({ description: 'RFC 3339; default now' })),
 };
 
-/** What the refund of one commission is made of. */
+/** The input for the refund of one commission. */
 export const refundOfOne = strict(input);
 export type RefundOfOne = Static<typeof refundOfOne>;
 
@@ -152,7 +152,7 @@ const refundLine = strict({
 });
 export type NewRefundLine = Static<typeof refundLine>;
 
-/** What a refund by order is made of. */
+/** The input for a refund by order. */
 export const orderRefund = strict({
   order_id: text(255),
   product_id: Type.Optional(nullable(text(255))),

@@ -5,7 +5,7 @@ import type { RefundLine } from '../refund-lines/lines.ts';
 import type { NewRefundLine, OrderRefund, RefundOfOne } from './record.ts';
 import type { RefundRequest } from './store.ts';
 
-/** A refund's request, normalised, to tell it from another one. Throws `invalid_body`. */
+/** The normalised request of a refund, to tell it from a different one. Throws `invalid_body`. */
 export function readRequest(input: RefundOfOne, target: RefundRequest): RefundRequest {
   if (input.amount !== undefined && input.sale_amount !== undefined) {
     throw fail(
@@ -26,7 +26,7 @@ export function readRequest(input: RefundOfOne, target: RefundRequest): RefundRe
   };
 }
 
-/** What a refund by order is of. Throws `invalid_body`, `duplicate_entry`. */
+/** The lines of a refund by order. Throws `invalid_body`, `duplicate_entry`. */
 export function readLines(input: OrderRefund): { lines: RefundLine[]; request: RefundRequest } {
   const currency = currencyOf(input);
   const target = {
@@ -57,7 +57,7 @@ export function readLines(input: OrderRefund): { lines: RefundLine[]; request: R
 
 const minor = (amount: number | undefined) => (amount === undefined ? null : BigInt(amount));
 
-/** A currency without an amount has no meaning, and is no filter. */
+/** A currency without an amount is refused: it has no meaning, and is not a filter. */
 function currencyOf({ currency, amount, sale_amount, lines }: OrderRefund): string | null {
   if (currency === undefined) return null;
   const code = normalizeCurrency(currency);

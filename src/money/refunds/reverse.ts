@@ -12,9 +12,9 @@ import { getRefund, refundAt } from './service.ts';
 import { giveBack, itemsOf, markReversed, noteRefunded, type StoredItem } from './store.ts';
 
 /**
- * Undoes a refund (by id or external_id) that was a mistake: what it took is owed again, clawbacks are voided, and what
- * still waits for commissions takes none. All or nothing, and only while no payout was paid less because of it. Throws
- * `resource_missing`, `refund_is_reversed`, `refund_is_settled`.
+ * Reverses a refund (by id or external_id) that was a mistake: what it took is owed again, its clawbacks are voided,
+ * and lines that still wait for commissions no longer do. All or nothing, and only while no paid payout was reduced by
+ * it. Throws `resource_missing`, `refund_is_reversed`, `refund_is_settled`.
  */
 export async function reverseRefund(tx: Tx, account: AccountId, reference: string): Promise<Json<Refund>> {
   await lockBooks(tx, account);
@@ -29,7 +29,7 @@ export async function reverseRefund(tx: Tx, account: AccountId, reference: strin
   return getRefund(tx, account, idOf('ref', id));
 }
 
-/** A payout that is paid paid less because of the item: the clawback was in it, or the reduced commission. */
+/** Refuses when a paid payout was reduced by the item: it contained the clawback or the reduced commission. */
 async function refuseSettled(tx: Tx, account: AccountId, item: StoredItem): Promise<void> {
   const commission = await lockForChange(tx, account, item.commission_id);
   const settled = item.clawback_id === null ? commission : await lockForChange(tx, account, item.clawback_id);

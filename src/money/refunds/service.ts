@@ -33,7 +33,7 @@ import {
 } from './store.ts';
 import { take } from './take.ts';
 
-/** The answer: the refund's record, and whether this request made it. */
+/** The refund's record, and whether this request created it. */
 export interface RefundAnswer<T> {
   readonly json: Json<T>;
   readonly isNew: boolean;
@@ -42,9 +42,10 @@ export interface RefundAnswer<T> {
 const NOT_REFUNDABLE = ['clawback', 'adjustment'] as const;
 
 /**
- * Refunds one commission, in part or the rest. Unpaid: reduced or voided, also in the unpaid payout. Paid: the paid
- * row stays and a clawback joins the next payout. Idempotent by `external_id`. Throws `resource_missing`,
- * `duplicate_external_id`, `wrong_commission_type`, `commission_is_voided`, `refund_exceeds_rest`, `invalid_amount`.
+ * Refunds one commission, in part or the rest. An unpaid commission is reduced or voided, in the unpaid payout too. A
+ * paid one stays as it is, and a clawback is added to the next payout. Idempotent by `external_id`. Throws
+ * `resource_missing`, `duplicate_external_id`, `wrong_commission_type`, `commission_is_voided`, `refund_exceeds_rest`,
+ * `invalid_amount`.
  */
 export async function refundCommission(
   tx: Tx,
@@ -78,7 +79,9 @@ export async function refundCommission(
   return { json: await readCommissionRefund(tx, account, refund.id), isNew: true };
 }
 
-/** An amount of commission is exact; without one something must be left. A part of a sale takes what is due. */
+/**
+ * An amount of commission must not exceed the rest; without an amount there must be a rest. Parts of a sale are capped.
+ */
 async function refuseTooMuch(tx: Tx, account: AccountId, uuid: CommissionId, asked: Asked): Promise<void> {
   const commission = await lockForChange(tx, account, uuid);
   if (asked.of === 'sale' && commission.sale_amount === null) {
@@ -97,8 +100,8 @@ async function refuseTooMuch(tx: Tx, account: AccountId, uuid: CommissionId, ask
 }
 
 /**
- * Refunds an order: all of it or of a product in it, a part of its one sale, or the lines that are named; all or
- * nothing. What has not come in yet is taken when it does. Throws `invalid_amount` where it could mean several sales,
+ * Refunds an order: all of it or of a product in it, part of its one sale, or the given lines; all or nothing. Lines
+ * that do not exist yet are refunded when they are created. Throws `invalid_amount` where it could mean several sales,
  * `invalid_body`, `duplicate_entry`, `duplicate_external_id`, `refund_exceeds_rest`.
  */
 export async function refundOrder(
@@ -137,7 +140,7 @@ export async function refundOrder(
   return { json: await recordOf(tx, account, refund.id), isNew: true };
 }
 
-/** What is voided by hand is not owed, and what refunds have taken whole has no rest: neither stops the others. */
+/** Commissions voided by hand are not owed, and fully refunded ones have no rest; both are skipped. */
 async function takeOfOrder(
   tx: Tx,
   account: AccountId,
@@ -168,7 +171,7 @@ function settleExactly(
   );
 }
 
-/** No commission that comes in can have such ids; those that had them before are refunded by them. */
+/** New commissions cannot have such ids, but existing ones can still be refunded by them. */
 function refuseUnnameable(input: OrderRefund, commissions: readonly Candidate[]): void {
   const lines = (input.lines ?? []).map(
     ({ order_line_id }, index) => [`lines[${index}].order_line_id`, order_line_id] as const,
@@ -184,7 +187,7 @@ function refuseUnnameable(input: OrderRefund, commissions: readonly Candidate[])
   }
 }
 
-/** A commission must not be taken by two lines of one refund. */
+/** Two lines of one refund must not refund the same commission. */
 function refuseTwice(settled: readonly Settled<Candidate>[]): void {
   const taken = settled.flatMap((each) => (each.status === 'applied' ? each.take : []));
   const twice = taken.filter(({ id }, index) => taken.findIndex((other) => other.id === id) < index);
@@ -198,7 +201,7 @@ function aboutOf({ reason }: RefundOfOne, request: RefundRequest) {
   return { reason: reason ?? null, occurredAt };
 }
 
-/** The UUID of the refund that was stored for the same request. Throws `duplicate_external_id` for another one. */
+/** The UUID of the refund stored for the same request. Throws `duplicate_external_id` for a different one. */
 async function replayed(tx: Tx, account: AccountId, externalId: string, request: RefundRequest) {
   const stored = await storedRefund(tx, account, externalId, request);
   if (stored === null) return null;
@@ -212,9 +215,9 @@ async function recordOf(db: Reader, account: AccountId, uuid: RefundId): Promise
   return json;
 }
 
-/** The refund that a path names by its id or external_id. Throws `resource_missing`. */
+/** The refund addressed in a path by its id or external_id. Throws `resource_missing`. */
 export async function refundAt(db: Reader, account: AccountId, reference: string): Promise<StoredRefund> {
-  // no external_id has a NUL, and PostgreSQL takes none
+  // no external_id contains NUL, and PostgreSQL does not accept it
   const refund = reference.includes('\0')
     ? null
     : await findRefund(db, account, { id: uuidOf('ref', reference), externalId: reference });

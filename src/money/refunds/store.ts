@@ -9,10 +9,10 @@ import { noteSeries, refundedBy } from '../ledger/series.ts';
 import type { Candidate, RefundLine, Settled } from '../refund-lines/lines.ts';
 import type { Share, Taken } from '../refund-lines/rule.ts';
 
-/** What a refund asked for, normalised: the same object means the same request. */
+/** The normalised input of a refund: equal objects mean the same request. */
 export type RefundRequest = Readonly<Record<string, unknown>>;
 
-/** A refund that was stored, as far as changes need it. */
+/** The fields of a stored refund that changes need. */
 export interface StoredRefund {
   /** UUID. */
   readonly id: RefundId;
@@ -23,7 +23,7 @@ export interface StoredRefund {
   readonly occurred_at: string;
 }
 
-/** The refund stored under an external_id and whether it was asked for with the same words, or null. */
+/** The refund stored under an external_id, and whether its request was the same; or null. */
 export function storedRefund(
   db: Reader,
   account: AccountId,
@@ -72,7 +72,7 @@ export function insertRefund(
   );
 }
 
-/** Writes the lines of a refund as they were settled: waiting ones take what comes in later. */
+/** Inserts the settled lines of a refund; waiting lines apply to commissions that are created later. */
 export async function insertLines(
   tx: Tx,
   account: AccountId,
@@ -101,7 +101,7 @@ export async function insertLines(
   );
 }
 
-/** The commissions of an order in id order, the order they are locked in; whatever became of them. */
+/** The commissions of an order, whatever their state, by id, which is the lock order. */
 export function commissionsOfOrder(db: Reader, account: AccountId, orderId: string): Promise<Candidate[]> {
   return rows(
     db,
@@ -111,7 +111,7 @@ export function commissionsOfOrder(db: Reader, account: AccountId, orderId: stri
   );
 }
 
-/** Which of these external_ids are of commissions that are not of the order. */
+/** Which of these external_ids belong to commissions of other orders. */
 export async function ofOtherOrders(
   db: Reader,
   account: AccountId,
@@ -128,7 +128,7 @@ export async function ofOtherOrders(
   return found.map(({ external_id }) => external_id);
 }
 
-/** What refunds have taken of a commission so far; those that were reversed do not count. */
+/** What refunds have taken from a commission so far, without reversed ones. */
 export async function takenOf(db: Reader, account: AccountId, commission: LockedCommission): Promise<Taken> {
   const sums = await oneRow<{ sale: bigint; by_amount: bigint }>(
     db,
@@ -172,7 +172,7 @@ export interface StoredItem {
   readonly amount: bigint;
 }
 
-/** What a refund took, in the order commissions are locked in. */
+/** What a refund took, in lock order of the commissions. */
 export function itemsOf(db: Reader, account: AccountId, refund: RefundId): Promise<StoredItem[]> {
   return rows(
     db,
@@ -181,7 +181,7 @@ export function itemsOf(db: Reader, account: AccountId, refund: RefundId): Promi
   );
 }
 
-/** Lowers what is still owed of a commission. */
+/** Reduces what is still owed of a commission. */
 export async function reduceCommission(
   tx: Tx,
   account: AccountId,
@@ -194,7 +194,7 @@ export async function reduceCommission(
   });
 }
 
-/** Notes that part of a commission was refunded, or with a negative amount was not, without touching its amount. */
+/** Adds to the refunded amount of a commission, or subtracts when negative, without changing its amount. */
 export async function noteRefunded(
   tx: Tx,
   account: AccountId,
@@ -209,8 +209,8 @@ export async function noteRefunded(
 }
 
 /**
- * Owes again what a refund took of a commission that is not paid. One that refunds had voided, and nobody else, is
- * owed again, and held for review again if it was when they did.
+ * Restores what a refund took from an unpaid commission. If only refunds had voided it, it is owed again, and on hold
+ * again if it was on hold then.
  */
 export async function giveBack(tx: Tx, account: AccountId, id: CommissionId, amount: bigint): Promise<void> {
   const wasVoided = sql`voided_at is not null and refunded_amount = original_amount`;
@@ -227,7 +227,7 @@ export async function giveBack(tx: Tx, account: AccountId, id: CommissionId, amo
   });
 }
 
-/** Ends a refund: it takes nothing any more, of what is there and of what comes in. */
+/** Marks a refund as reversed: it no longer takes anything from existing or future commissions. */
 export async function markReversed(tx: Tx, account: AccountId, id: RefundId): Promise<void> {
   await rows(
     tx,
@@ -244,7 +244,7 @@ export async function markReversed(tx: Tx, account: AccountId, id: RefundId): Pr
   );
 }
 
-/** A debt against a paid commission: it joins the next payout at once, whatever the hold. Returns its UUID. */
+/** A debt against a paid commission, included in the next payout without a hold. Returns its UUID. */
 export async function insertClawback(
   tx: Tx,
   account: AccountId,

@@ -15,9 +15,9 @@ import {
 } from './store.ts';
 
 /**
- * Takes of a commission (UUID) what a refund asks of it, at most the rest. Unpaid: reduced, or voided when nothing is
- * left; paid: a clawback. The books are locked before; the commission is read again, since the commission before it
- * may have taken its whole group out of the payout.
+ * Takes what a refund asks from a commission (UUID), at most the rest. An unpaid commission is reduced, or voided when
+ * nothing is left; a paid one gets a clawback. The caller has locked the books. The commission is read again, because
+ * the previous one may have removed its whole group from the payout.
  */
 export async function take(
   tx: Tx,
