@@ -6,7 +6,7 @@ import type { Found } from './commands.tsx';
 
 const texts = common.commands.actions;
 
-/** What one can do from the command menu, where one is; a new action is a line here. */
+/** The actions of the command menu on the current screen; add new ones here. */
 export function actionsAt(path: string, me: Me | undefined, openHelp: () => void): readonly Found[] {
   const mayWrite = me !== undefined && me.role !== 'viewer';
   const ofAffiliate: readonly Found[] = [

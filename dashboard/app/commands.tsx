@@ -8,15 +8,15 @@ import { actionsAt } from './actions.ts';
 import { findRecords } from './find.ts';
 import { ENTRIES } from './navigation.ts';
 
-/** What the command menu leads to. */
+/** An entry of the command menu. */
 export interface Found {
   readonly key: string;
   readonly title: string;
   readonly detail?: string;
   readonly icon: IconName;
-  /** A path of the dashboard, with its search. */
+  /** A path of the dashboard, with its search parameters. */
   readonly to?: string;
-  /** What it does, when it leads nowhere. */
+  /** What it does, if it is not a link. */
   readonly run?: () => void;
 }
 
@@ -29,7 +29,7 @@ const SCREENS: readonly Found[] = ENTRIES.map(({ to, title, icon }) => ({
 
 const PAUSE_MS = 150;
 
-/** Goes to any screen, and to any record by what one knows of it; does what can be done. */
+/** The command menu: goes to any screen or record, and runs actions. */
 export function Commands({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
   const [typed, setTyped] = useState('');
   const [records, setRecords] = useState<readonly Found[]>([]);
@@ -53,7 +53,7 @@ export function Commands({ onClose, onHelp }: { onClose: () => void; onHelp: () 
   }, [typed]);
   const words = typed.trim().toLowerCase();
   const known = [...SCREENS, ...actionsAt(path, me, onHelp)];
-  // records come later: what is chosen before does not move
+  // records arrive later and are added at the end, so that the entries above do not move
   const found = [...known.filter(({ title }) => title.toLowerCase().includes(words)), ...records];
   const chosen = Math.min(at, found.length - 1);
   const open = (entry: Found | undefined) => {
@@ -91,7 +91,7 @@ export function Commands({ onClose, onHelp }: { onClose: () => void; onHelp: () 
         />
         <div role="listbox" id={id} aria-label={texts.title} className="command-list">
           {found.map((entry, index) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the field above handles the keys
             <div
               key={entry.key}
               id={`${id}-${index}`}

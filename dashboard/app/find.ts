@@ -10,13 +10,13 @@ import type { Found } from './commands.tsx';
 
 type Finder = (text: string, signal: AbortSignal) => Promise<readonly Found[]>;
 
-/** Where records are looked for, each by what is typed; a new noun is a line here. */
+/** The searches for records by text, one per resource; add new ones here. */
 const FINDERS: readonly Finder[] = [findAffiliates, findPayouts, findCommissions, findEndpoints, findEvents];
 
 const MOST = 5;
 const LONGEST = 200;
 
-/** The records that a text names: an id, a number, an e-mail address, a part of a name, an order. */
+/** The records that match a text: an id, a number, an e-mail address, part of a name, an order. */
 export async function findRecords(text: string, signal: AbortSignal): Promise<readonly Found[]> {
   if (text === '' || text.length > LONGEST) return [];
   const found = await Promise.all(FINDERS.map((find) => find(text, signal)));
@@ -24,7 +24,7 @@ export async function findRecords(text: string, signal: AbortSignal): Promise<re
   return all.filter(({ key }, index) => all.findIndex((each) => each.key === key) === index);
 }
 
-// an id is of one noun, so that the others need not be asked
+// an id belongs to one resource, so the others need not be asked
 const isId = (text: string) => /^(po|com|we|evt)_\w+$/.test(text);
 
 async function findAffiliates(text: string, signal: AbortSignal): Promise<readonly Found[]> {
@@ -114,7 +114,7 @@ async function findEvents(text: string, signal: AbortSignal): Promise<readonly F
   return data.map(shown);
 }
 
-/** null in place of a refusal: there is no such record, or none can be called that. */
+/** null when the request is refused: there is no such record, or the text is not a valid id. */
 async function orNone<Record>(asked: Promise<Record>): Promise<Record | null> {
   try {
     return await asked;

@@ -2,7 +2,7 @@ import { Dialog } from '../parts/overlay.tsx';
 import { common } from '../texts/common.ts';
 import { ENTRIES } from './navigation.ts';
 
-/** The keys that work everywhere. */
+/** The keys that work on every screen. */
 export function Shortcuts({ onClose }: { onClose: () => void }) {
   const texts = common.shortcuts;
   const rows = [

@@ -9,7 +9,7 @@ interface Handlers {
 
 const SECOND_KEY_MS = 1200;
 
-/** The keys of every screen: see `common.shortcuts`. Nothing is taken from who types or has a dialog open. */
+/** The keys of every screen: see `common.shortcuts`. They are ignored while typing or in a dialog. */
 export function useKeys({ goTo, openCommands, openHelp }: Handlers): void {
   useEffect(() => {
     let wentAt = 0;
@@ -34,7 +34,7 @@ export function useKeys({ goTo, openCommands, openHelp }: Handlers): void {
   }, [goTo, openCommands, openHelp]);
 }
 
-/** Whether keys are meant for what has the focus, or for a dialog. */
+/** Whether key presses belong to the focused element or to a dialog. */
 function isTaken(target: Element): boolean {
   return (
     target.closest('input:not([type=checkbox]),textarea,select,[role=menu]') !== null ||
@@ -42,7 +42,7 @@ function isTaken(target: Element): boolean {
   );
 }
 
-/** Moves the focus so many rows on. */
+/** Moves the focus by this many rows. */
 function step(by: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];
   const at = rows.indexOf(document.activeElement as HTMLElement);

@@ -13,11 +13,11 @@ export interface Entry {
     | '/settings';
   readonly title: string;
   readonly icon: IconName;
-  /** `g` and this letter go there. */
+  /** `g` and this letter open it. */
   readonly letter: string;
 }
 
-/** The screens that are there, in their order: a new one is a line here. */
+/** The main screens, in order; add new ones here. */
 export const ENTRIES: readonly Entry[] = [
   { to: '/', title: navigation.home, icon: 'home', letter: 'h' },
   { to: '/payouts', title: navigation.payouts, icon: 'payouts', letter: 'p' },

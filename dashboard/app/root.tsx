@@ -1,5 +1,5 @@
 import { createRootRoute } from '@tanstack/react-router';
 import { NotFound, Shell } from './shell.tsx';
 
-/** What is around every screen. The routes of the screens hang below it. */
+/** The layout around every screen. The routes of the screens are its children. */
 export const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });

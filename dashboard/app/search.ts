@@ -1,4 +1,4 @@
-// The state of a screen is in its address: these read one parameter each, and leave out what is none.
+// The state of a screen is in its URL. Each of these reads one parameter, and returns undefined when it is invalid.
 
 /** A text that is not empty. */
 export const text = (raw: unknown): string | undefined =>
@@ -17,7 +17,7 @@ export const oneOf =
 type Readers = Readonly<Record<string, (raw: unknown) => unknown>>;
 type Read<All extends Readers> = { readonly [Name in keyof All]?: ReturnType<All[Name]> | undefined };
 
-/** What `validateSearch` of a route takes: the parameters of a screen and how each is read. */
+/** The argument for `validateSearch` of a route: the parameters of a screen and their readers. */
 export function searchOf<All extends Readers>(readers: All) {
   return (raw: Record<string, unknown>): Read<All> => {
     const entries = Object.entries(readers).map(([name, reader]) => [name, reader(raw[name])] as const);
@@ -25,7 +25,7 @@ export function searchOf<All extends Readers>(readers: All) {
   };
 }
 
-/** A search as it stands in an address: plain texts, nothing quoted. */
+/** The search parameters of a URL as plain strings, without JSON. */
 export const parseSearch = (given: string): Record<string, string> =>
   Object.fromEntries(new URLSearchParams(given));
 

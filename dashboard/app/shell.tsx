@@ -15,7 +15,7 @@ import { ENTRIES } from './navigation.ts';
 import { SignInAgain } from './sign-in-again.tsx';
 import { UserMenu } from './user-menu.tsx';
 
-/** What is around every screen: the way around, who is signed in, and what all screens say. */
+/** The layout around every screen: navigation, user menu, and messages that are not of one screen. */
 export function Shell() {
   const me = useMe();
   const navigate = useNavigate();
@@ -115,7 +115,7 @@ function Connection() {
   );
 }
 
-/** An address of the dashboard where nothing is. */
+/** Shown at unknown addresses of the dashboard. */
 export function NotFound() {
   return (
     <Page title={common.notFound.title}>

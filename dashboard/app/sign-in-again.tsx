@@ -7,7 +7,7 @@ import { common } from '../texts/common.ts';
 
 const texts = common.session;
 
-/** The sign-in over a screen whose session has ended: what was entered below it stays, and goes on. */
+/** A sign-in over a screen whose session has expired: input is kept, and pending requests continue afterwards. */
 export function SignInAgain({ email: known }: { email: string }) {
   const [email, setEmail] = useState(known);
   const [password, setPassword] = useState('');

@@ -5,7 +5,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { common } from '../texts/common.ts';
 
-/** Who is signed in and where: other accounts, theme and times, and the way out. */
+/** The user and the current account: other accounts, theme, time display, and sign-out. */
 export function UserMenu({ me, onHelp }: { me: Me; onHelp: () => void }) {
   const texts = common.user;
   const [chosenTheme, chosenClock] = [theme.use(), clock.use()];

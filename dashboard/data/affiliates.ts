@@ -4,7 +4,7 @@ import { read } from './queries.ts';
 
 const KNOWN_MS = 300_000;
 
-/** What an affiliate is called: the name, else the e-mail address. */
+/** The display name of an affiliate: the name, else the e-mail address. */
 export const nameOf = ({
   name_first,
   name_last,
@@ -12,7 +12,7 @@ export const nameOf = ({
 }: Pick<Affiliate, 'name_first' | 'name_last' | 'email'>): string =>
   [name_first, name_last].filter(Boolean).join(' ') || email;
 
-/** The affiliate behind an id in another record, asked once in a while; undefined while it is read. */
+/** The affiliate with an id from another record, cached; undefined while loading. */
 export function useAffiliate(id: number): Affiliate | undefined {
   return useQuery({
     ...read('getAffiliate', { path: [id] }),
@@ -21,7 +21,7 @@ export function useAffiliate(id: number): Affiliate | undefined {
   }).data;
 }
 
-/** What a payment file would miss of an affiliate, by its method: null = nothing. */
+/** What a payment file would need that an affiliate lacks, by payout method; null = nothing. */
 export function missingOf(affiliate: Affiliate): 'paypal' | 'wise' | null {
   const { payout_method: method, paypal_email: address, name_first, name_last } = affiliate;
   if (method === 'wise') return `${name_first ?? ''}${name_last ?? ''}`.trim() === '' ? 'wise' : null;

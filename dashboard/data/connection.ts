@@ -2,7 +2,7 @@ import { createSignal } from './signal.ts';
 
 const ASK_EVERY_MS = 2000;
 
-/** Whether the server answers. Who waits goes on once it does. */
+/** Whether the server responds. Pending requests continue once it does. */
 const isThere = createSignal(true);
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -13,14 +13,14 @@ async function ask(): Promise<void> {
 }
 
 export const connection = {
-  /** A hook: whether the server answers. */
+  /** A hook: whether the server responds. */
   useIsThere: isThere.use,
   found(): void {
     clearTimeout(timer);
     timer = undefined;
     if (!isThere.get()) isThere.set(true);
   },
-  /** Resolves when the server answers again. */
+  /** Resolves when the server responds again. */
   async wait(signal?: AbortSignal): Promise<void> {
     const answered = isThere.get() ? undefined : isThere.until(true, signal);
     if (answered === undefined) isThere.set(false);

@@ -5,9 +5,9 @@ import { call, type Input, type OperationId } from './api.ts';
 import { writes } from './queries.ts';
 
 /**
- * Writes by an operation many times over, one after another, each for a key such as the id of a record. What was done is not
- * done again: a second `run` sends the rest, and what was not answered has the same idempotency key as before.
- * What is shown is read anew at the end. Whoever leaves stops it after the write that is under way.
+ * Runs a write operation many times, one after another, each for a key such as the id of a record. Finished writes are
+ * not repeated: a second `run` sends the rest, and writes without a response keep their idempotency key. Displayed data
+ * is refetched at the end. Unmounting stops it after the current write.
  */
 export function useEach<Id extends OperationId>(id: Id) {
   const client = useQueryClient();
@@ -23,7 +23,7 @@ export function useEach<Id extends OperationId>(id: Id) {
     [],
   );
 
-  /** Resolves to whether all were done. */
+  /** Resolves to whether all succeeded. */
   async function run(inputs: ReadonlyMap<string, Input<Id>>): Promise<boolean> {
     const [did, failed] = [new Set(done), new Map<string, Error>()];
     setBusy(true);
@@ -37,7 +37,7 @@ export function useEach<Id extends OperationId>(id: Id) {
         did.add(key);
         setDone(new Set(did));
       } catch (error) {
-        // a refusal changed nothing, and may be none the next time
+        // a refusal changed nothing, and a retry may succeed
         if (error instanceof ApiError && error.status < 500) intentions.current.delete(key);
         failed.set(key, error instanceof Error ? error : new Error(String(error)));
       }

@@ -5,7 +5,7 @@ import { call } from './api.ts';
 export type ImportKind = Import['kind'];
 export type Mapping = Import['mapping'];
 
-/** What a person says of a file; what is left out is guessed. A mapping is one that was saved, by name, or what columns are. */
+/** What the user specifies about a file; the rest is guessed. A mapping is the name of a saved one, or the columns. */
 export interface Choices
   extends Pick<PreviewImportQuery, 'encoding' | 'separator' | 'decimal' | 'dates' | 'paid'> {
   readonly mapping?: string | Mapping;
@@ -13,7 +13,7 @@ export interface Choices
 
 const MOST_OF_NAME = 255;
 
-/** The parameters that say how a file is to be read. */
+/** The parameters that say how a file is read. */
 export const queryOf = (kind: ImportKind, file: File, { mapping, ...choices }: Choices) => ({
   kind,
   file_name: file.name.slice(0, MOST_OF_NAME),
@@ -21,7 +21,7 @@ export const queryOf = (kind: ImportKind, file: File, { mapping, ...choices }: C
   mapping: typeof mapping === 'object' ? JSON.stringify(mapping) : mapping,
 });
 
-/** What the server makes of a file, read anew whenever a choice changes; what it made of the last one stays meanwhile. */
+/** The preview of a file, refetched whenever a choice changes; the previous one is shown meanwhile. */
 export function useImportPreview(file: File, query: ReturnType<typeof queryOf>) {
   return useQuery<ImportPreview, Error>({
     queryKey: ['previewImport', file.name, file.size, file.lastModified, query],
@@ -33,7 +33,7 @@ export function useImportPreview(file: File, query: ReturnType<typeof queryOf>) 
   });
 }
 
-/** A mapping in which a column gives another field, or none; what gave that field before gives none. */
+/** A mapping in which a column has another field, or none; a column that had that field before has none. */
 export function withField(mapping: Mapping, column: string, field: string | null): Mapping {
   const others = Object.entries(mapping).filter(
     ([name, value]) => name !== column && !(typeof value === 'object' && name === field),
@@ -44,7 +44,7 @@ export function withField(mapping: Mapping, column: string, field: string | null
   ]);
 }
 
-/** A mapping in which a field is the same in every line; null takes that away. */
+/** A mapping in which a field has a constant value; null removes it. */
 export function withConstant(mapping: Mapping, field: string, constant: string | null): Mapping {
   const others = Object.entries(mapping)
     .filter(([name, value]) => !(typeof value === 'object' && name === field))

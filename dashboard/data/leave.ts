@@ -1,6 +1,6 @@
 import { session } from './session.ts';
 
-/** Sends a form to a page of the server: the cookie changes, and with it everything that was read. */
+/** Submits a form to a page of the server, which changes the session cookie and so invalidates all cached data. */
 export function leave(
   action: '/sign-out' | '/account/switch',
   fields: Readonly<Record<string, string>> = {},

@@ -13,10 +13,10 @@ const asked = queryOptions<Me, ApiError>({
   },
 });
 
-/** Who is signed in; undefined while it is read. The shell shows no screen before. */
+/** The user; undefined while loading. The shell renders no screen before that. */
 export const useMe = () => useQuery(asked);
 
-/** What the role of who is signed in allows: for buttons that would be refused. The server decides. */
+/** What the user's role allows, to disable buttons that would be refused. The server enforces it. */
 export function useMay(): { readonly write: boolean; readonly own: boolean } {
   const { data } = useMe();
   return { write: data !== undefined && data.role !== 'viewer', own: data?.has_full_access === true };

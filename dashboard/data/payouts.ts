@@ -7,7 +7,7 @@ import { useRead } from './queries.ts';
 
 const MOST_A_PAGE = 100;
 
-/** All lines of a payout, read whole: those of a large one page by page. `loaded` counts them while they come. */
+/** All lines of a payout; those of a large one are loaded page by page. `loaded` counts them meanwhile. */
 export function usePayoutLines(payout: Payout | undefined) {
   const [loaded, setLoaded] = useState(0);
   const { id = '', revision = 0 } = payout ?? {};
@@ -32,17 +32,17 @@ export function usePayoutLines(payout: Payout | undefined) {
   return { ...query, loaded };
 }
 
-/** What a line was worth, to be compared with later: affiliate, name, currency, amount. */
+/** The amounts of all lines, to compare with later ones: affiliate, name, currency, amount. */
 export type Worth = readonly (readonly [affiliate: number, name: string, currency: string, amount: number])[];
 
-/** The name of an affiliate, or what else tells who it is. */
+/** The name of an affiliate, or whatever else identifies it. */
 export const nameOf = ({
   name,
   email,
   affiliate_id,
 }: Pick<PayoutLine, 'name' | 'email' | 'affiliate_id'>): string => name ?? email ?? `#${affiliate_id}`;
 
-/** What each line is worth now. */
+/** The current amount of each line. */
 export const worthOf = (lines: readonly PayoutLine[]): Worth =>
   lines.flatMap((line) =>
     line.totals.map(({ currency, amount }) => [line.affiliate_id, nameOf(line), currency, amount] as const),
@@ -54,11 +54,11 @@ export interface Change {
   readonly currency: string;
   /** null = it was not in the payout. */
   readonly before: number | null;
-  /** null = it is not in the payout any more. */
+  /** null = it is no longer in the payout. */
   readonly after: number | null;
 }
 
-/** Whose amount is another one than before, who came and who left. */
+/** The lines whose amount changed, and those that were added or removed. */
 export function changesBetween(before: Worth, after: Worth): Change[] {
   const changes = new Map<string, Change>();
   const keyOf = ([affiliate, , currency]: Worth[number]) => `${affiliate} ${currency}`;
@@ -75,11 +75,11 @@ export function changesBetween(before: Worth, after: Worth): Change[] {
   return [...changes.values()].filter((change) => change.before !== change.after);
 }
 
-/** Which payment files a payout needs, whom each leaves out, and who downloaded them. */
+/** The payment files of a payout, who is left out of each, and who downloaded them. */
 export const usePaymentFiles = ({ id }: Pick<Payout, 'id'>) =>
   useRead('getPaymentFiles', { path: [id] }, { isLive: true });
 
-/** The downloads of a file that the payout has left behind: the last whole one, or the last one of each part. */
+/** Downloads of a file that the payout has changed since: the last complete one, or the last one of each part. */
 export function outdatedDownloads({ downloads, part_count }: NeededPaymentFile): PaymentFileDownload[] {
   const [last] = downloads;
   const standing = downloads.filter(({ part }, index) =>

@@ -1,6 +1,6 @@
 import { createSignal, type Signal } from './signal.ts';
 
-/** A choice of the person at this browser, kept for the next visit. */
+/** A preference of this browser, kept for the next visit. */
 function kept<Value extends string>(name: string, values: readonly [Value, ...Value[]]): Signal<Value> {
   const key = `payhook.${name}`;
   const stored = localStorage.getItem(key);
@@ -16,11 +16,11 @@ function kept<Value extends string>(name: string, values: readonly [Value, ...Va
 
 export const theme = kept('theme', ['system', 'light', 'dark']);
 export const clock = kept('clock', ['local', 'utc']);
-/** Whether logs follow what happens. */
+/** Whether logs update live. */
 export const live = kept('live', ['on', 'off']);
 export const pageSize = kept('page-size', ['25', '50', '100']);
 
-/** Puts the theme on the document, now and whenever it is changed. */
+/** Applies the theme to the document, now and whenever it changes. */
 export function followTheme(): void {
   const apply = (value: string) => {
     if (value === 'system') delete document.documentElement.dataset.theme;

@@ -11,12 +11,12 @@ import { ApiError } from '../../src/client/errors.ts';
 import { type Call, call, type Input, type OperationId, type Result } from './api.ts';
 import { createSignal } from './signal.ts';
 
-/** How often a list or record that one looks at is asked for again, in milliseconds. */
+/** The refresh interval of a list or record on screen, in milliseconds. */
 export const REFRESH_MS = 15_000;
-/** The same of what one watches: a log, a recovery on its way. */
+/** The same for what is watched live: a log, a running recovery. */
 const WATCH_MS = 3000;
 
-/** The cache of what was read. `call` waits for the server by itself, so nothing here tries again. */
+/** The query cache. `call` itself waits for the server, so queries are not retried here. */
 export const queries = new QueryClient({
   defaultOptions: {
     queries: { retry: false, staleTime: 2000, networkMode: 'always' },
@@ -24,10 +24,10 @@ export const queries = new QueryClient({
   },
 });
 
-/** How many writes of this page were answered: what they changed is shown at once. */
+/** The number of completed writes of this page, so that their effects are shown at once. */
 export const writes = createSignal(0);
 
-/** What is read by an operation: for `useRead`, or to load before a screen opens. */
+/** The query of a read operation, for `useRead` or to load before a screen opens. */
 export function read<Id extends OperationId>(id: Id, input: Input<Id>) {
   const { path, query, body } = input as Call;
   return queryOptions<Result<Id>, ApiError>({
@@ -37,14 +37,14 @@ export function read<Id extends OperationId>(id: Id, input: Input<Id>) {
 }
 
 interface ReadOptions {
-  /** Asks again from time to time while the tab is seen; what one watches more often. */
+  /** Refetches periodically while the tab is visible; more often when watched. */
   readonly isLive?: boolean | 'watched';
   readonly isEnabled?: boolean;
-  /** Shows what was there while another page, order or filter comes. */
+  /** Shows the previous data while another page, order or filter loads. */
   readonly keepsPrevious?: boolean;
 }
 
-/** Reads by an operation, and follows it; `place` says what was asked, to know another page or filter by. */
+/** Reads by an operation and keeps the data fresh; `place` identifies the page, order and filters. */
 export function useRead<Id extends OperationId>(id: Id, input: Input<Id>, options: ReadOptions = {}) {
   const { isLive = false, isEnabled = true, keepsPrevious = false } = options;
   const asked = read(id, input);
@@ -58,8 +58,8 @@ export function useRead<Id extends OperationId>(id: Id, input: Input<Id>, option
 }
 
 /**
- * Writes by an operation. The same input again has the same idempotency key until it was answered, so that it is done
- * once. What is shown is read anew afterwards.
+ * Writes by an operation. The same input keeps its idempotency key until there is a response, so that it is done once.
+ * Displayed data is refetched afterwards.
  */
 export function useWrite<Id extends OperationId>(id: Id) {
   const client = useQueryClient();
@@ -76,7 +76,7 @@ export function useWrite<Id extends OperationId>(id: Id) {
         forget();
         return result;
       } catch (error) {
-        // a refusal changed nothing; after anything else it may have been done
+        // a refusal changed nothing; after any other error the write may have been done
         if (error instanceof ApiError && error.status < 500) forget();
         throw error;
       }
@@ -88,6 +88,6 @@ export function useWrite<Id extends OperationId>(id: Id) {
   });
 }
 
-/** A file is told apart by what the browser knows of it: nothing of it is in JSON. */
+/** Files are identified by their metadata, because they serialise to empty JSON objects. */
 const nameFile = (_: string, value: unknown): unknown =>
   value instanceof File ? [value.name, value.size, value.lastModified] : value;

@@ -1,18 +1,18 @@
 import { useSyncExternalStore } from 'react';
 
-/** A value outside of the tree that parts of it follow. */
+/** A value outside the component tree that components can subscribe to. */
 export interface Signal<Value> {
   get(): Value;
   set(value: Value): void;
-  /** Calls back at every change; returns what ends it. */
+  /** Subscribes to changes; returns a function that unsubscribes. */
   listen(listener: () => void): () => void;
-  /** Resolves once the value is this one; rejects when the signal aborts. */
+  /** Resolves once the value is `wanted`; rejects when `abort` aborts. */
   until(wanted: Value, abort?: AbortSignal): Promise<void>;
-  /** A hook: the value, followed. */
+  /** A hook: the current value; re-renders on changes. */
   use(): Value;
 }
 
-/** A signal that begins with a value. */
+/** A signal with an initial value. */
 export function createSignal<Value>(first: Value): Signal<Value> {
   let value = first;
   const listeners = new Set<() => void>();

@@ -1,3 +1,3 @@
-/** What happens to an affiliate: filters of the timeline. */
+/** The kinds of entries in an affiliate's timeline, used as filters. */
 export const TIMELINE_KINDS = ['commission', 'refund', 'adjustment', 'return', 'payout', 'change'] as const;
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];

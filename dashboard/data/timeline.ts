@@ -4,7 +4,7 @@ import type { ApiError } from '../../src/client/errors.ts';
 import { call } from './api.ts';
 import type { TimelineKind } from './timeline-kinds.ts';
 
-/** Something that happened to an affiliate; `at` is when it was recorded. */
+/** An entry of an affiliate's timeline; `at` is when it was recorded. */
 export type TimelineEntry = { readonly key: string; readonly at: string } & (
   | { readonly kind: 'commission' | 'adjustment' | 'return'; readonly commission: Commission }
   | { readonly kind: 'refund'; readonly refund: Refund }
@@ -14,20 +14,20 @@ export type TimelineEntry = { readonly key: string; readonly at: string } & (
 
 interface Chunk {
   readonly entries: readonly TimelineEntry[];
-  /** null = that was the last. */
+  /** null = this was the last page. */
   readonly next: string | null;
 }
 
 type Source = (affiliate: number, after: string | undefined, signal: AbortSignal) => Promise<Chunk>;
 
-/** How many are read of one source, and at least shown, at a time. */
+/** How many entries to load from each source, and at least to show, at a time. */
 const SOME = 20;
 
 const SOURCES: Readonly<Record<'commissions' | 'refunds' | 'payouts' | 'changes', Source>> = {
   async commissions(affiliate_id, after, signal) {
     const query = { affiliate_id, after, per_page: SOME };
     const { data, pagination } = await call('listCommissions', { query }, { signal });
-    // a clawback is told with its refund
+    // a clawback is shown with its refund
     const entries = data
       .filter(({ type }) => type !== 'clawback')
       .map((commission) => ({
@@ -63,7 +63,7 @@ const SOURCES: Readonly<Record<'commissions' | 'refunds' | 'payouts' | 'changes'
   async changes(affiliate, after, signal) {
     const query = { target: String(affiliate), after, per_page: SOME };
     const { data, pagination } = await call('listAuditLog', { query }, { signal });
-    // records of other nouns have such numbers too
+    // other resources have numeric ids too
     const entries = data
       .filter(({ action }) => action === 'createAffiliate' || action === 'changeAffiliate')
       .map((change) => ({ key: change.id, at: change.created_at, kind: 'change' as const, change }));
@@ -73,7 +73,7 @@ const SOURCES: Readonly<Record<'commissions' | 'refunds' | 'payouts' | 'changes'
 
 type SourceName = keyof typeof SOURCES;
 
-/** Payhook names what it books itself. */
+/** Payhook prefixes the external_ids of its own records. */
 const kindOf = ({ type, external_id }: Commission) =>
   type !== 'adjustment'
     ? ('commission' as const)
@@ -90,7 +90,7 @@ const SOURCE_OF: Readonly<Record<TimelineKind, SourceName>> = {
   change: 'changes',
 };
 
-/** Where a source is: what of it waits for its turn, and the cursor after that (null = nothing more). */
+/** The position in a source: loaded entries that are not shown yet, and the cursor after them (null = no more). */
 interface Place {
   readonly entries: readonly TimelineEntry[];
   readonly after: string | null | undefined;
@@ -99,14 +99,14 @@ type Position = ReadonlyMap<SourceName, Place>;
 
 interface Told {
   readonly shown: readonly TimelineEntry[];
-  /** null = that was all. */
+  /** null = nothing more. */
   readonly next: Position | null;
 }
 
 const isEmpty = ({ entries, after }: Place) => entries.length === 0 && after === null;
 const mustBeRead = ({ entries, after }: Place) => entries.length === 0 && after !== null;
 
-/** The next entries after a position, the newest first: none is told while a source that was not read may have a newer one. */
+/** The next entries after a position, newest first. Stops where a source that is not loaded may have a newer one. */
 async function mergeFrom(
   affiliate: number,
   kind: TimelineKind | undefined,
@@ -144,7 +144,10 @@ async function mergeFrom(
   return { shown, next: places().every(isEmpty) ? null : position };
 }
 
-/** A hook: what happened to an affiliate, the newest first, older on demand; `hasChanges` for who may read the audit log. */
+/**
+ * A hook: the timeline of an affiliate, newest first, older entries on demand; `hasChanges` requires access to the
+ * audit log.
+ */
 export function useTimeline(affiliate: number, kind: TimelineKind | undefined, hasChanges: boolean) {
   const sources = kind === undefined ? (Object.keys(SOURCES) as SourceName[]) : [SOURCE_OF[kind]];
   const start: Position = new Map(

@@ -3,15 +3,15 @@ import { Icon, type IconName } from './icon.tsx';
 
 interface ButtonProps {
   readonly children: ReactNode;
-  /** One primary action a screen; `danger` for what cannot be undone. */
+  /** At most one primary action per screen; `danger` for what cannot be undone. */
   readonly kind?: 'primary' | 'plain' | 'danger' | 'quiet' | undefined;
   readonly icon?: IconName | undefined;
-  /** It is being done: it cannot be pressed again, and says so. */
+  /** In progress: the button is disabled and says so. */
   readonly isBusy?: boolean | undefined;
   readonly isDisabled?: boolean | undefined;
-  /** Why it cannot be pressed, or what else is good to know. */
+  /** Why it is disabled, or other helpful information. */
   readonly title?: string | undefined;
-  /** Of a button that shows and hides something. */
+  /** For a button that shows and hides something. */
   readonly isExpanded?: boolean | undefined;
   readonly type?: 'button' | 'submit' | undefined;
   readonly onPress?: (() => void) | undefined;
@@ -50,7 +50,7 @@ export function Button(props: ButtonProps) {
   );
 }
 
-/** A button with a picture only; `label` is what it is called. */
+/** A button with only an icon; `label` is its accessible name. */
 export function IconButton({
   icon,
   label,

@@ -14,30 +14,30 @@ import { ticksOf } from './scale.ts';
 import { Table } from './table.tsx';
 import '../style/chart.css';
 
-/** An interval of time: its name in full (`October 2026`) and on the axis (`Oct`). See `intervalName`. */
+/** A time interval: its full name (`October 2026`) and its axis label (`Oct`). See `intervalName`. */
 export interface Point {
   readonly title: string;
   readonly tick: string;
 }
 
 interface ChartProps {
-  /** What is drawn, for those who hear the page, and the name of the table. */
+  /** The accessible name of the chart, and the caption of the table. */
   readonly label: string;
-  /** The intervals from the oldest to the newest; undefined while they are read. */
+  /** The intervals, oldest first; undefined while loading. */
   readonly points: readonly Point[] | undefined;
-  /** Lines and bars, at most four: each has a colour and, so that none depends on it, a dash or a filling. */
+  /** Lines and bars, at most four: each has a colour and a dash or pattern, so that none depends on colour alone. */
   readonly series: readonly Series[];
-  /** A value in full: `1,525.84 USD`, `312 ms`. */
+  /** Formats a value in full: `1,525.84 USD`, `312 ms`. */
   readonly figure: (value: number) => string;
-  /** A round value beside the axis, short: `1.5K`. */
+  /** Formats a round value for the axis: `1.5K`. */
   readonly scale: (value: number) => string;
-  /** Shown in place of the chart when there is no value but 0. */
+  /** Shown instead of the chart when all values are 0. */
   readonly empty: ReactNode;
 }
 
 /**
- * Values over time. The interval that one points at, or goes to with the arrows, is read out above it; at first that is
- * the newest. `t`, or the button, shows all figures as a table.
+ * Values over time. The figures of the interval that is hovered or selected with the arrow keys are shown above the
+ * chart, at first those of the newest. `t` or the button shows all figures as a table.
  */
 export function Chart(props: ChartProps) {
   const { label, points, series, figure, empty } = props;
@@ -106,7 +106,7 @@ export function Chart(props: ChartProps) {
             points={points}
             at={at}
             choose={setChosen}
-            // the browser's own words for something that the arrows move along values
+            // the native role for moving along values with the arrow keys
             wired={{
               role: 'slider',
               tabIndex: 0,
@@ -160,7 +160,7 @@ function Plot({
     const index = Math.floor((event.clientX - from - left) / slot);
     choose(Math.min(Math.max(index, 0), points.length - 1));
   };
-  // the newest interval has a name, and every so many before it
+  // labels the newest interval and every nth before it
   const every = Math.max(1, Math.ceil(BETWEEN_TICKS / slot));
   return (
     <div className="chart-plot" ref={ref} onPointerMove={point} onPointerDown={point} {...wired}>
@@ -205,7 +205,7 @@ function Plot({
   );
 }
 
-/** How far the values reach: those of stacked bars as far as their sums. */
+/** The range of the values; stacked bars count as their sums. */
 function reachOf(series: readonly Series[]): number[] {
   const stacked = series.filter(({ kind }) => kind === 'stack');
   const sums = (stacked[0]?.values ?? []).map((_, index) =>
@@ -215,7 +215,7 @@ function reachOf(series: readonly Series[]): number[] {
   return [...sums, ...others.flatMap(({ values }) => values.map((value) => value ?? 0))];
 }
 
-/** A hook: the width of an element in pixels, followed. */
+/** A hook: the current width of an element in pixels. */
 function useWidth() {
   const ref = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);

@@ -5,10 +5,10 @@ import { copyText } from './copy.tsx';
 import { whole } from './format.ts';
 import { plain, pretty } from './plain.ts';
 
-/** So much is shown at first: a browser lays out more only when one asks. */
+/** The number of characters shown at first: layout of more is slow. */
 const SHOWN = 32_768;
 
-/** A text that somebody sent: never markup, indented when it is JSON, raw when one asks. What is copied does nothing either. */
+/** Text from outside: never rendered as markup, indented when it is JSON, raw on demand. Copying it is safe too. */
 export function Code({
   label,
   copyLabel = common.copy,
@@ -37,7 +37,7 @@ export function Code({
       </div>
       <section
         aria-label={label}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled must be reached with the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable with the keyboard
         tabIndex={0}
       >
         <pre>{isCut ? `${shown.slice(0, SHOWN)}…` : shown}</pre>

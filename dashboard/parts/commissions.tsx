@@ -12,22 +12,22 @@ const TONES: Readonly<Record<Commission['status'], Tone>> = {
   voided: 'neutral',
 };
 
-/** Whether somebody set it aside until its review ends. */
+/** Whether it is on hold for review. */
 export const isHeld = ({ status, available_at }: Commission): boolean =>
   status === 'pending' && available_at === null;
 
-/** The status of a commission in words. */
+/** The status of a commission as text. */
 export function CommissionStatus({ commission }: { commission: Commission }) {
   const { status } = commission;
   const label = isHeld(commission) ? texts.held : texts.status[status];
   return <Status tone={TONES[status]} label={label} {...(status === 'voided' ? { icon: 'cross' } : {})} />;
 }
 
-/** What a commission is called: its order, else your id; those that Payhook made itself by what they are. */
+/** The title of a commission: its order, else your own id; those created by Payhook are named by their type. */
 export const titleOf = ({ order_id, external_id, type }: Commission): string =>
   order_id ?? (external_id.startsWith('payhook:') ? texts.type[type] : external_id);
 
-/** The affiliate of a record, by name, and the way there. */
+/** The name of a record's affiliate, as a link. */
 export function AffiliateLink({ id }: { id: number }) {
   const affiliate = useAffiliate(id);
   return (

@@ -3,9 +3,9 @@ import { common } from '../texts/common.ts';
 import { IconButton } from './button.tsx';
 import { toast } from './toast.tsx';
 
-/** Puts a text on the clipboard and says so. */
+/** Copies a text to the clipboard and says so. */
 export function copyText(text: string, said: string = common.copied): void {
-  // without https there is no such permission
+  // the clipboard is not available without https
   const write = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'));
   void write.then(
     () => toast(said),
@@ -23,7 +23,7 @@ export function Id({ children }: { children: string }) {
   );
 }
 
-/** The request behind a list or an action, as a command of a shell. */
+/** The request of a list or an action as a curl command. */
 export function curlOf(id: OperationId, input: Call): string {
   const { method, address } = requestOf(id, input);
   const parts = [
@@ -42,7 +42,7 @@ export function curlOf(id: OperationId, input: Call): string {
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Copies the request behind what one sees. */
+/** Copies the request behind what is on screen as a curl command. */
 export function copyCurl(id: OperationId, input: Call): void {
   copyText(curlOf(id, input), common.copiedCurl);
 }

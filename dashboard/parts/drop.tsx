@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
-/** A place for a file. What is dropped anywhere on the page is taken by `useDroppedFile`. */
+/** A drop target for a file. Files dropped anywhere on the page are handled by `useDroppedFile`. */
 export function Drop({
   title,
   hint,
@@ -12,11 +12,11 @@ export function Drop({
 }: {
   title: string;
   hint: string;
-  /** What is wrong with what was dropped. */
+  /** Why the dropped item was not accepted. */
   problem: string | null;
-  /** Whether something is over the page. */
+  /** Whether something is being dragged over the page. */
   isOver: boolean;
-  /** The button that asks for a file. */
+  /** The button that opens the file dialog. */
   children: ReactNode;
 }) {
   return (
@@ -36,7 +36,7 @@ export function Drop({
   );
 }
 
-/** A button that asks for a file. */
+/** A button that opens the file dialog. */
 export function ChooseFile({
   label,
   accept,
@@ -45,7 +45,7 @@ export function ChooseFile({
   onFile,
 }: {
   label: string;
-  /** As the browser's own dialog takes it. */
+  /** The `accept` attribute of the input. */
   accept: string;
   title?: string;
   isPrimary?: boolean;
@@ -62,7 +62,7 @@ export function ChooseFile({
         aria-label={label}
         onChange={(event) => {
           const file = event.currentTarget.files?.[0];
-          // the same file again is a choice too
+          // choosing the same file again must fire a change event
           event.currentTarget.value = '';
           if (file) onFile(file);
         }}
@@ -79,20 +79,20 @@ export function ChooseFile({
   );
 }
 
-/** What is being dropped on a page. */
+/** The state of dragging files over a page. */
 interface Dropped {
   readonly isOver: boolean;
-  /** Why the last was not taken: there were several, or it was no file. */
+  /** Why the last drop was not accepted: several items, or not a file. */
   readonly problem: 'several' | 'noFile' | null;
 }
 
-/** Takes a file that is dropped on the page, which the browser would open in its place. */
+/** Handles files dropped on the page, which the browser would otherwise open. */
 export function useDroppedFile(onFile: (file: File) => void): Dropped {
   const [dropped, setDropped] = useState<Dropped>({ isOver: false, problem: null });
   const latest = useRef(onFile);
   latest.current = onFile;
   useEffect(() => {
-    // a drag enters each element that it comes over before it leaves the last one
+    // a drag enters the next element before it leaves the previous one
     let depth = 0;
     const move = (step: 1 | -1) => {
       depth += step;

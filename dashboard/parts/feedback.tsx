@@ -4,7 +4,7 @@ import { common } from '../texts/common.ts';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
-/** Nothing is there: what this is for, and the next step. */
+/** An empty list: what it is for, and the next step. */
 export function Empty({
   icon,
   title,
@@ -28,7 +28,7 @@ export function Empty({
   );
 }
 
-/** A refusal: what happened, what it means, and the request that the log of the server has. */
+/** An error: what happened, what it means, and the request id in the server's log. */
 export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const { reason, requestId } = error instanceof ApiError ? error : { reason: null, requestId: null };
   const meaning = common.errors.meaning[reason ?? ''];
@@ -56,7 +56,7 @@ function sentence(text: string): string {
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** A remark above what it is about. */
+/** A note above the content it is about. */
 export function Notice({
   tone = 'info',
   children,
@@ -78,7 +78,7 @@ export function Notice({
 
 const LONG_MS = 10_000;
 
-/** Says what one waits for when it takes long. */
+/** Says what is being waited for when it takes long. */
 export function Waiting() {
   const [isLong, setLong] = useState(false);
   useEffect(() => {
@@ -92,7 +92,7 @@ export function Waiting() {
   );
 }
 
-/** As much room as so many lines of what will come. */
+/** A placeholder with the height of `lines` lines. */
 export function Skeleton({ lines = 3 }: { lines?: number }) {
   return (
     <div className="skeleton">

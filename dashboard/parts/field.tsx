@@ -6,7 +6,7 @@ import { Icon } from './icon.tsx';
 interface Labelled {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** What is wrong with it, in words. */
+  /** The error message. */
   readonly problem?: string | null | undefined;
   readonly isOptional?: boolean | undefined;
 }
@@ -17,7 +17,7 @@ interface Wired {
   readonly 'aria-invalid': true | undefined;
 }
 
-/** A label, a control, a hint and a problem, wired for those who hear the page. */
+/** A label, a control, a hint and an error, connected for screen readers. */
 export function Field({
   label,
   hint,
@@ -62,7 +62,7 @@ interface TextProps extends Labelled {
   readonly hasFocus?: boolean;
 }
 
-/** A line of text. */
+/** A single-line text field. */
 export function TextField({
   value,
   onChange,
@@ -85,7 +85,7 @@ export function TextField({
           maxLength={maxLength}
           ref={(element) => {
             if (hasFocus && element && !element.dataset.seen) {
-              // a dialog that opens gives the focus to what says so
+              // a dialog focuses the element with `autofocus` when it opens
               element.autofocus = true;
               element.focus();
             }
@@ -98,7 +98,7 @@ export function TextField({
   );
 }
 
-/** Some lines of text. */
+/** A multi-line text field. */
 export function TextArea({
   value,
   onChange,
@@ -127,13 +127,13 @@ export interface Option<Value extends string> {
   readonly label: string;
 }
 
-/** All currencies to choose from, first those that are likely. */
+/** All currencies as options, the likely ones first. */
 export function currencyOptions(likely: readonly string[]): Option<string>[] {
   const all = currencyTable().map(([currency]) => currency);
   return [...new Set([...likely, ...all])].map((value) => ({ value, label: value.toUpperCase() }));
 }
 
-/** A choice of one, in a field of a form. */
+/** A select in a form field. */
 export function SelectField<Value extends string>({
   value,
   options,
@@ -147,7 +147,7 @@ export function SelectField<Value extends string>({
   );
 }
 
-/** A choice of one with its label inside the line: for filters and sentences. */
+/** A select with its label inline: for filters and sentences. */
 export function Select<Value extends string>({
   label,
   value,
@@ -187,7 +187,7 @@ function Choice<Value extends string>({
   );
 }
 
-/** A tick with its label; `isMixed` when some of what it stands for are ticked. */
+/** A checkbox with its label; `isMixed` when only some of the items it stands for are checked. */
 export function Checkbox({
   label,
   isChecked,
@@ -219,7 +219,7 @@ export function Checkbox({
   );
 }
 
-/** A day `YYYY-MM-DD` with its label inside the line: for filters. */
+/** A day `YYYY-MM-DD` with its label inline: for filters. */
 export function DayField({
   label,
   value,
@@ -244,10 +244,10 @@ export function DayField({
   );
 }
 
-/** How long one must pause typing before a list is asked. */
+/** The pause in typing after which a list is requested. */
 const PAUSE_MS = 250;
 
-/** The search of a list: `/` goes to it. It tells what was typed once one pauses. */
+/** The search field of a list, focused with `/`. It reports the text after a pause in typing. */
 export function SearchField({
   label,
   value,
@@ -260,7 +260,7 @@ export function SearchField({
   const [text, setText] = useState(value);
   const told = useRef(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // the address was changed from elsewhere, such as by going back
+  // the URL changed from elsewhere, such as by going back
   useEffect(() => {
     if (value === told.current) return;
     told.current = value;
@@ -288,7 +288,7 @@ export function SearchField({
         value={text}
         data-search=""
         onChange={(event) => type(event.currentTarget.value)}
-        // told later, it would lead back from where one goes next
+        // reported later, it would navigate back from the next screen
         onBlur={() => tell(text)}
       />
     </div>

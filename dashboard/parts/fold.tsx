@@ -2,14 +2,16 @@ import { type ReactNode, useState } from 'react';
 import { common } from '../texts/common.ts';
 import { Icon } from './icon.tsx';
 
-/** The filters of a list. On a phone they fold behind a button that says how many are set; `first` stays in sight. */
+/**
+ * The filters of a list. On phones they collapse behind a button with the number of active ones; `first` stays visible.
+ */
 export function FoldedFilters({
   first,
   set,
   children,
 }: {
   first: ReactNode;
-  /** How many of the folded ones are set. */
+  /** The number of active filters among the collapsed ones. */
   set: number;
   children: ReactNode;
 }) {
@@ -31,6 +33,6 @@ export function FoldedFilters({
   );
 }
 
-/** How many parameters of a search are set. */
+/** The number of search parameters that are set. */
 export const setIn = (search: object): number =>
   Object.values(search).filter((value) => value !== undefined).length;

@@ -8,26 +8,26 @@ export interface Amount {
 
 const locale = navigator.languages[0];
 
-/** The figures of an amount in the reader's way, all of them and never rounded: 152584 usd -> `1,525.84`. */
+/** The digits of an amount in the reader's locale, complete and never rounded: 152584 usd -> `1,525.84`. */
 export function figures({ amount, currency }: Amount): string {
   const digits = currencyDigits(currency);
   const format = new Intl.NumberFormat(locale, {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   });
-  // a text keeps every digit, which a number beyond 2^53 would not
+  // a string keeps every digit, while a number beyond 2^53 would not
   return format.format(formatDecimal(BigInt(amount), currency) as unknown as number);
 }
 
 /** An amount in a sentence: `1,525.84 USD`. */
 export const money = (each: Amount) => `${figures(each)} ${each.currency.toUpperCase()}`;
 
-/** A whole number in the reader's way. */
+/** An integer in the reader's locale. */
 export const whole = (number: number) => number.toLocaleString(locale);
 
 const SIZES = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
-/** An amount of bytes in the reader's way: `1.4 MB`. */
+/** A number of bytes in the reader's locale: `1.4 MB`. */
 export function size(bytes: number): string {
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), SIZES.length - 1);
   return new Intl.NumberFormat(locale, {
@@ -66,7 +66,7 @@ export function exact(instant: string, clock: 'utc' | 'local'): string {
   }).format(new Date(instant));
 }
 
-/** The day, and the time of day. */
+/** The date and the time of day. */
 export function dayAndTime(instant: string, clock: 'utc' | 'local'): string {
   return new Intl.DateTimeFormat(locale, {
     day: 'numeric',
@@ -78,14 +78,14 @@ export function dayAndTime(instant: string, clock: 'utc' | 'local'): string {
   }).format(new Date(instant));
 }
 
-/** A day `YYYY-MM-DD` as the reader writes it. */
+/** A day `YYYY-MM-DD` in the reader's locale. */
 export function day(text: string): string {
   return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(
     new Date(`${text}T00:00:00Z`),
   );
 }
 
-/** A round number beside an axis, short: 1500 -> `1.5K`. */
+/** A short round number for an axis: 1500 -> `1.5K`. */
 export const short = (number: number) =>
   number.toLocaleString(locale, { notation: 'compact', maximumSignificantDigits: 4 });
 
@@ -93,8 +93,8 @@ const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short' };
 const MINUTE: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' };
 
 /**
- * What an interval is called that begins at an instant: in full, and beside the axis of a chart. `timeZone` is that of the
- * account where the interval is made of its days, else that of the clock one has chosen; undefined = of this machine.
+ * The names of the interval that starts at an instant: in full, and for the axis of a chart. `timeZone` is the
+ * account's for intervals of its days, else that of the chosen clock; undefined = the zone of this machine.
  */
 export function intervalName(
   startsAt: string,

@@ -37,7 +37,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A picture of 16 pixels in the colour of the text; words beside it say what it means. */
+/** A 16-pixel icon in the text colour; it always has text beside it. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg className="icon" viewBox="0 0 16 16" aria-hidden="true">
@@ -46,7 +46,7 @@ export function Icon({ name }: { name: IconName }) {
   );
 }
 
-/** The mark of the brand. */
+/** The logo. */
 export function Logo() {
   return (
     <svg className="logo" viewBox="0 0 28 28" aria-hidden="true">

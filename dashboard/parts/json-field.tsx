@@ -2,7 +2,7 @@ import { common } from '../texts/common.ts';
 import { TextArea } from './field.tsx';
 import { mistakeIn, readJson } from './json.ts';
 
-/** Why a text is no JSON object, with the place of the mistake; null when it is one. */
+/** Why a text is not a JSON object, with the position of the error; null when it is one. */
 export function problemOfObject(text: string): string | null {
   const mistake = mistakeIn(text);
   if (mistake !== null) {
@@ -11,10 +11,10 @@ export function problemOfObject(text: string): string | null {
   return text.trim().startsWith('{') ? null : common.json.noObject;
 }
 
-/** The object of a text that has no problem. */
+/** The object in a valid text. */
 export const objectOf = (text: string) => readJson(text) as Record<string, unknown>;
 
-/** A JSON object to be written; a mistake is told with its place. */
+/** A field for a JSON object; errors are shown with their position. */
 export function JsonField({
   label,
   hint,

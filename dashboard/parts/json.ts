@@ -1,6 +1,6 @@
-// JSON that a person writes: where a mistake is, and its numbers as they were written.
+// JSON typed by people: finds the position of an error, and keeps numbers as written.
 
-/** What stands where something else was expected; counted from 1. */
+/** A syntax error; positions count from 1. */
 export interface Mistake {
   readonly line: number;
   readonly column: number;
@@ -13,7 +13,7 @@ const SPACE = /[\t\n\r ]*/y;
 const STRING = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iuy;
 const PLAIN = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?)(?![\w.])/iy;
 
-/** The first mistake of a text that is no JSON (RFC 8259); null when it is. */
+/** The first syntax error of a text (RFC 8259); null when it is valid JSON. */
 export function mistakeIn(text: string): Mistake | null {
   const open: string[] = [];
   let expected: Expected = 'value';
@@ -65,7 +65,7 @@ interface Exact {
   ) => unknown;
 }
 
-/** The value of a JSON text; numbers that JavaScript would round are sent as they were written. Throws SyntaxError. */
+/** The value of a JSON text; numbers that JavaScript would round are sent as written. Throws SyntaxError. */
 export function readJson(text: string): unknown {
   const { rawJSON, parse } = JSON as unknown as Exact;
   return parse(text, (_key, value, context) => {

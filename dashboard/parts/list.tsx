@@ -7,7 +7,7 @@ import { copyCurl } from './copy.tsx';
 import { Icon } from './icon.tsx';
 import { Menu } from './menu.tsx';
 
-/** The operations that give a list. */
+/** The operations that return a list. */
 type ListId = {
   [Id in OperationId]: Result<Id> extends Page<unknown> ? Id : never;
 }[OperationId];
@@ -16,7 +16,7 @@ type Filters<Id extends ListId> = Operations[Id] extends { readonly query?: infe
   ? Omit<NonNullable<Query>, 'page' | 'per_page' | 'sort' | 'after'>
   : never;
 
-/** Where in a list one is. */
+/** The position in a list. */
 interface Place {
   readonly page?: number | undefined;
   readonly sort?: string | undefined;
@@ -25,14 +25,14 @@ interface Place {
 interface ListOptions<Id extends ListId> {
   readonly filters?: Filters<Id>;
   readonly place: Place;
-  /** Puts another place in the address; without a page it is the first. */
+  /** Puts another position in the URL; without a page it is the first. */
   readonly onPlace: (next: Place) => void;
   readonly isEnabled?: boolean;
 }
 
 /**
- * A list of the API as an address asks for it, read anew while one looks. What it gives is for `<Listing {...list}>` and
- * `<ListMenu {...list}>`.
+ * A list of the API for the parameters in the URL, refetched while it is visible. Use the result for `<Listing
+ * {...list}>` and `<ListMenu {...list}>`.
  */
 export function useList<Id extends ListId>(id: Id, { filters, place, onPlace, isEnabled }: ListOptions<Id>) {
   const { page, sort } = place;
@@ -52,7 +52,7 @@ export function useList<Id extends ListId>(id: Id, { filters, place, onPlace, is
   };
 }
 
-/** What can be done with a list itself: the request behind it is copied. */
+/** The actions on the list itself: copying its request. */
 export function ListMenu({ id, query }: { id: OperationId; query: object }) {
   const curl = {
     label: common.copyAsCurl,

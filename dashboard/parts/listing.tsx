@@ -9,12 +9,12 @@ import { Select } from './field.tsx';
 import { whole } from './format.ts';
 import { type Column, type Selection, Table } from './table.tsx';
 
-/** What `useRead` gives for a list. */
+/** The result of `useRead` for a list. */
 interface Reading<Row> {
   readonly data: ListPage<Row> | undefined;
   readonly error: Error | null;
   readonly isPlaceholderData: boolean;
-  /** Which list, page, order and filters it is of. */
+  /** Identifies the list, page, order and filters. */
   readonly place: string;
   readonly refetch: () => unknown;
 }
@@ -27,14 +27,14 @@ interface ListingProps<Row> {
   readonly sort?: string | undefined;
   readonly onSort?: (sort: string) => void;
   readonly onPage: (page: number) => void;
-  /** Shown in place of the table when there are no rows. */
+  /** Shown instead of the table when there are no rows. */
   readonly empty: ReactNode;
   readonly footer?: ReactNode;
   readonly isMarked?: (row: Row) => boolean;
   readonly selection?: Selection<Row> | undefined;
 }
 
-/** A list as it is read: its rows, its pages, what is new, that it is empty, or why it could not be read. */
+/** A loaded list: its rows and pages, new rows, the empty state, or the error. */
 export function Listing<Row>(props: ListingProps<Row>) {
   const { reading, keyOf, empty, onPage } = props;
   const { data, fresh, showFresh } = useHeld(reading, keyOf);
@@ -69,15 +69,15 @@ export function Listing<Row>(props: ListingProps<Row>) {
 }
 
 /**
- * Holds the rows one reads while others arrive, however many: changes of the same rows are shown at once, new ones when one
- * asks. What one made oneself, and another page, order or filter, is shown as it comes.
+ * Keeps the rows on screen while others arrive: changes of the same rows are shown at once, new rows on demand. After
+ * the user's own writes, and for another page, order or filter, everything is shown at once.
  */
 function useHeld<Row>({ data, isPlaceholderData, place }: Reading<Row>, keyOf: (row: Row) => string) {
   const own = writes.use();
   const [{ held, heldAt, heldPlace }, setHeld] = useState({ held: data, heldAt: own, heldPlace: place });
   const isSamePlace = held !== undefined && data !== undefined && heldPlace === place;
   const known = new Set(held?.data.map(keyOf));
-  // rows that left made room for others at the end: nothing is new then
+  // deleted rows make room for others at the end, which are not new
   const isNew =
     isSamePlace &&
     !isPlaceholderData &&
@@ -94,19 +94,19 @@ function useHeld<Row>({ data, isPlaceholderData, place }: Reading<Row>, keyOf: (
   };
 }
 
-/** The same rows as they are now, as far as they were read again. */
+/** The same rows with their current values, as far as these were loaded again. */
 function withChanges<Row>(held: ListPage<Row>, now: ListPage<Row>, keyOf: (row: Row) => string) {
   const changed = new Map(now.data.map((row) => [keyOf(row), row]));
   return { ...held, data: held.data.map((row) => changed.get(keyOf(row)) ?? row) };
 }
 
-/** Which rows of how many, and the way to others. */
+/** Which rows of how many, and links to the other pages. */
 export function Pager({
   label = common.pager.label,
   pagination: { page, limit, total, pages },
   onPage,
 }: {
-  /** Where there are several on a screen. */
+  /** For screens with several pagers. */
   label?: string;
   pagination: Pick<ListPage<unknown>['pagination'], 'page' | 'limit' | 'total' | 'pages'>;
   onPage: (page: number) => void;

@@ -2,7 +2,7 @@ import { live } from '../data/preferences.ts';
 import { common } from '../texts/common.ts';
 import { Checkbox } from './field.tsx';
 
-/** The switch of a log: whether it follows what happens. Kept for the next visit. */
+/** The switch that turns live updates of a log on and off. Kept for the next visit. */
 export function LiveSwitch() {
   return (
     <Checkbox
@@ -13,5 +13,5 @@ export function LiveSwitch() {
   );
 }
 
-/** A hook: how a log is to be read, by that switch. */
+/** A hook: the `isLive` option for a log, according to that switch. */
 export const useLive = () => (live.use() === 'on' ? ('watched' as const) : false);

@@ -1,33 +1,33 @@
 import { type ReactNode, useId } from 'react';
 
-/** One of the things that are drawn over time. */
+/** One data series of a chart. */
 export interface Series {
   readonly name: string;
-  /** A value for each point; null = there is none. */
+  /** A value per point; null = none. */
   readonly values: readonly (number | null)[];
   /** Bars stand side by side, those of a stack on top of each other. */
   readonly kind: 'line' | 'bar' | 'stack';
   readonly tone: 'accent' | 'good' | 'warn' | 'bad' | 'soft';
-  /** Puts the figure of a point in a link to its rows. */
+  /** Wraps the figure of a point in a link to its rows. */
   readonly link?: (index: number, figure: string) => ReactNode;
 }
 
-/** Where things are in the picture, in pixels. */
+/** The coordinates in the picture, in pixels. */
 export interface Frame {
-  /** The width of a point. */
+  /** The width per point. */
   readonly slot: number;
-  /** The middle of a point. */
+  /** The centre of a point. */
   readonly x: (index: number) => number;
   readonly y: (value: number) => number;
 }
 
 export const HEIGHT = 220;
 
-// beside the colour: how the first to the fourth is dashed, and how it is filled
+// the dash patterns and fills of the first to the fourth series, in addition to their colours
 const DASHES = [undefined, '6 3', '2 3', '8 3 2 3'];
 const FILLINGS = ['full', 'hatched', 'hollow', 'dotted'] as const;
 
-/** The sign of a series beside its name. */
+/** The legend symbol of a series. */
 export function Key({ series: { kind, tone }, index }: { series: Series; index: number }) {
   const id = useId();
   return (
@@ -44,7 +44,7 @@ export function Key({ series: { kind, tone }, index }: { series: Series; index: 
   );
 }
 
-/** How bars of a series are filled. */
+/** The fill pattern of a series' bars. */
 function Filling({ id, index }: { id: string; index: number }) {
   const filling = FILLINGS[index] ?? 'full';
   return (
@@ -56,7 +56,7 @@ function Filling({ id, index }: { id: string; index: number }) {
   );
 }
 
-/** Lines and bars; on lines the chosen point has a dot. */
+/** Lines and bars; the selected point has a dot on each line. */
 export function Marks({ series, frame, at }: { series: readonly Series[]; frame: Frame; at: number }) {
   const id = useId();
   const sides = series.filter(({ kind }) => kind === 'bar');
@@ -94,7 +94,7 @@ export function Marks({ series, frame, at }: { series: readonly Series[]; frame:
   );
 }
 
-/** A line through the values; where there is none it is interrupted, and a lone value is a dot. */
+/** A line through the values; missing values interrupt it, and an isolated value is a dot. */
 function lineOf(values: Series['values'], { x, y }: Frame): string {
   return values
     .map((value, index) => {
@@ -108,7 +108,7 @@ function lineOf(values: Series['values'], { x, y }: Frame): string {
 
 const [BAR_PART, WIDEST] = [0.7, 36];
 
-/** The bars of one series in one path: the place-th of so many side by side, on top of those below. */
+/** The bars of one series as one path: at index `place` of those side by side, on top of those below. */
 function barsOf(
   values: Series['values'],
   below: readonly Series[],

@@ -5,12 +5,12 @@ export interface MenuItem {
   readonly label: string;
   readonly icon?: IconName;
   readonly isDangerous?: boolean;
-  /** Of a choice: whether it is the one that holds. */
+  /** For a choice: whether it is the current one. */
   readonly isChosen?: boolean;
   readonly onPress: () => void;
 }
 
-/** A button with a list of actions: arrows go through it, Esc closes it, and the focus comes back. */
+/** A button with a list of actions: the arrow keys move through it, Esc closes it and restores the focus. */
 export function Menu({
   label,
   children,
@@ -18,9 +18,9 @@ export function Menu({
   className,
 }: {
   label: string;
-  /** A picture, or, with a class of its own, a text that is the button's name. */
+  /** An icon or, with a class of its own, a text that names the button. */
   children: ReactNode;
-  /** Parted by lines; a group may have a title. */
+  /** Groups are separated by lines and may have a title. */
   groups: readonly { readonly title?: string; readonly items: readonly MenuItem[] }[];
   className?: string;
 }) {
@@ -71,7 +71,7 @@ export function Menu({
           {groups
             .filter((group) => group.items.length > 0)
             .map((group) => (
-              // biome-ignore lint/a11y/useSemanticElements: a fieldset is of forms
+              // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
               <div key={group.items[0]?.label} role="group" aria-label={group.title}>
                 {group.title && <p className="menu-title">{group.title}</p>}
                 {group.items.map((item) => (

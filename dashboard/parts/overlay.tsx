@@ -11,7 +11,7 @@ interface OverlayProps {
   readonly onClose: () => void;
 }
 
-/** The browser's own dialog: it keeps the focus, ends with Esc, and gives the focus back. */
+/** The native dialog: it traps the focus, closes with Esc, and restores the focus. */
 function Overlay({
   kind,
   title,
@@ -27,7 +27,7 @@ function Overlay({
     if (dialog && !dialog.open) dialog.showModal();
     return () => dialog?.close();
   }, []);
-  // React knows neither event of a dialog
+  // React supports neither event of a dialog
   useEffect(() => {
     const dialog = ref.current;
     const cancel = (event: Event) => {
@@ -58,12 +58,12 @@ function Overlay({
   );
 }
 
-/** What belongs to a row of a list, at the side; the list stays where it is. */
+/** The details of a row, at the side; the list stays in place. */
 export function Drawer(props: OverlayProps) {
   return <Overlay kind="drawer" isLight {...props} />;
 }
 
-/** A question or a form that must be answered before one goes on. */
+/** A question or form that must be answered first. */
 export function Dialog(props: OverlayProps) {
   return <Overlay kind="dialog" isLight={false} {...props} />;
 }
@@ -74,12 +74,12 @@ interface ConfirmProps extends OverlayProps {
   readonly isDangerous?: boolean;
   readonly isBusy: boolean;
   readonly isDisabled?: boolean;
-  /** Why it was refused. */
+  /** Why it failed. */
   readonly error?: Error | null;
   readonly onConfirm: () => void;
 }
 
-/** A dialog that says what will happen, with the button that does it. */
+/** A dialog that says what will happen, with a button to confirm. */
 export function Confirm({
   action,
   isDangerous,

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect } from 'react';
 import { common } from '../texts/common.ts';
 import { Icon } from './icon.tsx';
 
-/** A screen: its title, what can be done, and its inside. The title is also that of the browser's tab. */
+/** A screen with its title, actions and content. The title is also that of the browser tab. */
 export function Page({
   title,
   name = title,
@@ -13,13 +13,13 @@ export function Page({
   children,
 }: {
   title: ReactNode;
-  /** The title as text, when it is more than that. */
+  /** The title as plain text, if `title` is more than that. */
   name?: string | ReactNode;
   lead?: ReactNode;
   /** Beside the title. */
   status?: ReactNode;
   actions?: ReactNode;
-  /** Above the title: the way back. */
+  /** Above the title: the link back. */
   above?: ReactNode;
   children: ReactNode;
 }) {
@@ -45,7 +45,7 @@ export function Page({
   );
 }
 
-/** A part of a screen with a line around it. */
+/** A section of a screen with a border. */
 export function Card({
   title,
   actions,
@@ -68,7 +68,7 @@ export function Card({
   );
 }
 
-/** Facts with their names. */
+/** Names and values. */
 export function Facts({ rows }: { rows: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className="facts">
@@ -82,7 +82,7 @@ export function Facts({ rows }: { rows: readonly (readonly [name: string, value:
   );
 }
 
-/** The views of one thing: links, so that each has an address. `children` are those links. */
+/** The views of a record: links, so that each has a URL. `children` are those links. */
 export function Tabs({ label, children }: { label: string; children: ReactNode }) {
   return (
     <nav className="tabs" aria-label={label}>
@@ -94,11 +94,11 @@ export function Tabs({ label, children }: { label: string; children: ReactNode }
 export interface Step {
   readonly title: string;
   readonly state: 'done' | 'current' | 'ahead';
-  /** Where it is; `className` and `aria-current` are to be put on the link. */
+  /** The URL of the step; put `className` and `aria-current` on the link. */
   readonly link: (inside: ReactNode, props: { className: string; 'aria-current'?: 'step' }) => ReactNode;
 }
 
-/** The way of something from its first step to its last. */
+/** The steps of a process, from first to last. */
 export function Steps({ label, steps }: { label: string; steps: readonly Step[] }) {
   return (
     <nav aria-label={label}>

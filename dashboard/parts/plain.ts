@@ -1,8 +1,8 @@
-// What others sent is shown and copied as text that does nothing: to a terminal, to the direction of a line, to the eye.
+// Makes text from outside safe to show and copy: no effect on terminals, the direction of text, or what is visible.
 
 const HARMFUL = /(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
-/** A text without anything that acts: control and format characters stand as `\u001b`; lines and tabs stay. */
+/** Escapes control and format characters as `\u001b`; newlines and tabs stay. */
 export function plain(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
@@ -12,7 +12,7 @@ export function plain(text: string): string {
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
 const DEEPEST = 40;
 
-/** Indented, when it is JSON; else null. Every digit stays, and what is nested without end is indented so far only. */
+/** The text indented if it is JSON; else null. Every digit is kept, and deep nesting is indented only up to a limit. */
 export function pretty(text: string): string | null {
   try {
     JSON.parse(text);

@@ -1,8 +1,8 @@
 const WANTED = 4;
 
 /**
- * The values that are marked on an axis: about four round ones (1, 2 or 5 times a power of ten), from 0 or below the
- * smallest value to the largest or above it. Steps are whole, as counts, minor units and milliseconds are.
+ * The ticks of an axis: about four round values (1, 2 or 5 times a power of ten), from 0 or below the smallest value up
+ * to or above the largest. Steps are integers, like counts, minor units and milliseconds.
  */
 export function ticksOf(values: readonly number[]): number[] {
   let [low, high] = [0, 0];

@@ -4,7 +4,7 @@ import { copyText } from './copy.tsx';
 import { Notice } from './feedback.tsx';
 import { Dialog } from './overlay.tsx';
 
-/** A text that can be copied and is not broken over. */
+/** A text that can be copied and is never wrapped. */
 export function Secret({ label, children }: { label: string; children: string }) {
   return (
     <div className="secret">
@@ -22,7 +22,10 @@ export function Secret({ label, children }: { label: string; children: string })
   );
 }
 
-/** A secret or a link that is shown once, until one says that it is kept. `null`: a stored answer, which has it not. */
+/**
+ * A secret or link that is shown once, until the user confirms having stored it. `null`: a replayed response, which
+ * does not contain it.
+ */
 export function SecretOnce({
   title,
   lead,

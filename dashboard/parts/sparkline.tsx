@@ -3,8 +3,8 @@ import '../style/chart.css';
 const [WIDTH, HEIGHT, LEAST] = [96, 24, 1.5];
 
 /**
- * Small bars over time in a row of a list: what went well goes up from a line, what did not goes down, both at one
- * scale; the least of either can be seen. `label` has the sums in words, as `312 delivered and 4 failed in 24 hours`.
+ * Small bars over time in a row of a list: successes go up from a line, failures down, on the same scale; even the
+ * smallest value is visible. `label` has the sums as text, such as `312 delivered and 4 failed in 24 hours`.
  */
 export function Sparkline({
   label,

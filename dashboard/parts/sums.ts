@@ -1,11 +1,11 @@
 import { type Amount, money } from './format.ts';
 
-/** A sum of one currency and how many it is of. */
+/** A sum in one currency, and the number of items. */
 export interface Sum extends Amount {
   readonly count: number;
 }
 
-/** Sums by currency, each by itself; `count` is how many of the things have money in it. */
+/** Sums by currency; `count` is the number of items with an amount in it. */
 export function sumsOf(things: readonly { readonly totals: readonly Amount[] }[]): Sum[] {
   const sums = new Map<string, { amount: number; count: number }>();
   for (const { totals } of things) {

@@ -6,15 +6,15 @@ import { Icon } from './icon.tsx';
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Figures are at the right. */
+  /** Figures are right-aligned. */
   readonly isFigure?: boolean;
-  /** The name of the field that the server sorts by. */
+  /** The name of the sort field in the API. */
   readonly sort?: string;
-  /** Left out where there is little room. */
+  /** Hidden on narrow screens. */
   readonly isWide?: boolean;
 }
 
-/** Rows that are ticked, by key. */
+/** The selected rows, by key. */
 export interface Selection<Row> {
   readonly has: (key: string) => boolean;
   readonly isAll: boolean;
@@ -24,38 +24,38 @@ export interface Selection<Row> {
   readonly toggleAll: (isOn: boolean) => void;
 }
 
-/** Props of the link in a row that opens it: the whole row leads there, and `j` and `k` go from one to the next. */
+/** Props of the link that opens a row: the whole row is clickable, and `j` and `k` move between rows. */
 export const rowLink = { className: 'rowlink', 'data-row': '' } as const;
 
 interface TableProps<Row> {
-  /** What the rows are, for those who hear the page. */
+  /** The accessible name of the table. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
-  /** undefined while they are read. */
+  /** undefined while loading. */
   readonly rows: readonly Row[] | undefined;
   readonly keyOf: (row: Row) => string;
-  /** The field the rows are sorted by; a leading `-` is descending. */
+  /** The sort field; a leading `-` is descending. */
   readonly sort?: string | undefined;
   readonly onSort?: ((sort: string) => void) | undefined;
   readonly selection?: Selection<Row> | undefined;
-  /** Of a row that wants to be seen. */
+  /** Whether a row is highlighted. */
   readonly isMarked?: ((row: Row) => boolean) | undefined;
-  /** The line of sums. */
+  /** The row of sums. */
   readonly footer?: ReactNode;
-  /** Rows are those of another page or order that is on its way. */
+  /** The rows are outdated because another page or order is loading. */
   readonly isStale?: boolean | undefined;
 }
 
 const BONES = 8;
 
-/** Rows and columns; the server sorts and pages. */
+/** A table; the server sorts and pages. */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, keyOf, selection, isMarked, footer, isStale } = props;
   return (
     <section
       className="table-frame"
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled must be reached with the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable with the keyboard
       tabIndex={0}
       aria-busy={rows === undefined || isStale}
     >

@@ -5,7 +5,7 @@ const SEEN_MS = 5000;
 const toasts = createSignal<readonly { readonly id: number; readonly text: string }[]>([]);
 let last = 0;
 
-/** Says for a moment that something was done. What must not be missed is told where it belongs instead. */
+/** Briefly confirms that something was done. Messages that must not be missed belong next to their content instead. */
 export function toast(text: string): void {
   last += 1;
   const id = last;
@@ -13,7 +13,7 @@ export function toast(text: string): void {
   setTimeout(() => toasts.set(toasts.get().filter((each) => each.id !== id)), SEEN_MS);
 }
 
-/** The place where toasts are shown, and read out. */
+/** Where toasts are shown and announced. */
 export function Toasts() {
   return (
     <div className="toasts" role="status">

@@ -4,7 +4,7 @@ import { common } from '../texts/common.ts';
 import { type Amount, dayAndTime, exact, figures, relative } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
 
-/** An amount: its figures, and its currency beside them. */
+/** An amount with its currency. */
 export function Money({ amount, currency, isStrong = false }: Amount & { isStrong?: boolean }) {
   return (
     <span className={isStrong ? 'money strong' : 'money'}>
@@ -13,7 +13,7 @@ export function Money({ amount, currency, isStrong = false }: Amount & { isStron
   );
 }
 
-/** Amounts in several currencies, one below the other: they are never added. */
+/** Amounts in several currencies, one below the other; they are never added up. */
 export function Moneys({ amounts, isStrong = false }: { amounts: readonly Amount[]; isStrong?: boolean }) {
   if (amounts.length === 0) return <span className="soft">{common.nothing}</span>;
   return (
@@ -27,7 +27,7 @@ export function Moneys({ amounts, isStrong = false }: { amounts: readonly Amount
 
 const MINUTE_MS = 60_000;
 
-/** An instant: how long ago, with the exact one on hover and focus; or the day and the time. */
+/** An instant as relative time, with the exact one on hover and focus; or as date and time. */
 export function Time({
   at,
   isAbsolute = false,
@@ -35,7 +35,7 @@ export function Time({
 }: {
   at: string | null;
   isAbsolute?: boolean;
-  /** Outside of tables, where the keyboard may stop at each. */
+  /** Outside of tables, so that the keyboard does not stop at every row. */
   isFocusable?: boolean;
 }) {
   const zone = clock.use();
@@ -63,7 +63,7 @@ const SIGNS: Readonly<Record<Tone, IconName>> = {
   bad: 'cross',
 };
 
-/** A status: a word with a sign, never the colour alone. */
+/** A status: text with an icon, never colour alone. */
 export function Status({ tone, label, icon }: { tone: Tone; label: string; icon?: IconName }) {
   return (
     <span className={`status ${tone}`}>
@@ -73,7 +73,7 @@ export function Status({ tone, label, icon }: { tone: Tone; label: string; icon?
   );
 }
 
-/** A name of somebody: it goes in its own direction and is never markup. */
+/** The name of a person: isolated in its own text direction, and never rendered as markup. */
 export function Name({ children }: { children: string }) {
   return <bdi className="name">{children}</bdi>;
 }

@@ -12,11 +12,11 @@ import { affiliates as texts } from '../../texts/affiliates.ts';
 
 const adjustment = texts.adjust;
 
-/** Books an amount for an affiliate: a commission of type adjustment. */
+/** Creates an adjustment for an affiliate: a commission of type adjustment. */
 export function Adjust({ affiliate, onClose }: { affiliate: AffiliateWithBalance; onClose: () => void }) {
   const ownCurrency = useMe().data?.account.default_currency ?? 'usd';
   const write = useWrite('createAdjustment');
-  // one dialog is one adjustment, however often it is sent
+  // one adjustment per dialog, however often the form is sent
   const [externalId] = useState(() => `adjustment-${crypto.randomUUID()}`);
   const [direction, setDirection] = useState<'add' | 'take'>('add');
   const [typed, setTyped] = useState('');

@@ -95,7 +95,7 @@ function Actions({
   );
 }
 
-/** What stands between an affiliate and the money. */
+/** Why an affiliate is not paid at present. */
 function Warning({ affiliate }: { affiliate: AffiliateWithBalance }) {
   const missing = missingOf(affiliate);
   const told = [

@@ -10,7 +10,7 @@ import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { affiliates as texts } from '../../texts/affiliates.ts';
 
-/** The fields of an affiliate as they are typed. */
+/** The form values of an affiliate. */
 const typedOf = (affiliate: AffiliateWithBalance, currency: string) => ({
   name_first: affiliate.name_first ?? '',
   name_last: affiliate.name_last ?? '',
@@ -28,7 +28,7 @@ const typedOf = (affiliate: AffiliateWithBalance, currency: string) => ({
 const minimumOf = ({ minimum_payout: minimum }: AffiliateWithBalance, currency: string) =>
   minimum?.[currency] === undefined ? '' : formatDecimal(BigInt(minimum[currency]), currency);
 
-/** Changes what one changes and nothing else, so that two people can change different fields. */
+/** Sends only the changed fields, so that two people can change different fields. */
 export function EditAffiliate({
   affiliate,
   onClose,

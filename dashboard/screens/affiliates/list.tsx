@@ -70,7 +70,7 @@ const COLUMNS: readonly Column<AffiliateWithBalance>[] = [
   { title: texts.columns.method, cell: (affiliate) => <Payment affiliate={affiliate} /> },
 ];
 
-/** How somebody is paid, and what stands against it. */
+/** The payout method, and what prevents payment. */
 function Payment({ affiliate }: { affiliate: AffiliateWithBalance }) {
   const { payout_method: method, status, is_ready_for_payout: isReady } = affiliate;
   return (
@@ -250,7 +250,7 @@ function Filters({ search, change }: { search: Search; change: (next: Partial<Se
   );
 }
 
-/** The currencies in which something is owed. */
+/** The currencies with a balance. */
 function useOwedCurrencies(): readonly string[] {
   return useRead('getBalances', {}).data?.balances.map(({ currency }) => currency) ?? [];
 }

@@ -21,7 +21,7 @@ const list = createRoute({
   component: lazyRouteComponent(() => import('./list.tsx'), 'AffiliateList'),
 });
 
-/** An affiliate, with what is open over it. */
+/** An affiliate, with the dialog that is open. */
 const one = createRoute({
   getParentRoute: () => rootRoute,
   path: '/affiliates/$id',

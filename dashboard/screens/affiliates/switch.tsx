@@ -7,7 +7,7 @@ import { toast } from '../../parts/toast.tsx';
 import { affiliates as texts } from '../../texts/affiliates.ts';
 import { listed } from '../../texts/common.ts';
 
-/** Pauses what is paid to an affiliate, or resumes it. */
+/** Pauses or resumes payouts to an affiliate. */
 export function SwitchPayouts({
   affiliate,
   onClose,

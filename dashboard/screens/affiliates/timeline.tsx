@@ -18,7 +18,7 @@ import { payouts } from '../../texts/payouts.ts';
 const route = getRouteApi('/affiliates/$id');
 const texts = affiliates.timeline;
 
-/** All that happened to an affiliate in one list, the newest first. */
+/** Everything that happened to an affiliate in one list, newest first. */
 export function Timeline({ id }: { id: number }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -76,7 +76,7 @@ export function Timeline({ id }: { id: number }) {
   );
 }
 
-/** What happened, and the way to it. */
+/** What happened, with a link to it. */
 function Told({ entry, affiliate }: { entry: TimelineEntry; affiliate: number }): ReactNode {
   if (entry.kind === 'payout') {
     const { id, number, status } = entry.payout;
@@ -131,7 +131,7 @@ function Told({ entry, affiliate }: { entry: TimelineEntry; affiliate: number })
   );
 }
 
-/** What a payout has for one affiliate. */
+/** The amount of one affiliate in a payout. */
 function LineAmount({ payout, affiliate }: { payout: string; affiliate: number }) {
   const { data } = useRead('listPayoutAffiliates', { path: [payout], query: { affiliate_id: affiliate } });
   if (data === undefined) return <span className="bone" />;

@@ -12,7 +12,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Says what an action does to an amount, and does it. */
+/** A dialog that shows the effect of an action on an amount, and runs it. */
 function Act({
   told,
   write,
@@ -56,7 +56,7 @@ function Act({
   );
 }
 
-/** Takes a commission out of being owed, for good. */
+/** Voids a commission, for good. */
 export function VoidCommission(props: Props) {
   const write = useWrite('voidCommission');
   const [reason, setReason] = useState('');
@@ -82,7 +82,7 @@ export function VoidCommission(props: Props) {
   );
 }
 
-/** Leaves a commission out of payouts until its review ends. */
+/** Holds a commission for review, which keeps it out of payouts. */
 export function Hold(props: Props) {
   const write = useWrite('holdCommission');
   return (

@@ -4,7 +4,7 @@ import { isHeld } from '../../parts/commissions.tsx';
 export const ACTS = ['refund', 'hold', 'unhold', 'void'] as const;
 export type Act = (typeof ACTS)[number];
 
-/** What the server would not refuse. */
+/** The actions that the server would accept. */
 export function actsOf(commission: Commission): Act[] {
   const { status, type, amount } = commission;
   if (type === 'clawback' || status === 'voided') return [];
@@ -18,6 +18,6 @@ export function actsOf(commission: Commission): Act[] {
   return ACTS.filter((act) => possible[act]);
 }
 
-/** What a refund can still take back, in minor units. */
+/** The amount that can still be refunded, in minor units. */
 export const leftOf = ({ original_amount, refunded_amount }: Commission): number =>
   original_amount - refunded_amount;

@@ -17,7 +17,7 @@ import { ACTS, type Act, actsOf, leftOf } from './acts.ts';
 
 const told = texts.bulk;
 
-/** What the selected commissions come to, and what can be done with them at once. */
+/** The sums of the selected commissions, and the bulk actions. */
 export function SelectedBar({ selected, onClear }: { selected: readonly Commission[]; onClear: () => void }) {
   const [act, setAct] = useState<Act | null>(null);
   const counts = ACTS.map(
@@ -49,7 +49,7 @@ export function SelectedBar({ selected, onClear }: { selected: readonly Commissi
   );
 }
 
-/** Sums by currency of what an act is about: a refund takes all that is left. */
+/** Sums by currency of what an action affects: a refund takes everything that is left. */
 const sumsIn = (some: readonly Commission[], act: Act) =>
   sumsOf(
     some.map((one) => ({
@@ -64,7 +64,7 @@ const OPERATIONS = {
   unhold: 'unholdCommission',
 } as const satisfies Record<Act, OperationId>;
 
-/** Says what will happen to how many, does it one after another, and tells of each that was refused. */
+/** Says how many commissions are affected, processes them one by one, and lists those that were refused. */
 function ActOnAll({
   act,
   selected,
@@ -76,7 +76,7 @@ function ActOnAll({
   onClose: () => void;
   onDone: () => void;
 }) {
-  // what is asked about stays the same while the list behind is read anew
+  // fixed while the dialog is open, although the list behind it is refetched
   const [asked] = useState(() => selected.filter((one) => actsOf(one).includes(act)));
   const [intention] = useState(() => crypto.randomUUID());
   const [reason, setReason] = useState('');

@@ -19,7 +19,7 @@ import { RefundCommission } from './refund.tsx';
 const route = getRouteApi('/commissions');
 const OVERLAYS = { refund: RefundCommission, void: VoidCommission, hold: Hold, unhold: Unhold };
 
-/** A commission over the list: what it is, what happened to it, and what can be done. */
+/** A commission in a drawer: its details, history and actions. */
 export function CommissionDrawer({ id }: { id: string }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();

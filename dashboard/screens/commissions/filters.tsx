@@ -16,7 +16,7 @@ const STATUSES = ['pending', 'unpaid', 'paid', 'voided'] as const;
 const TYPES = ['sale', 'recurring', 'bonus', 'adjustment', 'clawback'] as const;
 const filters = texts.filters;
 
-/** All that the list can be narrowed by. */
+/** All filters of the list. */
 export function Filters({ search, change }: { search: Search; change: Change }) {
   const programs = useRead('listPrograms', { query: { per_page: 100 } }).data?.data ?? [];
   const currency = useMe().data?.account.default_currency ?? 'usd';
@@ -74,7 +74,7 @@ export function Filters({ search, change }: { search: Search; change: Change }) 
   );
 }
 
-/** By what an order or a commission is called elsewhere, in full. */
+/** Finds by a complete order id or external id. */
 function Finding({ search, change }: { search: Search; change: Change }) {
   const by: keyof typeof filters.by = search.by ?? 'order_id';
   return (
@@ -117,7 +117,7 @@ function PayoutChoice({ search, change }: { search: Search; change: Change }) {
   );
 }
 
-/** From a day to a day, both included, of one of its dates. */
+/** A range of days, both inclusive, for one of the dates. */
 function Span({ search, change }: { search: Search; change: Change }) {
   return (
     <span className="span">

@@ -18,7 +18,7 @@ interface Moment {
 
 const told = texts.history;
 
-/** What happened to a commission, the oldest first, and what it became. */
+/** The history of a commission, oldest first, and its current state. */
 export function History({ commission, refunds }: { commission: Commission; refunds: readonly Refund[] }) {
   const moments = momentsOf(commission, refunds).sort((one, other) =>
     (one.at ?? '9') < (other.at ?? '9') ? -1 : 1,
@@ -87,7 +87,7 @@ function momentsOf(commission: Commission, refunds: readonly Refund[]): Moment[]
   ];
 }
 
-/** A refund as far as it is about this commission. */
+/** The part of a refund that applies to this commission. */
 function refundMoments({ id, currency }: Commission, refund: Refund): Moment[] {
   return refund.refunds
     .filter(({ commission, clawback }) => commission.id === id || clawback?.id === id)

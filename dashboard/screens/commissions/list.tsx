@@ -23,7 +23,7 @@ import { Filters } from './filters.tsx';
 const route = getRouteApi('/commissions');
 type Search = ReturnType<typeof route.useSearch>;
 
-/** What a screen at this address asks for. */
+/** The query for the search parameters of the screen. */
 export function queryOf({ by, search, date = 'occurred_at', from, to, open, act, sort, ...rest }: Search) {
   return {
     ...rest,
@@ -78,7 +78,7 @@ function Row({ commission }: { commission: Commission }) {
   );
 }
 
-/** Commissions that are ticked stay so on other pages, as they were read last. */
+/** Selected commissions stay selected on other pages, with the values last read. */
 function useSelected(shown: readonly Commission[]) {
   const [kept, setKept] = useState<ReadonlyMap<string, Commission>>(new Map());
   const fresh = new Map(shown.map((commission) => [commission.id, commission]));

@@ -11,12 +11,12 @@ import { leftOf } from './acts.ts';
 
 const told = texts.refund;
 
-/** Takes a part of a commission back, or all that is left of it. */
+/** Refunds part of a commission, or all that is left of it. */
 export function RefundCommission({ commission, onClose }: { commission: Commission; onClose: () => void }) {
   const { currency, sale_amount: sale } = commission;
   const left = leftOf(commission);
   const write = useWrite('refundCommission');
-  // one dialog is one refund, however often it is sent
+  // one refund per dialog, however often the form is sent
   const [externalId] = useState(() => `refund-${crypto.randomUUID()}`);
   const [way, setWay] = useState<'amount' | 'sale_amount'>('amount');
   const [typed, setTyped] = useState(formatDecimal(BigInt(left), currency));

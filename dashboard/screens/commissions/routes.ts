@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root.tsx';
 import { number, oneOf, searchOf, text } from '../../app/search.ts';
 
-/** The list, and in `open` the commission in the drawer; `act` is what one is about to do with it. */
+/** The list; `open` is the commission in the drawer, `act` the action that is being confirmed. */
 const list = createRoute({
   getParentRoute: () => rootRoute,
   path: '/commissions',

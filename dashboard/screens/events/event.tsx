@@ -60,7 +60,7 @@ const NOT_SENT: readonly Column<NotSent>[] = [
   { title: texts.why, cell: ({ reason }) => texts.reasons[reason] },
 ];
 
-/** /events/{id}: what was published, to whom it went, and why not to the others */
+/** /events/{id}: a published event, its deliveries, and why other endpoints did not get it */
 export function EventScreen() {
   const { id } = route.useParams();
   const { data: event, error, refetch } = useRead('getEvent', { path: [id] }, { isLive: true });

@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<PublishedEvent>[] = [
   { title: texts.created, isWide: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
-/** How many deliveries of an event are where. */
+/** The deliveries of an event by status. */
 export function Deliveries({ counts }: { counts: DeliveryCounts }) {
   const statuses = (['failed', 'pending', 'held', 'delivered'] as const).filter((each) => counts[each] > 0);
   const filtered = counts.filtered > 0 && (

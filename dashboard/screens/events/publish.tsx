@@ -9,7 +9,7 @@ import { events } from '../../texts/webhooks.ts';
 const texts = events.publish;
 const NONE = '';
 
-/** Publishes an event of one's own by hand. */
+/** The form that publishes an event. */
 export function Publish({ onClose, onDone }: { onClose: () => void; onDone: (event: Event) => void }) {
   const [type, setType] = useState('');
   const [externalId, setExternalId] = useState('');

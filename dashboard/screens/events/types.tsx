@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<EventType>[] = [
   { title: texts.types.when, isWide: true, cell: ({ description }) => description },
 ];
 
-/** /events/types: what is published here, with the schema and an example of each */
+/** /events/types: the published types, each with its schema and an example */
 export function EventTypes() {
   const { find = '', type } = route.useSearch();
   const navigate = route.useNavigate();

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Tabs } from '../../parts/page.tsx';
 import { events as texts } from '../../texts/webhooks.ts';
 
-/** The way between what was published and the types there are. */
+/** Tabs: published events, event types. */
 export function Views() {
   return (
     <Tabs label={texts.title}>

@@ -8,7 +8,7 @@ import { home } from '../../texts/home.ts';
 const LIVE = { isLive: true };
 const texts = home.attention;
 
-/** What somebody should look at, each with the way there. */
+/** Everything that needs attention, with links. */
 export function Attention({ balances }: { balances: AffiliateBalances }) {
   const payout = balances.current_payout_id;
   const files = useRead('getPaymentFiles', { path: [payout ?? ''] }, { ...LIVE, isEnabled: payout !== null });

@@ -9,7 +9,7 @@ import { home } from '../../texts/home.ts';
 const texts = home.begin;
 const ONE = { query: { per_page: 1 } };
 
-/** What an account begins with; it goes away once money was paid out and the shop is connected. */
+/** The first steps of a new account; hidden once a payout was paid and the shop is connected. */
 export function Beginning() {
   const may = useMay();
   const counts = [

@@ -9,7 +9,7 @@ import { home } from '../../texts/home.ts';
 
 const texts = home.deliveries;
 
-/** What was delivered and what failed in the last 24 hours, by the hour of its event. */
+/** Successful and failed deliveries of the last 24 hours, by the hour of the event. */
 export function Deliveries() {
   const zone = clock.use() === 'utc' ? 'UTC' : undefined;
   const { data, error, refetch } = useRead(

@@ -39,7 +39,7 @@ export function Home() {
 type State = keyof typeof texts.owed.states;
 const STATES = Object.keys(texts.owed.states) as State[];
 
-/** The way to the rows of a state of what is owed, all of them or those of a currency. */
+/** A link to the rows of a state of what is owed, in all currencies or in one. */
 function RowsLink({ state, currency, children }: { state: State; currency?: string; children: ReactNode }) {
   if (state === 'payable') {
     return (
@@ -78,7 +78,7 @@ function RowsLink({ state, currency, children }: { state: State; currency?: stri
   );
 }
 
-/** What is owed, a row a state and a column a currency. */
+/** What is owed: a row per state and a column per currency. */
 function Owed({ balances }: { balances: readonly OwedBalance[] }) {
   const shown = STATES.filter((state) => balances.some((each) => each[state].affiliate_count > 0));
   const columns: readonly Column<State>[] = [
@@ -127,7 +127,7 @@ function Owed({ balances }: { balances: readonly OwedBalance[] }) {
   );
 }
 
-/** The unpaid payout and the way on, or the way to one. */
+/** The unpaid payout with the next step, or a link to create one. */
 function CurrentPayout({ id }: { id: string | null }) {
   const { data: payout } = useRead(
     'getPayout',

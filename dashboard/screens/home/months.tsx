@@ -13,7 +13,7 @@ import { home } from '../../texts/home.ts';
 const route = getRouteApi('/');
 const texts = home.months;
 
-/** What was earned, refunded and paid in the last twelve months, a currency at a time. */
+/** What was earned, refunded and paid in the last twelve months, one currency at a time. */
 export function Months() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -86,7 +86,7 @@ function seriesOf(buckets: readonly CommissionBucket[], currency: string | undef
   ] as const;
 }
 
-/** The first and the last day of a month that begins on a day. */
+/** The first and last day of the month that starts on `first`. */
 function monthOf(first: string): { from: string; to: string } {
   const [year = 0, month = 0] = first.split('-').map(Number);
   return { from: first, to: new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10) };

@@ -5,7 +5,7 @@ import { searchOf, text } from '../../app/search.ts';
 const home = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
-  // of the chart
+  // the currency of the chart
   validateSearch: searchOf({ currency: text }),
   component: lazyRouteComponent(() => import('./home.tsx'), 'Home'),
 });

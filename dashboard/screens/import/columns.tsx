@@ -8,12 +8,12 @@ import { Name, Status } from '../../parts/values.tsx';
 import { imports } from '../../texts/imports.ts';
 
 const texts = imports.columns;
-/** Made by the server of other fields: no column gives it. */
+/** Derived by the server from other fields, so no column provides it. */
 const DERIVED = 'is_pending';
 
 type OnMap = (to: (mapping: Mapping) => Mapping) => void;
 
-/** What each column of the file is, to be chosen, and what is the same in every line. */
+/** Selects the field of each column, and constant values. */
 export function Columns({ preview, onMap }: { preview: ImportPreview; onMap: OnMap }) {
   const fields = Object.entries(imports.fields[preview.kind]).filter(([field]) => field !== DERIVED);
   const options = [{ value: '', label: texts.ignore }, ...fields.map(([value, label]) => ({ value, label }))];
@@ -60,7 +60,7 @@ function Source({ source }: { source: ImportColumn['source'] }) {
   return <Status tone={isGuess ? 'info' : 'good'} icon={isGuess ? 'info' : 'check'} label={label} />;
 }
 
-/** Fields that no column gives: one value for all lines. */
+/** Fields without a column: one value for all lines. */
 function Constants({
   preview: { mapping },
   fields,

@@ -9,7 +9,7 @@ const texts = imports.dialect;
 const options = <Value extends string>(labels: Readonly<Record<Value, string>>) =>
   (Object.entries(labels) as [Value, string][]).map(([value, label]) => ({ value, label }));
 
-/** How a file is read, to be changed. */
+/** How a file is read, with controls to change it. */
 export function Dialect({
   preview: { dialect, kind, columns, mapping_name },
   choices,

@@ -8,7 +8,7 @@ import { imports as texts } from '../../texts/imports.ts';
 import { resultParts } from './records.tsx';
 import { BadLinesDownload, Counts } from './report.tsx';
 
-/** What became of a file that was imported, and the ways on. */
+/** The result of an import, and links to what comes next. */
 export function Done({
   report,
   file,
@@ -18,7 +18,7 @@ export function Done({
   report: ImportReport;
   file: File;
   choices: Choices;
-  /** The way to another file. */
+  /** The button to import another file. */
   children: ReactNode;
 }) {
   const { kind, failed, import_id: id } = report;

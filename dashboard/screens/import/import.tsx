@@ -15,10 +15,10 @@ import './import.css';
 
 const route = getRouteApi('/import');
 const KINDS = ['affiliates', 'commissions'] as const;
-/** What a browser offers at first; another file can be chosen nevertheless. */
+/** File types that the file dialog offers first; any other file can be chosen too. */
 export const ACCEPT = '.csv,.tsv,.txt,text/csv,text/plain';
 
-/** /import: a file is brought in, and what was brought in before. */
+/** /import: a new import, and past ones. */
 export function ImportScreen() {
   const may = useMay();
   return (
@@ -29,7 +29,7 @@ export function ImportScreen() {
   );
 }
 
-/** A file on its way in: chosen, looked at and mapped, imported. */
+/** A new import: choose a file, review and map it, import it. */
 function Desk() {
   const { kind = 'affiliates', ...search } = route.useSearch();
   const navigate = route.useNavigate();

@@ -19,7 +19,7 @@ import { Questions } from './questions.tsx';
 import { FileProblem, Report } from './report.tsx';
 import { Working } from './working.tsx';
 
-/** A chosen file: how it is read, what is asked, what each column is, and what importing it would do. */
+/** The plan for a chosen file: how it is read, open questions, columns, and what importing it would do. */
 export function Plan({
   kind,
   file,
@@ -29,7 +29,7 @@ export function Plan({
   kind: ImportKind;
   file: File;
   onDone: (report: ImportReport, choices: Choices) => void;
-  /** The way to another file. */
+  /** The button to choose another file. */
   children: ReactNode;
 }) {
   const [choices, setChoices] = useState<Choices>({});
@@ -80,8 +80,8 @@ export function Plan({
 }
 
 /**
- * The choices when a column is mapped by hand. What nobody has said stays open to the server, which asks where it cannot
- * know; a saved mapping is taken whole, with what was saved beside it.
+ * The choices after a column was mapped by hand. Undecided columns are left to the server, which asks when it cannot
+ * tell; a saved mapping is used as a whole, including the settings saved with it.
  */
 function mapped(
   choices: Choices,
@@ -96,7 +96,7 @@ function mapped(
 
 type Row = ImportPreview['rows'][number];
 
-/** The first lines as they would be written. */
+/** The first lines as they would be stored. */
 function FirstRows({ preview: { rows, kind } }: { preview: ImportPreview }) {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row.fields)))];
   const fields = names.filter((name) => rows.some((row) => row.fields[name]));

@@ -14,7 +14,7 @@ interface QuestionsProps {
   readonly onMap: (to: (mapping: Mapping) => Mapping) => void;
 }
 
-/** What only the one who has the file can decide, each with its answers as buttons. */
+/** Questions that only the uploader can answer, with a button per answer. */
 export function Questions({ preview: { questions, kind }, onAnswer, onMap }: QuestionsProps) {
   if (questions.length === 0) return null;
   const fields = imports.fields[kind];
@@ -39,7 +39,7 @@ export function Questions({ preview: { questions, kind }, onAnswer, onMap }: Que
   return (
     <section aria-label={texts.title}>
       {questions.map((question) => {
-        // an answer without a query is given in the table of columns
+        // answers without a query are given in the table of columns
         const choices = question.choices.filter(({ query }) => Object.keys(query).length > 0);
         return (
           <Notice key={question.message} tone="warn">
@@ -64,7 +64,7 @@ export function Questions({ preview: { questions, kind }, onAnswer, onMap }: Que
   );
 }
 
-/** The day on which all lines were paid; a button takes it, so that a year can be typed. */
+/** The day on which all lines were paid; submitted by a button, so that a year can be typed first. */
 function PaidOn({ onDay }: { onDay: (day: string) => void }) {
   const [day, setDay] = useState<string | undefined>(undefined);
   return (
@@ -79,7 +79,7 @@ function PaidOn({ onDay }: { onDay: (day: string) => void }) {
 
 const begun = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** A text of the API with the names of fields as this screen has them. */
+/** A text of the API, with field names replaced by those of this screen. */
 function inWords(text: string, fields: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => {
     const label = fields[name];

@@ -18,7 +18,7 @@ import { Counts } from './report.tsx';
 
 const texts = imports.records;
 
-/** One import at the side: who, which file, how it was read, what became of it, and its end. */
+/** An import in a drawer: who imported which file, how it was read, its result, and undo. */
 export function ImportDrawer({ id, onClose }: { id: string; onClose: () => void }) {
   const { data, error, refetch } = useRead('getImport', { path: [id] });
   return (
@@ -30,7 +30,7 @@ export function ImportDrawer({ id, onClose }: { id: string; onClose: () => void 
   );
 }
 
-/** Somebody who did something: oneself, or an id. */
+/** Who did something: the user, or an id. */
 function By({ id }: { id: string }) {
   const me = useMe().data;
   return id === me?.id ? <span>{payouts.you}</span> : <Id>{id}</Id>;
@@ -81,7 +81,7 @@ function Inside({ record }: { record: Import }) {
   );
 }
 
-/** What each column was taken as. */
+/** The field that each column was mapped to. */
 function Mapped({ record: { mapping, kind } }: { record: Import }) {
   const fields = imports.fields[kind];
   const rows = Object.entries(mapping).map(([name, to]) =>
@@ -108,7 +108,7 @@ function Mapped({ record: { mapping, kind } }: { record: Import }) {
   );
 }
 
-/** Takes an import back, told in numbers; or why it cannot be. */
+/** Undoes an import after showing what would be affected; or says why it cannot be undone. */
 function Undo({ record }: { record: Import }) {
   const may = useMay();
   const [isAsked, setAsked] = useState(false);

@@ -13,13 +13,13 @@ import { ImportDrawer } from './record.tsx';
 const texts = imports.records;
 const route = getRouteApi('/import');
 
-/** What became of the lines of a file, as parts of a sentence. */
+/** The result counts of a file, as parts of a sentence. */
 export const resultParts = (counts: Omit<ImportCounts, 'errors' | 'totals'>): string[] =>
   (['created', 'updated', 'unchanged', 'skipped', 'failed', 'payouts'] as const)
     .filter((name) => counts[name] > 0)
     .map((name) => imports.parts[name](counts[name]));
 
-/** Whether an import holds, in a word. */
+/** The status of an import. */
 export function ImportStatus({ status }: { status: Import['status'] }) {
   return <Status tone={status === 'completed' ? 'good' : 'neutral'} label={texts.statuses[status]} />;
 }
@@ -57,7 +57,7 @@ const COLUMNS: readonly Column<Import>[] = [
   },
 ];
 
-/** What was imported before; a row opens at the side. */
+/** Past imports; a row opens in a drawer. */
 export function Records() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

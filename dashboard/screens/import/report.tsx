@@ -25,7 +25,7 @@ interface FileOf {
   readonly choices: Choices;
 }
 
-/** What importing a file would do, every bad line, and the button that does it. */
+/** What importing a file would do, all bad lines, and the import button. */
 export function Report({
   preview,
   file,
@@ -34,7 +34,7 @@ export function Report({
   onDone,
 }: FileOf & {
   preview: ImportPreview;
-  /** The report of other choices is on its way. */
+  /** The report for changed choices is loading. */
   isStale: boolean;
   onDone: (report: ImportReport) => void;
 }) {
@@ -63,7 +63,7 @@ export function Report({
   );
 }
 
-/** What became of the lines of a file, in numbers. */
+/** The result counts of a file. */
 export function Counts({ counts }: { counts: Omit<ImportCounts, 'errors'> }) {
   const { created, updated, unchanged, skipped, failed, payouts, totals } = counts;
   const shown = [
@@ -86,7 +86,7 @@ export function Counts({ counts }: { counts: Omit<ImportCounts, 'errors'> }) {
   );
 }
 
-/** What is wrong; the column beside it says where. */
+/** The error without the field name, which the column beside it shows. */
 function ruleOf({ column, message }: ImportError): string {
   const rule = column === null ? message : message.replace(/^\w+ /, '');
   return rule.charAt(0).toUpperCase() + rule.slice(1);
@@ -98,7 +98,7 @@ const COLUMNS: readonly Column<ImportError>[] = [
   { title: texts.what, cell: (error) => <Name>{ruleOf(error)}</Name> },
 ];
 
-/** What is wrong with which line, a page at a time, and the lines as a file. */
+/** The errors by line, a page at a time, and a download of the bad lines. */
 function BadLines({ kind, report, file, choices }: FileOf & { kind: ImportKind; report: ImportCounts }) {
   const [page, setPage] = useState(1);
   const perPage = Number(pageSize.use());
@@ -138,7 +138,7 @@ function BadLines({ kind, report, file, choices }: FileOf & { kind: ImportKind; 
   );
 }
 
-/** The bad lines as a file. */
+/** Downloads the bad lines as a file. */
 export function BadLinesDownload({ kind, file, choices }: FileOf & { kind: ImportKind }) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
@@ -164,7 +164,7 @@ export function BadLinesDownload({ kind, file, choices }: FileOf & { kind: Impor
   );
 }
 
-/** A refusal, or that the file is not what it was. */
+/** An error, or a note that the file has changed since it was chosen. */
 export function FileProblem({ error }: { error: Error }) {
   if (!(error instanceof UnreadableFile)) return <Problem error={error} />;
   return (
@@ -177,7 +177,7 @@ export function FileProblem({ error }: { error: Error }) {
   );
 }
 
-/** Keeps the mapping if one wants, and imports. What cannot be undone afterwards is asked before. */
+/** Imports, and saves the mapping if requested. Asks for confirmation when the import cannot be undone. */
 function Act({
   preview,
   file,

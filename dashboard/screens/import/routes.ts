@@ -2,7 +2,9 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root.tsx';
 import { number, oneOf, searchOf, text } from '../../app/search.ts';
 
-/** `kind` is what the file holds that one brings; the others are of the list below, and `import` is open at the side. */
+/**
+ * `kind` is the kind of file to import; the others are for the list below it, and `import` is the one in the drawer.
+ */
 const start = createRoute({
   getParentRoute: () => rootRoute,
   path: '/import',

@@ -2,10 +2,10 @@ import { useEffect, useState } from 'react';
 import { imports as texts } from '../../texts/imports.ts';
 
 const SECOND_MS = 1000;
-/** Shorter waits need no count. */
+/** Shorter waits show no seconds. */
 const SHORT_SECONDS = 3;
 
-/** That something is done with a file, and for how long already. */
+/** Says that a file is being processed, and for how long. */
 export function Working({ children }: { children: string }) {
   const [seconds, setSeconds] = useState(0);
   useEffect(() => {

@@ -24,8 +24,8 @@ interface Snapshot {
 }
 
 /**
- * Tells that an unpaid payout is another one than it was: since it was opened, until that is accepted; and since somebody
- * downloaded a payment file, until that file is downloaded again. `isCurrent` says that the lines are those of this revision.
+ * Shows how an unpaid payout has changed since it was opened, until the user accepts that, and since a payment file was
+ * downloaded, until it is downloaded again. `isCurrent` says that the lines are those of this revision.
  */
 export function Changes({
   payout,

@@ -21,7 +21,7 @@ import { type DueLine, dueLines, entriesOf, leavingOf, namedIn, type Ticks } fro
 
 const texts = payouts.complete;
 
-/** Who was paid: ticks, the sums that follow them, and the question before what cannot be undone. */
+/** Who was paid: checkboxes, the resulting sums, and a confirmation, since completing cannot be undone. */
 export function Complete({
   payout,
   lines,
@@ -147,7 +147,7 @@ const keyOf = ({ key }: DueLine) => key;
 const peopleOf = (lines: readonly DueLine[]) => new Set(lines.map(({ affiliate_id }) => affiliate_id)).size;
 const titleOf = (line: DueLine) => (line.hasOthers ? texts.in(nameOf(line), line.currency) : nameOf(line));
 
-/** Ticks of the lines that are found; those that the search leaves out keep theirs. */
+/** The selection among the lines that match the search; other lines keep theirs. */
 function selectionOf({ ticked, set }: Ticks, found: readonly DueLine[]): Selection<DueLine> {
   const on = found.filter(({ key }) => ticked.has(key)).length;
   const change = (keys: readonly string[], isOn: boolean) => {
@@ -168,7 +168,7 @@ function selectionOf({ ticked, set }: Ticks, found: readonly DueLine[]): Selecti
   };
 }
 
-/** The columns of all lines; the amount is what leaves, which may be a part. */
+/** The columns of the lines; the amount is what is paid, which may be a part. */
 function columnsOf({ ticked, parts }: Ticks, open: (line: DueLine) => void): readonly Column<DueLine>[] {
   return COLUMNS.map((column) =>
     column.sort !== 'amount'
@@ -246,7 +246,7 @@ function ConfirmCompletion(props: {
   );
 }
 
-/** Ticks whom a file names by the references of this payout. */
+/** Selects the lines that a file names by the payment references of this payout. */
 function TickFromFile({ payout, lines, ticks }: { payout: Payout; lines: readonly DueLine[]; ticks: Ticks }) {
   const read = async (file: File) => {
     const named = namedIn(await file.text(), payout, lines).map(keyOf);

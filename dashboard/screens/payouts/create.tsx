@@ -20,7 +20,7 @@ import { LeftOut, WouldBePaid } from './preview.tsx';
 const route = getRouteApi('/payouts/new');
 const texts = payouts.create;
 
-/** What the address asks for, as the API takes it. */
+/** The request for the search parameters of the screen. */
 function selectionOf(search: ReturnType<typeof route.useSearch>): PayoutSelection {
   const filters: PayoutFilters = {
     ...(search.method ? { payout_method: search.method } : {}),
@@ -35,7 +35,7 @@ function selectionOf(search: ReturnType<typeof route.useSearch>): PayoutSelectio
   };
 }
 
-/** /payouts/new: filters as sentences, and beside them what the payout would be. */
+/** /payouts/new: the filters as sentences, beside a preview of the payout. */
 export function NewPayout() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -107,7 +107,7 @@ export function NewPayout() {
   );
 }
 
-/** The filters, to be read as a sentence. */
+/** The filters, worded as sentences. */
 function Sentences() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -187,7 +187,7 @@ function Sentences() {
   );
 }
 
-/** What the payout would be: totals, how they differ from before, who is paid and who is not. */
+/** The preview: totals, how they have changed, who is paid and who is left out. */
 function Preview({ preview, body }: { preview: PayoutPreview; body: PayoutSelection }) {
   const search = route.useSearch();
   const before = usePrevious(preview, JSON.stringify(body));
@@ -234,7 +234,7 @@ function Preview({ preview, body }: { preview: PayoutPreview; body: PayoutSelect
   );
 }
 
-/** The preview of the filters before these. */
+/** The preview of the previous filters. */
 function usePrevious(preview: PayoutPreview, of: string): PayoutPreview | null {
   const seen = useRef<{ of: string; preview: PayoutPreview; before: PayoutPreview | null }>({
     of,

@@ -21,17 +21,17 @@ import { payouts } from '../../texts/payouts.ts';
 
 const texts = payouts.files;
 
-/** What is paid together: by a file, or by hand. */
+/** Affiliates that are paid together: by a file, or manually. */
 interface Needed {
   readonly method: PayoutMethod;
   readonly currency: string;
   readonly affiliate_count: number;
   readonly amount: number;
-  /** null = there is no format for it. */
+  /** null = no format supports it. */
   readonly file: NeededPaymentFile | null;
 }
 
-/** What this payout needs, as the server says: a file for each method and currency, and who downloaded it. */
+/** The payment files of this payout according to the server: one per method and currency, with their downloads. */
 export function Files({ payout }: { payout: Payout }) {
   const { data, error, refetch } = usePaymentFiles(payout);
   const columns: readonly Column<Needed>[] = [
@@ -112,7 +112,7 @@ export function Files({ payout }: { payout: Payout }) {
   );
 }
 
-/** One file: its download, whole or in parts, whom it leaves out, and who downloaded it before. */
+/** A file: its download, whole or in parts, who it leaves out, and who downloaded it before. */
 function File({
   payout,
   file,
@@ -132,7 +132,7 @@ function File({
       const query = {
         currency,
         ...(parts > 1 ? { part } : {}),
-        // to each file, whoever another one pays is skipped too; whom none pays is told here
+        // each file also skips affiliates that another one pays; those that none pays are listed here
         allow_skipped: true,
       };
       saveFile(await download('downloadPaymentFile', { path: [payout.id, format], query }));
@@ -173,7 +173,7 @@ function File({
   );
 }
 
-/** Who downloaded a file, when and at which revision: the last at once, the others when one asks. */
+/** Who downloaded a file, when and at which revision: the last download, and the others on demand. */
 function Downloads({ downloads }: { downloads: readonly PaymentFileDownload[] }) {
   const [last, ...earlier] = downloads;
   if (last === undefined) return null;
@@ -201,7 +201,7 @@ function Downloaded({ download: { by, downloaded_at, revision, part } }: { downl
   );
 }
 
-/** Whom a file cannot pay, with the reason of each. */
+/** The affiliates that a file cannot pay, with reasons. */
 function Skipped({
   file: { skipped, skipped_count, skipped_amount, currency },
 }: {

@@ -46,7 +46,7 @@ const COLUMNS: readonly Column<Commission>[] = [
   },
 ];
 
-/** A line at the side: to whom, how much, its commissions, and of a paid one the money that came back. */
+/** A line in a drawer: the affiliate, the amount, the commissions, and returned payments if it is paid. */
 export function Line({ payout, line }: { payout: Payout; line: PayoutLine }) {
   const navigate = route.useNavigate();
   const may = useMay();
@@ -125,7 +125,7 @@ function Returns({
   );
 }
 
-/** The form for money that came back. */
+/** The form that records a returned payment. */
 function Book({ payout, line, onClose }: { payout: Payout; line: PayoutLine; onClose: () => void }) {
   const paid = line.totals.filter(({ is_paid }) => is_paid);
   const [currency, setCurrency] = useState(paid[0]?.currency ?? '');

@@ -25,7 +25,7 @@ const COMPARE: Readonly<Record<string, (one: PayoutLine, other: PayoutLine) => n
   },
 };
 
-/** The lines that the address asks for, in its order; all of them are at hand, so nothing waits. */
+/** The lines that match the search parameters, sorted. All lines are in memory, so no request is needed. */
 function chosenLines<Line extends PayoutLine>(
   lines: readonly Line[],
   { search = '', currency, sort = '' }: ReturnType<typeof route.useSearch>,
@@ -53,12 +53,12 @@ interface LinesProps<Line extends PayoutLine> {
   readonly lines: readonly Line[] | undefined;
   readonly keyOf?: (line: Line) => string;
   readonly columns?: readonly Column<Line>[];
-  /** Of the lines that are found. */
+  /** Of the matching lines. */
   readonly selectionOf?: (found: readonly Line[]) => Selection<Line>;
   readonly actions?: ReactNode;
 }
 
-/** The lines of a payout with search, order, and pages; a line opens its commissions at the side. */
+/** The lines of a payout with search, sorting and pages; a line opens in a drawer. */
 export function Lines<Line extends PayoutLine>(props: LinesProps<Line>) {
   const { payout, lines, keyOf = affiliateOf, columns, selectionOf, actions } = props;
   const search = route.useSearch();
@@ -165,7 +165,7 @@ const PAID_COLUMNS: readonly Column<PayoutLine>[] = [
   },
 ];
 
-/** What became of a line of a paid payout. */
+/** The outcome of a line of a paid payout. */
 export function LineStatus({ line: { totals } }: { line: PayoutLine }) {
   const returned = totals.filter(({ returned_amount }) => returned_amount > 0);
   if (!totals.some(({ is_paid }) => is_paid))

@@ -112,7 +112,7 @@ export function PayoutList() {
   );
 }
 
-/** The status of a payout in a word. */
+/** The status of a payout as text. */
 export function PayoutStatus({ status }: { status: PayoutSummary['status'] }) {
   return <Status tone={status === 'paid' ? 'good' : 'info'} label={texts.status[status]} />;
 }

@@ -9,7 +9,7 @@ import { type DueLine, leavingOf, type Ticks } from './ticks.ts';
 
 const texts = payouts.complete.part;
 
-/** Says how much of a line left, when it was not all of it. */
+/** Sets how much of a line was paid, if not all of it. */
 export function PartOfLine({ line, ticks, onClose }: { line: DueLine; ticks: Ticks; onClose: () => void }) {
   const { currency, amount } = line;
   const [typed, setTyped] = useState(formatDecimal(BigInt(leavingOf(line, ticks.parts)), currency));

@@ -34,7 +34,7 @@ const above = (
   </Link>
 );
 
-/** /payouts/{id}: an unpaid payout on its way, or the record of a paid one. */
+/** /payouts/{id}: the steps of an unpaid payout, or the record of a paid one. */
 export function PayoutScreen() {
   const { id } = route.useParams();
   const { line: open } = route.useSearch();
@@ -88,7 +88,7 @@ export function PayoutScreen() {
   );
 }
 
-/** What can be done with a payout besides going on with it. */
+/** The secondary actions of a payout. */
 function Actions({ payout }: { payout: Payout }) {
   const may = useMay();
   const [isDeleting, setDeleting] = useState(false);
@@ -198,11 +198,11 @@ interface Shown {
   readonly lines: readonly PayoutLine[] | undefined;
 }
 
-/** The way of an unpaid payout, a step at a time. */
+/** The steps of an unpaid payout. */
 function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
   const { step = 'review' } = route.useSearch();
   const may = useMay();
-  // what is ticked stays when one looks at another step
+  // here, so that the selection survives a change of step
   const ticks = useTicks();
   const at = STEPS.indexOf(step);
   const next = (to: (typeof STEPS)[number], text: string) => (
@@ -257,7 +257,7 @@ function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
   );
 }
 
-/** What is to be done at the providers. */
+/** What to do at the payment providers. */
 function Send({ payout }: { payout: Payout }) {
   const { data, error, refetch } = usePaymentFiles(payout);
   if (error && data === undefined) return <Problem error={error} onRetry={() => void refetch()} />;
@@ -289,7 +289,7 @@ function Send({ payout }: { payout: Payout }) {
   );
 }
 
-/** The record of a paid payout. Whoever completes it leaves the step; who is still at it came too late. */
+/** The record of a paid payout. Replaces the steps, also for users who still have an earlier step open. */
 function Paid({ payout, lines }: Shown) {
   const { step } = route.useSearch();
   const released = payout.totals.filter(({ released_amount }) => released_amount > 0);

@@ -14,7 +14,7 @@ import './payouts.css';
 const route = getRouteApi('/payouts/new');
 const texts = payouts.create;
 
-/** Who it is, with the e-mail address below the name. */
+/** The name, with the e-mail address below it. */
 export function Who({ line }: { line: Pick<PayoutLine, 'name' | 'email' | 'affiliate_id'> }) {
   return (
     <>
@@ -24,7 +24,7 @@ export function Who({ line }: { line: Pick<PayoutLine, 'name' | 'email' | 'affil
   );
 }
 
-/** How and where to somebody is paid. */
+/** How and where an affiliate is paid. */
 export function Destination({
   line: { payout_method: method, paypal_email: paypal, email },
 }: {
@@ -74,7 +74,7 @@ export function WouldBePaid({ body }: { body: PayoutSelection }) {
   );
 }
 
-/** What would let somebody in. */
+/** What would have to change for an affiliate to be included. */
 function wayIn({ reason, minimum_payout, amount, currency, available_at }: PayoutPreviewExclusion): string {
   const { wayIn: ways } = texts;
   if (reason === 'below_minimum') {
@@ -111,7 +111,7 @@ const OUT: readonly Column<PayoutPreviewExclusion>[] = [
   },
 ];
 
-/** Who would be left out, why, and what would let them in. */
+/** Who would be left out, why, and what would have to change. */
 export function LeftOut({ body }: { body: PayoutSelection }) {
   const { page } = route.useSearch();
   const navigate = route.useNavigate();

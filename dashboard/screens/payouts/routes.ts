@@ -26,7 +26,7 @@ const create = createRoute({
   component: lazyRouteComponent(() => import('./create.tsx'), 'NewPayout'),
 });
 
-/** A payout at a step of its way; `line` is the affiliate whose commissions are open at the side. */
+/** A payout at one of its steps; `line` is the affiliate in the drawer. */
 const one = createRoute({
   getParentRoute: () => rootRoute,
   path: '/payouts/$id',

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { CompletePayoutBody, Payout, PayoutLine } from '../../../src/client/api.ts';
 import { paymentReference } from '../../../src/kernel/payment-reference.ts';
 
-/** A line as it is ticked: one affiliate in one currency, `totals` has that one alone. */
+/** A line as it is selected: one affiliate in one currency, which is the only one in `totals`. */
 export interface DueLine extends PayoutLine {
   readonly key: string;
   readonly currency: string;
@@ -11,7 +11,7 @@ export interface DueLine extends PayoutLine {
   readonly hasOthers: boolean;
 }
 
-/** The lines of affiliates, one for each currency. */
+/** The lines of affiliates, one per currency. */
 export function dueLines(lines: readonly PayoutLine[]): DueLine[] {
   return lines.flatMap((line) =>
     line.totals.map((total) => ({
@@ -26,7 +26,7 @@ export function dueLines(lines: readonly PayoutLine[]): DueLine[] {
   );
 }
 
-/** Lines whose money left, and of which only a part, in minor units; both by key. */
+/** The lines that were paid, and those of which only a part was, in minor units; both by key. */
 export interface Ticks {
   readonly ticked: ReadonlySet<string>;
   readonly parts: ReadonlyMap<string, number>;
@@ -35,7 +35,7 @@ export interface Ticks {
   readonly setPart: (key: string, amount: number | null) => void;
 }
 
-/** A hook: no line is ticked at first. */
+/** A hook: the selection, empty at first. */
 export function useTicks(): Ticks {
   const [ticked, set] = useState<ReadonlySet<string>>(new Set());
   const [parts, setParts] = useState<ReadonlyMap<string, number>>(new Map());
@@ -52,11 +52,11 @@ export function useTicks(): Ticks {
   };
 }
 
-/** What left of a ticked line: its part, or all of it when the line has become smaller than that. */
+/** The amount paid of a selected line: its part, or all of it if the line is now smaller than that. */
 export const leavingOf = ({ key, amount }: DueLine, parts: Ticks['parts']): number =>
   Math.min(parts.get(key) ?? amount, amount);
 
-/** Each line as the API takes it. */
+/** The entries of the request, one per line. */
 export function entriesOf(
   lines: readonly DueLine[],
   { ticked, parts }: Pick<Ticks, 'ticked' | 'parts'>,
@@ -75,7 +75,10 @@ export function entriesOf(
   });
 }
 
-/** The lines that a text names by the references of the payout; a currency in the same line of text decides between several. */
+/**
+ * The lines that a text names by the payment references of the payout; if an affiliate has several, a currency on the
+ * same text line decides.
+ */
 export function namedIn(text: string, payout: Payout, lines: readonly DueLine[]): DueLine[] {
   const words = new Map<string, Set<string>>();
   for (const row of text.split(/\r\n?|\n/)) {

@@ -34,7 +34,7 @@ const amountsOf = (minor: Readonly<Record<string, number>>): Amounts =>
     amount: formatDecimal(BigInt(amount), currency),
   }));
 
-/** Minor units by currency; null when a line is no amount. */
+/** Minor units by currency; null when an amount is invalid. */
 function minorOf(amounts: Amounts): Record<string, number> | null {
   const entries = amounts.map(({ currency, amount }) => {
     const code = currency.trim().toLowerCase();

@@ -6,14 +6,14 @@ import './settings.css';
 
 const texts = settings.account;
 
-/** Amounts by currency while they are written: `line` tells them apart. */
+/** Amounts by currency during editing; `line` identifies them. */
 export type Amounts = readonly {
   readonly line: number;
   readonly currency: string;
   readonly amount: string;
 }[];
 
-/** An amount for each of some currencies. */
+/** Fields for amounts in several currencies. */
 export function AmountsField({
   hint,
   amounts,

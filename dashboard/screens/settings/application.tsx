@@ -14,7 +14,7 @@ import { settings } from '../../texts/settings.ts';
 
 const texts = settings.applications;
 
-/** One application at the side: what it may ask for, its secret, its end. */
+/** An application in a drawer: its scopes, its secret, and deletion. */
 export function Application({ id, onClose }: { id: string; onClose: () => void }) {
   const { data: application, error, refetch } = useRead('getOAuthApplication', { path: [id] });
   const [rotated, setRotated] = useState<NewOAuthApplication | null>(null);

@@ -83,7 +83,7 @@ export function ApplicationSettings() {
           onClose={() => setRegistering(false)}
           onMade={(application) => {
             setRegistering(false);
-            // a public one has no secret to keep
+            // public applications have no secret
             if (application.kind === 'confidential') setMade(application);
             else toast(texts.registered(application.name));
           }}

@@ -7,7 +7,7 @@ import { settings as texts } from '../../texts/settings.ts';
 
 type Part = keyof typeof texts.parts;
 
-/** What is around each part of the settings: the way to the others. `isOwned` parts are for owners. */
+/** The layout of the settings, with links between them. `isOwned` parts are for owners only. */
 export function Settings({
   part,
   lead,

@@ -13,7 +13,7 @@ import { settings } from '../../texts/settings.ts';
 
 const texts = settings.applications;
 
-/** What was granted to applications, and by whom. */
+/** The grants to applications, and who made them. */
 export function Grants({ page, onPage }: { page: number | undefined; onPage: (page: number) => void }) {
   const may = useMay();
   const options = { isLive: true, keepsPrevious: true, isEnabled: may.own };

@@ -16,7 +16,7 @@ import { ROLES } from './roles.ts';
 
 const texts = settings.people;
 
-/** One user at the side: the role, a new password, the removal. */
+/** A user in a drawer: role, password reset, removal. */
 export function Person({ id, onClose }: { id: string; onClose: () => void }) {
   const { data: user, error, refetch } = useRead('getUser', { path: [id] });
   return (

@@ -7,7 +7,7 @@ import { settings } from '../../texts/settings.ts';
 
 const texts = settings.applications;
 
-// those that open an operation of the API today come first
+// scopes that already allow an operation of the API come first
 const SCOPES: readonly Scope[] = [
   'affiliates',
   'webhooks',

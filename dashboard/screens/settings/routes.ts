@@ -16,7 +16,7 @@ const account = createRoute({
   component: lazyRouteComponent(() => import('./account.tsx'), 'AccountSettings'),
 });
 
-/** `user` is the one that is open at the side, `sessions` the page of the sessions. */
+/** `user` is the one in the drawer, `sessions` the page of the sessions. */
 const people = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings/people',
@@ -37,7 +37,7 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import('./keys.tsx'), 'KeySettings'),
 });
 
-/** `application` is the one that is open at the side, `grants` the page of what was granted. */
+/** `application` is the one in the drawer, `grants` the page of the grants. */
 const applications = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings/applications',

@@ -12,7 +12,7 @@ import { settings } from '../../texts/settings.ts';
 
 const texts = settings.people;
 
-/** The browsers that are signed in to the account. */
+/** The browsers signed in to the account. */
 export function Sessions({ page, onPage }: { page: number | undefined; onPage: (page: number) => void }) {
   const may = useMay();
   const me = useMe().data;

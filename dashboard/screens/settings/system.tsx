@@ -14,9 +14,9 @@ import './settings.css';
 const texts = settings.system;
 
 const MINUTE_MS = 60_000;
-/** A delivery that is due longer than this waits for a worker. */
+/** A delivery due for longer than this is waiting for a worker. */
 const LATE_DELIVERY_MS = 5 * MINUTE_MS;
-/** The rarest chores are done every hour. */
+/** The least frequent chores run hourly. */
 const LATE_CHORE_MS = 180 * MINUTE_MS;
 const LITTLE_ROOM = 0.1;
 
@@ -41,7 +41,7 @@ export function SystemState() {
   );
 }
 
-/** What is not well, in words, and what to do about it. */
+/** The problems of the installation, and what to do about them. */
 function problemsOf(
   { workers, backlog, disk, chores }: System,
   now: number,
@@ -71,7 +71,7 @@ const CHORES: readonly Column<System['chores'][number]>[] = [
   { title: texts.lastDone, cell: ({ last_done_at }) => <Time at={last_done_at} /> },
 ];
 
-/** The whole state: what is not well first. */
+/** The whole state, problems first. */
 function State({ system }: { system: System }) {
   const { database, disk, backlog, workers, chores } = system;
   const problems = problemsOf(system, Date.now());

@@ -13,7 +13,7 @@ import { Views } from './views.tsx';
 
 const route = getRouteApi('/webhooks/log');
 
-/** /webhooks/log: of all endpoints */
+/** /webhooks/log: the log of all endpoints */
 export function WholeLog() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

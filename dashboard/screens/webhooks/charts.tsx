@@ -18,7 +18,7 @@ type Span = (typeof SPANS)[number];
 const HOUR_MS = 3_600_000;
 const HOURS_OF_WEEK = 168;
 
-/** What the API is asked for; without `from` it takes 24 hours or 30 days. The start of an hour, so that it is asked once. */
+/** The query; without `from` it covers 24 hours or 30 days. Rounded to the hour, so that the query stays the same. */
 function queryOf(span: Span, endpoint: string) {
   const hour = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
   return {
@@ -28,7 +28,7 @@ function queryOf(span: Span, endpoint: string) {
   } as const;
 }
 
-/** How deliveries of an endpoint went: how many and what became of them, how long attempts took, what was answered. */
+/** Deliveries of an endpoint over time: counts by outcome, duration of attempts, responses. */
 export function Charts({
   endpoint,
   span,
@@ -161,7 +161,7 @@ function Drawn({ endpoint, data, empty }: DrawnProps) {
   );
 }
 
-/** From the beginning of an interval to just before the next one. */
+/** From the start of an interval to just before the next one. */
 function spanAt(buckets: readonly DeliveryBucket[], index: number, end = '') {
   const until = buckets[index + 1]?.starts_at ?? end;
   return {

@@ -3,10 +3,10 @@ import { plain } from '../../parts/plain.ts';
 
 const quoted = (text: string) => `'${plain(text).replaceAll("'", `'\\''`)}'`;
 
-// what curl makes by itself
+// headers that curl sets itself
 const OWN = new Set(['host', 'content-length', 'connection', 'accept-encoding', 'transfer-encoding']);
 
-/** An attempt as a command of a shell that sends it once more. Nothing in it acts on a terminal. */
+/** An attempt as a curl command that repeats it. Control characters in it are escaped. */
 export function curlOfAttempt({ url, request_headers }: WebhookAttempt, body: string): string {
   const headers = Object.entries(request_headers ?? { 'content-type': 'application/json' })
     .filter(([name]) => !OWN.has(name.toLowerCase()))

@@ -18,7 +18,7 @@ import { DeliveryState } from './log.tsx';
 
 const texts = webhooks.delivery;
 
-/** One event at one endpoint, at the side: what was sent, what came back, why it failed, and sending it again. */
+/** The delivery of an event to an endpoint, in a drawer: request, response, error, and retry. */
 export function Delivery({
   endpoint,
   event: id,
@@ -187,7 +187,7 @@ function Headers({ label, headers }: { label: string; headers: WebhookAttempt['r
   );
 }
 
-/** How long one waited between two instants: `12 s`, `5 min`, `2 h`. */
+/** The time between two instants: `12 s`, `5 min`, `2 h`. */
 function between(from: string, to: string): string {
   const seconds = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
   if (seconds < 60) return `${seconds} s`;

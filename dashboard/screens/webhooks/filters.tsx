@@ -11,7 +11,7 @@ const texts = webhooks.log;
 const STATUSES = ['failed', 'pending', 'held', 'delivered'] as const;
 const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
 
-/** What a log is filtered by, as it stands in the address. */
+/** The filters of a log, as in the URL. */
 interface LogFilters {
   readonly status?: DeliveryStatus | undefined;
   readonly type?: string | undefined;
@@ -25,7 +25,7 @@ interface LogFilters {
   readonly until?: string | undefined;
 }
 
-/** The same with the page, and with the delivery that is open at the side. */
+/** The same with the page and the delivery in the drawer. */
 export interface LogSearch extends LogFilters {
   readonly page?: number | undefined;
   readonly event?: string | undefined;
@@ -46,10 +46,10 @@ const NONE: Readonly<Record<keyof LogFilters, undefined>> = {
 };
 const NAMES = Object.keys(NONE) as (keyof LogFilters)[];
 
-/** Whether the log is filtered by anything. */
+/** Whether any filter of the log is set. */
 export const isFiltered = (search: LogSearch): boolean => NAMES.some((name) => search[name] !== undefined);
 
-/** The query of a log, as the API takes it; `endpoint` is a filter of the log of all. */
+/** The query of a log for the API; `endpoint` is a filter of the log of all endpoints. */
 export function logQuery(search: LogSearch) {
   const { page, status, type, answer, code, error, id, own, from, until } = search;
   return {
@@ -71,7 +71,7 @@ interface FiltersProps {
   readonly onFilter: (next: LogSearch) => void;
 }
 
-/** The filters of a log; those that are needed less often come when one asks, or when one of them holds. */
+/** The filters of a log; rarely used ones are shown on demand, or when one of them is set. */
 export function Filters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: boolean }) {
   const { status, answer, code, type, error, id, own, endpoint, from, until } = search;
   const isMoreUsed = [code, error, id, own, endpoint, from, until].some((each) => each !== undefined);
@@ -159,7 +159,7 @@ function MoreFilters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: bo
   );
 }
 
-/** A hook: the endpoints there are, the newest hundred. */
+/** A hook: the endpoints, the newest hundred. */
 export const useEndpoints = () =>
   useRead('listWebhookEndpoints', { query: { per_page: 100 } }).data?.data ?? [];
 

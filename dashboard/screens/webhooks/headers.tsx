@@ -4,7 +4,7 @@ import { webhooks } from '../../texts/webhooks.ts';
 
 const texts = webhooks.headers;
 
-/** What is to change about the headers of an endpoint; the others stay, with values that nobody is shown. */
+/** Changes of an endpoint's headers; the others stay, with values that are never shown. */
 export interface HeaderChanges {
   readonly removed: readonly string[];
   readonly added: readonly { readonly name: string; readonly value: string }[];
@@ -12,7 +12,7 @@ export interface HeaderChanges {
 
 export const NO_CHANGES: HeaderChanges = { removed: [], added: [] };
 
-/** The same as the API takes it; undefined when nothing changes. */
+/** The changes for the API; undefined when there are none. */
 export function changedHeaders({ removed, added }: HeaderChanges): Record<string, string | null> | undefined {
   const entries = [
     ...removed.map((name) => [name, null] as const),
@@ -21,7 +21,7 @@ export function changedHeaders({ removed, added }: HeaderChanges): Record<string
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** Headers that are sent along: those there are by name, and new ones with their values. */
+/** The custom headers of an endpoint: existing ones by name, new ones with their values. */
 export function HeadersField({
   names,
   changes,

@@ -69,7 +69,7 @@ const COLUMNS: readonly Column<WebhookEndpoint>[] = [
   { title: texts.lastSuccess, isWide: true, cell: ({ last_success_at }) => <Time at={last_success_at} /> },
 ];
 
-/** How many deliveries of an endpoint are of a status; leads to them. */
+/** The number of an endpoint's deliveries with a status, as a link to them. */
 function Counted({ endpoint: id, status }: { endpoint: string; status: DeliveryStatus }) {
   const query = { status, per_page: 1 };
   const { data } = useRead('listEventsOfWebhookEndpoint', { path: [id], query }, { isLive: true });

@@ -16,17 +16,17 @@ import './webhooks.css';
 const texts = webhooks.log;
 const TONES = { pending: 'info', delivered: 'good', failed: 'bad', held: 'neutral' } as const;
 interface LogProps {
-  /** The endpoint whose log it is; without it that of all. */
+  /** The endpoint of the log; undefined for the log of all endpoints. */
   readonly endpoint?: string;
   readonly search: LogSearch;
   readonly onChange: (next: LogSearch) => void;
-  /** The link of a row, which opens its delivery. */
+  /** The link of a row, which opens the delivery. */
   readonly linkTo: (event: WebhookEvent) => ReactNode;
-  /** Above the rows, told how many there are. */
+  /** Rendered above the rows, with their total. */
   readonly actions?: (total: number | undefined) => ReactNode;
 }
 
-/** Deliveries, one row each, with the filters that find them; a row opens at the side. */
+/** Deliveries, one per row, with filters; a row opens in a drawer. */
 export function Log({ endpoint, search, onChange, linkTo, actions }: LogProps) {
   const query = { ...logQuery(search), per_page: Number(pageSize.use()) };
   const options = { isLive: useLive(), keepsPrevious: true };
@@ -103,13 +103,13 @@ const columnsWith = (linkTo: LogProps['linkTo'], isOfAll: boolean): readonly Col
   { title: texts.created, isWide: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
-/** Where an event went; the id of an endpoint that was deleted. */
+/** The URL of an event's endpoint; the id if the endpoint was deleted. */
 function EndpointUrl({ id }: { id: string }) {
   const known = useEndpoints().find((each) => each.id === id);
   return <Name>{known?.url ?? id}</Name>;
 }
 
-/** Where a delivery is, in a word. */
+/** The status of a delivery. */
 export function DeliveryState({ status }: { status: DeliveryStatus }) {
   return <Status tone={TONES[status]} label={texts.statuses[status]} />;
 }

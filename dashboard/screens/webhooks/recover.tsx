@@ -10,7 +10,10 @@ import type { LogSearch } from './filters.tsx';
 
 const texts = webhooks.recover;
 
-/** Sends everything again that the filters of the log find, as a recovery; not there when a recovery has no such filter. */
+/**
+ * Starts a recovery that resends everything matching the filters of the log; hidden if recoveries do not have such a
+ * filter.
+ */
 export function Recover({
   endpoint,
   search,
@@ -29,7 +32,7 @@ export function Recover({
   const isKnown = (status === 'failed' || status === 'delivered') && !isOther;
   if (!isKnown || total === 0) return null;
   const body = {
-    // no event of it is older
+    // no event of the endpoint is older
     since: from ?? endpoint.created_at,
     status,
     ...(until ? { until } : {}),

@@ -22,7 +22,7 @@ const TONES = {
   cancelled: 'neutral',
 } as const;
 
-/** What was sent again to an endpoint in bulk, and how far each is. */
+/** The recoveries of an endpoint and their progress. */
 export function Recoveries({
   endpoint,
   page,
@@ -96,7 +96,7 @@ const columnsWith = (
   },
 ];
 
-/** How much of the time between its bounds was looked at. */
+/** How much of the recovery's period has been processed. */
 function Progress({ recovery: { filters, processed_until, status } }: { recovery: WebhookRecovery }) {
   const [since, until] = [Date.parse(filters.since), Date.parse(filters.until)];
   const at = processed_until === null ? since : Date.parse(processed_until);

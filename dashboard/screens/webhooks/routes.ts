@@ -2,11 +2,11 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root.tsx';
 import { number, oneOf, searchOf, text } from '../../app/search.ts';
 
-/** The status of an answer, as it is written; undefined when it is none. */
+/** A valid HTTP status code; undefined for anything else. */
 export const answerCode = (raw: unknown): number | undefined =>
   /^[1-5]\d\d$/.test(String(raw)) ? Number(raw) : undefined;
 
-/** What the log is filtered by. `event` and `at` are the delivery that is open at the side. */
+/** The filters of the log. `event` and `at` identify the delivery in the drawer. */
 const LOG = {
   page: number,
   status: oneOf(['pending', 'delivered', 'failed', 'held']),

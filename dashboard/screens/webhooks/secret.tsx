@@ -17,7 +17,7 @@ const texts = webhooks.secret;
 const { schemes } = webhooks.signing;
 const OVERLAPS = ['86400', '3600', '604800', '0'] as const;
 
-/** How requests are signed; the secret is shown on demand, and replaced with a time in which both hold. */
+/** How requests are signed; the secret can be shown, and rotated with a period in which both are valid. */
 export function EndpointSecret({ endpoint }: { endpoint: WebhookEndpoint }) {
   const { id, signing, second_signature: second } = endpoint;
   const [isShown, setShown] = useState(false);

@@ -15,7 +15,7 @@ import { changedHeaders, HeadersField, NO_CHANGES } from './headers.tsx';
 import { EndpointSecret } from './secret.tsx';
 import { TypesField } from './types.tsx';
 
-/** What an endpoint gets and how; its secret; its end. */
+/** What an endpoint gets and how; its secret; its deletion. */
 export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
   const may = useMay();
   if (!may.write) return <Seen endpoint={endpoint} />;

@@ -14,7 +14,7 @@ const texts = webhooks.signing;
 const SCHEMES = ['standard', 'stripe', 'github', 'shopify', 'custom'] as const;
 const ENCODINGS = ['hex', 'base64'] as const;
 const ALGORITHMS = ['sha256', 'sha512', 'sha1'] as const;
-/** How long the signature before a change is sent too, in seconds. */
+/** How long the previous signature is also sent after a change, in seconds. */
 const OVERLAPS = ['86400', '3600', '604800', '2592000', '0'] as const;
 
 interface Custom {
@@ -35,7 +35,7 @@ const CUSTOM: Custom = {
   secret_prefix: '',
 };
 
-/** Another way of signing what is sent to an endpoint, and how long the present one goes along. */
+/** Changes the signature scheme of an endpoint, and how long the previous signature is also sent. */
 export function ChangeSigning({
   endpoint: { id, signing, custom_signing },
   onClose,

@@ -2,7 +2,7 @@ import type { WebhookEndpoint } from '../../../src/client/api.ts';
 import { Status } from '../../parts/values.tsx';
 import { webhooks as texts } from '../../texts/webhooks.ts';
 
-/** How an endpoint is, in a word, and why it is disabled. */
+/** The status of an endpoint, and why it is disabled. */
 export function EndpointState({
   endpoint: { status, disabled_reason, first_failure_at },
 }: {

@@ -10,7 +10,7 @@ const texts = webhooks.testing;
 const TEST = 'webhook_endpoint.test';
 const OWN = '';
 
-/** Sends an event of any type to one endpoint, with the example of the catalogue as it is or changed. */
+/** Sends a test event of any type to one endpoint, with the example data, edited or not. */
 export function SendTest({
   endpoint,
   onClose,

@@ -8,7 +8,7 @@ import './webhooks.css';
 
 const texts = webhooks.fields;
 
-/** The types that an endpoint gets: all of them, or some of the catalogue and patterns of one's own. null = all. */
+/** The types that an endpoint gets: all, or a selection of known types and custom patterns. null = all. */
 export function TypesField({
   types,
   onChange,
@@ -35,7 +35,7 @@ export function TypesField({
   );
 }
 
-/** The types of the catalogue with a tick each, and what else is subscribed to as text. */
+/** The known types with a checkbox each, and other subscriptions as text. */
 function Some({
   catalogue,
   types,

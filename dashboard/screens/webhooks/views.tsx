@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Tabs } from '../../parts/page.tsx';
 import { webhooks as texts } from '../../texts/webhooks.ts';
 
-/** The way between the endpoints and the log of all. */
+/** Tabs: endpoints, the log of all endpoints. */
 export function Views() {
   return (
     <Tabs label={texts.title}>
