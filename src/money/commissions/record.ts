@@ -83,7 +83,7 @@ export const record = columnsOf(commission, {
   program_id: 'c.program_id',
   type: 'c.type',
   status: `case when c.voided_at is not null then 'voided' when p.status = 'paid' then 'paid'
-    when c.payout_id is null and c.available_at > now() then 'pending' else 'unpaid' end`,
+    when c.payout_id is null and c.available_at > statement_timestamp() then 'pending' else 'unpaid' end`,
   is_paid: "coalesce(p.status = 'paid', false)",
   amount: 'c.amount',
   original_amount: 'c.original_amount',
