@@ -20,20 +20,30 @@ export function JsonField({
   hint,
   value,
   onChange,
+  problem,
+  rows = 12,
+  isOptional = false,
 }: {
   label: string;
   hint?: string;
   value: string;
   onChange: (value: string) => void;
+  /** What is wrong with the object, when its JSON is right. */
+  problem?: string | undefined;
+  rows?: number;
+  /** Whether it may be left empty. */
+  isOptional?: boolean;
 }) {
+  const isLeft = isOptional && value.trim() === '';
   return (
     <TextArea
       label={label}
       hint={hint}
-      problem={problemOfObject(value)}
+      problem={isLeft ? null : (problemOfObject(value) ?? problem)}
       value={value}
       onChange={onChange}
-      rows={12}
+      rows={rows}
+      isOptional={isOptional}
       isCode
     />
   );

@@ -7,17 +7,21 @@ export interface Mistake {
   readonly expected: Expected;
 }
 
-type Expected = 'value' | 'item' | 'member' | 'name' | 'colon' | 'next' | 'end';
+type Expected = 'value' | 'item' | 'member' | 'name' | 'another' | 'colon' | 'next' | 'end';
 
 const SPACE = /[\t\n\r ]*/y;
 const STRING = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iuy;
 const PLAIN = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?)(?![\w.])/iy;
 
-/** The first syntax error of a text (RFC 8259); null when it is valid JSON. */
+/** The first syntax error of a text (RFC 8259), or the first key an object has twice; null when there is none. */
 export function mistakeIn(text: string): Mistake | null {
-  const open: string[] = [];
+  const open: { readonly bracket: string; readonly names: Set<unknown> }[] = [];
   let expected: Expected = 'value';
   let at = 0;
+  const mistake = (what: Expected): Mistake => {
+    const before = text.slice(0, at).split('\n');
+    return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, expected: what };
+  };
   const length = (pattern: RegExp) => {
     pattern.lastIndex = at;
     return pattern.exec(text)?.[0].length ?? 0;
@@ -29,30 +33,33 @@ export function mistakeIn(text: string): Mistake | null {
     const isValue = expected === 'value' || expected === 'item';
     const isEnd =
       (expected === 'next' || expected === 'member' || expected === 'item') &&
-      character === (open.at(-1) === '{' ? '}' : ']');
+      character === (open.at(-1)?.bracket === '{' ? '}' : ']');
     if (isEnd) {
       open.pop();
       at += 1;
       expected = open.length === 0 ? 'end' : 'next';
     } else if (isValue && (character === '{' || character === '[')) {
-      open.push(character);
+      open.push({ bracket: character, names: new Set() });
       at += 1;
       expected = character === '{' ? 'member' : 'item';
     } else if (isValue && (length(STRING) || length(PLAIN))) {
       at += length(STRING) || length(PLAIN);
       expected = open.length === 0 ? 'end' : 'next';
     } else if ((expected === 'member' || expected === 'name') && length(STRING)) {
-      at += length(STRING);
+      const end = at + length(STRING);
+      const name: unknown = JSON.parse(text.slice(at, end));
+      if (open.at(-1)?.names.has(name)) return mistake('another');
+      open.at(-1)?.names.add(name);
+      at = end;
       expected = 'colon';
     } else if (expected === 'colon' && character === ':') {
       at += 1;
       expected = 'value';
     } else if (expected === 'next' && character === ',') {
       at += 1;
-      expected = open.at(-1) === '{' ? 'name' : 'value';
+      expected = open.at(-1)?.bracket === '{' ? 'name' : 'value';
     } else {
-      const before = text.slice(0, at).split('\n');
-      return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, expected };
+      return mistake(expected);
     }
   }
 }

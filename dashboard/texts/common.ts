@@ -41,6 +41,7 @@ export const common = {
       item: 'a value or ]',
       member: 'a name in double quotes or }',
       name: 'a name in double quotes',
+      another: 'another name (this one was there before)',
       colon: 'a colon',
       next: 'a comma or the closing bracket',
       end: 'nothing more',

@@ -323,4 +323,84 @@ inChromium('webhooks', (chromium) => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
     expectQuiet(ada);
   });
+
+  test('a filter is tried and saved; what it leaves out and what it lets through is told, and it is removed', async () => {
+    receiver.respond(200);
+    const url = `${receiver.url}/large`;
+    const { body: large } = await world.api.post(ENDPOINTS, { url, event_types: ['sale.*'] });
+    const path = `/webhooks/${large.id}?view=settings`;
+    const ada = await atDashboard(chromium, world, { path });
+    const { page } = ada;
+    const conditions = page.getByLabel(/^Conditions \(JSON\)/);
+    const save = page.getByRole('button', { name: 'Save the filter' });
+    await conditions.fill('{"data.amount": {"$gte": 100},\n "data.amount": {"$lt": 200}}');
+    await page.getByText('Line 2, column 2: another name (this one was there before) is expected').waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    await conditions.fill('{"data.amount": {"$above": 100}}');
+    await save.click();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /^filter\.data\.amount\.\$above is no operator/ })
+      .waitFor();
+    expect(await conditions.getAttribute('aria-invalid')).toBe('true');
+    await expectAccessible(page);
+    await conditions.fill('{"data.amount": {"$gte": 100}, "$or": [{"data.vip": true}, {"data.land": "DE"}]}');
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /^data\.amount is at least 100$/ })
+      .waitFor();
+    await page.getByRole('button', { name: 'Try it on an event' }).click();
+    const tried = page.getByRole('region', { name: 'Try it on an event' });
+    await tried.getByLabel('Begin with').selectOption('Example: payout.paid');
+    expect(JSON.parse(await tried.getByLabel('Event (JSON)').inputValue())).toMatchObject({
+      type: 'payout.paid',
+    });
+    await tried
+      .getByLabel('Event (JSON)')
+      .fill('{"type": "sale.made", "data": {"amount": "250", "land": "DE"}}');
+    await tried.getByRole('button', { name: 'Try the filter' }).click();
+    await tried.getByText('The filter leaves this event out.').waitFor();
+    const amount = tried.getByRole('listitem').filter({ hasText: 'data.amount' });
+    expect(await amount.textContent()).toBe('Does not holddata.amount is at least 100In the event: "250"');
+    await expectAccessible(page);
+    await tried
+      .getByLabel('Event (JSON)')
+      .fill('{"type": "sale.made", "data": {"amount": 250, "land": "DE"}}');
+    await tried.getByText('leaves this event out').waitFor({ state: 'detached' });
+    await tried.getByRole('button', { name: 'Try the filter' }).click();
+    await tried.getByText('The filter lets this event through.').waitFor();
+    expect((await world.api.get(`${ENDPOINTS}/${large.id}`)).body.filter).toBeNull();
+    await save.click();
+    await page.getByText('The filter was saved.').waitFor();
+
+    const publish = (amount: number) =>
+      world.api.post('/v2/events', { type: 'sale.made', data: { amount, land: 'DE' } });
+    const { body: small } = await publish(5);
+    const { body: big } = await publish(250);
+    await receiver.until((all) => all.some((sent) => sent.path.endsWith('/large')));
+    await page.goto(`${world.url}/events/${small.id}`);
+    const left = page.getByRole('region', { name: 'Not sent to' }).getByRole('row').filter({ hasText: url });
+    await left.getByText('Its filter did not match when the event was published.').waitFor();
+    await page.goto(`${world.url}/events/${big.id}`);
+    await page.getByRole('region', { name: 'Sent to', exact: true }).getByText(url).waitFor();
+
+    const vera = await atDashboard(chromium, world, { role: 'viewer', path, viewport: PHONE });
+    await vera.page.getByText('An owner or a member of the account can save them.').waitFor();
+    expect(await vera.page.getByRole('button', { name: /the filter$/ }).count()).toBe(0);
+    await vera.page.getByRole('button', { name: 'Try it on an event' }).click();
+    await vera.page.getByLabel('Begin with').selectOption(small.id);
+    await vera.page.getByRole('button', { name: 'Try the filter' }).click();
+    await vera.page.getByText('The filter leaves this event out.').waitFor();
+    await expectAccessible(vera.page);
+    expect(await vera.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+    expectQuiet(vera);
+
+    await page.goto(world.url + path);
+    await page.getByRole('button', { name: 'Remove the filter' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove the filter' }).click();
+    await page.getByText('The filter was removed.').waitFor();
+    expect(await conditions.inputValue()).toBe('');
+    expect((await world.api.get(`${ENDPOINTS}/${large.id}`)).body.filter).toBeNull();
+    expectQuiet(ada);
+  });
 });

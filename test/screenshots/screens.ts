@@ -168,6 +168,21 @@ export const SCREENS: readonly Screen[] = [
   },
   { name: 'webhook-charts', path: async (api) => `${await endpoint(api)}?view=charts` },
   { name: 'webhook-recoveries', path: async (api) => `${await endpoint(api)}?view=recoveries` },
+  {
+    name: 'webhook-filter',
+    path: async (api) => `${await endpoint(api)}?view=settings`,
+    act: async (page) => {
+      const filter = {
+        'data.currency': { $in: ['usd', 'eur'] },
+        'data.amount': { $gte: 10_000 },
+        $or: [{ 'data.country': 'DE' }, { 'data.tags': { $contains: 'vip' } }],
+      };
+      await page.getByLabel(/^Conditions/).fill(JSON.stringify(filter, null, 2));
+      await page.getByRole('button', { name: 'Try it on an event' }).click();
+      await page.getByRole('button', { name: 'Try the filter' }).click();
+      await page.getByText('The filter leaves this event out.').waitFor();
+    },
+  },
   { name: 'webhook-settings', path: async (api) => `${await endpoint(api)}?view=settings` },
   { name: 'events', path: () => '/events' },
   { name: 'event-publish', path: () => '/events?open=publish' },

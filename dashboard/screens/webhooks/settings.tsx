@@ -11,19 +11,24 @@ import { Card, Facts } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { listed } from '../../texts/common.ts';
 import { webhooks as texts } from '../../texts/webhooks.ts';
+import { ContentFilter } from './content-filter.tsx';
 import { changedHeaders, HeadersField, NO_CHANGES } from './headers.tsx';
 import { EndpointSecret } from './secret.tsx';
 import { TypesField } from './types.tsx';
 
-/** What an endpoint gets and how; its secret; its deletion. */
+/** What an endpoint gets and how; its filter; its secret; its deletion. */
 export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
   const may = useMay();
-  if (!may.write) return <Seen endpoint={endpoint} />;
   return (
     <div className="endpoint-form">
-      <Change endpoint={endpoint} />
-      <EndpointSecret endpoint={endpoint} />
-      <End endpoint={endpoint} />
+      {may.write ? <Change endpoint={endpoint} /> : <Seen endpoint={endpoint} />}
+      <ContentFilter endpoint={endpoint} />
+      {may.write && (
+        <>
+          <EndpointSecret endpoint={endpoint} />
+          <End endpoint={endpoint} />
+        </>
+      )}
     </div>
   );
 }

@@ -1,0 +1,117 @@
+import { useState } from 'react';
+import type { FilterTest } from '../../../src/client/api.ts';
+import { clock } from '../../data/preferences.ts';
+import { useRead } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
+import { SelectField } from '../../parts/field.tsx';
+import { dayAndTime } from '../../parts/format.ts';
+import { JsonField, objectOf, problemOfObject } from '../../parts/json-field.tsx';
+import { Status } from '../../parts/values.tsx';
+import { webhooks } from '../../texts/webhooks.ts';
+import { Condition, JsonValue } from './filter-words.tsx';
+
+const texts = webhooks.filter;
+const OWN = '';
+const RECENT = 10;
+
+/** Tries a filter on an example, on an event of the account, or on what one pastes, and says what came of it. */
+export function TryFilter({
+  types,
+  isReady,
+  isBusy,
+  result,
+  error,
+  onChange,
+  onTry,
+}: {
+  /** Those the endpoint gets: its first example is the one to begin with. */
+  types: readonly string[] | null;
+  /** Whether there is a filter to try. */
+  isReady: boolean;
+  isBusy: boolean;
+  result: FilterTest | undefined;
+  error: Error | null;
+  /** Another payload: what came of the one before does not hold for it. */
+  onChange: () => void;
+  onTry: (payload: Record<string, unknown>) => void;
+}) {
+  const [choice, setChoice] = useState<string>();
+  const [written, setWritten] = useState<string>();
+  const zone = clock.use();
+  const examples = useRead('listEventTypes', { query: { per_page: 100 } });
+  const recent = useRead('listEvents', { query: { per_page: RECENT } }).data?.data ?? [];
+  const catalogue = examples.data?.data ?? [];
+  const first = catalogue.find(({ type }) => types?.includes(type)) ?? catalogue[0];
+  const chosen = choice ?? first?.type ?? OWN;
+  const example = catalogue.find(({ type }) => type === chosen)?.example;
+  const isRecent = chosen !== OWN && example === undefined;
+  const event = useRead('getEvent', { path: [chosen] }, { isEnabled: isRecent });
+  const begun = isRecent ? event.data?.payload : (example ?? {});
+  const text = written ?? (begun && JSON.stringify(begun, null, 2));
+  const write = (next: string | undefined) => {
+    setWritten(next);
+    onChange();
+  };
+  const problem = examples.error ?? event.error;
+  return (
+    <section className="try-filter" aria-label={texts.try}>
+      <SelectField
+        label={texts.payload}
+        value={chosen}
+        options={[
+          { value: OWN, label: texts.own },
+          ...catalogue.map(({ type }) => ({ value: type, label: texts.exampleOf(type) })),
+          ...recent.map(({ id, type, created_at }) => ({
+            value: id,
+            label: texts.published(type, dayAndTime(created_at, zone)),
+          })),
+        ]}
+        onChange={(next) => {
+          setChoice(next);
+          write(undefined);
+        }}
+      />
+      {problem && <Problem error={problem} />}
+      {!problem && text === undefined && <Skeleton lines={4} />}
+      {text !== undefined && (
+        <>
+          <JsonField label={texts.event} hint={texts.eventHint} value={text} onChange={write} rows={10} />
+          <div className="buttons start form-end">
+            <Button
+              isBusy={isBusy}
+              isDisabled={!isReady || problemOfObject(text) !== null}
+              onPress={() => onTry(objectOf(text))}
+            >
+              {texts.judge}
+            </Button>
+          </div>
+        </>
+      )}
+      {error && <Problem error={error} />}
+      {result && <Verdict result={result} />}
+    </section>
+  );
+}
+
+/** Whether it was let through, and what each condition found. */
+function Verdict({ result: { matches, conditions } }: { result: FilterTest }) {
+  return (
+    <>
+      <Notice tone={matches ? 'good' : 'warn'}>{matches ? texts.passes : texts.isLeftOut}</Notice>
+      <ul className="judged">
+        {conditions.map(({ path, operator, value, matches: holds, found_type, found }, at) => (
+          <li key={at}>
+            <Status tone={holds ? 'good' : 'bad'} label={holds ? texts.holds : texts.fails} />
+            <div>
+              <Condition path={path} operator={operator} value={value} />
+              <p className="hint">
+                {texts.found} {texts.foundTypes[found_type] ?? <JsonValue>{found}</JsonValue>}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
