@@ -1,4 +1,5 @@
 import { newSecret } from '../../src/kernel/secrets.ts';
+import { SUMS } from '../api/fixtures.ts';
 import { type Answer, type Api, apiOf } from '../support/api.ts';
 import type { World } from '../support/world.ts';
 
@@ -118,7 +119,8 @@ const NOTED_BY_CHORES = /^\((latest_time|slow_clock|"chore [^"]*"),/;
 export async function everything(world: World): Promise<string> {
   const tables = await world.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
-     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'workers'`,
+     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'workers'
+       and table_name not like all ('${SUMS}')`,
   );
   const parts: string[] = [];
   for (const { name } of tables) {
