@@ -6,13 +6,12 @@ import { useMay, useMe } from '../../data/me.ts';
 import { pageSize } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
-import { copyCurl } from '../../parts/copy.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { SearchField, Select } from '../../parts/field.tsx';
 import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { ListMenu } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
-import { Menu } from '../../parts/menu.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
 import { Moneys, Name, Status, Time } from '../../parts/values.tsx';
@@ -111,22 +110,7 @@ export function AffiliateList() {
       lead={texts.lead}
       actions={
         <>
-          <Menu
-            label={common.more}
-            groups={[
-              {
-                items: [
-                  {
-                    label: common.copyAsCurl,
-                    icon: 'copy',
-                    onPress: () => copyCurl('listAffiliates', { query }),
-                  },
-                ],
-              },
-            ]}
-          >
-            <Icon name="dots" />
-          </Menu>
+          <ListMenu id="listAffiliates" query={query} />
           {bringIn}
         </>
       }

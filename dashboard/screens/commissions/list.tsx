@@ -6,11 +6,10 @@ import { pageSize } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { AffiliateLink, CommissionStatus, titleOf } from '../../parts/commissions.tsx';
-import { copyCurl } from '../../parts/copy.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { ListMenu } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
-import { Menu } from '../../parts/menu.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Column, rowLink, type Selection } from '../../parts/table.tsx';
 import { Money, Time } from '../../parts/values.tsx';
@@ -135,22 +134,7 @@ export function CommissionList() {
       lead={isFiltered && total !== undefined ? texts.found(total) : texts.lead}
       actions={
         <>
-          <Menu
-            label={common.more}
-            groups={[
-              {
-                items: [
-                  {
-                    label: common.copyAsCurl,
-                    icon: 'copy',
-                    onPress: () => copyCurl('listCommissions', { query }),
-                  },
-                ],
-              },
-            ]}
-          >
-            <Icon name="dots" />
-          </Menu>
+          <ListMenu id="listCommissions" query={query} />
           {bringIn}
         </>
       }
