@@ -27,6 +27,17 @@ import {
 import { endpointList, listEndpoints } from './store.ts';
 
 const DAY_SECONDS = 86_400;
+/** Why the settings of an endpoint are refused, when it is created and when it is changed. */
+const REFUSED_SETTINGS = [
+  'invalid_url',
+  'invalid_event_type',
+  'invalid_filter',
+  'unknown_operator',
+  'too_many_filters',
+  'invalid_header',
+  'invalid_signing',
+  'invalid_secret',
+] as const;
 
 export const list = readRoute({
   operation: 'listWebhookEndpoints',
@@ -47,17 +58,7 @@ export const create = writeRoute({
   description: 'Events from now on are sent there. The answer shows the secret that signs them.',
   body: newEndpoint,
   returns: { 201: newWebhookEndpoint },
-  errors: [
-    'invalid_url',
-    'invalid_event_type',
-    'invalid_filter',
-    'unknown_operator',
-    'too_many_filters',
-    'invalid_header',
-    'invalid_signing',
-    'invalid_secret',
-    'too_many_endpoints',
-  ],
+  errors: [...REFUSED_SETTINGS, 'too_many_endpoints'],
   secretField: 'secret',
   handle: async ({ tx, body, ...caller }) => created(await createEndpoint(tx, caller, body)),
 });
@@ -86,17 +87,7 @@ export const change = writeRoute({
     '`signing` or `secret` the signature before is sent too, for a day or as `second_signature` says.',
   body: endpointChange,
   returns: { 200: webhookEndpoint },
-  errors: [
-    'resource_missing',
-    'invalid_url',
-    'invalid_event_type',
-    'invalid_filter',
-    'unknown_operator',
-    'too_many_filters',
-    'invalid_header',
-    'invalid_signing',
-    'invalid_secret',
-  ],
+  errors: ['resource_missing', ...REFUSED_SETTINGS],
   handle: async ({ tx, body, params, ...caller }) => {
     const { json, dropped } = await changeEndpoint(tx, caller, params.id, body);
     return ok(json, dropped.length > 0 ? { 'payhook-dropped-headers': dropped.join(', ') } : {});
