@@ -36,7 +36,7 @@ export function read<Id extends OperationId>(id: Id, input: Input<Id>) {
   });
 }
 
-interface ReadOptions {
+export interface ReadOptions {
   /** Refetches periodically while the tab is visible; more often when watched. */
   readonly isLive?: boolean | 'watched';
   readonly isEnabled?: boolean;

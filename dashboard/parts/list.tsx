@@ -1,7 +1,7 @@
 import type { Operations, Page } from '../../src/client/api.ts';
-import type { Input, OperationId, Result } from '../data/api.ts';
+import type { Call, Input, OperationId, Result } from '../data/api.ts';
 import { pageSize } from '../data/preferences.ts';
-import { useRead } from '../data/queries.ts';
+import { type ReadOptions, useRead } from '../data/queries.ts';
 import { common } from '../texts/common.ts';
 import { copyCurl } from './copy.tsx';
 import { Icon } from './icon.tsx';
@@ -17,35 +17,35 @@ type Filters<Id extends ListId> = Operations[Id] extends { readonly query?: infe
   : never;
 
 /** The position in a list. */
-interface Place {
+export interface Place {
   readonly page?: number | undefined;
   readonly sort?: string | undefined;
 }
 
-interface ListOptions<Id extends ListId> {
+/** The path and body of the operation, as for `useRead`, with the filters and the position instead of its query. */
+type ListOptions<Id extends ListId> = Omit<Input<Id>, 'query'> & {
   readonly filters?: Filters<Id>;
   readonly place: Place;
   /** Puts another position in the URL; without a page it is the first. */
   readonly onPlace: (next: Place) => void;
+  readonly isLive?: ReadOptions['isLive'];
   readonly isEnabled?: boolean;
-}
+};
 
 /**
  * A list of the API for the parameters in the URL, refetched while it is visible. Use the result for `<Listing
  * {...list}>` and `<ListMenu {...list}>`.
  */
-export function useList<Id extends ListId>(id: Id, { filters, place, onPlace, isEnabled }: ListOptions<Id>) {
+export function useList<Id extends ListId>(id: Id, options: ListOptions<Id>) {
+  const { filters = {}, place, onPlace, isLive = true, isEnabled = true, ...request } = options;
   const { page, sort } = place;
-  const query = { ...filters, page, sort, per_page: Number(pageSize.use()) };
-  const reading = useRead(id, { query } as unknown as Input<Id>, {
-    isLive: true,
-    keepsPrevious: true,
-    ...(isEnabled === undefined ? {} : { isEnabled }),
-  });
+  const input = { ...request, query: { ...filters, page, sort, per_page: Number(pageSize.use()) } };
+  const reading = useRead(id, input as unknown as Input<Id>, { isLive, isEnabled, keepsPrevious: true });
   return {
     id,
-    query,
+    input,
     reading,
+    isFiltered: Object.values(filters).some((value) => value !== undefined),
     sort,
     onSort: (by: string) => onPlace({ sort: by }),
     onPage: (to: number) => onPlace({ page: to }),
@@ -53,11 +53,11 @@ export function useList<Id extends ListId>(id: Id, { filters, place, onPlace, is
 }
 
 /** The actions on the list itself: copying its request. */
-export function ListMenu({ id, query }: { id: OperationId; query: object }) {
+export function ListMenu({ id, input }: { id: OperationId; input: Call }) {
   const curl = {
     label: common.copyAsCurl,
     icon: 'copy',
-    onPress: () => copyCurl(id, { query }),
+    onPress: () => copyCurl(id, input),
   } as const;
   return (
     <Menu label={common.more} groups={[{ items: [curl] }]}>

@@ -19,7 +19,7 @@ interface Reading<Row> {
   readonly refetch: () => unknown;
 }
 
-interface ListingProps<Row> {
+export interface ListingProps<Row> {
   readonly label: string;
   readonly reading: Reading<Row>;
   readonly columns: readonly Column<Row>[];

@@ -3,14 +3,13 @@ import type { AffiliateBalance, AffiliateWithBalance } from '../../../src/client
 import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
 import { missingOf, nameOf } from '../../data/affiliates.ts';
 import { useMay, useMe } from '../../data/me.ts';
-import { pageSize } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { SearchField, Select } from '../../parts/field.tsx';
 import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { ListMenu } from '../../parts/list.tsx';
+import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
@@ -86,18 +85,18 @@ export function AffiliateList() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay();
-  const { page, sort, ...filters } = search;
-  const query = {
-    ...search,
-    sort: sort as '-unpaid' | undefined,
-    is_ready_for_payout: toBoolean(search.is_ready_for_payout),
-    has_destination: toBoolean(search.has_destination),
-    per_page: Number(pageSize.use()),
-  };
-  const reading = useRead('listAffiliates', { query }, { isLive: true, keepsPrevious: true });
+  const { page, sort, is_ready_for_payout, has_destination, ...filters } = search;
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
-  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  const list = useList('listAffiliates', {
+    filters: {
+      ...filters,
+      is_ready_for_payout: toBoolean(is_ready_for_payout),
+      has_destination: toBoolean(has_destination),
+    },
+    place: search,
+    onPlace: change,
+  });
   const bringIn = may.write && (
     <Link className="button plain" to="/import" search={{ kind: 'affiliates' }}>
       <Icon name="import" />
@@ -110,22 +109,19 @@ export function AffiliateList() {
       lead={texts.lead}
       actions={
         <>
-          <ListMenu id="listAffiliates" query={query} />
+          <ListMenu {...list} />
           {bringIn}
         </>
       }
     >
       <Filters search={search} change={change} />
       <Listing
+        {...list}
         label={texts.title}
-        reading={reading}
         columns={COLUMNS}
         keyOf={({ id }) => String(id)}
-        sort={sort}
-        onSort={(by) => change({ sort: by })}
-        onPage={(to) => change({ page: to })}
         empty={
-          isFiltered ? (
+          list.isFiltered ? (
             <Empty
               icon="affiliates"
               title={texts.empty.filtered}

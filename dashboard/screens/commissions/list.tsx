@@ -1,14 +1,12 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Commission, ListCommissionsQuery } from '../../../src/client/api.ts';
+import type { Commission } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
-import { pageSize } from '../../data/preferences.ts';
-import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { AffiliateLink, CommissionStatus, titleOf } from '../../parts/commissions.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { ListMenu } from '../../parts/list.tsx';
+import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Column, rowLink, type Selection } from '../../parts/table.tsx';
@@ -22,15 +20,20 @@ import { Filters } from './filters.tsx';
 const route = getRouteApi('/commissions');
 type Search = ReturnType<typeof route.useSearch>;
 
-/** The query for the search parameters of the screen. */
-export function queryOf({ by, search, date = 'occurred_at', from, to, open, act, sort, ...rest }: Search) {
-  return {
-    ...rest,
-    sort: sort as ListCommissionsQuery['sort'],
-    [by ?? 'order_id']: search,
-    [`${date}[gte]`]: from,
-    [`${date}[lte]`]: to,
-  } satisfies ListCommissionsQuery;
+/** The filters of the API for the search parameters of the screen. */
+function filtersOf({
+  by = 'order_id',
+  search,
+  date = 'occurred_at',
+  from,
+  to,
+  open,
+  act,
+  page,
+  sort,
+  ...rest
+}: Search) {
+  return { ...rest, [by]: search, [`${date}[gte]`]: from, [`${date}[lte]`]: to };
 }
 
 const columns: readonly Column<Commission>[] = [
@@ -113,15 +116,16 @@ function useSelected(shown: readonly Commission[]) {
 export function CommissionList() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const query = { ...queryOf(search), per_page: Number(pageSize.use()) };
-  const reading = useRead('listCommissions', { query }, { isLive: true, keepsPrevious: true });
   const may = useMay();
-  const { selection, selected, clear } = useSelected(reading.data?.data ?? []);
   const change = (next: Partial<Search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
-  const { page, sort, open, act, by, date, ...filters } = search;
-  const isFiltered = Object.values(filters).some((value) => value !== undefined);
-  const total = reading.data?.pagination.total;
+  const list = useList('listCommissions', {
+    filters: filtersOf(search),
+    place: search,
+    onPlace: change,
+  });
+  const { data } = list.reading;
+  const { selection, selected, clear } = useSelected(data?.data ?? []);
   const bringIn = may.write && (
     <Link className="button plain" to="/import" search={{ kind: 'commissions' }}>
       <Icon name="import" />
@@ -131,26 +135,23 @@ export function CommissionList() {
   return (
     <Page
       title={texts.title}
-      lead={isFiltered && total !== undefined ? texts.found(total) : texts.lead}
+      lead={list.isFiltered && data ? texts.found(data.pagination.total) : texts.lead}
       actions={
         <>
-          <ListMenu id="listCommissions" query={query} />
+          <ListMenu {...list} />
           {bringIn}
         </>
       }
     >
       <Filters search={search} change={change} />
       <Listing
+        {...list}
         label={texts.title}
-        reading={reading}
         columns={columns}
         keyOf={({ id }) => id}
-        sort={sort}
-        onSort={(field) => change({ sort: field })}
-        onPage={(to) => change({ page: to })}
         selection={may.write ? selection : undefined}
         empty={
-          isFiltered ? (
+          list.isFiltered ? (
             <Empty
               icon="commissions"
               title={texts.empty.filtered}
@@ -169,7 +170,7 @@ export function CommissionList() {
         }
       />
       {selected.length > 0 && <SelectedBar selected={selected} onClear={clear} />}
-      {open && <CommissionDrawer key={open} id={open} />}
+      {search.open && <CommissionDrawer key={search.open} id={search.open} />}
     </Page>
   );
 }

@@ -1,17 +1,13 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { DeliveryCounts, PublishedEvent } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
-import { pageSize } from '../../data/preferences.ts';
-import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
-import { copyCurl } from '../../parts/copy.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { DayField, SearchField } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { LiveSwitch, useLive } from '../../parts/live.tsx';
-import { Menu } from '../../parts/menu.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -71,34 +67,23 @@ export function EventList() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay();
-  const { page, type, own, from, until } = search;
-  const query = {
-    page,
-    type,
-    external_id: own,
-    'created_at[gte]': from,
-    'created_at[lte]': until,
-    per_page: Number(pageSize.use()),
-  };
-  const reading = useRead('listEvents', { query }, { isLive: useLive(), keepsPrevious: true });
+  const { type, own, from, until } = search;
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
+  const list = useList('listEvents', {
+    filters: { type, external_id: own, 'created_at[gte]': from, 'created_at[lte]': until },
+    place: search,
+    onPlace: change,
+    isLive: useLive(),
+  });
   const setOpen = (open: typeof search.open) => void navigate({ search: { ...search, open } });
-  const isFiltered = Boolean(type ?? own ?? from ?? until);
-  const curl = {
-    label: common.copyAsCurl,
-    icon: 'copy',
-    onPress: () => copyCurl('listEvents', { query }),
-  } as const;
   return (
     <Page
       title={texts.title}
       lead={texts.lead}
       actions={
         <>
-          <Menu label={common.more} groups={[{ items: [curl] }]}>
-            <Icon name="dots" />
-          </Menu>
+          <ListMenu {...list} />
           {may.own && (
             <Button kind="primary" icon="plus" onPress={() => setOpen('publish')}>
               {texts.publish.title}
@@ -124,15 +109,14 @@ export function EventList() {
         <LiveSwitch />
       </div>
       <Listing
+        {...list}
         label={texts.title}
-        reading={reading}
         columns={COLUMNS}
         keyOf={({ id }) => id}
-        onPage={(next) => change({ page: next })}
         empty={
           <Empty icon="events" title={texts.empty}>
-            {isFiltered ? texts.filtered : texts.emptyLead}
-            {!isFiltered && !may.own && <p>{texts.publish.whoMay}</p>}
+            {list.isFiltered ? texts.filtered : texts.emptyLead}
+            {!list.isFiltered && !may.own && <p>{texts.publish.whoMay}</p>}
           </Empty>
         }
       />

@@ -9,6 +9,7 @@ import { Button } from '../../parts/button.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
+import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Confirm, Drawer } from '../../parts/overlay.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
@@ -21,7 +22,6 @@ import { Destination } from './preview.tsx';
 
 const route = getRouteApi('/payouts/$id');
 const texts = payouts.line;
-const PER_PAGE = 25;
 
 const COLUMNS: readonly Column<Commission>[] = [
   {
@@ -50,7 +50,7 @@ const COLUMNS: readonly Column<Commission>[] = [
 export function Line({ payout, line }: { payout: Payout; line: PayoutLine }) {
   const navigate = route.useNavigate();
   const may = useMay();
-  const [page, setPage] = useState(1);
+  const [page, setPage] = useState<number>();
   const [isBooking, setBooking] = useState(false);
   const { affiliate_id } = line;
   const close = useCallback(
@@ -58,11 +58,13 @@ export function Line({ payout, line }: { payout: Payout; line: PayoutLine }) {
     [navigate],
   );
   const stop = useCallback(() => setBooking(false), []);
-  const commissions = useRead(
-    'listPayoutCommissions',
-    { path: [payout.id], query: { affiliate_id, page, per_page: PER_PAGE } },
-    { keepsPrevious: true },
-  );
+  const commissions = useList('listPayoutCommissions', {
+    path: [payout.id],
+    filters: { affiliate_id },
+    place: { page },
+    onPlace: (next) => setPage(next.page),
+    isLive: false,
+  });
   const isPaid = line.totals.some(({ is_paid }) => is_paid);
   return (
     <Drawer title={nameOf(line)} onClose={close}>
@@ -85,11 +87,10 @@ export function Line({ payout, line }: { payout: Payout; line: PayoutLine }) {
       )}
       <h3 className="section">{texts.commissions}</h3>
       <Listing
+        {...commissions}
         label={texts.commissions}
-        reading={commissions}
         columns={COLUMNS}
         keyOf={({ id }) => id}
-        onPage={setPage}
         empty={<Empty icon="commissions" title={payouts.commissions(0)} />}
       />
       {isBooking && <Book payout={payout} line={line} onClose={stop} />}

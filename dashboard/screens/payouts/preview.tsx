@@ -1,10 +1,9 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { PayoutLine, PayoutPreviewExclusion, PayoutSelection } from '../../../src/client/api.ts';
 import { nameOf } from '../../data/payouts.ts';
-import { pageSize } from '../../data/preferences.ts';
-import { useRead } from '../../data/queries.ts';
 import { Empty } from '../../parts/feedback.tsx';
 import { money, relative, whole } from '../../parts/format.ts';
+import { type Place, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Money, Moneys, Name } from '../../parts/values.tsx';
@@ -52,19 +51,25 @@ const PAID: readonly Column<PayoutLine>[] = [
   { title: payouts.columns.amount, isFigure: true, cell: ({ totals }) => <Moneys amounts={totals} /> },
 ];
 
-/** Who would be paid, a page at a time. */
-export function WouldBePaid({ body }: { body: PayoutSelection }) {
+/** The page in the URL. */
+function usePlace() {
   const { page } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = { page, per_page: Number(pageSize.use()) };
-  const reading = useRead('previewPayoutAffiliates', { body, query }, { keepsPrevious: true });
+  return {
+    place: { page },
+    onPlace: (next: Place) => void navigate({ search: (now) => ({ ...now, page: next.page }) }),
+  };
+}
+
+/** Who would be paid, a page at a time. */
+export function WouldBePaid({ body }: { body: PayoutSelection }) {
+  const list = useList('previewPayoutAffiliates', { body, ...usePlace(), isLive: false });
   return (
     <Listing
+      {...list}
       label={texts.pays}
-      reading={reading}
       columns={PAID}
       keyOf={({ affiliate_id }) => String(affiliate_id)}
-      onPage={(to) => void navigate({ search: (now) => ({ ...now, page: to }) })}
       empty={
         <Empty icon="payouts" title={texts.nobody}>
           {texts.nobodyHint}
@@ -113,17 +118,13 @@ const OUT: readonly Column<PayoutPreviewExclusion>[] = [
 
 /** Who would be left out, why, and what would have to change. */
 export function LeftOut({ body }: { body: PayoutSelection }) {
-  const { page } = route.useSearch();
-  const navigate = route.useNavigate();
-  const query = { page, per_page: Number(pageSize.use()) };
-  const reading = useRead('previewPayoutExclusions', { body, query }, { keepsPrevious: true });
+  const list = useList('previewPayoutExclusions', { body, ...usePlace(), isLive: false });
   return (
     <Listing
+      {...list}
       label={texts.leavesOut}
-      reading={reading}
       columns={OUT}
       keyOf={({ affiliate_id, currency, reason }) => `${affiliate_id} ${currency} ${reason}`}
-      onPage={(to) => void navigate({ search: (now) => ({ ...now, page: to }) })}
       empty={<Empty icon="check" title={texts.everybody} />}
     />
   );

@@ -2,10 +2,9 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { NewOAuthApplication, OAuthApplication } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
-import { pageSize } from '../../data/preferences.ts';
-import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/feedback.tsx';
+import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { SecretOnce } from '../../parts/secret.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
@@ -51,10 +50,12 @@ export function ApplicationSettings() {
   const may = useMay();
   const [isRegistering, setRegistering] = useState(false);
   const [made, setMade] = useState<NewOAuthApplication | null>(null);
-  const query = { page: search.page, per_page: Number(pageSize.use()) };
-  const options = { isLive: true, keepsPrevious: true, isEnabled: may.own };
-  const reading = useRead('listOAuthApplications', { query }, options);
   const change = (next: Partial<typeof search>) => void navigate({ search: { ...search, ...next } });
+  const list = useList('listOAuthApplications', {
+    place: { page: search.page },
+    onPlace: change,
+    isEnabled: may.own,
+  });
   const register = (
     <Button kind="primary" icon="plus" onPress={() => setRegistering(true)}>
       {texts.register}
@@ -63,11 +64,10 @@ export function ApplicationSettings() {
   return (
     <Settings part="applications" lead={texts.lead} actions={register} isOwned>
       <Listing
+        {...list}
         label={settings.parts.applications}
-        reading={reading}
         columns={COLUMNS}
         keyOf={({ id }) => id}
-        onPage={(page) => change({ page })}
         empty={
           <Empty icon="settings" title={texts.empty}>
             {texts.emptyLead}

@@ -41,7 +41,6 @@ export function AuditLog() {
   const { kind, actor, action, target, from, until } = search;
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
-  const isFiltered = Boolean(kind ?? actor ?? action ?? target ?? from ?? until);
   const list = useList('listAuditLog', {
     filters: {
       actor_kind: kind,
@@ -90,7 +89,7 @@ export function AuditLog() {
         keyOf={({ id }) => id}
         empty={
           <Empty icon="search" title={texts.empty}>
-            {isFiltered ? texts.filtered : texts.emptyLead}
+            {list.isFiltered ? texts.filtered : texts.emptyLead}
           </Empty>
         }
       />

@@ -1,8 +1,9 @@
 import { useState } from 'react';
 import type { OAuthGrant } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
-import { useRead, useWrite } from '../../data/queries.ts';
+import { useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
+import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import type { Column } from '../../parts/table.tsx';
@@ -14,20 +15,28 @@ import { settings } from '../../texts/settings.ts';
 const texts = settings.applications;
 
 /** The grants to applications, and who made them. */
-export function Grants({ page, onPage }: { page: number | undefined; onPage: (page: number) => void }) {
+export function Grants({
+  page,
+  onPage,
+}: {
+  page: number | undefined;
+  onPage: (page: number | undefined) => void;
+}) {
   const may = useMay();
-  const options = { isLive: true, keepsPrevious: true, isEnabled: may.own };
-  const reading = useRead('listOAuthGrants', { query: { page, per_page: 25 } }, options);
+  const list = useList('listOAuthGrants', {
+    place: { page },
+    onPlace: (next) => onPage(next.page),
+    isEnabled: may.own,
+  });
   const [revoking, setRevoking] = useState<OAuthGrant | null>(null);
   return (
     <>
       <h2 className="section-title">{texts.grants}</h2>
       <Listing
+        {...list}
         label={texts.grants}
-        reading={reading}
         columns={columnsWith(setRevoking)}
         keyOf={({ id }) => id}
-        onPage={onPage}
         empty={<p className="soft">{texts.grantsEmpty}</p>}
       />
       {revoking && <Revoke grant={revoking} onClose={() => setRevoking(null)} />}

@@ -3,6 +3,7 @@ import type { Session } from '../../../src/client/api.ts';
 import { useMay, useMe } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
+import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import type { Column } from '../../parts/table.tsx';
@@ -13,11 +14,20 @@ import { settings } from '../../texts/settings.ts';
 const texts = settings.people;
 
 /** The browsers signed in to the account. */
-export function Sessions({ page, onPage }: { page: number | undefined; onPage: (page: number) => void }) {
+export function Sessions({
+  page,
+  onPage,
+}: {
+  page: number | undefined;
+  onPage: (page: number | undefined) => void;
+}) {
   const may = useMay();
   const me = useMe().data;
-  const options = { isLive: true, keepsPrevious: true, isEnabled: may.own };
-  const reading = useRead('listSessions', { query: { page, per_page: 25 } }, options);
+  const list = useList('listSessions', {
+    place: { page },
+    onPlace: (next) => onPage(next.page),
+    isEnabled: may.own,
+  });
   const users = useRead('listUsers', { query: { per_page: 100 } }, { isEnabled: may.own }).data?.data;
   const nameOf = (id: string) => users?.find((user) => user.id === id)?.name ?? id;
   const [ending, setEnding] = useState<Session | null>(null);
@@ -59,14 +69,7 @@ export function Sessions({ page, onPage }: { page: number | undefined; onPage: (
   return (
     <>
       <h2 className="section-title">{texts.sessions}</h2>
-      <Listing
-        label={texts.sessions}
-        reading={reading}
-        columns={columns}
-        keyOf={({ id }) => id}
-        onPage={onPage}
-        empty={null}
-      />
+      <Listing {...list} label={texts.sessions} columns={columns} keyOf={({ id }) => id} empty={null} />
       {ending && <End session={ending} name={nameOf(ending.user_id)} onClose={() => setEnding(null)} />}
     </>
   );

@@ -1,13 +1,10 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { pageSize } from '../../data/preferences.ts';
-import { copyCurl } from '../../parts/copy.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { Menu } from '../../parts/menu.tsx';
+import { ListMenu, useList } from '../../parts/list.tsx';
+import { useLive } from '../../parts/live.tsx';
 import { Page } from '../../parts/page.tsx';
 import { rowLink } from '../../parts/table.tsx';
-import { common } from '../../texts/common.ts';
 import { webhooks as texts } from '../../texts/webhooks.ts';
-import { logQuery } from './filters.tsx';
+import { type LogSearch, logFilters } from './filters.tsx';
 import { Log } from './log.tsx';
 import { Views } from './views.tsx';
 
@@ -17,31 +14,26 @@ const route = getRouteApi('/webhooks/log');
 export function WholeLog() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const query = {
-    ...logQuery(search),
-    webhook_endpoint_id: search.endpoint,
-    per_page: Number(pageSize.use()),
-  };
-  const curl = {
-    label: common.copyAsCurl,
-    icon: 'copy',
-    onPress: () => copyCurl('listWebhookEvents', { query }),
-  } as const;
+  const change = (next: LogSearch) => void navigate({ search: { ...search, ...next } });
+  const list = useList('listWebhookEvents', {
+    filters: { ...logFilters(search), webhook_endpoint_id: search.endpoint },
+    place: search,
+    onPlace: change,
+    isLive: useLive(),
+  });
   return (
     <Page
       title={texts.title}
       name={`${texts.views.log} · ${texts.title}`}
       lead={texts.lead}
-      actions={
-        <Menu label={common.more} groups={[{ items: [curl] }]}>
-          <Icon name="dots" />
-        </Menu>
-      }
+      actions={<ListMenu {...list} />}
     >
       <Views />
       <Log
+        list={list}
+        isOfAll
         search={search}
-        onChange={(next) => void navigate({ search: { ...search, ...next } })}
+        onChange={change}
         linkTo={(event) => (
           <Link
             {...rowLink}

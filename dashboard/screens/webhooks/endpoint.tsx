@@ -6,13 +6,15 @@ import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { useList } from '../../parts/list.tsx';
+import { useLive } from '../../parts/live.tsx';
 import { Page, Tabs } from '../../parts/page.tsx';
 import { rowLink } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Name, Time } from '../../parts/values.tsx';
 import { webhooks as texts } from '../../texts/webhooks.ts';
 import { Charts } from './charts.tsx';
-import type { LogSearch } from './filters.tsx';
+import { type LogSearch, logFilters } from './filters.tsx';
 import { Log } from './log.tsx';
 import { Recover } from './recover.tsx';
 import { Recoveries } from './recoveries.tsx';
@@ -39,7 +41,6 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
   const [isTesting, setTesting] = useState(false);
   const { view = 'log' } = search;
   const change = (next: LogSearch) => void navigate({ search: { ...search, ...next } });
-  const page = { page: search.page, onPage: (to: number) => change({ page: to }) };
   return (
     <Page
       above={
@@ -99,35 +100,8 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
           onSpan={(span) => void navigate({ search: { view, span } })}
         />
       )}
-      {view === 'recoveries' && <Recoveries endpoint={id} {...page} />}
-      {view === 'log' && (
-        <Log
-          endpoint={id}
-          search={search}
-          onChange={change}
-          linkTo={(event) => (
-            <Link
-              {...rowLink}
-              from="/webhooks/$id"
-              to="/webhooks/$id"
-              params={{ id }}
-              search={(now) => ({ ...now, event: event.id, at: id })}
-            >
-              {event.type}
-            </Link>
-          )}
-          actions={(total) =>
-            may.write && (
-              <Recover
-                endpoint={endpoint}
-                search={search}
-                total={total}
-                onStarted={() => void navigate({ search: { view: 'recoveries' } })}
-              />
-            )
-          }
-        />
-      )}
+      {view === 'recoveries' && <Recoveries endpoint={id} place={search} onPlace={change} />}
+      {view === 'log' && <EndpointLog endpoint={endpoint} onChange={change} />}
       {isTesting && (
         <SendTest
           endpoint={id}
@@ -140,5 +114,53 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
         />
       )}
     </Page>
+  );
+}
+
+function EndpointLog({
+  endpoint,
+  onChange,
+}: {
+  endpoint: WebhookEndpoint;
+  onChange: (next: LogSearch) => void;
+}) {
+  const { id } = endpoint;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const may = useMay();
+  const list = useList('listEventsOfWebhookEndpoint', {
+    path: [id],
+    filters: logFilters(search),
+    place: search,
+    onPlace: onChange,
+    isLive: useLive(),
+  });
+  return (
+    <Log
+      list={list}
+      search={search}
+      onChange={onChange}
+      linkTo={(event) => (
+        <Link
+          {...rowLink}
+          from="/webhooks/$id"
+          to="/webhooks/$id"
+          params={{ id }}
+          search={(now) => ({ ...now, event: event.id, at: id })}
+        >
+          {event.type}
+        </Link>
+      )}
+      actions={(total) =>
+        may.write && (
+          <Recover
+            endpoint={endpoint}
+            search={search}
+            total={total}
+            onStarted={() => void navigate({ search: { view: 'recoveries' } })}
+          />
+        )
+      }
+    />
   );
 }

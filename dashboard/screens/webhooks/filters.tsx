@@ -47,13 +47,12 @@ const NONE: Readonly<Record<keyof LogFilters, undefined>> = {
 const NAMES = Object.keys(NONE) as (keyof LogFilters)[];
 
 /** Whether any filter of the log is set. */
-export const isFiltered = (search: LogSearch): boolean => NAMES.some((name) => search[name] !== undefined);
+const isFiltered = (search: LogSearch): boolean => NAMES.some((name) => search[name] !== undefined);
 
-/** The query of a log for the API; `endpoint` is a filter of the log of all endpoints. */
-export function logQuery(search: LogSearch) {
-  const { page, status, type, answer, code, error, id, own, from, until } = search;
+/** The filters of the API for a log; `endpoint` is a filter of the log of all endpoints. */
+export function logFilters(search: LogSearch) {
+  const { status, type, answer, code, error, id, own, from, until } = search;
   return {
-    page,
     status,
     type,
     response_class: answer,

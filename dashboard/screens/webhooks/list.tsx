@@ -2,16 +2,13 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { DeliveryStatus, NewWebhookEndpoint, WebhookEndpoint } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
-import { pageSize } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
-import { copyCurl } from '../../parts/copy.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { Select } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
-import { Menu } from '../../parts/menu.tsx';
 import { Page } from '../../parts/page.tsx';
 import { SecretOnce } from '../../parts/secret.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
@@ -90,27 +87,25 @@ export function EndpointList() {
   const may = useMay();
   const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<NewWebhookEndpoint | null>(null);
-  const query = { ...search, per_page: Number(pageSize.use()) };
-  const reading = useRead('listWebhookEndpoints', { query }, { isLive: true, keepsPrevious: true });
+  const change = (next: Partial<typeof search>) =>
+    void navigate({ search: { ...search, page: undefined, ...next } });
+  const list = useList('listWebhookEndpoints', {
+    filters: { status: search.status },
+    place: search,
+    onPlace: change,
+  });
   const primary = may.write ? (
     <Button kind="primary" icon="plus" onPress={() => setMaking(true)}>
       {texts.create.title}
     </Button>
   ) : null;
-  const curl = {
-    label: common.copyAsCurl,
-    icon: 'copy',
-    onPress: () => copyCurl('listWebhookEndpoints', { query }),
-  } as const;
   return (
     <Page
       title={texts.title}
       lead={texts.lead}
       actions={
         <>
-          <Menu label={common.more} groups={[{ items: [curl] }]}>
-            <Icon name="dots" />
-          </Menu>
+          <ListMenu {...list} />
           {primary}
         </>
       }
@@ -125,19 +120,18 @@ export function EndpointList() {
             { value: 'enabled', label: texts.statuses.enabled },
             { value: 'disabled', label: texts.statuses.disabled },
           ]}
-          onChange={(status) => void navigate({ search: { status: status === '' ? undefined : status } })}
+          onChange={(status) => change({ status: status === '' ? undefined : status })}
         />
       </div>
       <Listing
+        {...list}
         label={texts.views.endpoints}
-        reading={reading}
         columns={COLUMNS}
         keyOf={({ id }) => id}
-        onPage={(page) => void navigate({ search: { ...search, page } })}
         isMarked={({ first_failure_at, status }) => status === 'enabled' && first_failure_at !== null}
         empty={
           <Empty icon="webhooks" title={texts.empty.title} actions={primary}>
-            {search.status ? (
+            {list.isFiltered ? (
               texts.empty.filtered
             ) : (
               <>

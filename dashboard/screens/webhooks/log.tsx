@@ -1,23 +1,21 @@
 import type { ReactNode } from 'react';
 import type { DeliveryStatus, WebhookEvent } from '../../../src/client/api.ts';
-import { pageSize } from '../../data/preferences.ts';
-import { useRead } from '../../data/queries.ts';
 import { Empty } from '../../parts/feedback.tsx';
 import { whole } from '../../parts/format.ts';
-import { Listing } from '../../parts/listing.tsx';
-import { useLive } from '../../parts/live.tsx';
+import { Listing, type ListingProps } from '../../parts/listing.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Name, Status, Time } from '../../parts/values.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
 import { Delivery } from './delivery.tsx';
-import { Filters, isFiltered, type LogSearch, logQuery, useEndpoints } from './filters.tsx';
+import { Filters, type LogSearch, useEndpoints } from './filters.tsx';
 import './webhooks.css';
 
 const texts = webhooks.log;
 const TONES = { pending: 'info', delivered: 'good', failed: 'bad', held: 'neutral' } as const;
 interface LogProps {
-  /** The endpoint of the log; undefined for the log of all endpoints. */
-  readonly endpoint?: string;
+  readonly list: Pick<ListingProps<WebhookEvent>, 'reading' | 'onPage'> & { readonly isFiltered: boolean };
+  /** Whether it is the log of all endpoints. */
+  readonly isOfAll?: boolean;
   readonly search: LogSearch;
   readonly onChange: (next: LogSearch) => void;
   /** The link of a row, which opens the delivery. */
@@ -27,37 +25,23 @@ interface LogProps {
 }
 
 /** Deliveries, one per row, with filters; a row opens in a drawer. */
-export function Log({ endpoint, search, onChange, linkTo, actions }: LogProps) {
-  const query = { ...logQuery(search), per_page: Number(pageSize.use()) };
-  const options = { isLive: useLive(), keepsPrevious: true };
-  const all = useRead(
-    'listWebhookEvents',
-    { query: { ...query, webhook_endpoint_id: search.endpoint } },
-    { ...options, isEnabled: endpoint === undefined },
-  );
-  const own = useRead(
-    'listEventsOfWebhookEndpoint',
-    { path: [endpoint ?? ''], query },
-    { ...options, isEnabled: endpoint !== undefined },
-  );
-  const reading = endpoint === undefined ? all : own;
+export function Log({ list, isOfAll = false, search, onChange, linkTo, actions }: LogProps) {
   return (
     <>
       <Filters
         search={search}
         onFilter={(next) => onChange({ page: undefined, ...next })}
-        isOfAll={endpoint === undefined}
+        isOfAll={isOfAll}
       />
-      {actions?.(reading.data?.pagination.total)}
+      {actions?.(list.reading.data?.pagination.total)}
       <Listing
+        {...list}
         label={webhooks.views.log}
-        reading={reading}
-        columns={columnsWith(linkTo, endpoint === undefined)}
+        columns={columnsWith(linkTo, isOfAll)}
         keyOf={(event) => `${event.id} ${event.webhook_endpoint_id}`}
-        onPage={(page) => onChange({ page })}
         empty={
           <Empty icon="webhooks" title={texts.empty}>
-            {isFiltered(search) ? texts.filtered : texts.emptyLead}
+            {list.isFiltered ? texts.filtered : texts.emptyLead}
           </Empty>
         }
       />

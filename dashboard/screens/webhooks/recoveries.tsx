@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import type { WebhookRecovery } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
-import { useRead, useWrite } from '../../data/queries.ts';
+import { useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { whole } from '../../parts/format.ts';
+import { type Place, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import type { Column } from '../../parts/table.tsx';
@@ -25,29 +26,28 @@ const TONES = {
 /** The recoveries of an endpoint and their progress. */
 export function Recoveries({
   endpoint,
-  page,
-  onPage,
+  place,
+  onPlace,
 }: {
   endpoint: string;
-  page: number | undefined;
-  onPage: (page: number) => void;
+  place: Place;
+  onPlace: (next: Place) => void;
 }) {
   const may = useMay();
   const [cancelling, setCancelling] = useState<WebhookRecovery | null>(null);
-  const input = { path: [endpoint], query: { page, per_page: 25 } } as const;
-  const reading = useRead(
-    'listRecoveriesOfWebhookEndpoint',
-    { path: [endpoint], query: input.query },
-    { isLive: 'watched', keepsPrevious: true },
-  );
+  const list = useList('listRecoveriesOfWebhookEndpoint', {
+    path: [endpoint],
+    place,
+    onPlace,
+    isLive: 'watched',
+  });
   return (
     <>
       <Listing
+        {...list}
         label={webhooks.one.recoveries}
-        reading={reading}
         columns={columnsWith(may.write ? setCancelling : null)}
         keyOf={({ id }) => id}
-        onPage={onPage}
         empty={
           <Empty icon="refresh" title={texts.empty}>
             {texts.emptyLead}
