@@ -4,6 +4,7 @@
 /** [room, what is in it, the rooms it may import] */
 export const ROOMS = [
   ['kernel', 'errors, ids, money, time, CSV, strict JSON, secrets, settings: imports no other room', []],
+  ['metrics', 'the table of instruments, and how code notes on them', []],
   ['db', 'connections, migrations, SQL functions, partitions', ['kernel']],
   ['db/embedded', 'the embedded PostgreSQL: start, stop, ownership, password', []],
   [
@@ -14,7 +15,7 @@ export const ROOMS = [
   [
     'outbox',
     'publish(tx, event): events, their deliveries and counts, written with the change',
-    ['db', 'kernel'],
+    ['db', 'metrics', 'kernel'],
   ],
 
   ['people', 'who may do what', ['contract', 'db', 'kernel']],
@@ -71,7 +72,7 @@ export const ROOMS = [
   [
     'webhooks',
     'events, and the endpoints they are sent to',
-    ['people', 'outbox', 'contract', 'db', 'kernel'],
+    ['people', 'outbox', 'contract', 'db', 'metrics', 'kernel'],
   ],
   ['webhooks/types', 'names of event types, and which subscription covers which', []],
   ['webhooks/log', 'deliveries and their attempts', ['webhooks/types']],
@@ -105,13 +106,25 @@ export const ROOMS = [
   [
     'http',
     'the transport: server, authentication, transactions, the list of all endpoints',
-    ['catalogue', 'screens', 'oauth', 'money', 'webhooks', 'people', 'outbox', 'contract', 'db', 'kernel'],
+    [
+      'catalogue',
+      'screens',
+      'oauth',
+      'money',
+      'webhooks',
+      'people',
+      'outbox',
+      'contract',
+      'db',
+      'metrics',
+      'kernel',
+    ],
   ],
   ['http/openapi', 'the description, made from the endpoints', []],
   [
     'app',
-    'a running program: platform, data folder, secret keys, chores, readiness',
-    ['http', 'oauth', 'money', 'webhooks', 'people', 'outbox', 'db', 'kernel'],
+    'a running program: platform, data folder, secret keys, chores, readiness, metrics',
+    ['http', 'oauth', 'money', 'webhooks', 'people', 'outbox', 'db', 'metrics', 'kernel'],
   ],
 
   ['client', 'the typed client of our API', ['kernel']],

@@ -32,6 +32,7 @@ import { createNotifier } from '../webhooks/engine/wake.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../webhooks/engine/worker.ts';
 import { choresOf } from './chores.ts';
 import { hasData, requireData } from './data-folder.ts';
+import { type Metrics, startMetrics } from './metrics.ts';
 import { readinessOf, roomOf } from './readiness.ts';
 import {
   exposedSecretKey,
@@ -272,6 +273,8 @@ export async function inspectDatabase(config: Config): Promise<DatabaseFacts | n
 export interface RunningServer {
   /** Where it listens, for example http://127.0.0.1:8080. */
   readonly address: string;
+  /** Where its metrics are, for example http://127.0.0.1:9090/metrics; null = nowhere. */
+  readonly metricsAddress: string | null;
   /** From now on `/readyz` says that the server is stopping; requests are still served. */
   turnAway(): void;
   /** Stops accepting, answers the requests in progress (15 s at most), then stops. */
@@ -310,7 +313,8 @@ export async function serve(
     disk: async () => (platform.embedded ? roomOf(config.dataDir) : null),
     ...(options.operator ? { operator: options.operator } : {}),
   });
-  const listening = await server.listen(options.listen);
+  const metrics = isPublic ? await startMetrics(platform) : undefined;
+  const listening = await listenOr(server, options.listen, metrics);
   // a socket has no URL, and Link headers and links for people need one
   address = 'path' in options.listen ? plainAddress(config) : listening;
   const stopNotifying = createNotifier(db);
@@ -319,12 +323,14 @@ export async function serve(
   const stopKeeping = keepHouse(chores, { db, log, firstMs: FIRST_HOUSEKEEPING_MS });
   return {
     address,
+    metricsAddress: metrics?.address ?? null,
     turnAway: () => readiness.stop(),
     async close() {
       readiness.stop();
       stopKeeping();
       await Promise.all([drain(server), worker?.close()]);
       await stopNotifying();
+      await metrics?.close();
     },
   };
 }
@@ -340,6 +346,20 @@ export function work(platform: Platform): Pick<Worker, 'close'> {
       return worker.close();
     },
   };
+}
+
+/** Listens; the metrics of the process end when that fails. */
+async function listenOr(
+  server: FastifyInstance,
+  where: { host: string; port: number } | { path: string },
+  metrics: Metrics | undefined,
+): Promise<string> {
+  try {
+    return await server.listen(where);
+  } catch (error) {
+    await metrics?.close();
+    throw error;
+  }
 }
 
 function workerOptions({ config, db, log, vault }: Platform): WorkerOptions {

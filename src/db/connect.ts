@@ -3,6 +3,7 @@ import pg from 'pg';
 import copyFrom from 'pg-copy-streams';
 import type { Sql } from 'sql-template-tag';
 import { CONNECT_MS, KEEP_ALIVE_S, listen, type SignOfLife } from './listen.ts';
+import { types } from './values.ts';
 import { startWatch, type Watch } from './watch.ts';
 
 /** Runs single statements. GET handlers get one: its connections refuse every write in PostgreSQL itself. */
@@ -70,10 +71,24 @@ export interface Database {
    * what ends it. Notifications are hints: some may be missed.
    */
   listen(channel: string, listener: () => void, sign?: SignOfLife): () => Promise<void>;
+  /** How the pools are used at the moment, each by what it is for. */
+  pools(): readonly PoolUse[];
   /** Replaces every connection before it is used again. */
   renew(): void;
   /** Waits for the connections in use, then closes all. */
   close(): Promise<void>;
+}
+
+/** How a pool of connections is used. */
+export interface PoolUse {
+  readonly name: 'reading' | 'writing' | 'downloads' | 'delivery';
+  /** The most connections it may have. */
+  readonly size: number;
+  readonly open: number;
+  /** Of those that are open. */
+  readonly idle: number;
+  /** How many wait for a connection. */
+  readonly waiting: number;
 }
 
 export type ConnectionTarget =
@@ -94,29 +109,6 @@ interface ConnectOptions {
   readonly name: string;
   readonly onIdleError: (error: Error) => void;
 }
-
-const { builtins } = pg.types;
-
-function parseTimestamp(text: string): string {
-  // '2026-11-21 01:34:00.12+00' (TimeZone is UTC, columns are timestamptz(3)) -> '2026-11-21T01:34:00.120Z'
-  if (text === 'infinity' || text === '-infinity') return text;
-  const [day, clock = ''] = text.split(' ');
-  const [seconds = '', fraction = ''] = clock.replace(/[+-]\d\d.*$/, '').split('.');
-  return `${day}T${seconds}.${fraction.padEnd(3, '0').slice(0, 3)}Z`;
-}
-
-const PARSERS: Record<number, (text: string) => unknown> = {
-  [builtins.INT8]: BigInt,
-  [builtins.NUMERIC]: (text) => (text.includes('.') ? text : BigInt(text)),
-  [builtins.TIMESTAMPTZ]: parseTimestamp,
-  [builtins.JSON]: String,
-  [builtins.JSONB]: String,
-};
-
-const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    (format !== 'binary' && PARSERS[oid]) || pg.types.getTypeParser(oid as never, format as never),
-};
 
 const ENGINE_CONNECTIONS = 4;
 const ENGINE_PLANS = [
@@ -142,7 +134,7 @@ export function connect(options: ConnectOptions): Database {
   const open = (readOnly: boolean, max = options.poolSize, settings = ''): Pool => {
     const pool = new pg.Pool({
       ...options.target,
-      types: types as pg.CustomTypesConfig,
+      types,
       max,
       connectionTimeoutMillis: CONNECT_MS,
       idleTimeoutMillis: 60_000,
@@ -168,6 +160,13 @@ export function connect(options: ConnectOptions): Database {
         }
       },
       end: () => pool.end(),
+      use: (name) => ({
+        name,
+        size: max,
+        open: pool.totalCount,
+        idle: pool.idleCount,
+        waiting: pool.waitingCount,
+      }),
     };
   };
   const readers = open(true, undefined, LONGEST_STATEMENT);
@@ -197,6 +196,12 @@ export function connect(options: ConnectOptions): Database {
       return () => void listeners.delete(listener);
     },
     listen: (channel, listener, sign) => listen(options, watch, { channel, listener, sign }),
+    pools: () => [
+      readers.use('reading'),
+      writers.use('writing'),
+      snapshots.use('downloads'),
+      engine.use('delivery'),
+    ],
     renew() {
       renewals += 1;
     },
@@ -213,6 +218,7 @@ interface Pool {
   /** A connection made since the last renewal; waits 10 s at most for one. */
   take(): Promise<pg.PoolClient>;
   end(): Promise<void>;
+  use(name: PoolUse['name']): PoolUse;
 }
 
 /**

@@ -1,4 +1,4 @@
-import sql, { raw } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
 import type { Timestamp } from '../kernel/time.ts';
 import { type Database, maybeRow, oneRow, type Reader, rows, type Tx } from './connect.ts';
 import { LOCKS, limitLockWaits, takeLock } from './locks.ts';
@@ -61,6 +61,15 @@ export async function hasPartitionsAhead(db: Reader): Promise<boolean> {
   );
   return ready;
 }
+
+const MOST_COUNTED_WEEKS = 8;
+
+/** SQL: how many of the weeks to come have all their partitions, up to 8. */
+export const weeksAhead: Sql = sql`(
+  select coalesce(min(week) - 1, ${MOST_COUNTED_WEEKS}::int)
+  from unnest(${[...TABLES]}::text[]) parent, generate_series(1, ${MOST_COUNTED_WEEKS}::int) week
+  where to_regclass(parent || '_' || to_char(
+    date_trunc('week', now() at time zone 'UTC') + week * interval '7 days', 'YYYYMMDD')) is null)`;
 
 /** The partition of a table for a week, or the table that is left of it. */
 interface Partition {

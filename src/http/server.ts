@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import Fastify, {
@@ -26,6 +25,7 @@ import { addDescription } from './description.ts';
 import { addPages, missingPage, refusePage } from './documents.ts';
 import { checkKey, requestDigest } from './idempotency.ts';
 import { READING, refuseUnrouted } from './methods.ts';
+import { newRequestId, observeRequests } from './observe.ts';
 import { queryOf } from './query.ts';
 import { envelope, noteFile, sendFailure, sendReply, toFailure } from './respond.ts';
 import { ROUTES } from './routes.ts';
@@ -85,7 +85,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // the same: an unknown expectation is ignored, as RFC 9110 section 10.1.1 allows, instead of a bare 417
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readBodies(app);
-  logRequests(app);
+  observeRequests(app, options.db);
   limitConnections(app, options.limits);
   allowPublicApplications(app, options.db.reader);
   refuseUnrouted(app, refusePage, (request) => missingPage(request, options));
@@ -100,10 +100,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addPages(app, options);
   addDescription(app, options);
   return app;
-}
-
-function newRequestId(): string {
-  return `req_${randomUUID().replaceAll('-', '').slice(8)}`;
 }
 
 /** A path whose percent escapes are not UTF-8 is still a path: its id is unknown, not a malformed request. */
@@ -145,30 +141,6 @@ function parseJson(bytes: Buffer): StrictJson {
     throw fail('invalid_json', 'the body is not UTF-8');
   }
   return readStrictJson(text);
-}
-
-function logRequests(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request, reply) => {
-    reply
-      .header('payhook-request-id', request.id)
-      .header('cache-control', 'no-store')
-      .header('x-content-type-options', 'nosniff');
-  });
-  app.addHook('onResponse', async (request, reply) => {
-    const { principal } = request;
-    request.log.info(
-      {
-        method: request.method,
-        route: request.routeOptions.url,
-        status: reply.statusCode,
-        reason: reply.getHeader('payhook-reason'),
-        duration_ms: Math.round(reply.elapsedTime * 10) / 10,
-        principal: principal?.id,
-        account: principal?.account,
-      },
-      'request',
-    );
-  });
 }
 
 /**

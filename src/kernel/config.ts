@@ -25,10 +25,18 @@ export interface Config {
   /** The previous key, while everything is being re-encrypted under SECRET_KEY. */
   readonly secretKeyPrevious: string | undefined;
   readonly logLevel: string;
+  readonly metrics: MetricsConfig;
   readonly http: HttpConfig;
   /** The time from SIGTERM until the server stops accepting requests. */
   readonly shutdownDelayMs: number;
   readonly delivery: DeliveryConfig;
+}
+
+/** Where Prometheus reads the metrics of this process. */
+export interface MetricsConfig {
+  readonly host: string;
+  /** null = no metrics; 0 = any free one. */
+  readonly port: number | null;
 }
 
 /** Limits on clients. */
@@ -165,6 +173,10 @@ export function readConfig(env: Environment = process.env): Config {
     secretKeyFile: env.SECRET_KEY_FILE || undefined,
     secretKeyPrevious: values.SECRET_KEY_PREVIOUS as string | undefined,
     logLevel: values.LOG_LEVEL as string,
+    metrics: {
+      host: values.METRICS_HOST as string,
+      port: (values.METRICS_PORT as number | undefined) ?? null,
+    },
     http: {
       requestTimeoutMs: values.REQUEST_TIMEOUT_MS as number,
       bytesPerSecond: values.MIN_BYTES_PER_SECOND as number,

@@ -171,6 +171,20 @@ export const SETTINGS: readonly Setting[] = [
     rule: `one of ${LEVELS.join(', ')}`,
   },
   {
+    name: 'METRICS_PORT',
+    meaning: 'port of /metrics for Prometheus, on servers and workers; 0 = any free one; none = no metrics',
+    fallback: undefined,
+    read: integer(0, 65_535),
+    rule: 'a port, 0 to 65535',
+  },
+  {
+    name: 'METRICS_HOST',
+    meaning: 'address that /metrics listens on; it asks for no credentials',
+    fallback: '127.0.0.1',
+    read: anyText,
+    rule: 'an address',
+  },
+  {
     name: 'SHUTDOWN_DELAY_MS',
     meaning:
       'how long requests are still accepted after SIGTERM, while /readyz is 503; no delay at a terminal or after Ctrl-C',

@@ -4,6 +4,7 @@ import { LOCKS, shareLock } from '../db/locks.ts';
 import { type Failure, fail } from '../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, nil } from '../kernel/ids.ts';
 import type { Json, SomeJson } from '../kernel/json.ts';
+import { instrumentsOf } from '../metrics/instruments.ts';
 import { noteChanges } from './counts.ts';
 import type { EventType } from './event-types.ts';
 import { type Leased, type LeasedRow, leasedOf, type Offer, offerIn } from './hand-over.ts';
@@ -36,6 +37,7 @@ export async function publish(tx: Tx, { account, type, data, audience }: Event):
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${entriesFor(type).join(' ')}::text as patterns,
            ${data}::text as data, false as is_test, ${only}::uuid as only_endpoint, ${except}::uuid as except_endpoint`;
   const [stored] = await store<{ id: EventId }>(tx, records, sql`id`, { name: 'publish' });
+  measurePublished(tx, stored ? 1 : 0);
   return stored?.id ?? nil();
 }
 
@@ -48,7 +50,12 @@ export async function publishEach(
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${entriesFor(type).join(' ')}::text as patterns,
            data, false as is_test, null::uuid as only_endpoint, null::uuid as except_endpoint
     from (${records}) each_record`;
-  await store(tx, all, sql`1 as stored`);
+  measurePublished(tx, (await store(tx, all, sql`1 as stored`)).length);
+}
+
+function measurePublished(tx: Tx, events: number): void {
+  const instruments = instrumentsOf(tx);
+  if (instruments) tx.onEnd((isCommitted) => isCommitted && instruments.count('published', events));
 }
 
 /** An event of a platform's own type. */
@@ -94,6 +101,7 @@ export async function publishForeign(
     checkSize(bytes);
     payloads.set(Number(place) - 1, payload);
   }
+  measurePublished(tx, payloads.size);
   return events.map((_, index) => payloads.get(index) ?? fail('resource_missing', 'no such account'));
 }
 
@@ -124,6 +132,7 @@ export async function publishTest(tx: Tx, { account, endpoint, type, body }: Tes
     name: 'publish_test',
   });
   checkSize(stored?.bytes ?? 0);
+  measurePublished(tx, stored ? 1 : 0);
   return stored?.id ?? nil();
 }
 

@@ -19,6 +19,8 @@ export interface World {
   /** The first account's client. */
   readonly api: Api;
   readonly url: string;
+  /** Where the metrics are, in a world with METRICS_PORT. */
+  readonly metricsUrl: string;
   readonly platform: Platform;
   readonly latency: LatencyProxy | undefined;
   /** What the program logged, a JSON object a line. */
@@ -130,6 +132,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   return {
     api: apiOf(server.address, postgres.firstKey),
     url: server.address,
+    metricsUrl: server.metricsAddress ?? '',
     platform,
     latency,
     log,

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Metrics } from '../../app/metrics.ts';
 import type { Platform, RunningServer } from '../../app/platform.ts';
 import { type Config, readConfig } from '../../kernel/config.ts';
 import { CommandError } from '../command/errors.ts';
@@ -67,6 +68,7 @@ export async function workForever(exit: Exit, terminal: Terminal): Promise<numbe
   for (;;) {
     const opening = app.openPlatform(config, { purpose: 'worker', onlyExisting: true, log });
     const platform = await opened(opening, signalled, exit);
+    const metrics = await measured(platform);
     const worker = app.work(platform);
     const where = databaseOf(platform);
     terminal.result(
@@ -75,7 +77,7 @@ export async function workForever(exit: Exit, terminal: Terminal): Promise<numbe
     );
     const end = await Promise.race([signalled, ended(platform)]);
     log.info(end, 'signal' in end ? 'stopping' : 'the server has stopped; waiting for the next one');
-    await stop(platform, worker, exit, 0);
+    await stop(platform, { close: () => worker.close().then(() => metrics?.close()) }, exit, 0);
     if ('signal' in end) return 0;
   }
 }
@@ -119,22 +121,39 @@ async function listen(
     return await serve(platform, { listen: { host, port }, delivers: delivery.inServer });
   } catch (error) {
     await platform.close();
-    throw listenError(error as NodeJS.ErrnoException, host, port);
+    throw listenError(error as NodeJS.ErrnoException, platform.config);
   }
 }
 
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+/** The metrics of a worker, where they are wanted. */
+async function measured(platform: Platform): Promise<Metrics | undefined> {
+  try {
+    const { startMetrics } = await import('../../app/metrics.ts');
+    return await startMetrics(platform);
+  } catch (error) {
+    await platform.close();
+    throw listenError(error as NodeJS.ErrnoException, platform.config);
+  }
+}
+
+/** What is wrong with the address of the server, or of its metrics. */
+function listenError(error: NodeJS.ErrnoException & { port?: number }, config: Config): Error {
+  const isOfMetrics = error.port !== config.port && error.port === config.metrics.port;
+  const prefix = isOfMetrics ? 'METRICS_' : '';
+  const { host, port } = isOfMetrics ? config.metrics : config;
   switch (error.code) {
     case 'EADDRINUSE':
       return new CommandError(
-        `port ${port} on ${host} is in use: stop the program that listens there, or set PORT`,
+        `port ${port} on ${host} is in use: stop the program that listens there, or set ${prefix}PORT`,
       );
     case 'EACCES':
-      return new CommandError(`no permission to listen on port ${port}: choose one above 1023 with PORT`);
+      return new CommandError(
+        `no permission to listen on port ${port}: choose one above 1023 with ${prefix}PORT`,
+      );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new CommandError(`HOST=${host} is not an address of this machine`);
+      return new CommandError(`${prefix}HOST=${host} is not an address of this machine`);
     default:
       return error;
   }

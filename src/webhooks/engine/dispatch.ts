@@ -3,6 +3,7 @@ import type { Database } from '../../db/connect.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 import { giveBack } from '../../outbox/queue.ts';
 import { type AttemptsOptions, createAttempts, type Finished } from './attempt.ts';
+import { measureAttempt } from './measure.ts';
 
 /** The attempts in flight. */
 export interface Dispatch {
@@ -47,6 +48,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const { lack } = finished.outcome;
       if (lack === null) {
         rest.end();
+        measureAttempt(db, finished);
         settle(finished);
         return;
       }

@@ -1,5 +1,6 @@
 import type { Database } from '../../db/connect.ts';
 import type { EndpointId } from '../../kernel/ids.ts';
+import { instrumentsOf } from '../../metrics/instruments.ts';
 import type { Leased, Offer } from '../../outbox/hand-over.ts';
 import { type Claim, type Cursor, claim } from './claim.ts';
 import type { Registration } from './registry.ts';
@@ -50,6 +51,7 @@ export function createLeasing({ db, registration, leaseMs, slots, isOpen, start 
   function begin(deliveries: readonly Leased[], token: string): void {
     for (const { endpoint } of deliveries) underWay.set(endpoint, (underWay.get(endpoint) ?? 0) + 1);
     start(deliveries, token);
+    instrumentsOf(db)?.count('claim', deliveries.length);
   }
 
   return {

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+
+const MOST_CONNECTIONS = 64;
+const HEAD_MS = 10_000;
+const PATH = '/metrics';
+
+interface MetricsServerOptions {
+  readonly host: string;
+  /** 0 = any free one. */
+  readonly port: number;
+  readonly log: Logger;
+  /** The metrics in the format of Prometheus, and their media type. */
+  print(): Promise<{ readonly type: string; readonly text: string }>;
+}
+
+/** Serves GET /metrics without credentials, and nothing else. Throws what `listen` throws, with the port in it. */
+export async function startMetricsServer({ host, port, log, print }: MetricsServerOptions) {
+  const server = createServer({ headersTimeout: HEAD_MS, requestTimeout: HEAD_MS }, (request, response) => {
+    answer(request, response, print).catch((error: unknown) => {
+      log.error({ err: error }, 'the metrics could not be read');
+      response.writeHead(500, { 'content-type': 'text/plain' }).end('the log says why\n');
+    });
+  });
+  server.maxConnections = MOST_CONNECTIONS;
+  server.listen({ host, port });
+  await once(server, 'listening');
+  const at = server.address() as AddressInfo;
+  const name = at.family === 'IPv6' ? `[${at.address}]` : at.address;
+  return {
+    address: `http://${name}:${at.port}${PATH}`,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(
+  { method, url = '' }: IncomingMessage,
+  response: ServerResponse,
+  print: MetricsServerOptions['print'],
+): Promise<void> {
+  const plain = { 'content-type': 'text/plain; charset=utf-8' };
+  if (url.split('?', 1)[0] !== PATH) response.writeHead(404, plain).end(`the metrics are at ${PATH}\n`);
+  else if (method !== 'GET' && method !== 'HEAD')
+    response.writeHead(405, { ...plain, allow: 'GET, HEAD' }).end();
+  else {
+    const { type, text } = await print();
+    response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(text) });
+    response.end(method === 'HEAD' ? undefined : text);
+  }
+}

@@ -1,0 +1,123 @@
+import type { Registry } from 'prom-client';
+import { programVersion } from '../kernel/version.ts';
+import { type GaugeName, INSTRUMENTS, type Instruments, measure } from '../metrics/instruments.ts';
+import { createBacklog } from './backlog.ts';
+import { startMetricsServer } from './metrics-server.ts';
+import type { Platform } from './platform.ts';
+import { roomOf } from './readiness.ts';
+
+/** Scrapes within this time share one text, so that many of them cost what one does. */
+const FRESH_MS = 1000;
+/** Figures of Node that prom-client makes although their names are not those that Prometheus asks for. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+/** What shows the metrics of a process. */
+export interface Metrics {
+  /** For example http://127.0.0.1:9090/metrics. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Measures what this process does with the database, and serves it to Prometheus at METRICS_PORT; undefined without that
+ * setting. Throws what `listen` throws.
+ */
+export async function startMetrics(platform: Platform): Promise<Metrics | undefined> {
+  const { config, db, log } = platform;
+  const { host, port } = config.metrics;
+  if (port === null) return undefined;
+  // loaded here, so that it costs nothing where it is not wanted
+  const prometheus = await import('prom-client');
+  const registry = new prometheus.Registry();
+  const { instruments, set } = register(registry, prometheus);
+  prometheus.collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
+  const read = readingsOf(platform, set);
+  const print = shared(async () => {
+    await read();
+    return { type: registry.contentType, text: await registry.metrics() };
+  });
+  const server = await startMetricsServer({ host, port, log, print });
+  log.info({ address: server.address }, 'metrics are served');
+  const stopMeasuring = measure(db, instruments);
+  return {
+    address: server.address,
+    async close() {
+      stopMeasuring();
+      await server.close();
+      registry.clear();
+    },
+  };
+}
+
+type Set = (name: GaugeName, value: number, labels?: Readonly<Record<string, string>>) => void;
+
+/** Makes the metrics of the table in a registry. */
+function register(registry: Registry, { Counter, Gauge, Histogram }: typeof import('prom-client')) {
+  const counters = new Map<string, InstanceType<typeof Counter>>();
+  const histograms = new Map<string, InstanceType<typeof Histogram>>();
+  const gauges = new Map<string, InstanceType<typeof Gauge>>();
+  for (const [key, instrument] of Object.entries(INSTRUMENTS)) {
+    const { kind, name, help, labels } = instrument;
+    const about = { name, help, labelNames: [...labels], registers: [registry] };
+    if (kind === 'counter') counters.set(key, new Counter(about));
+    else if (kind === 'gauge') {
+      const gauge = new Gauge(about);
+      // it is absent until it is known, and not 0
+      if (labels.length === 0) gauge.remove();
+      gauges.set(key, gauge);
+    } else histograms.set(key, new Histogram({ ...about, buckets: [...instrument.buckets] }));
+  }
+  const instruments: Instruments = {
+    count: (name, by, labels = {} as never) => counters.get(name)?.inc(labels, by),
+    observe: (name, seconds, labels = {} as never) => histograms.get(name)?.observe(labels, seconds),
+  };
+  const set: Set = (name, value, labels = {}) => gauges.get(name)?.set(labels, value);
+  return { instruments, set };
+}
+
+/** Reads the gauges of a process. They show the last figures of the database while it does not answer. */
+function readingsOf({ config, db, embedded }: Platform, set: Set): () => Promise<void> {
+  const backlog = createBacklog(db);
+  set('build', 1, { version: programVersion() });
+  return async () => {
+    for (const { name: pool, size, open, idle, waiting } of db.pools()) {
+      set('poolSize', size, { pool });
+      set('poolWaiting', waiting, { pool });
+      set('connections', open - idle, { pool, state: 'used' });
+      set('connections', idle, { pool, state: 'idle' });
+    }
+    if (embedded) set('disk', (await roomOf(config.dataDir)).free_bytes);
+    const { isUp, figures } = await backlog.latest();
+    set('database', isUp ? 1 : 0);
+    if (figures === null) return;
+    set('due', figures.due);
+    set('oldestDue', figures.oldest_due_age);
+    for (const status of ['enabled', 'failing', 'disabled'] as const) {
+      set('endpoints', figures[status], { status });
+    }
+    set('workers', figures.workers);
+    set('partitions', figures.weeks_ahead);
+    for (const [chore, at] of Object.entries(figures.chores)) set('chore', at, { chore });
+  };
+}
+
+/** Calls at about the same time share one result. */
+function shared<Result>(make: () => Promise<Result>): () => Promise<Result> {
+  let made: Promise<Result> | undefined;
+  let madeAt = 0;
+  return () => {
+    if (made === undefined || performance.now() - madeAt > FRESH_MS) {
+      madeAt = performance.now();
+      made = make();
+      made.catch(() => {
+        made = undefined;
+      });
+    }
+    return made;
+  };
+}

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Database } from '../db/connect.ts';
+import { instrumentsOf } from '../metrics/instruments.ts';
+
+/** The id of a request in answers, in the log and in the audit log. */
+export function newRequestId(): string {
+  return `req_${randomUUID().replaceAll('-', '').slice(8)}`;
+}
+
+/** What a caller may name its requests: an id of its own that is safe in a log and in a header. */
+const OWN_ID = /^[\w.:/+=@-]{1,128}$/;
+
+/** The caller's own id of a request (X-Request-Id); undefined when it has none, or one that is not well-formed. */
+function ownIdOf({ headers }: FastifyRequest): string | undefined {
+  const id = headers['x-request-id'];
+  return typeof id === 'string' && OWN_ID.test(id) ? id : undefined;
+}
+
+/** Gives every response the headers that all have, and tells the log and the metrics of every request. */
+export function observeRequests(app: FastifyInstance, db: Database): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply
+      .header('payhook-request-id', request.id)
+      .header('cache-control', 'no-store')
+      .header('x-content-type-options', 'nosniff');
+    const ownId = ownIdOf(request);
+    if (ownId !== undefined) reply.header('x-request-id', ownId);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const { principal, method } = request;
+    // the pattern of the route, never the path
+    const route = request.routeOptions.url;
+    const status = reply.statusCode;
+    instrumentsOf(db)?.observe('request', reply.elapsedTime / 1000, {
+      method,
+      route: route ?? 'unknown',
+      status,
+    });
+    request.log.info(
+      {
+        method,
+        route,
+        status,
+        reason: reply.getHeader('payhook-reason'),
+        duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+        principal: principal?.id,
+        account: principal?.account,
+        x_request_id: ownIdOf(request),
+      },
+      'request',
+    );
+  });
+}

@@ -1,0 +1,80 @@
+import sql from 'sql-template-tag';
+import { DONE } from '../../db/chores.ts';
+import { oneRow, type Tx } from '../../db/connect.ts';
+import { weeksAhead } from '../../db/partitions.ts';
+
+/** What is counted for metrics, of all accounts. */
+export interface Figures {
+  /** Deliveries that are due and not under way; the count ends at 50,000. */
+  readonly due: number;
+  /** For how many seconds the first of them has been due; 0 = none is. */
+  readonly oldest_due_age: number;
+  /** Endpoints by status; the count ends at 20,000. */
+  readonly enabled: number;
+  readonly failing: number;
+  readonly disabled: number;
+  readonly workers: number;
+  /** Weeks to come that have partitions, at most 8. */
+  readonly weeks_ahead: number;
+  /** When each chore was last done, in seconds since 1970. */
+  readonly chores: Readonly<Record<string, number>>;
+}
+
+const MOST_AT_WORK = 1000;
+const MOST_DUE = 50_000;
+const MOST_ENDPOINTS = 20_000;
+
+/**
+ * Reads the figures in one statement whose cost does not grow with the backlog: it finds the endpoints that have work by
+ * the index, 1,000 at most, and stops counting at a limit. For `Database.engine`, whose plans use indexes.
+ */
+export function readFigures(tx: Tx): Promise<Figures> {
+  return oneRow<Figures>(
+    tx,
+    sql`with recursive
+        visited (account_id, endpoint_id, place) as (
+          (select account_id, endpoint_id, 1 from queue order by account_id, endpoint_id limit 1)
+          union all
+          select q.account_id, q.endpoint_id, v.place + 1
+          from visited v cross join lateral (
+            select account_id, endpoint_id from queue
+            where (account_id, endpoint_id) > (v.account_id, v.endpoint_id)
+            order by account_id, endpoint_id limit 1) q
+          where v.place < ${MOST_AT_WORK}::int),
+        at_work as materialized (
+          select e.account_id, e.id, e.resumptions, e.updated_at
+          from visited v cross join lateral (
+            select * from webhook_endpoints where account_id = v.account_id and id = v.endpoint_id limit 1) e
+          where e.disabled_at is null and e.deleted_at is null),
+        oldest as (
+          -- what waited at an endpoint is due since it was enabled again
+          select greatest(first.due_at, case when first.generation < e.resumptions then e.updated_at end) as since
+          from at_work e cross join lateral (${due} limit 1) first),
+        endpoint as (
+          select e.disabled_at is not null as is_disabled, s.failing_since is not null as is_failing
+          from (select account_id, id, disabled_at from webhook_endpoints
+                where deleted_at is null limit ${MOST_ENDPOINTS}::int) e
+          cross join lateral (
+            select failing_since from endpoint_state
+            where account_id = e.account_id and endpoint_id = e.id limit 1) s)
+        select (select count(*)::int from (
+                  select from at_work e cross join lateral (${due}) each limit ${MOST_DUE}::int) all_due) as due,
+               (select coalesce(greatest(0, extract(epoch from now() - min(since))), 0)::float8
+                from oldest) as oldest_due_age,
+               counts.*, (select count(*)::int from workers) as workers, ${weeksAhead} as weeks_ahead,
+               (select coalesce(json_object_agg(substr(key, ${DONE.length + 1}::int),
+                         extract(epoch from value::timestamptz)), '{}')
+                from server_settings where starts_with(key, ${DONE})) as chores
+        from (select count(*) filter (where not is_disabled and not is_failing)::int as enabled,
+                     count(*) filter (where not is_disabled and is_failing)::int as failing,
+                     count(*) filter (where is_disabled)::int as disabled from endpoint) counts`,
+    'figures',
+  ).then((row) => ({ ...row, chores: JSON.parse(String(row.chores)) as Figures['chores'] }));
+}
+
+/** What is due at endpoint `e`, the oldest first. */
+const due = sql`
+  select q.due_at, q.generation from queue q
+  where q.account_id = e.account_id and q.endpoint_id = e.id
+    and (q.generation, q.due_at) <= (e.resumptions, now()) and (q.lease_token is null or q.due_at <= now())
+  order by q.generation, q.due_at`;
