@@ -12,8 +12,8 @@ const ONLY_IN = [
   [/from 'fastify'/, /^src\/http\//, 'fastify belongs to http/'],
   [
     /from 'undici'/,
-    /^src\/(client\/|webhooks\/engine\/(connections|dial)\.ts)/,
-    'outbound HTTP belongs to client/ and webhooks/engine/',
+    /^src\/webhooks\/engine\/(connections|dial)\.ts/,
+    'outbound HTTP belongs to webhooks/engine/ and, by Node alone, to client/',
   ],
   [
     /from 'sql-template-tag'/,

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { OPERATIONS, type Operations, type Page } from './api.ts';
 import { downloadOf } from './download.ts';
 import { ConnectionError, InvalidIdError } from './errors.ts';
@@ -154,16 +155,16 @@ const READERS = {
 } satisfies Record<Description['gives'], (answer: Answer) => unknown>;
 
 async function readJson({ body }: Answer): Promise<unknown> {
-  const text = await body.text();
+  const json = await text(body);
   try {
-    return JSON.parse(text);
+    return JSON.parse(json);
   } catch (error) {
     throw new ConnectionError('the answer is no JSON: is the address right?', { cause: error });
   }
 }
 
 async function readNothing({ body }: Answer): Promise<undefined> {
-  if ((await body.text()) === '') return;
+  if ((await text(body)) === '') return;
   const cause = new SyntaxError('a body where none was expected');
   throw new ConnectionError('the answer is not one of the API: is the address right?', { cause });
 }

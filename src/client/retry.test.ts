@@ -17,12 +17,12 @@ const lost = (about: object) =>
 const unreachable = [
   lost({ code: 'ECONNREFUSED', syscall: 'connect' }),
   lost({ code: 'ENOTFOUND', syscall: 'getaddrinfo' }),
-  lost({ code: 'UND_ERR_CONNECT_TIMEOUT' }),
+  lost({ code: 'ETIMEDOUT', syscall: 'connect' }),
   lost({ errors: [{ syscall: 'connect' }, { syscall: 'connect' }] }),
   refused(429, 0),
 ];
 const unknown = [
-  lost({ code: 'UND_ERR_SOCKET' }),
+  lost({ code: 'ETIMEDOUT' }),
   lost({ code: 'ECONNRESET', syscall: 'read' }),
   lost({ errors: [{ syscall: 'connect' }, { syscall: 'read' }] }),
   lost({ errors: [] }),

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Agent } from 'undici';
 import type { ErrorCode, ReasonName } from '../kernel/errors.ts';
 import { isKeyed } from '../kernel/keyed-methods.ts';
+import { type Connections, connectionsTo, type Target } from './connection.ts';
 import { ApiError, ConnectionError } from './errors.ts';
 import { pauseBefore, type Repeatable, retryAfterSeconds } from './retry.ts';
 import { openCounted, type UploadSource } from './upload.ts';
-
-/** The address of a server, or its unix socket on this machine. */
-type Target = { readonly url: string } | { readonly socketPath: string };
 
 /** How a client talks to its server. */
 export type ClientOptions = Target & {
@@ -57,7 +55,7 @@ export interface RequestSpec {
 /** A successful response: its headers, and its body, which must be read to the end. */
 export interface Answer {
   header(name: string): string | null;
-  readonly body: Readable & { text(): Promise<string> };
+  readonly body: Readable;
 }
 
 /** Sends requests to one server. */
@@ -69,17 +67,13 @@ export interface Transport {
 }
 
 const TIMEOUT_MS = 10 * 60_000;
-const CONNECT_MS = 10_000;
 const RETRIES = 3;
 
 /** Opens a transport; it connects on the first request. Throws TypeError when the URL is invalid. */
 export function openTransport(options: ClientOptions): Transport {
-  const base = new URL('url' in options ? options.url : 'http://localhost');
-  const socket = 'socketPath' in options ? { socketPath: options.socketPath } : {};
-  const agent = new Agent({ connect: { timeout: CONNECT_MS, ...socket } });
+  const connections = connectionsTo(options);
   const send: Transport['send'] = async (request, read) => {
-    const server = { agent, base, options };
-    const sent = sendRepeating(server, request, read);
+    const sent = sendRepeating({ connections, options }, request, read);
     options.onRequest?.(
       sent.then(
         () => undefined,
@@ -88,12 +82,11 @@ export function openTransport(options: ClientOptions): Transport {
     );
     return sent;
   };
-  return { send, close: () => agent.destroy() };
+  return { send, close: async () => connections.close() };
 }
 
 interface Server {
-  readonly agent: Agent;
-  readonly base: URL;
+  readonly connections: Connections;
   readonly options: ClientOptions;
 }
 
@@ -110,8 +103,9 @@ async function sendRepeating<Result>(
       return await sendOnce(server, request, headers, read);
     } catch (error) {
       signal?.throwIfAborted();
-      const failure = failureOf(error, server.base);
-      const pause = attempt > retries ? null : pauseBefore(failure, attempt, repeatable);
+      const failure = failureOf(error, server.connections.base);
+      const isOver = attempt > retries || server.connections.isClosed;
+      const pause = isOver ? null : pauseBefore(failure, attempt, repeatable);
       if (pause === null) throw failure;
       await pauseFor(pause, signal);
     }
@@ -131,37 +125,38 @@ function headersOf({ apiKey, userAgent }: ClientOptions, request: RequestSpec): 
     'user-agent': userAgent ?? 'payhook-client',
     ...(isKeyed(method) ? { 'idempotency-key': idempotencyKey ?? randomUUID() } : {}),
     ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),
-    ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(json === undefined
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(json)) }),
     ...(file === undefined ? {} : { 'content-type': 'text/csv' }),
     ...(file?.bytes === undefined ? {} : { 'content-length': String(file.bytes) }),
   };
 }
 
 async function sendOnce<Result>(
-  { agent, base, options }: Server,
+  { connections, options }: Server,
   request: RequestSpec,
   headers: Record<string, string>,
   read: (answer: Answer) => Result | Promise<Result>,
 ): Promise<Result> {
   const { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS } = request.options;
   signal?.throwIfAborted();
-  const response = await agent.request({
-    origin: base.origin,
-    path: pathOf(base, request),
+  const response = await connections.exchange({
     method: request.method,
+    path: pathOf(connections.base, request),
     headers,
     body: request.file ? openCounted(request.file) : (request.json ?? null),
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    signal: signal ?? null,
+    timeoutMs,
+    signal,
   });
+  const { statusCode: status = 0 } = response;
   const header = (name: string) => {
     const value = response.headers[name];
     return (Array.isArray(value) ? value[0] : value) ?? null;
   };
   // a redirect is not a response of the API either
-  if (response.statusCode >= 200 && response.statusCode < 300) return read({ header, body: response.body });
-  throw refusalOf(response.statusCode, header, await response.body.text());
+  if (status >= 200 && status < 300) return read({ header, body: response });
+  throw refusalOf(status, header, await text(response));
 }
 
 function pathOf(base: URL, { path, query }: RequestSpec): string {
