@@ -4,7 +4,7 @@
 /** [room, what is in it, the rooms it may import] */
 export const ROOMS = [
   ['kernel', 'errors, ids, money, time, CSV, strict JSON, secrets, settings: imports no other room', []],
-  ['metrics', 'the table of instruments, and how code notes on them; spans of traces', []],
+  ['metrics', 'the table of instruments, and how code notes on them', []],
   ['db', 'connections, migrations, SQL functions, partitions', ['kernel']],
   ['db/embedded', 'the embedded PostgreSQL: start, stop, ownership, password', []],
   [
@@ -26,7 +26,7 @@ export const ROOMS = [
   ['people/applications', 'OAuth applications', ['people/grants']],
   ['people/grants', 'what users granted to applications', []],
   ['people/audit', 'the audit log', []],
-  ['people/me', 'the caller of a request', ['people/users']],
+  ['people/me', 'the caller of a request', ['people/audit', 'people/users']],
   ['people/system', 'the state of the installation', []],
 
   ['money', 'who is owed what, and who was paid', ['people', 'outbox', 'contract', 'db', 'kernel']],
@@ -89,6 +89,7 @@ export const ROOMS = [
     'where events are sent',
     ['webhooks/log', 'webhooks/filters', 'webhooks/signing', 'webhooks/types'],
   ],
+  ['webhooks/portal', 'links that open a portal of endpoints', ['webhooks/endpoints', 'webhooks/filters']],
   ['webhooks/recoveries', 'sending many events again', ['webhooks/endpoints', 'webhooks/log']],
   ['webhooks/engine', 'claim, send, settle: its README has the states', ['webhooks/signing']],
 
@@ -98,7 +99,11 @@ export const ROOMS = [
     ['money', 'webhooks', 'outbox', 'contract', 'kernel'],
   ],
 
-  ['screens', 'pages rendered by the server', ['catalogue', 'people', 'outbox', 'contract', 'db', 'kernel']],
+  [
+    'screens',
+    'pages rendered by the server',
+    ['catalogue', 'webhooks', 'people', 'outbox', 'contract', 'db', 'kernel'],
+  ],
   ['screens/html', 'escaping, the page around a screen, its style', []],
   ['screens/dashboard', 'the files of the built dashboard', []],
   ['screens/reference', 'the reference at /docs', ['screens/html']],

@@ -101,6 +101,7 @@ export const affiliates = {
       user: 'a user',
       application: 'an application',
       operator: 'the operator',
+      portal: 'a portal',
     },
   },
   viewer: 'Your role may read only: an owner or a member changes affiliates.',

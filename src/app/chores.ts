@@ -15,6 +15,7 @@ import { deleteOldSessions, mendSessions } from '../people/sessions/store.ts';
 import { deleteOldFailures, deleteOldLinks, mendLinks } from '../people/users/store.ts';
 import { mendEndpoints, mendQueue } from '../webhooks/engine/mend.ts';
 import { dropOldWeeks } from '../webhooks/engine/retention.ts';
+import { deleteOldPortalLinks, mendPortalLinks } from '../webhooks/portal/store.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -54,6 +55,7 @@ export function choresOf({
     { name: 'idempotency keys', everyMs: 10 * MINUTE_MS, forget: forgetOldReplies },
     { name: 'sign-in attempts', everyMs: HOUR_MS, forget: deleteOldFailures },
     { name: 'links', everyMs: HOUR_MS, forget: deleteOldLinks },
+    { name: 'portal links', everyMs: HOUR_MS, forget: deleteOldPortalLinks },
     { name: 'sessions', everyMs: HOUR_MS, forget: deleteOldSessions },
     { name: 'tokens', everyMs: HOUR_MS, forget: deleteExpiredTokens },
     { name: 'codes', everyMs: HOUR_MS, forget: deleteExpiredCodes },
@@ -95,6 +97,7 @@ async function mend(db: Database, wasSetBack: boolean): Promise<void> {
     'idempotency keys': redateReplies,
     sessions: mendSessions,
     links: mendLinks,
+    'portal links': mendPortalLinks,
     tokens: mendTokens,
   };
   for (const [name, slice] of Object.entries(slices)) await untilDone(db, `mend ${name}`, slice);

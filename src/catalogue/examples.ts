@@ -246,6 +246,7 @@ export const endpointDisabled: Static<typeof webhookEndpoint> = {
   object: 'webhook_endpoint',
   url: 'https://books.example.com/hooks/payhook',
   description: 'bookkeeping',
+  owner: null,
   event_types: ['payout.paid', 'commission.*'],
   filter: null,
   status: 'disabled',

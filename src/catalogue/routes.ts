@@ -7,6 +7,7 @@ export const listTypes = readRoute({
   operation: 'listEventTypes',
   path: '/v2/event-types',
   access: 'webhooks',
+  portal: 'own',
   summary: 'List the types of event',
   description: "The types Payhook publishes of its own. A platform's own types are not listed.",
   list: eventTypeList,

@@ -35,11 +35,13 @@ export interface Account {
   readonly time_zone: string;
   /** minor units per currency code: the largest single payment PayPal sends */
   readonly paypal_payment_limit: Readonly<Record<string, number>>;
+  /** origins of your own pages that may show a portal in a frame; https, or http on localhost */
+  readonly portal_origins: readonly string[];
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
 }
 
-export type ActorKind = 'key' | 'user' | 'application' | 'operator';
+export type ActorKind = 'key' | 'user' | 'application' | 'operator' | 'portal';
 
 export interface Affiliate {
   /** affiliate_id in other records */
@@ -221,8 +223,8 @@ export interface AuditEntry {
   /** who signed in, or on whose grant the application acted */
   readonly user_id: string | null;
   /**
-   * the operation, named as in this description; rotateSecretKey and abandonSecretKey are commands on the
-   * machine
+   * the operation, named as in this description; openPortal is the use of a portal link; rotateSecretKey and
+   * abandonSecretKey are commands on the machine
    */
   readonly action: string;
   /** the id of the record it changed */
@@ -249,6 +251,8 @@ export interface ChangeAccountBody {
   readonly time_zone?: string | undefined;
   /** minor units per currency code: the largest single payment PayPal sends */
   readonly paypal_payment_limit?: Readonly<Record<string, number>> | undefined;
+  /** origins of your own pages that may show a portal in a frame; https, or http on localhost */
+  readonly portal_origins?: readonly string[] | undefined;
 }
 
 export interface ChangeAffiliateBody {
@@ -309,6 +313,8 @@ export interface ChangeWebhookEndpointBody {
   /** http or https, without credentials and fragment, at a public address */
   readonly url?: string | undefined;
   readonly description?: string | null | undefined;
+  /** who receives there, as you call them, for lists and portals; null = nobody in particular */
+  readonly owner?: string | null | undefined;
   /** which events it gets: names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /**
@@ -812,6 +818,17 @@ export interface CreateOAuthApplicationBody {
   readonly scopes: readonly Scope[];
 }
 
+export interface CreatePortalLinkBody {
+  /** a portal of all endpoints that have the `owner` of this one; there, endpoints can be made and deleted */
+  readonly all_of_owner?: boolean | undefined;
+  /** a portal in which nothing is changed, sent or shown that is secret */
+  readonly read_only?: boolean | undefined;
+  /** what endpoints may be subscribed to; null = all; default: what this one is */
+  readonly event_types?: readonly string[] | null | undefined;
+  /** how long the link can be opened */
+  readonly ttl_seconds?: number | undefined;
+}
+
 export interface CreateProgramBody {
   readonly name: string;
   /** days on hold; null = the account's */
@@ -835,6 +852,8 @@ export interface CreateWebhookEndpointBody {
   /** http or https, without credentials and fragment, at a public address */
   readonly url: string;
   readonly description?: string | null | undefined;
+  /** who receives there, as you call them, for lists and portals; null = nobody in particular */
+  readonly owner?: string | null | undefined;
   /** which events it gets: names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /**
@@ -1282,9 +1301,9 @@ export type LegalType = 'person' | 'business';
 
 export interface Me {
   readonly object: 'me';
-  /** operator: the command line on the machine of the server */
+  /** operator: the command line on the machine of the server; portal: who opened a portal link */
   readonly kind: ActorKind;
-  /** of the key, the user or the application */
+  /** of the key, the user, the application or the portal link */
   readonly id: string;
   readonly name: string | null;
   /** of a user */
@@ -1315,6 +1334,7 @@ export interface Me {
   readonly session_id: string | null;
   /** the token that every write with this session sends as `Payhook-CSRF` */
   readonly csrf_token: string | null;
+  readonly portal: Portal | null;
   readonly account: {
     readonly id: string;
     readonly name: string;
@@ -1397,6 +1417,35 @@ export interface NewOAuthApplication {
   readonly client_secret: string | null;
 }
 
+export interface NewPortalLink {
+  readonly id: string;
+  readonly object: 'portal_link';
+  /** the endpoint it was made at */
+  readonly webhook_endpoint_id: string;
+  /** the portal is of all endpoints of this owner; null = of the one alone */
+  readonly owner: string | null;
+  /** nothing can be changed or sent in the portal, and it shows no secret */
+  readonly read_only: boolean;
+  /** what endpoints may be subscribed to in the portal; null = all */
+  readonly event_types: readonly string[] | null;
+  /** the filter of endpoints made in the portal; null = none */
+  readonly filter: Readonly<Record<string, unknown>> | null;
+  /** open: its portal is; ended: it was; expired: nobody opened it in time */
+  readonly status: PortalLinkStatus;
+  /** the id of the key or user that made it */
+  readonly created_by: string;
+  /** it can be opened before */
+  readonly expires_at: Timestamp;
+  /** when it was opened; a link opens once */
+  readonly used_at: Timestamp | null;
+  /** when the portal it opened ends */
+  readonly ends_at: Timestamp | null;
+  readonly revoked_at: Timestamp | null;
+  readonly created_at: Timestamp;
+  /** opens the portal once; shown once; null when a stored answer is replayed */
+  readonly url: string | null;
+}
+
 export interface NewUser {
   readonly id: string;
   readonly object: 'user';
@@ -1420,6 +1469,8 @@ export interface NewWebhookEndpoint {
   readonly url: string;
   /** a note of yours */
   readonly description: string | null;
+  /** who receives there, as you call them; null = nobody in particular */
+  readonly owner: string | null;
   /** null = all */
   readonly event_types: readonly string[] | null;
   /** conditions on the payload; null = none */
@@ -2082,6 +2133,46 @@ export interface PayoutUpdatedEvent {
   readonly data: PayoutSummary;
 }
 
+/** what a portal is of; null for every other caller */
+export interface Portal {
+  /** the endpoint its link was made at */
+  readonly webhook_endpoint_id: string;
+  /** it is of all endpoints of this owner; null = of the one alone */
+  readonly owner: string | null;
+  /** what endpoints may be subscribed to; null = all */
+  readonly event_types: readonly string[] | null;
+  readonly ends_at: Timestamp;
+}
+
+export interface PortalLink {
+  readonly id: string;
+  readonly object: 'portal_link';
+  /** the endpoint it was made at */
+  readonly webhook_endpoint_id: string;
+  /** the portal is of all endpoints of this owner; null = of the one alone */
+  readonly owner: string | null;
+  /** nothing can be changed or sent in the portal, and it shows no secret */
+  readonly read_only: boolean;
+  /** what endpoints may be subscribed to in the portal; null = all */
+  readonly event_types: readonly string[] | null;
+  /** the filter of endpoints made in the portal; null = none */
+  readonly filter: Readonly<Record<string, unknown>> | null;
+  /** open: its portal is; ended: it was; expired: nobody opened it in time */
+  readonly status: PortalLinkStatus;
+  /** the id of the key or user that made it */
+  readonly created_by: string;
+  /** it can be opened before */
+  readonly expires_at: Timestamp;
+  /** when it was opened; a link opens once */
+  readonly used_at: Timestamp | null;
+  /** when the portal it opened ends */
+  readonly ends_at: Timestamp | null;
+  readonly revoked_at: Timestamp | null;
+  readonly created_at: Timestamp;
+}
+
+export type PortalLinkStatus = 'unused' | 'open' | 'ended' | 'expired' | 'revoked';
+
 export interface Program {
   readonly id: number;
   readonly object: 'affiliate_program';
@@ -2431,6 +2522,8 @@ export interface WebhookEndpoint {
   readonly url: string;
   /** a note of yours */
   readonly description: string | null;
+  /** who receives there, as you call them; null = nobody in particular */
+  readonly owner: string | null;
   /** null = all */
   readonly event_types: readonly string[] | null;
   /** conditions on the payload; null = none */
@@ -3015,6 +3108,26 @@ export interface ListWebhookEndpointsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
   readonly status?: 'enabled' | 'disabled' | undefined;
+  /** a text that is not empty */
+  readonly owner?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[lt]'?: string | undefined;
+}
+
+export interface ListPortalLinksQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
+  readonly status?: 'unused' | 'open' | 'ended' | 'expired' | 'revoked' | undefined;
+  /** an id that begins with we_ */
+  readonly webhook_endpoint_id?: string | undefined;
+  /** a text that is not empty */
+  readonly owner?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -3179,7 +3292,7 @@ export interface ListSessionsQuery extends PageQuery {
 export interface ListAuditLogQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
-  readonly actor_kind?: 'key' | 'user' | 'application' | 'operator' | undefined;
+  readonly actor_kind?: 'key' | 'user' | 'application' | 'operator' | 'portal' | undefined;
   /** a text that is not empty */
   readonly actor_id?: string | undefined;
   /** a text that is not empty */
@@ -3749,6 +3862,31 @@ export interface Operations {
     readonly result: FilterTest;
   };
   /**
+   * Make a link that opens a portal. The portal is the webhooks part of the dashboard for whoever receives at
+   * this endpoint, or at all endpoints of its `owner`: settings, secret, log, test events and retries, and
+   * nothing else of the account. The link opens it once, for an hour, by itself or in a frame of a page whose
+   * origin is among the `portal_origins` of the account.
+   */
+  readonly createPortalLink: {
+    readonly path: [id: string];
+    readonly body?: CreatePortalLinkBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: NewPortalLink;
+  };
+  /** List portal links. Links that were used, revoked or not opened in time stay in the list for a month. */
+  readonly listPortalLinks: {
+    readonly query?: ListPortalLinksQuery;
+    readonly result: Page<PortalLink>;
+  };
+  /**
+   * Revoke a portal link. The link opens nothing any more, and a portal that it opened ends at once, on every
+   * server process.
+   */
+  readonly revokePortalLink: {
+    readonly path: [link_id: string];
+    readonly result: undefined;
+  };
+  /**
    * Send events of a period again. Stores a job that workers carry out: every event of the log that matches when
    * the job comes to it is sent once more, as by a retry, the oldest first and a few at a time, so that new
    * events do not wait. An endpoint has one at a time. A token without the scope affiliates names the `types`,
@@ -4301,6 +4439,14 @@ export const OPERATIONS = {
     takes: ['body'],
     gives: 'record',
   },
+  createPortalLink: {
+    method: 'POST',
+    path: '/v2/webhook-endpoints/{id}/portal-link',
+    takes: ['body'],
+    gives: 'record',
+  },
+  listPortalLinks: { method: 'GET', path: '/v2/portal-links', takes: ['query'], gives: 'page', order: 'id' },
+  revokePortalLink: { method: 'DELETE', path: '/v2/portal-links/{link_id}', takes: [], gives: 'nothing' },
   recoverWebhookEndpoint: {
     method: 'POST',
     path: '/v2/webhook-endpoints/{id}/recover',

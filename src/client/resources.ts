@@ -194,6 +194,14 @@ export function resourcesOf({ method, send }: Calls) {
       recovery: method('getRecoveryOfWebhookEndpoint'),
       /** Cancels a recovery; what it has already queued is sent. */
       cancelRecovery: method('cancelRecoveryOfWebhookEndpoint'),
+      /** Makes a link that opens a portal for whoever receives at the endpoint; the response contains its address. */
+      createPortalLink: method('createPortalLink'),
+    },
+    portalLinks: {
+      /** The links of the last month, and what became of them. */
+      list: method('listPortalLinks'),
+      /** Revokes a link and ends its portal, at once. */
+      revoke: method('revokePortalLink'),
     },
     webhookEvents: {
       /** The delivery log of the account: a record per event and endpoint. */

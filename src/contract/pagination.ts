@@ -43,6 +43,8 @@ export interface PageReply {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** Origins besides our own that a form of this page may lead to. */
   readonly formTargets?: readonly string[];
+  /** Its policy names pages that may frame it, so it has no X-Frame-Options, which can name none. */
+  readonly isFramed?: boolean;
 }
 
 /**

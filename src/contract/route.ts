@@ -3,9 +3,10 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Database, Reader, Tx } from '../db/connect.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
 import type { Failure, ReasonName } from '../kernel/errors.ts';
-import type { AccountId, SessionId, UserId } from '../kernel/ids.ts';
+import type { AccountId, EndpointId, SessionId, UserId } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { StrictJson } from '../kernel/strict-json.ts';
+import type { Timestamp } from '../kernel/time.ts';
 import type { Vault } from '../kernel/vault.ts';
 import type { HeaderName } from './headers.ts';
 import type { ListDefinition, ListQuery, Page } from './lists.ts';
@@ -40,7 +41,7 @@ export const ALL_SCOPES: ReadonlySet<Scope> = new Set(Object.keys(SCOPES) as Sco
 export const CONSEQUENCES: { readonly [Name in Scope]?: { readonly may: string; readonly more: string } } = {
   account: {
     may: 'Change the settings of your account',
-    more: 'Its name, currency and time zone, the hold on commissions and the minimum payouts.',
+    more: 'Its name, currency and time zone, the hold on commissions, the minimum payouts, and where portals may be framed.',
   },
   webhooks: {
     may: 'Change where your webhooks go, and read their signing secrets',
@@ -61,12 +62,27 @@ export const OPENING_SCOPES: ReadonlySet<Scope> = new Set(Object.keys(CONSEQUENC
 
 export type Role = 'owner' | 'member' | 'viewer';
 
+/** What a portal is open for: nothing else of the account can be reached with it. */
+export interface Portal {
+  /** The endpoint (UUID) that its link was made at. */
+  readonly endpoint: EndpointId;
+  /** The owner that its endpoints must have; null = none. */
+  readonly owner: string | null;
+  /** Whether it is of all endpoints of the owner, or of `endpoint` alone. */
+  readonly isOfOwner: boolean;
+  /** What its user may subscribe to; null = everything. */
+  readonly eventTypes: readonly string[] | null;
+  /** The filter, as JSON, that goes with these types; null = none. */
+  readonly filter: string | null;
+  readonly endsAt: Timestamp;
+}
+
 /**
- * Who makes a request: an API key, a signed-in user, an application that a merchant granted scopes, or the
- * operator.
+ * Who makes a request: an API key, a signed-in user, an application that a merchant granted scopes, the operator, or
+ * whoever opened a portal by its link.
  */
 export interface Principal {
-  readonly kind: 'key' | 'user' | 'application' | 'operator';
+  readonly kind: 'key' | 'user' | 'application' | 'operator' | 'portal';
   /** The public id that is written into `created_by` and `paid_by`. */
   readonly id: string;
   /** The account (UUID) of everything the request can see. */
@@ -80,6 +96,8 @@ export interface Principal {
   readonly session?: SessionId;
   /** The redirect URIs of a public application: pages of their origins may read the response. Empty for others. */
   readonly redirectUris?: readonly string[];
+  /** What a portal may reach; undefined for every other principal. */
+  readonly portal?: Portal;
 }
 
 /**
@@ -197,6 +215,11 @@ interface Common<Path extends string, Query extends TObject, Answers extends Ret
   readonly query?: Query;
   /** Status -> schema of the JSON body; null = no body; 'text/csv' = a file. */
   readonly returns: Answers;
+  /**
+   * Portals may use it too, about an endpoint of theirs, which is checked before the handler runs: the one that the path
+   * names (`id`) or the query (`webhook_endpoint_id`). With `own` the handler keeps to `principal.portal` itself.
+   */
+  readonly portal?: 'path' | 'query' | 'own';
   /** It shows a secret that signs or opens something, so viewers may not read it. */
   readonly confidential?: true;
   /** It shows a secret of the caller's, so the caller must not cache it. */
@@ -310,13 +333,7 @@ interface WriteSpec<
 }
 
 /** One of the requests that are answered together. */
-type BatchInput<Body extends TSchema> = Pick<
-  WriteInput<string, TObject, Body>,
-  'account' | 'body' | 'json'
-> & {
-  /** The `traceparent` of the request; null = it belongs to no trace. */
-  readonly trace: string | null;
-};
+type BatchInput<Body extends TSchema> = Pick<WriteInput<string, TObject, Body>, 'account' | 'body' | 'json'>;
 
 interface BatchSpec<Path extends string, Body extends TSchema, Answers extends Returns>
   extends WriteCommon<Path, TObject, Body, Answers, undefined, undefined> {

@@ -8,6 +8,7 @@ import { hashSecret, isSecret, sameSecret } from '../kernel/secrets.ts';
 import { findAccess } from '../oauth/service.ts';
 import { keyFinder, touchKey } from '../people/keys/service.ts';
 import { findSession } from '../people/sessions/service.ts';
+import { findPortal } from '../webhooks/portal/service.ts';
 
 /** The credential of the process's own command line: it exists in memory only and dies with the process. */
 export interface OperatorCredential {
@@ -64,15 +65,22 @@ async function authenticate(
   if (operator && sameSecret(token, operator.token)) {
     return { kind: 'operator', id: 'operator', account: operator.account, scopes: ALL_SCOPES, role: 'owner' };
   }
-  const principal = isSecret('pha_', token)
-    ? await findAccess(db, hashSecret(token))
-    : await byKey(db, findKey, token);
+  const principal = await bearerOf(db, findKey, token);
   if (principal === null) {
     throw fail('invalid_credentials', 'the API key or token is unknown, expired or revoked', {
       'www-authenticate': 'Bearer error="invalid_token"',
     });
   }
   return principal;
+}
+
+function bearerOf(
+  db: Database,
+  findKey: ReturnType<typeof keyFinder>,
+  token: string,
+): Promise<Principal | null> {
+  if (isSecret('pha_', token)) return findAccess(db, hashSecret(token));
+  return isSecret('phpt_', token) ? findPortal(db.reader, hashSecret(token)) : byKey(db, findKey, token);
 }
 
 async function byKey(
@@ -101,9 +109,15 @@ async function bySession(db: Database, { method, headers }: Request, cookie: str
   return found.principal;
 }
 
-/** Throws `insufficient_scope`, `full_access_required` or `role_too_low` unless the principal may use the operation. */
+/**
+ * Throws `not_in_portal`, `insufficient_scope`, `full_access_required` or `role_too_low` unless the principal may use the
+ * operation.
+ */
 export function authorize(principal: Principal, route: Route): void {
   const { access } = route;
+  if (principal.portal && route.portal === undefined) {
+    throw fail('not_in_portal', 'a portal is for its webhook endpoints and their log, and for nothing else');
+  }
   if (access === 'any') return;
   if (access === 'full' || access === 'key') {
     const isKey = principal.kind === 'key' || principal.kind === 'operator';
@@ -122,6 +136,11 @@ export function authorize(principal: Principal, route: Route): void {
   }
   const changes = route.kind === 'write' && !route.harmless;
   if (principal.role === 'viewer' && (changes || route.confidential)) {
-    throw fail('role_too_low', 'viewers may only read, and may not read secrets');
+    throw fail(
+      'role_too_low',
+      principal.portal
+        ? 'the link of this portal is for reading only, and shows no secrets'
+        : 'viewers may only read, and may not read secrets',
+    );
   }
 }

@@ -150,7 +150,10 @@ function failurePage({ status, message }: Failure): PageReply {
   return errorPage(status, status < 500 ? `${message}. Open the page again from the start page` : message);
 }
 
-function sendPage(reply: FastifyReply, { status, body, type, headers, formTargets = [] }: PageReply) {
+function sendPage(
+  reply: FastifyReply,
+  { status, body, type, headers, formTargets = [], isFramed = false }: PageReply,
+) {
   const forms = ["'self'", ...formTargets].join(' ');
   // RFC 6749 section 5.1 wants both; a page that is the same for everybody says otherwise
   if (!('cache-control' in headers)) reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
@@ -158,11 +161,11 @@ function sendPage(reply: FastifyReply, { status, body, type, headers, formTarget
     .code(status)
     .header('referrer-policy', 'no-referrer')
     .header('x-content-type-options', 'nosniff')
-    .header('x-frame-options', 'DENY')
     .header(
       'content-security-policy',
       `default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action ${forms}; base-uri 'none'; frame-ancestors 'none'`,
     );
+  if (!isFramed) reply.header('x-frame-options', 'DENY');
   for (const [name, value] of Object.entries(headers)) reply.header(name, value);
   if (type) reply.type(type);
   return reply.send(body);

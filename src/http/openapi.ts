@@ -78,6 +78,12 @@ export function describe(
           description:
             'a signed-in user, whose role is at least the `x-lowest-role` of the operation: viewer, member, owner; with https the name begins with __Host-',
         },
+        portal: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'the token of a portal, for the endpoints it is of; one whose link is read-only may do what the role viewer may',
+        },
         csrfToken: {
           type: 'apiKey',
           in: 'header',
@@ -101,6 +107,7 @@ const TAGS: Readonly<Record<string, string>> = {
   imports: 'Files of any shape, and what became of them.',
   refunds: 'Sales that were refunded.',
   'webhook-endpoints': 'Where events are sent.',
+  'portal-links': 'Links that open a portal for whoever receives at your endpoints.',
   'webhook-events': 'The log of what was sent where, and with what result.',
   events: "Events: Payhook's own, and a platform's.",
   'event-types': 'The catalogue of event types.',
@@ -147,6 +154,7 @@ function securityOf(route: Route): Json[] {
     { apiKey: [] },
     ...(access === 'full' ? [] : [{ oauth2: access === 'any' ? [] : [access] }]),
     { session: [], ...(route.kind === 'write' ? { csrfToken: [] } : {}) },
+    ...(route.portal ? [{ portal: [] }] : []),
   ];
 }
 

@@ -1,21 +1,27 @@
 import { type ListQuery, parseList } from '../contract/lists.ts';
-import type { Route } from '../contract/route.ts';
+import type { Principal, Route } from '../contract/route.ts';
 import type { Reader } from '../db/connect.ts';
-import type { AccountId } from '../kernel/ids.ts';
 import { parseDay } from '../kernel/time.ts';
 import { UTC } from '../kernel/zones.ts';
 import { zoneOf } from '../people/accounts/service.ts';
+import { checkReach } from '../webhooks/endpoints/portal.ts';
 import { checkQuery, readQuery } from './check.ts';
 
-/** The checked query of a request to a route: that of a list of the account (UUID), or what the operation names. */
+/**
+ * The checked query of a request to a route: that of a list, or what the operation names. Refuses a portal what it does
+ * not reach, before the handler runs.
+ */
 export async function queryOf(
   route: Route,
-  request: { readonly url: string },
+  request: { readonly url: string; readonly params: unknown },
   db: Reader,
-  account: AccountId,
+  principal: Principal,
 ): Promise<{ query: Record<string, unknown>; list: ListQuery | undefined }> {
+  const { account } = principal;
   const given = readQuery(searchOf(request));
-  if (!route.list) return { query: await checkQuery(route.query, given), list: undefined };
+  const query = route.list ? {} : await checkQuery(route.query, given);
+  await checkReach(db, principal, route, { params: request.params as Record<string, string>, query });
+  if (!route.list) return { query, list: undefined };
   // only the account can say what a day means
   const namesDay = [...given.values()].some((value) => parseDay(value) !== null);
   const zone = namesDay ? await zoneOf(db, account) : UTC;

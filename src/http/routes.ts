@@ -23,6 +23,7 @@ import * as deliveryAnalytics from '../webhooks/analytics/routes.ts';
 import * as webhookEndpoints from '../webhooks/endpoints/routes.ts';
 import * as events from '../webhooks/events/routes.ts';
 import * as webhookEvents from '../webhooks/log/routes.ts';
+import * as portalLinks from '../webhooks/portal/routes.ts';
 import * as recoveries from '../webhooks/recoveries/routes.ts';
 
 /** Every endpoint, in the order of the reference. The server and the description are made from this list. */
@@ -91,6 +92,9 @@ export const ROUTES: readonly Route[] = [
   webhookEndpoints.rotate,
   webhookEndpoints.test,
   webhookEndpoints.tryFilter,
+  portalLinks.create,
+  portalLinks.list,
+  portalLinks.revoke,
   recoveries.recover,
   recoveries.list,
   recoveries.get,

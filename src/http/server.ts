@@ -209,7 +209,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl, disk }: ServerOptions): Handler {
   return async (request, reply) => {
     const principal = principalOf(request);
-    const { query, list } = await queryOf(route, request, db.reader, principal.account);
+    const { query, list } = await queryOf(route, request, db.reader, principal);
     const result = await route.handle({
       db: db.reader,
       vault,
@@ -240,7 +240,7 @@ function writing(
   return async (request, reply) => {
     const principal = principalOf(request);
     const key = idempotencyKey(request);
-    const { query, list } = await queryOf(route, request, db.reader, principal.account);
+    const { query, list } = await queryOf(route, request, db.reader, principal);
     refuseEncoded(request);
     const upload = route.upload ? await readUpload(request, gate) : undefined;
     try {
@@ -248,7 +248,6 @@ function writing(
       const content = () => upload?.digest ?? json.canonical();
       const result = await answer({
         id: request.id,
-        trace: request.trace,
         idempotent:
           key === undefined || isLook
             ? undefined

@@ -89,7 +89,8 @@ export function refusalOfUrl(url: string, rules: AddressRules): string | null {
   return isIP(address) === 0 || rules.allows(address) ? null : ONLY_PUBLIC;
 }
 
-const PUBLIC_ONLY = addressRules([]);
+/** Global unicast alone, whatever the operator allows. */
+export const PUBLIC_ONLY: AddressRules = addressRules([]);
 const PUBLIC_AND_LOOPBACK = addressRules(LOOPBACK);
 
 /** Whether a valid delivery URL points to the loopback, in any spelling or as `localhost`. */

@@ -50,6 +50,11 @@ export const REASONS = {
     meaning: 'Only whoever runs the server may know: the account that was made first, and the command line.',
   },
   role_too_low: { status: 403, meaning: "The user's role does not allow the operation." },
+  not_in_portal: {
+    status: 403,
+    meaning:
+      'A portal is for webhook endpoints of one owner: this operation, or this field, is not part of it.',
+  },
   cross_site_request: {
     status: 403,
     meaning: 'A request with a session must come from a page of this server.',

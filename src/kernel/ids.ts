@@ -14,7 +14,8 @@ export type IdPrefix =
   | 'rec'
   | 'ref'
   | 'ret'
-  | 'imp';
+  | 'imp'
+  | 'pl';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
 declare const noun: unique symbol;
@@ -39,6 +40,7 @@ export type UserId = Uuid<'usr'>;
 export type SessionId = Uuid<'ses'>;
 export type ApplicationId = Uuid<'app'>;
 export type GrantId = Uuid<'grant'>;
+export type PortalLinkId = Uuid<'pl'>;
 
 /** The lowest UUID: where iteration over rows starts. */
 export const nil = <P extends IdPrefix>() => '00000000-0000-0000-0000-000000000000' as Uuid<P>;

@@ -7,9 +7,9 @@ const CHECKSUM_LENGTH = 6;
 
 /**
  * The prefix says what a secret is: API key, access token, refresh token, authorization code, client secret, session,
- * one-time link. So each is looked up in one place only, and secret scanners recognise them.
+ * one-time link, portal link, portal token. So each is looked up in one place only, and secret scanners recognise them.
  */
-export type SecretPrefix = 'ph_' | 'pha_' | 'phr_' | 'phc_' | 'phs_' | 'phi_' | 'phl_';
+export type SecretPrefix = 'ph_' | 'pha_' | 'phr_' | 'phc_' | 'phs_' | 'phi_' | 'phl_' | 'phpl_' | 'phpt_';
 
 function checksum(text: string): string {
   let rest = crc32(text);

@@ -7,14 +7,14 @@ export interface Leased {
   readonly endpoint: EndpointId;
   readonly event: EventId;
   readonly payload: string;
-  /** The `traceparent` that the event was published with; null = none. */
-  readonly trace: string | null;
   readonly trigger: 'scheduled' | 'manual' | 'recovery';
   /** Attempts of the schedule that were already made. */
   readonly step: number;
   readonly url: string;
   /** The machine whose loopback the operator allowed for this URL; null = the usual rules apply. */
   readonly localMachine: string | null;
+  /** Its URL was chosen in a portal: networks that the operator allowed do not count. */
+  readonly isPublicOnly: boolean;
   readonly signature: SealedSignature;
   /** Sent beside the first until it ends; null = none. */
   readonly secondSignature: SealedSignature | null;
@@ -43,6 +43,7 @@ export interface LeasedRow {
   event_id: EventId;
   url: string;
   local_machine: string | null;
+  public_only: boolean;
   signing: string | null;
   secret: Buffer;
   previous_signing: string | null;
@@ -55,20 +56,17 @@ export interface LeasedRow {
 }
 
 /** What an attempt needs, from the row of a statement that leased it. */
-export function leasedOf(
-  row: LeasedRow,
-  rest: Pick<Leased, 'payload' | 'trace' | 'trigger' | 'step'>,
-): Leased {
+export function leasedOf(row: LeasedRow, rest: Pick<Leased, 'payload' | 'trigger' | 'step'>): Leased {
   return {
     account: row.account_id,
     endpoint: row.endpoint_id,
     event: row.event_id,
     payload: rest.payload,
-    trace: rest.trace,
     trigger: rest.trigger,
     step: rest.step,
     url: row.url,
     localMachine: row.local_machine,
+    isPublicOnly: row.public_only,
     signature: { signing: row.signing, secret: row.secret },
     secondSignature: row.previous_secret && { signing: row.previous_signing, secret: row.previous_secret },
     headerNames: row.header_names,

@@ -57,7 +57,7 @@ export function leasing({ worker, leaseMs, slots, underWay }: Offer): Leasing {
     returned: sql`,
           case when row_number() over (partition by event.id order by l.id) = 1 then payload end as payload, l.token,
           l.account_id, l.id as endpoint_id, l.event_id, l.url,
-          case when l.local_url = l.url then l.local_machine end as local_machine, l.signing,
+          case when l.local_url = l.url then l.local_machine end as local_machine, l.public_only, l.signing,
           l.secret, l.previous_signing,
           case when l.previous_secret_until > l.now then l.previous_secret end as previous_secret,
           l.header_names, l.header_values, l.lane, l.failures,

@@ -3,17 +3,21 @@ import { assetFor, indexPage } from './dashboard/files.ts';
 import { HOME, nothingHere } from './guard.ts';
 import { errorPage } from './html/html.ts';
 
-// Nothing is loaded from elsewhere, and only scripts of the build run.
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/**
+ * The Content-Security-Policy of a built page: nothing is loaded from elsewhere, only scripts of the build run, and only
+ * pages of the origins `frames` may show it in a frame.
+ */
+export const pagePolicy = (frames: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    `frame-ancestors ${frames.join(' ') || "'none'"}`,
+  ].join('; ');
 
 /** GET of any address of the dashboard: its page, or a redirect to the sign-in, which comes back. */
 export async function showDashboard({ signedIn, path, query }: PageInput): Promise<PageReply> {
@@ -26,7 +30,7 @@ export async function showDashboard({ signedIn, path, query }: PageInput): Promi
   return html(200, page, {
     ...VARY,
     'cache-control': 'private, no-cache',
-    'content-security-policy': POLICY,
+    'content-security-policy': pagePolicy([]),
     'referrer-policy': 'same-origin',
   });
 }

@@ -4,6 +4,7 @@ import { showAccounts, submitAccount } from './accounts.ts';
 import { DASHBOARD_ROUTES } from './dashboard.ts';
 import { submitJoin } from './invitation.ts';
 import { showPassword, submitPassword } from './links.ts';
+import { PORTAL_ROUTES } from './portal.ts';
 import { REFERENCE_ROUTES } from './reference/routes.ts';
 import { showSetUp, submitSetUp } from './set-up.ts';
 import { showSignIn, signOut, submitSignIn } from './sign-in.ts';
@@ -32,4 +33,5 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   page('POST', '/account/sessions/end', endSessions),
   ...REFERENCE_ROUTES,
   ...DASHBOARD_ROUTES,
+  ...PORTAL_ROUTES,
 ];

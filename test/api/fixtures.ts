@@ -258,6 +258,7 @@ export const MISSING: Readonly<Record<string, string>> = {
   import_id: `imp_${'0'.repeat(32)}`,
   refund_id: `ref_${'0'.repeat(32)}`,
   return_id: `ret_${'0'.repeat(32)}`,
+  link_id: `pl_${'0'.repeat(32)}`,
   external_id: `crm_${'0'.repeat(32)}`,
 };
 

@@ -93,6 +93,7 @@ describe('the account', () => {
       minimum_payout: {},
       time_zone: 'UTC',
       paypal_payment_limit: { usd: 2_000_000 },
+      portal_origins: [],
       created_at: expect.stringMatching(TIMESTAMP),
       updated_at: expect.stringMatching(TIMESTAMP),
     });
@@ -134,10 +135,52 @@ describe('the account', () => {
     [{ minimum_payout: { usd: '5000' } }, 'minimum_payout'],
     [{ minimum_payout: { dollars: 1 } }, 'minimum_payout'],
     [{ minimum_payout: { usd: 1, USD: 1 } }, 'minimum_payout'],
+    [{ portal_origins: null }, 'portal_origins'],
+    [{ portal_origins: Array(21).fill('https://shop.example.com') }, 'portal_origins'],
   ])('refuses %j by name', async (body, field) => {
     await nothingChanges(world, async () =>
       expectRefusal(await api.patch('/v2/account', { name: 'New', ...body }), 400, 'invalid_body', field),
     );
+  });
+
+  test.each([
+    'http://shop.example.com',
+    'https://shop.example.com/webhooks',
+    'https://shop.example.com/?',
+    'https://ada@shop.example.com',
+    'https://*.example.com',
+    'https:shop.example.com',
+    'https://shop.example.com; script-src *',
+    'https://[::1]',
+    'https://shop.example.com.',
+    'javascript:alert(1)',
+    'shop.example.com',
+    '*',
+    "'self'",
+  ])('refuses %s as an origin of portals', async (origin) => {
+    await nothingChanges(world, async () => {
+      const refused = await api.patch('/v2/account', {
+        portal_origins: ['https://shop.example.com', origin],
+      });
+      expectRefusal(refused, 400, 'invalid_body', 'portal_origins[1] must be an origin such as https://');
+    });
+  });
+
+  test('keeps origins of portals as browsers write them, each once', async () => {
+    const portal_origins = [
+      'HTTPS://Shop.Example.com:443/',
+      'https://shop.example.com',
+      'https://bücher.example:8443',
+      'http://localhost:3000',
+      'http://127.0.0.1',
+    ];
+    expect((await api.patch('/v2/account', { portal_origins })).body.portal_origins).toEqual([
+      'https://shop.example.com',
+      'https://xn--bcher-kva.example:8443',
+      'http://localhost:3000',
+      'http://127.0.0.1',
+    ]);
+    expect((await api.patch('/v2/account', { portal_origins: [] })).body.portal_origins).toEqual([]);
   });
 
   test.each(['id', 'object', 'created_at', 'currency'])('cannot set %s', async (name) => {

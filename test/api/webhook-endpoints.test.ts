@@ -62,6 +62,7 @@ describe('an endpoint', () => {
       object: 'webhook_endpoint',
       url: URL,
       description: null,
+      owner: null,
       event_types: null,
       filter: null,
       status: 'enabled',

@@ -117,9 +117,9 @@ export function normaliser(
       return made;
     });
   const RULES: readonly (readonly [RegExp, (...found: string[]) => string])[] = [
-    [/\b(ph[a-z]?_)[0-9A-Za-z]{49}\b/g, (real, prefix = '') => secret(real, prefix)],
+    [/\b(ph[a-z]{0,2}_)[0-9A-Za-z]{49}\b/g, (real, prefix = '') => secret(real, prefix)],
     [
-      /\b(ph[a-z]?_)[0-9A-Za-z]{3,4}…[0-9A-Za-z]{4}/g,
+      /\b(ph[a-z]{0,2}_)[0-9A-Za-z]{3,4}…[0-9A-Za-z]{4}/g,
       (real, prefix = '') => once(real, (seed) => hint(STAND_INS.secret(prefix, seed))),
     ],
     [/\bwhsec_[A-Za-z0-9+/]+=*/g, (real) => once(real, STAND_INS.signing)],

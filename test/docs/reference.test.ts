@@ -137,7 +137,7 @@ describe('the examples', () => {
 
   test('have no secret that could be one, and nothing of the machine that made them', () => {
     const text = JSON.stringify(told);
-    expect(text.match(/\bph[a-z]?_(?!Not)\w+/g)).toBeNull();
+    expect(text.match(/\bph[a-z]{0,2}_(?!Not)\w+/g)).toBeNull();
     expect(text).not.toContain(new URL(world.url).host);
     expect(text).not.toContain(new URL(receiver.url).host);
   });

@@ -272,7 +272,18 @@ export async function completing(
     query: { from: today, to: today, interval: 'day', webhook_endpoint_id: endpoint },
   });
   await recovering(recorder, scene, endpoint);
+  await lettingIn(recorder, endpoint);
   await show('listPayouts', { query: { status: 'paid', per_page: 1 } });
+}
+
+/** The shop looks after its endpoint itself, by a link that is taken back later. */
+async function lettingIn({ show }: Recorder, endpoint: string): Promise<void> {
+  const { id } = await show('createPortalLink', {
+    path: { id: endpoint },
+    body: { read_only: true, event_types: ['payout.*'] },
+  });
+  await show('listPortalLinks', { query: { status: 'unused', per_page: 1 } });
+  await show('revokePortalLink', { path: { link_id: id } });
 }
 
 /** The shop has lost what came in: events are sent again, and what was meant by mistake is called off. */

@@ -40,6 +40,7 @@ test('a key learns its name and account, and that it may do everything', async (
     has_full_access: true,
     session_id: null,
     csrf_token: null,
+    portal: null,
     account: { id, name: 'Shop', default_currency: 'eur', time_zone: 'Europe/Berlin' },
     accounts: [{ id, name: 'Shop', role: 'owner', is_current: true }],
   });

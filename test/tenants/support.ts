@@ -125,6 +125,7 @@ export const REFERENCES = [
   'refund_id',
   'return_id',
   'webhook_endpoint_id',
+  'link_id',
 ] as const;
 export type Reference = (typeof REFERENCES)[number];
 export type Ids = Readonly<Record<Reference, string | number>>;
@@ -226,6 +227,7 @@ export const nobodys: Ids = {
   refund_id: `ref_${'0192f8e5'.repeat(4)}`,
   return_id: `ret_${'0192f8e5'.repeat(4)}`,
   webhook_endpoint_id: `we_${'0192f8e5'.repeat(4)}`,
+  link_id: `pl_${'0192f8e5'.repeat(4)}`,
 };
 
 /** Pays an affiliate in a payout of its own, whose money comes back; the id of that return. */
@@ -269,6 +271,7 @@ export async function furnish(world: World, api: Api, prefix: string): Promise<I
     `email\nimported-of-${prefix}@example.com\n`,
   );
   const refund = { external_id: `${prefix}-refund`, order_id: `late order of ${prefix}` };
+  const { body: link } = await api.post(`/v2/webhook-endpoints/${endpoint}/portal-link`);
   const { body: waiting } = await api.post('/v2/affiliates/refunds', refund);
   return {
     user_id: user.id,
@@ -287,6 +290,7 @@ export async function furnish(world: World, api: Api, prefix: string): Promise<I
     refund_id: waiting.id,
     return_id,
     webhook_endpoint_id: endpoint,
+    link_id: link.id,
   };
 }
 

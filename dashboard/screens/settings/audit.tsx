@@ -72,7 +72,7 @@ export function AuditLog() {
           value={kind ?? ''}
           options={[
             { value: '', label: texts.anybody },
-            ...(['user', 'key', 'application', 'operator'] as const).map((value) => ({
+            ...(['user', 'key', 'application', 'operator', 'portal'] as const).map((value) => ({
               value,
               label: texts.kinds[value],
             })),

@@ -50,7 +50,7 @@ const audit = createRoute({
   path: '/settings/audit',
   validateSearch: searchOf({
     page: number,
-    kind: oneOf(['key', 'user', 'application', 'operator']),
+    kind: oneOf(['key', 'user', 'application', 'operator', 'portal']),
     actor: text,
     action: text,
     target: text,

@@ -18,6 +18,7 @@ interface Settings {
   readonly minimums?: string;
   readonly timeZone?: string;
   readonly paypalLimit?: string;
+  readonly portalOrigins?: string;
 }
 
 const HELP = `
@@ -30,6 +31,7 @@ Examples:
   $ payhook account change --minimums none
   $ payhook account change --time-zone Europe/Berlin
   $ payhook account change --paypal-limit usd=60000.00
+  $ payhook account change --portal-origins https://shop.example.com
 `;
 
 /** `payhook account show|change`. */
@@ -48,6 +50,10 @@ export function addAccount(group: Command, cli: Cli): void {
     .option('--minimums <list>', 'minimum payouts by currency; none = everything is paid')
     .option('--time-zone <name>', 'whose days are meant, such as Europe/Berlin')
     .option('--paypal-limit <list>', 'the largest single payment PayPal sends, by currency; none = no limit')
+    .option(
+      '--portal-origins <list>',
+      'origins of your pages that may show a portal in a frame, separated by commas; none = none',
+    )
     .option('--json', 'print the record (Account)')
     .addHelpText('after', HELP)
     .action((settings: Settings) => cli.run(() => change(cli, settings)));
@@ -67,8 +73,8 @@ async function change({ terminal, account }: Cli, settings: Settings): Promise<u
 }
 
 function readSettings(settings: Settings): ChangeAccountBody {
-  const { name, currency, holdDays, minimums, timeZone, paypalLimit } = settings;
-  const given = [name, currency, holdDays, minimums, timeZone, paypalLimit];
+  const { name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins } = settings;
+  const given = [name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins];
   if (given.every((setting) => setting === undefined)) {
     throw new UsageError('say what to change: payhook account change --help lists it');
   }
@@ -79,6 +85,7 @@ function readSettings(settings: Settings): ChangeAccountBody {
     minimum_payout: minimums === undefined ? undefined : readMinimums('--minimums', minimums),
     time_zone: timeZone,
     paypal_payment_limit: paypalLimit === undefined ? undefined : readMinimums('--paypal-limit', paypalLimit),
+    portal_origins: portalOrigins === 'none' ? [] : portalOrigins?.split(',').map((origin) => origin.trim()),
   };
 }
 
@@ -89,6 +96,7 @@ function describe(account: Account, { paint }: Terminal): string {
     ['Minimums', describeMinimums(account.minimum_payout) ?? 'none'],
     ['Time zone', account.time_zone],
     ['PayPal limit', describeMinimums(account.paypal_payment_limit) ?? 'none'],
+    ['Portal origins', account.portal_origins.map(printable).join(', ') || 'none'],
     ['Created', `${exactTime(account.created_at)} (UTC)`],
   ]);
   return `${paint.strong(printable(account.name))}  ${account.id}\n${facts}`;

@@ -17,7 +17,7 @@ interface AuditFilters extends ListOptions {
   readonly before?: string;
 }
 
-const KINDS: readonly string[] = ['key', 'user', 'application', 'operator'];
+const KINDS: readonly string[] = ['key', 'user', 'application', 'operator', 'portal'];
 
 const HELP = `
 The operator is whoever uses the command line on the machine of the data. Commissions and events that programs send in are

@@ -17,6 +17,7 @@ import { ENDPOINT_HELP } from '../finders/endpoint.ts';
 import { printable } from '../terminal/table.ts';
 import { exactTime } from '../terminal/time.ts';
 import { addChange, type EndpointFields, readEndpointFields, withEndpointFields } from './fields.ts';
+import { addPortalLinks } from './portal-links.ts';
 import { addRecover, withEndpoint } from './recover.ts';
 import { addRetry } from './retry.ts';
 import { addTestFilter } from './test-filter.ts';
@@ -24,7 +25,7 @@ import { deliveryTable, describeDelivery, describeEndpoint, endpointTable } from
 
 /** Options that narrow the events of an endpoint. */
 const LOG_OPTIONS = ['type', 'responseStatus', 'responseClass', 'errorCode', 'event', 'externalId'] as const;
-type LogOptions = { readonly [Name in (typeof LOG_OPTIONS)[number]]?: string };
+type LogOptions = { readonly [Name in (typeof LOG_OPTIONS)[number]]?: string } & { readonly owner?: string };
 const LONGEST_OVERLAP = 7 * 86_400;
 
 /** `payhook webhooks list|show|create|change|enable|disable|delete|test|secret|rotate-secret|retry|recover|…`. */
@@ -40,6 +41,7 @@ export function addWebhooks(webhooks: Command, cli: Cli): void {
   addTest(webhooks, cli);
   addTestFilter(webhooks, cli);
   addSecrets(webhooks, cli);
+  addPortalLinks(webhooks, cli);
 }
 
 function addList(webhooks: Command, cli: Cli): void {
@@ -48,6 +50,7 @@ function addList(webhooks: Command, cli: Cli): void {
     .description('list the endpoints, or the events of one endpoint, newest first')
     .argument('[endpoint]', ENDPOINT_HELP)
     .option('--status <status>', 'endpoints: enabled, disabled; events: pending, delivered, failed, held')
+    .option('--owner <owner>', 'endpoints: only those of this owner')
     .option('--type <type>', 'only events of this type')
     .option('--response-status <status>', 'only events whose last answer had this HTTP status, such as 503')
     .option('--response-class <class>', 'the same by class: 2xx, 3xx, 4xx, 5xx, or none when no answer came')
@@ -211,7 +214,8 @@ async function listEndpoints(
 
 async function list(cli: Cli, reference: string, options: ListOptions & LogOptions): Promise<undefined> {
   const { terminal } = cli;
-  const { responseStatus, responseClass, errorCode, event, externalId, ...rest } = options;
+  const { responseStatus, responseClass, errorCode, event, externalId, owner, ...rest } = options;
+  if (owner !== undefined) throw new UsageError('--owner is for the list of endpoints: name none');
   const query = {
     ...rest,
     response_status: responseStatus,

@@ -15,6 +15,7 @@ export interface EndpointFields extends MetadataOption {
   readonly types?: string;
   readonly filter?: string;
   readonly description?: string;
+  readonly owner?: string;
   readonly header?: readonly string[];
   readonly rateLimit?: string;
   readonly signing?: string;
@@ -30,7 +31,7 @@ interface ChangeOptions extends EndpointFields {
 const HIGHEST_RATE = 10_000;
 
 const HELP = `
---types, --filter, --metadata and --description replace what was there; of the headers only those named change, and one without a value
+--types, --filter, --metadata, --owner and --description replace what was there; of the headers only those named change, and one without a value
 is taken away. Header values stay with the origin they were given for: with a URL of another one they are dropped unless
 they are given again. With --signing or --secret the signature before is sent too, for a day or --second-until.
 
@@ -50,6 +51,7 @@ export function withEndpointFields(command: Command): Command {
       'only events whose payload matches: {"data.amount":{"$gte":100}}; none = no filter',
     )
     .option('--description <text>', 'what it is for')
+    .option('--owner <name>', 'who receives there, as you call them, for lists and portals')
     .option(
       '--header <name:value>',
       'a header of your own, sent with every delivery; may be repeated',
@@ -88,6 +90,7 @@ export function readEndpointFields({
   types,
   filter,
   description,
+  owner,
   header,
   rateLimit,
   signing,
@@ -100,6 +103,7 @@ export function readEndpointFields({
     event_types: types === 'all' ? null : types?.split(',').map((type) => type.trim()),
     filter: filter === undefined ? undefined : readFilter(filter),
     description: description === '' ? null : description,
+    owner: owner === '' ? null : owner,
     headers:
       headers.length === 0
         ? undefined
@@ -141,7 +145,7 @@ async function change(
   const body = { url, ...readEndpointFields(fields), second_signature: secondUntil(when) };
   if (Object.values(body).every((value) => value === undefined)) {
     throw new UsageError(
-      'say what to change: --url, --types, --filter, --description, --header, --rate-limit, --signing, --secret, ' +
+      'say what to change: --url, --types, --filter, --description, --owner, --header, --rate-limit, --signing, --secret, ' +
         '--second-until or --metadata',
     );
   }

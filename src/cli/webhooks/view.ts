@@ -51,6 +51,7 @@ export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal):
   const facts: (readonly [string, string | null])[] = [
     ['URL', endpoint.url],
     ['Description', endpoint.description],
+    ['Owner', endpoint.owner],
     ['Events', typesOf(endpoint, Number.POSITIVE_INFINITY)],
     ['Filter', endpoint.filter && JSON.stringify(endpoint.filter)],
     ['Disabled', endpoint.disabled_at && exactTime(endpoint.disabled_at)],

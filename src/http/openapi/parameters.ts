@@ -29,6 +29,7 @@ const IN_PATHS: Readonly<Record<string, Json>> = {
   return_id: opaque('ret', 'the return'),
   external_id: { description: 'your own id', schema: { type: 'string', minLength: 1, maxLength: 255 } },
   id: opaque('we', 'the webhook endpoint'),
+  link_id: opaque('pl', 'the portal link'),
   event_id: opaque('evt', 'the event: what the receiver sees as `webhook-id`'),
   recovery_id: opaque('rec', 'the recovery'),
   key_id: opaque('key', 'the API key'),

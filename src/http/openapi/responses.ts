@@ -12,6 +12,7 @@ const COMMON: readonly ReasonName[] = [
   'invalid_credentials',
   'insufficient_scope',
   'full_access_required',
+  'not_in_portal',
   'unknown_query_parameter',
   'invalid_query',
   'internal_error',

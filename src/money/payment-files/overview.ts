@@ -7,6 +7,7 @@ import { type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { PROVIDER_FORMATS } from '../../kernel/payments.ts';
+import { ACTORS } from '../../people/audit/record.ts';
 import type { FileHead } from '../payouts/csv.ts';
 import { FORMATS } from './formats.ts';
 import { type FilePart, paymentRows } from './rows.ts';
@@ -21,7 +22,7 @@ const download = strict(
   {
     downloaded_at: timestamp,
     by: strict({
-      kind: Type.Enum(['key', 'user', 'application', 'operator'], { title: 'ActorKind' }),
+      kind: Type.Enum([...ACTORS], { title: 'ActorKind' }),
       id: Type.String(),
       name: nullable(Type.String()),
     }),

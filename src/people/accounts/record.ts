@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TString, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import {
   amounts,
@@ -17,6 +17,13 @@ const timeZone = Type.String({
 });
 const paypalLimit = amounts('minor units per currency code: the largest single payment PayPal sends');
 
+const origins = (origin: TString) =>
+  Type.Array(origin, {
+    maxItems: 20,
+    description: 'origins of your own pages that may show a portal in a frame; https, or http on localhost',
+  });
+const origin = { examples: ['https://shop.example.com'] };
+
 /** The account record. */
 export const account = strict(
   {
@@ -28,6 +35,7 @@ export const account = strict(
     minimum_payout: minimums,
     time_zone: timeZone,
     paypal_payment_limit: paypalLimit,
+    portal_origins: origins(Type.String(origin)),
     created_at: timestamp,
     updated_at: timestamp,
   },
@@ -45,6 +53,7 @@ export const record = columnsOf(account, {
   minimum_payout: 'a.minimum_payout',
   time_zone: 'a.time_zone',
   paypal_payment_limit: 'a.paypal_payment_limit',
+  portal_origins: 'a.portal_origins',
   created_at: 'iso(id_time(a.id))',
   updated_at: 'iso(greatest(a.updated_at, id_time(a.id)))',
 });
@@ -57,5 +66,6 @@ export const accountChange = strict({
   minimum_payout: Type.Optional(minimums),
   time_zone: Type.Optional(Type.String({ ...timeZone, minLength: 1, maxLength: 100 })),
   paypal_payment_limit: Type.Optional(paypalLimit),
+  portal_origins: Type.Optional(origins(Type.String({ ...origin, minLength: 1, maxLength: 255 }))),
 });
 export type AccountChange = Static<typeof accountChange>;

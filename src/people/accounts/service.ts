@@ -8,6 +8,7 @@ import { nameFrom } from '../../kernel/names.ts';
 import { clip } from '../../kernel/strict-json.ts';
 import { isZone, UTC } from '../../kernel/zones.ts';
 import { createKey } from '../keys/service.ts';
+import { originsFrom } from './origins.ts';
 import type { Account, AccountChange } from './record.ts';
 import { allAccounts, insertAccount, readAccount, readZone, spelledZone, updateAccount } from './store.ts';
 
@@ -57,7 +58,7 @@ export async function zoneOf(db: Reader, account: AccountId): Promise<string> {
 
 /**
  * Changes settings; a new hold applies to new commissions only. Throws `invalid_body` for an unknown currency or
- * time zone, or a name with invisible characters.
+ * time zone, a name with invisible characters, or what is no origin.
  */
 export async function changeAccount(
   tx: Tx,
@@ -78,8 +79,17 @@ export async function changeAccount(
       ...(input.paypal_payment_limit !== undefined
         ? { paypal_payment_limit: knownAmounts('paypal_payment_limit', input.paypal_payment_limit) }
         : {}),
+      ...(input.portal_origins !== undefined ? { portal_origins: originsFrom(input.portal_origins) } : {}),
     },
-    ['name', 'default_currency', 'hold_days', 'minimum_payout', 'time_zone', 'paypal_payment_limit'],
+    [
+      'name',
+      'default_currency',
+      'hold_days',
+      'minimum_payout',
+      'time_zone',
+      'paypal_payment_limit',
+      'portal_origins',
+    ],
   );
   return changes === null ? getAccount(tx, account) : updateAccount(tx, account, changes);
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
 
-export const ACTORS = ['key', 'user', 'application', 'operator'] as const;
+export const ACTORS = ['key', 'user', 'application', 'operator', 'portal'] as const;
 
 /** What was done, and by whom. */
 export const auditEntry = strict(
@@ -16,7 +16,8 @@ export const auditEntry = strict(
     user_id: nullable(Type.String({ description: 'who signed in, or on whose grant the application acted' })),
     action: Type.String({
       description:
-        'the operation, named as in this description; rotateSecretKey and abandonSecretKey are commands on the machine',
+        'the operation, named as in this description; openPortal is the use of a portal link; rotateSecretKey and ' +
+        'abandonSecretKey are commands on the machine',
       examples: ['completePayout'],
     }),
     target: nullable(Type.String({ description: 'the id of the record it changed' })),

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { SCOPES } from '../../contract/route.ts';
-import { currencyCode, nullable, role, strict } from '../../contract/schemas.ts';
+import { currencyCode, nullable, role, strict, timestamp } from '../../contract/schemas.ts';
+import { ACTORS } from '../audit/record.ts';
 
 const accountId = Type.String({ examples: ['acc_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] });
 
@@ -8,12 +9,13 @@ const accountId = Type.String({ examples: ['acc_0192f8e5c7a7b3e9d0192f8e5c7a7b3e
 export const me = strict(
   {
     object: Type.Literal('me'),
-    kind: Type.Enum(['key', 'user', 'application', 'operator'], {
+    kind: Type.Enum([...ACTORS], {
       title: 'ActorKind',
-      description: 'operator: the command line on the machine of the server',
+      description:
+        'operator: the command line on the machine of the server; portal: who opened a portal link',
     }),
     id: Type.String({
-      description: 'of the key, the user or the application',
+      description: 'of the key, the user, the application or the portal link',
       examples: ['usr_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'],
     }),
     name: nullable(Type.String()),
@@ -26,6 +28,21 @@ export const me = strict(
     session_id: nullable(Type.String({ description: 'of a user who is signed in' })),
     csrf_token: nullable(
       Type.String({ description: 'the token that every write with this session sends as `Payhook-CSRF`' }),
+    ),
+    portal: nullable(
+      strict(
+        {
+          webhook_endpoint_id: Type.String({ description: 'the endpoint its link was made at' }),
+          owner: nullable(
+            Type.String({ description: 'it is of all endpoints of this owner; null = of the one alone' }),
+          ),
+          event_types: nullable(
+            Type.Array(Type.String(), { description: 'what endpoints may be subscribed to; null = all' }),
+          ),
+          ends_at: timestamp,
+        },
+        { title: 'Portal', description: 'what a portal is of; null for every other caller' },
+      ),
     ),
     account: strict({
       id: accountId,

@@ -6,6 +6,7 @@ export const get = readRoute({
   operation: 'getMe',
   path: '/v2/me',
   access: 'any',
+  portal: 'own',
   summary: 'Get who asks',
   description:
     'The credential of the request: who it is, what it may do, and in which account. A page of this server that calls ' +

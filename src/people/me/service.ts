@@ -1,4 +1,4 @@
-import type { Principal } from '../../contract/route.ts';
+import type { Portal, Principal } from '../../contract/route.ts';
 import type { Reader } from '../../db/connect.ts';
 import { idOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
@@ -13,10 +13,11 @@ const NOBODY = { name: null, email: null };
  * other accounts they are a member of.
  */
 export async function describeCaller(db: Reader, principal: Principal): Promise<Json<Me>> {
-  const { kind, id, role, scopes, session } = principal;
+  const { kind, id, role, scopes, session, portal } = principal;
   const account = await accountCalled(db, principal.account);
   const user = kind === 'user' ? await userCalled(db, principal) : null;
-  const { name, email } = user ?? (kind === 'operator' ? NOBODY : await programCalled(db, principal));
+  const isProgram = kind === 'key' || kind === 'application';
+  const { name, email } = user ?? (isProgram ? await programCalled(db, principal) : NOBODY);
   const accounts = user
     ? (await membershipsOf(db, user.person)).map((each) => ({
         id: idOf('acc', each.account),
@@ -36,7 +37,15 @@ export async function describeCaller(db: Reader, principal: Principal): Promise<
     has_full_access: kind !== 'application' && role === 'owner',
     session_id: session === undefined ? null : idOf('ses', session),
     csrf_token: user?.csrf_token ?? null,
+    portal: portal ? portalOf(portal) : null,
     account,
     accounts,
   });
 }
+
+const portalOf = ({ endpoint, owner, isOfOwner, eventTypes, endsAt }: Portal) => ({
+  webhook_endpoint_id: idOf('we', endpoint),
+  owner: isOfOwner ? owner : null,
+  event_types: eventTypes && [...eventTypes],
+  ends_at: endsAt,
+});

@@ -25,6 +25,7 @@ const CODINGS = [
 // the same path from src/ and from dist/
 const FOLDER = fileURLToPath(new URL('../../../dist/dashboard/', import.meta.url));
 const INDEX = 'index.html';
+const PORTAL = 'portal.html';
 
 let built: { readonly at: number; readonly files: ReadonlyMap<string, Built> } | undefined;
 
@@ -53,9 +54,12 @@ function readAll(): Map<string, Built> {
 }
 
 /** The text of the page around the dashboard; null when it was not built. */
-export function indexPage(): string | null {
-  return files()?.get(INDEX)?.body.toString() ?? null;
-}
+export const indexPage = (): string | null => textOf(INDEX);
+
+/** The same of a portal. */
+export const portalPage = (): string | null => textOf(PORTAL);
+
+const textOf = (name: string) => files()?.get(name)?.body.toString() ?? null;
 
 /**
  * A file for a client that accepts these codings (an Accept-Encoding header); `coding` is null when it is sent

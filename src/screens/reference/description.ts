@@ -63,6 +63,8 @@ export interface Callers {
   readonly scope: string | null;
   /** The lowest role of a user that will do. */
   readonly role: string | null;
+  /** Whether a portal may, about its endpoints. */
+  readonly portal: boolean;
 }
 
 export interface Operation {
@@ -196,6 +198,7 @@ function callersOf({ security, 'x-lowest-role': lowestRole }: RawOperation): Cal
     apiKey: find('apiKey') !== undefined,
     scope: find('oauth2')?.[0] ?? null,
     role: lowestRole ?? null,
+    portal: find('portal') !== undefined,
   };
 }
 

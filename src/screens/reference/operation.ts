@@ -40,12 +40,13 @@ export function operationHtml(book: Book, section: Section, operation: Operation
 
 const ROLES = ['viewer', 'member', 'owner'] as const;
 
-function callersHtml({ apiKey, scope, role }: Callers): string {
+function callersHtml({ apiKey, scope, role, portal }: Callers): string {
   const roles = role === null ? [] : ROLES.slice(ROLES.indexOf(role as (typeof ROLES)[number]));
   const who = [
     ...(apiKey ? ['API key'] : []),
     ...(scope === null ? [] : [`token with <code>${escapeHtml(scope)}</code>`]),
     ...(roles.length === 0 ? [] : [`signed-in ${either(roles)}`]),
+    ...(portal ? ['portal'] : []),
   ];
   const chips = who.map((each) => `<li>${each}</li>`).join('');
   return `<ul class="who" aria-label="Who may call it">${chips}</ul>`;

@@ -6,6 +6,7 @@ export const deliveries = readRoute({
   operation: 'getDeliveryAnalytics',
   path: '/v2/analytics/deliveries',
   access: 'analytics',
+  portal: 'query',
   summary: 'Get how webhook deliveries went over time',
   description:
     'By minute, hour or day: what was published and what became of it, attempts with their answers, and percentiles of how ' +

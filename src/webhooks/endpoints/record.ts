@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
-import { metadata, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
+import { identifier, metadata, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
 import { filter } from '../filters/record.ts';
 import {
@@ -17,6 +17,9 @@ const fields = {
   object: Type.Literal('webhook_endpoint'),
   url: Type.String({ description: 'where events are sent to' }),
   description: nullable(Type.String({ description: 'a note of yours' })),
+  owner: nullable(
+    Type.String({ description: 'who receives there, as you call them; null = nobody in particular' }),
+  ),
   event_types: nullable(Type.Array(Type.String(), { description: 'null = all' })),
   filter: nullable({ ...filter, description: 'conditions on the payload; null = none' }),
   status: Type.Enum(['enabled', 'disabled'], { title: 'EndpointStatus' }),
@@ -54,12 +57,12 @@ const signingOf = (column: string) => `case when ${column} is null then 'standar
     when json_typeof(${column}) = 'string' then ${column} #>> '{}' else 'custom' end`;
 const customOf = (column: string) => `case when json_typeof(${column}) = 'object' then ${column} end`;
 
-/** Its columns, over `webhook_endpoints e` and `stateJoin`. */
-export const record = columnsOf(webhookEndpoint, {
+const columns = {
   id: "public_id('we', e.id)",
   object: "'webhook_endpoint'",
   url: 'e.url',
   description: 'e.description',
+  owner: 'e.owner',
   event_types: 'e.event_types',
   filter: 'e.filter',
   status: "case when e.disabled_at is null then 'enabled' else 'disabled' end",
@@ -80,7 +83,11 @@ export const record = columnsOf(webhookEndpoint, {
   last_success_at: 'iso(s.last_success_at)',
   created_at: 'iso(id_time(e.id))',
   updated_at: 'iso(greatest(e.updated_at, id_time(e.id)))',
-});
+};
+/** Its columns, over `webhook_endpoints e` and `stateJoin`. */
+export const record = columnsOf(webhookEndpoint, columns);
+/** The same as a portal shows them: without what the account notes for itself. */
+export const portalRecord = columnsOf(webhookEndpoint, { ...columns, metadata: "'{}'::json" });
 export const stateJoin = sql`join endpoint_state s on s.account_id = e.account_id and s.endpoint_id = e.id`;
 
 const secret = nullable(
@@ -120,6 +127,12 @@ const url = Type.String({
 });
 const optional = {
   description: Type.Optional(nullable(text(500))),
+  owner: Type.Optional(
+    nullable({
+      ...identifier,
+      description: 'who receives there, as you call them, for lists and portals; null = nobody in particular',
+    }),
+  ),
   event_types: Type.Optional(
     nullable(
       Type.Array(text(100), {

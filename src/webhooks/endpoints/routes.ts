@@ -43,10 +43,11 @@ export const list = readRoute({
   operation: 'listWebhookEndpoints',
   path: '/v2/webhook-endpoints',
   access: 'webhooks',
+  portal: 'own',
   summary: 'List webhook endpoints',
   list: endpointList,
   returns: { 200: listOf(webhookEndpoint) },
-  handle: async ({ db, account, list }) => page(await listEndpoints(db, account, list)),
+  handle: async ({ db, principal, list }) => page(await listEndpoints(db, principal, list)),
 });
 
 export const create = writeRoute({
@@ -54,6 +55,7 @@ export const create = writeRoute({
   method: 'POST',
   path: '/v2/webhook-endpoints',
   access: 'webhooks',
+  portal: 'own',
   summary: 'Create a webhook endpoint',
   description: 'Events from now on are sent there. The answer shows the secret that signs them.',
   body: newEndpoint,
@@ -67,10 +69,11 @@ export const get = readRoute({
   operation: 'getWebhookEndpoint',
   path: '/v2/webhook-endpoints/{id}',
   access: 'webhooks',
+  portal: 'path',
   summary: 'Get a webhook endpoint',
   returns: { 200: webhookEndpoint },
   errors: ['resource_missing'],
-  handle: async ({ db, account, params }) => ok(await getEndpoint(db, account, params.id)),
+  handle: async ({ db, principal, params }) => ok(await getEndpoint(db, principal, params.id)),
 });
 
 export const change = writeRoute({
@@ -78,6 +81,7 @@ export const change = writeRoute({
   method: 'PATCH',
   path: '/v2/webhook-endpoints/{id}',
   access: 'webhooks',
+  portal: 'path',
   sends: ['Payhook-Dropped-Headers'],
   summary: 'Change, enable or disable a webhook endpoint',
   description:
@@ -99,12 +103,13 @@ export const remove = writeRoute({
   method: 'DELETE',
   path: '/v2/webhook-endpoints/{id}',
   access: 'webhooks',
+  portal: 'path',
   summary: 'Delete a webhook endpoint',
   description: 'What is still pending there ends as failed; its log stays readable until retention.',
   returns: { 204: null },
   errors: ['resource_missing'],
-  handle: async ({ tx, account, params }) => {
-    await deleteEndpoint(tx, account, params.id);
+  handle: async ({ tx, principal, params }) => {
+    await deleteEndpoint(tx, principal, params.id);
     return noContent();
   },
 });
@@ -113,6 +118,7 @@ export const secret = readRoute({
   operation: 'getWebhookEndpointSecret',
   path: '/v2/webhook-endpoints/{id}/secret',
   access: 'webhooks',
+  portal: 'path',
   summary: 'Get the secret that signs deliveries',
   confidential: true,
   returns: { 200: endpointSecret },
@@ -125,6 +131,7 @@ export const rotate = writeRoute({
   method: 'POST',
   path: '/v2/webhook-endpoints/{id}/rotate-secret',
   access: 'webhooks',
+  portal: 'path',
   summary: 'Make a new secret',
   description:
     'Deliveries carry the signatures of both for a day, or as long as `overlap_seconds` says. With github, shopify and custom, ' +
@@ -151,6 +158,7 @@ export const test = writeRoute({
   method: 'POST',
   path: '/v2/webhook-endpoints/{id}/test',
   access: 'webhooks',
+  portal: 'path',
   summary: 'Send a test event',
   description:
     'Sends `webhook_endpoint.test`, or an event of another type with data of yours, to this endpoint only, whatever it ' +

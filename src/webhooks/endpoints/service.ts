@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { Principal } from '../../contract/route.ts';
 import type { Reader, Tx } from '../../db/connect.ts';
 import { sealingKey } from '../../db/secret-key.ts';
-import { type AddressRules, namesLoopback, refusalOfUrl } from '../../kernel/addresses.ts';
+import { type AddressRules, namesLoopback, PUBLIC_ONLY, refusalOfUrl } from '../../kernel/addresses.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, idOf, uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
@@ -18,6 +18,7 @@ import { signatureOf } from '../signing/rules.ts';
 import { readSigning } from '../signing/schemes.ts';
 import { isEventType, needsAffiliates, subscriptionProblem } from '../types/types.ts';
 import { changedHeaders, headerProblem, type OwnHeaders } from './headers.ts';
+import { checkChangeBy, checkDeletionBy, checkRoom, creationBy } from './portal.ts';
 import {
   type EndpointChange,
   type EndpointSecret,
@@ -65,34 +66,36 @@ export function endpointUuid(id: string): EndpointId {
   return uuid;
 }
 
-async function recordOf(
-  db: Reader,
-  account: AccountId,
-  endpoint: EndpointId,
-): Promise<Json<WebhookEndpoint>> {
-  const json = await readEndpoint(db, account, endpoint);
+type Beholder = Pick<Principal, 'account' | 'portal'>;
+
+async function recordOf(db: Reader, caller: Beholder, endpoint: EndpointId): Promise<Json<WebhookEndpoint>> {
+  const json = await readEndpoint(db, caller, endpoint);
   if (json === null) throw missingEndpoint();
   return json;
 }
 
-/** The record of an endpoint. Throws `resource_missing`. */
-export function getEndpoint(db: Reader, account: AccountId, id: string): Promise<Json<WebhookEndpoint>> {
-  return recordOf(db, account, endpointUuid(id));
+/** The record of an endpoint as a caller sees it. Throws `resource_missing`. */
+export function getEndpoint(db: Reader, caller: Beholder, id: string): Promise<Json<WebhookEndpoint>> {
+  return recordOf(db, caller, endpointUuid(id));
 }
 
 /**
  * Creates an endpoint; the response has its signing secret. Throws `invalid_url`, `invalid_event_type`,
- * `invalid_header`, `invalid_signing`, `invalid_secret`, `insufficient_scope`.
+ * `invalid_header`, `invalid_signing`, `invalid_secret`, `insufficient_scope`, `too_many_endpoints`; in a portal also
+ * `not_in_portal`.
  */
 export async function createEndpoint(
   tx: Tx,
   caller: Caller,
-  input: NewEndpoint,
+  asked: NewEndpoint,
 ): Promise<Json<NewWebhookEndpoint>> {
   const { id: endpoint, now } = await newEndpointId(tx);
   const { vault, account, principal } = caller;
+  const input = creationBy(principal, asked);
   checkSubscription(principal, input.event_types ?? null);
-  if ((await lockAndCount(tx, account)) >= MOST_ENDPOINTS) {
+  const count = await lockAndCount(tx, account, input.owner ?? null);
+  checkRoom(principal, count.ofOwner);
+  if (count.all >= MOST_ENDPOINTS) {
     throw fail(
       'too_many_endpoints',
       `the account has ${MOST_ENDPOINTS} webhook endpoints, which is the maximum: delete one first`,
@@ -104,7 +107,7 @@ export async function createEndpoint(
   checkHeaderNames(all, null);
   await insertEndpoint(tx, account, endpoint, all);
   if (input.status === 'disabled') await markDisabled(tx, account, endpoint, 'manual');
-  return withSecret(await recordOf(tx, account, endpoint), secret);
+  return withSecret(await recordOf(tx, principal, endpoint), secret);
 }
 
 /** Every event is matched against every endpoint of its account, in the transaction that publishes it. */
@@ -132,6 +135,7 @@ export async function changeEndpoint(
   const endpoint = endpointUuid(id);
   const before = await lockEndpoint(tx, account, endpoint);
   if (before === null) throw missingEndpoint();
+  checkChangeBy(principal, input, before);
   // a credential that may not subscribe to something may not redirect it either, whether it comes later or
   // waits already
   checkSubscription(principal, before.event_types);
@@ -161,7 +165,7 @@ export async function changeEndpoint(
   }
   if (input.status === 'disabled') await disableEndpoint(tx, { account, endpoint, reason: 'manual' });
   if (input.status === 'enabled' && before.disabled_at !== null) await markEnabled(tx, account, endpoint);
-  return { json: await recordOf(tx, account, endpoint), dropped };
+  return { json: await recordOf(tx, principal, endpoint), dropped };
 }
 
 const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : null);
@@ -178,17 +182,18 @@ export async function disableEndpoint(
   }: { account: AccountId; endpoint: EndpointId; reason: 'manual' | 'failing' | 'gone' },
 ): Promise<boolean> {
   if (!(await markDisabled(tx, account, endpoint, reason))) return false;
-  const data = await recordOf(tx, account, endpoint);
+  const data = await recordOf(tx, { account }, endpoint);
   await publish(tx, { account, type: 'webhook_endpoint.disabled', data, audience: { except: endpoint } });
   return true;
 }
 
 /**
  * Deletes an endpoint: nothing more is sent there, and its log stays until retention. Throws
- * `resource_missing`.
+ * `resource_missing`, `not_in_portal`.
  */
-export async function deleteEndpoint(tx: Tx, account: AccountId, id: string): Promise<void> {
-  if (!(await markDeleted(tx, account, endpointUuid(id)))) throw missingEndpoint();
+export async function deleteEndpoint(tx: Tx, principal: Principal, id: string): Promise<void> {
+  checkDeletionBy(principal);
+  if (!(await markDeleted(tx, principal.account, endpointUuid(id)))) throw missingEndpoint();
   // the first slice of what waits there; workers do the rest
   await endDeleted(tx);
 }
@@ -337,18 +342,30 @@ async function columnsOf(
     columns.header_values = vault.seal(values, placeOf(endpoint, 'headers'), await sealingKey(tx));
   }
   if (input.description !== undefined) columns.description = input.description;
+  if (input.owner !== undefined) columns.owner = input.owner;
   if (input.rate_limit !== undefined) columns.rate_limit = input.rate_limit;
   if (input.metadata !== undefined) columns.metadata = toJson(input.metadata);
   return columns;
 }
 
-/** Only the operator of this machine may allow a URL on the loopback, and only for this machine. */
+/**
+ * Only the operator of this machine may allow a URL on the loopback, and only for this machine. The networks that the
+ * operator allowed are for the account, not for who it opens a portal to.
+ */
 function urlColumns(url: string, { principal, addresses }: Caller): Columns {
+  const isOfPortal = principal.portal !== undefined;
   const isLoopback = namesLoopback(url);
   const isLocal = isLoopback && principal.kind === 'operator';
-  const problem = isLocal ? null : refusalOfUrl(url, addresses);
-  if (problem !== null) throw fail('invalid_url', `url must ${problem}${isLoopback ? LOOPBACK_HINT : ''}`);
-  return { url, local_url: isLocal ? url : null, local_machine: isLocal ? hostname() : null };
+  const problem = isLocal ? null : refusalOfUrl(url, isOfPortal ? PUBLIC_ONLY : addresses);
+  if (problem !== null) {
+    throw fail('invalid_url', `url must ${problem}${isLoopback && !isOfPortal ? LOOPBACK_HINT : ''}`);
+  }
+  return {
+    url,
+    local_url: isLocal ? url : null,
+    local_machine: isLocal ? hostname() : null,
+    public_only: isOfPortal,
+  };
 }
 
 /**

@@ -1,5 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import {
+  exactly,
   idInstants,
   type ListDefinition,
   type ListQuery,
@@ -8,10 +9,12 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { maybeRecord } from '../../contract/records.ts';
+import type { Portal, Principal } from '../../contract/route.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import { record, stateJoin, type WebhookEndpoint } from './record.ts';
+import { reachOf } from './portal.ts';
+import { portalRecord, record, stateJoin, type WebhookEndpoint } from './record.ts';
 
 export const endpointList: ListDefinition = {
   id: 'e.id',
@@ -20,35 +23,41 @@ export const endpointList: ListDefinition = {
     status: oneOf(['enabled', 'disabled'], (status) =>
       status === 'enabled' ? sql`e.disabled_at is null` : sql`e.disabled_at is not null`,
     ),
+    owner: exactly('e.owner'),
     ...idInstants('created_at', 'e.id'),
   },
 };
 
+/** The columns of the record as a caller sees it. */
+const seenBy = (portal: Portal | undefined) => (portal ? portalRecord : record);
+
+/** The live endpoints that a caller may reach. */
 export function listEndpoints(
   db: Reader,
-  account: AccountId,
+  { account, portal }: Pick<Principal, 'account' | 'portal'>,
   list: ListQuery,
 ): Promise<Page<WebhookEndpoint>> {
+  const own = sql`e.account_id = ${account} and e.deleted_at is null`;
   return listPage(db, {
     list,
-    name: 'webhook_endpoints',
+    name: portal ? 'portal_endpoints' : 'webhook_endpoints',
     table: 'webhook_endpoints',
     alias: 'e',
-    where: sql`e.account_id = ${account} and e.deleted_at is null`,
-    record,
+    where: portal ? sql`${own} and ${reachOf(portal)}` : own,
+    record: seenBy(portal),
     join: stateJoin,
   });
 }
 
-/** The record of a live endpoint (UUID), or null. */
+/** The record of a live endpoint (UUID) as a caller sees it, or null. */
 export function readEndpoint(
   db: Reader,
-  account: AccountId,
+  { account, portal }: Pick<Principal, 'account' | 'portal'>,
   id: EndpointId,
 ): Promise<Json<WebhookEndpoint> | null> {
   return maybeRecord(
     db,
-    record,
+    seenBy(portal),
     sql`webhook_endpoints e ${stateJoin}
         where e.account_id = ${account} and e.id = ${id} and e.deleted_at is null`,
   );
@@ -87,14 +96,21 @@ export function lockEndpoint(tx: Tx, account: AccountId, id: EndpointId): Promis
   return maybeRow(tx, sql`${rowOf(account, id)} for no key update`);
 }
 
-/** How many live endpoints an account has. Nobody else can create one until the transaction ends. */
-export async function lockAndCount(tx: Tx, account: AccountId): Promise<number> {
+/**
+ * How many live endpoints an account has, and how many of them an owner. Nobody else can create one until the
+ * transaction ends.
+ */
+export async function lockAndCount(
+  tx: Tx,
+  account: AccountId,
+  owner: string | null,
+): Promise<{ readonly all: number; readonly ofOwner: number }> {
   await rows(tx, sql`select 1 from accounts where id = ${account} for no key update`);
-  const { count } = await oneRow<{ count: number }>(
+  return oneRow(
     tx,
-    sql`select count(*)::int as count from webhook_endpoints where account_id = ${account} and deleted_at is null`,
+    sql`select count(*)::int as all, (count(*) filter (where owner = ${owner}))::int as "ofOwner"
+        from webhook_endpoints where account_id = ${account} and deleted_at is null`,
   );
-  return count;
 }
 
 /** An id for a new endpoint, and the time. */

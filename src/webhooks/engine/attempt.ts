@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { AddressRules } from '../../kernel/addresses.ts';
+import { type AddressRules, PUBLIC_ONLY } from '../../kernel/addresses.ts';
 import type { DeliveryConfig } from '../../kernel/config.ts';
 import { idOf } from '../../kernel/ids.ts';
 import { formatInstant } from '../../kernel/time.ts';
@@ -33,8 +33,8 @@ export interface AttemptsOptions {
 
 /** Makes attempts: signs, sends, and returns the result. */
 export interface Attempts {
-  /** `trace` is sent as `traceparent`. Never rejects because of a receiver. The outcome has a `lack` when nothing could be sent. */
-  make(delivery: Leased, token: string, trace: string | null): Promise<Finished>;
+  /** Never rejects because of a receiver. The outcome has a `lack` when nothing could be sent. */
+  make(delivery: Leased, token: string): Promise<Finished>;
   /** Aborts what is in flight; it ends as `lost`. */
   abortAll(): void;
   close(): Promise<void>;
@@ -55,11 +55,13 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
   const sender = senderFor(addresses);
   // a sender of its own, so that no other endpoint reuses a kept connection to the loopback
   const localSender = senderFor(localAddresses);
-  const senders = [sender, localSender];
+  // likewise none to a network that the operator allowed
+  const publicSender = senderFor(PUBLIC_ONLY);
+  const senders = [sender, localSender, publicSender];
   const keyring = createKeyring(vault);
 
   return {
-    async make(delivery, token, trace) {
+    async make(delivery, token) {
       const at = now();
       const id = idOf('evt', delivery.event);
       const timestamp = Math.floor(at / 1000);
@@ -70,13 +72,13 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
         'webhook-id': id,
         'webhook-timestamp': String(timestamp),
       };
-      if (trace !== null && headers?.traceparent === undefined) own.traceparent = trace;
       const message = { id, timestamp, body: delivery.payload, url: delivery.url };
       for (const signer of signers) own[signer.header] = signer.valueOf(message);
       const further = companions?.(message);
       // the loopback of another machine is a different computer
       const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname();
-      const outcome = await (isLocal ? localSender : sender).send({
+      const chosen = isLocal ? localSender : delivery.isPublicOnly ? publicSender : sender;
+      const outcome = await chosen.send({
         url: delivery.url,
         headers: further || headers ? { ...further, ...headers, ...own } : own,
         body: delivery.payload,

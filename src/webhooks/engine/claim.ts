@@ -43,7 +43,6 @@ interface Row extends LeasedRow {
   now: bigint;
   wait_ms: number | null;
   payload: string;
-  trace: string | null;
   trigger: Leased['trigger'];
   step: number;
   /** The lease of an earlier attempt that never settled. */
@@ -194,7 +193,7 @@ function takeRows(
           from (select clock_timestamp() as now) at),
         picked as materialized (
           select f.place, s.lane, s.failures, s.last_success_at, e.account_id, e.id, e.resumptions, e.rate_limit, e.url,
-                 e.local_url, e.local_machine, e.signing, e.secret, e.previous_signing, e.previous_secret,
+                 e.local_url, e.local_machine, e.public_only, e.signing, e.secret, e.previous_signing, e.previous_secret,
                  e.previous_secret_until, e.header_names, e.header_values, q.event_id, q.trigger, q.lease_token as lost,
                  case when q.generation = e.resumptions then q.step else 0 end as step
           from clock c
@@ -229,15 +228,15 @@ function takeRows(
           select now, token, (extract(epoch from now) * 1000)::int8 as now_ms,
                  (select ceil(extract(epoch from min(may_start_at) - c.now) * 1000)::int from limited) as wait_ms
           from clock c)
-        select m.token, m.now_ms as now, m.wait_ms, p.account_id, p.id as endpoint_id, p.event_id, v.payload, v.traceparent as trace, p.trigger,
-               p.step, p.lost, p.url, case when p.local_url = p.url then p.local_machine end as local_machine, p.signing,
-               p.secret, p.previous_signing,
+        select m.token, m.now_ms as now, m.wait_ms, p.account_id, p.id as endpoint_id, p.event_id, v.payload, p.trigger,
+               p.step, p.lost, p.url, case when p.local_url = p.url then p.local_machine end as local_machine,
+               p.public_only, p.signing, p.secret, p.previous_signing,
                case when p.previous_secret_until > m.now then p.previous_secret end as previous_secret,
                p.header_names, p.header_values, p.lane, p.failures,
                coalesce(p.last_success_at < m.now - interval '1 minute', true) as success_is_old
         from moment m cross join picked p
         left join lateral (
-          select payload, traceparent from events where account_id = p.account_id and id = p.event_id) v on true
+          select payload from events where account_id = p.account_id and id = p.event_id) v on true
         order by p.place`,
     'claim',
   );

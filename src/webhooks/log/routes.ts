@@ -8,6 +8,7 @@ export const listOfEndpoint = readRoute({
   operation: 'listEventsOfWebhookEndpoint',
   path: '/v2/webhook-endpoints/{id}/events',
   access: 'webhooks',
+  portal: 'path',
   summary: 'List the events of a webhook endpoint',
   description: 'The delivery log of one endpoint, which may be deleted.',
   list: endpointEventList,
@@ -21,6 +22,7 @@ export const get = readRoute({
   operation: 'getEventOfWebhookEndpoint',
   path: '/v2/webhook-endpoints/{id}/events/{event_id}',
   access: 'webhooks',
+  portal: 'path',
   summary: 'Get one event of a webhook endpoint',
   description:
     'With the payload, and with every attempt: what was sent and what came back. A token needs the scope affiliates ' +
@@ -35,6 +37,7 @@ export const retry = writeRoute({
   method: 'POST',
   path: '/v2/webhook-endpoints/{id}/events/{event_id}/retry',
   access: 'webhooks',
+  portal: 'path',
   summary: 'Retry an event',
   description:
     'Sends the event again now, whatever its status, with the same `webhook-id`. If an attempt is already in progress or due, that ' +

@@ -10,6 +10,7 @@ export const recover = writeRoute({
   method: 'POST',
   path: '/v2/webhook-endpoints/{id}/recover',
   access: 'webhooks',
+  portal: 'path',
   summary: 'Send events of a period again',
   description:
     'Stores a job that workers carry out: every event of the log that matches when the job comes to it is sent once ' +
@@ -32,6 +33,7 @@ export const list = readRoute({
   operation: 'listRecoveriesOfWebhookEndpoint',
   path: '/v2/webhook-endpoints/{id}/recoveries',
   access: 'webhooks',
+  portal: 'path',
   summary: 'List the recoveries of a webhook endpoint',
   list: recoveryList,
   returns: { 200: listOf(webhookRecovery) },
@@ -44,6 +46,7 @@ export const get = readRoute({
   operation: 'getRecoveryOfWebhookEndpoint',
   path: '/v2/webhook-endpoints/{id}/recoveries/{recovery_id}',
   access: 'webhooks',
+  portal: 'path',
   summary: 'Get a recovery',
   description: 'Shows how far it is and what it has queued.',
   returns: { 200: webhookRecovery },
@@ -56,6 +59,7 @@ export const cancel = writeRoute({
   method: 'DELETE',
   path: '/v2/webhook-endpoints/{id}/recoveries/{recovery_id}',
   access: 'webhooks',
+  portal: 'path',
   summary: 'Cancel a recovery',
   description:
     'Cancelling stops it from queueing more; what is already queued is still sent. The record stays.',
