@@ -1,17 +1,4 @@
-import 'virtual:tokens.css';
-import './style/base.css';
-import './style/shell.css';
-import './style/page.css';
-import './style/button.css';
-import './style/field.css';
-import './style/feedback.css';
-import './style/steps.css';
-import './style/record.css';
-import './style/table.css';
-import './style/values.css';
-import './style/overlay.css';
-import './style/small.css';
-import './style/print.css';
+import './style.ts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';

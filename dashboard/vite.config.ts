@@ -7,6 +7,7 @@ import { defineConfig, type Plugin } from 'vite';
 import { ICON } from '../src/screens/html/html.ts';
 import { PALETTE } from '../src/screens/html/style.ts';
 
+const HERE = fileURLToPath(new URL('.', import.meta.url));
 const TOKENS = 'virtual:tokens.css';
 const COMPRESSED = /\.(js|css|svg)$/;
 // below it the header costs what it saves
@@ -44,7 +45,7 @@ async function compress(path: string): Promise<void> {
 }
 
 export default defineConfig({
-  root: fileURLToPath(new URL('.', import.meta.url)),
+  root: HERE,
   plugins: [shared(), compressed()],
   resolve: {
     // docs/decisions/0030: 7 kB for what takes react and react-dom 67
@@ -64,6 +65,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
+      input: { index: `${HERE}index.html`, portal: `${HERE}portal.html` },
       // 'use client' in a library is for servers that render
       onLog: (level, log, handle) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : handle(level, log)),
       checks: { pluginTimings: false },

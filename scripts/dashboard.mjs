@@ -46,13 +46,19 @@ export async function buildDashboard(to) {
   return isBuilt;
 }
 
-/** Bytes of script, in gzip, that the first screen needs: what the page names, and the largest of what a screen adds. */
-function firstLoad(folder) {
-  const page = readFileSync(`${folder}/index.html`, 'utf8');
+/** Bytes of script, in gzip, that the first screen of a page needs: what the page names, and the largest of what a screen adds. */
+function firstLoad(folder, html) {
+  const page = readFileSync(`${folder}/${html}`, 'utf8');
   const named = [...page.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)].map(([, name]) => name);
   const all = readdirSync(`${folder}/assets`).filter((name) => name.endsWith('.js'));
+  // a file that may be loaded later is named in one that was loaded
+  const reached = new Set(named);
+  for (const name of reached) {
+    const text = readFileSync(`${folder}/${name}`, 'utf8');
+    for (const other of all) if (text.includes(other)) reached.add(`assets/${other}`);
+  }
   const size = (name) => gzipSync(readFileSync(`${folder}/${name}`), { level: 9 }).length;
-  const later = all.map((name) => `assets/${name}`).filter((name) => !named.includes(name));
+  const later = [...reached].filter((name) => !named.includes(name));
   return named.reduce((sum, name) => sum + size(name), 0) + Math.max(0, ...later.map(size));
 }
 
@@ -60,9 +66,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = mkdtempSync(`${root}node_modules/.dashboard-`);
   try {
     if (!(await buildDashboard(folder))) process.exit(1);
-    const bytes = firstLoad(folder);
-    console.log(`dashboard: ${bytes} bytes of script at first load, at most ${BUDGET_BYTES}`);
-    if (bytes > BUDGET_BYTES) process.exitCode = 1;
+    for (const html of ['index.html', 'portal.html']) {
+      const bytes = firstLoad(folder, html);
+      console.log(`dashboard: ${bytes} bytes of script at first load of ${html}, at most ${BUDGET_BYTES}`);
+      if (bytes > BUDGET_BYTES) process.exitCode = 1;
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

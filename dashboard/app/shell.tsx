@@ -1,6 +1,5 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
-import { connection } from '../data/connection.ts';
 import { useMe } from '../data/me.ts';
 import { session } from '../data/session.ts';
 import { Empty, Problem, Skeleton } from '../parts/feedback.tsx';
@@ -9,6 +8,7 @@ import { Page } from '../parts/page.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { common } from '../texts/common.ts';
 import { Commands } from './commands.tsx';
+import { Connection } from './connection.tsx';
 import { Shortcuts } from './help.tsx';
 import { useKeys } from './keys.ts';
 import { ENTRIES } from './navigation.ts';
@@ -98,20 +98,6 @@ function Side({ onSearch, children }: { onSearch: () => void; children: React.Re
         <div className="side-foot">{children}</div>
       </div>
     </header>
-  );
-}
-
-function Connection() {
-  const isThere = connection.useIsThere();
-  return (
-    <div className="connection" role="status">
-      {!isThere && (
-        <p>
-          <Icon name="alert" />
-          {common.connection.lost}
-        </p>
-      )}
-    </div>
   );
 }
 

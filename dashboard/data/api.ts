@@ -2,7 +2,7 @@ import { OPERATIONS, type Operations } from '../../src/client/api.ts';
 import { ApiError, ConnectionError } from '../../src/client/errors.ts';
 import { retryAfterSeconds } from '../../src/client/retry.ts';
 import { connection } from './connection.ts';
-import { session } from './session.ts';
+import { credential } from './credential.ts';
 
 export type OperationId = keyof Operations;
 export type Result<Id extends OperationId> = Operations[Id]['result'];
@@ -69,7 +69,7 @@ export class UnreadableFile extends Error {
 }
 
 /**
- * Sends an operation with the session of this browser. It waits while the server cannot be reached, and while somebody
+ * Sends an operation with the credential of this page. It waits while the server cannot be reached, and while somebody
  * whose session has ended signs in again; then it goes on. Throws ApiError when it is refused.
  */
 export async function call<Id extends OperationId>(
@@ -100,16 +100,22 @@ async function send(id: OperationId, input: Call, { signal, idempotencyKey }: Op
   let wasRepeated = false;
   for (;;) {
     const headers = {
-      ...(isWrite ? { 'payhook-csrf': session.token(), 'idempotency-key': key } : {}),
+      ...credential().headers(isWrite),
+      ...(isWrite ? { 'idempotency-key': key } : {}),
       ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(input.file === undefined ? {} : { 'content-type': 'text/csv' }),
       ...(input.ifMatch === undefined ? {} : { 'if-match': `"${input.ifMatch}"` }),
     };
     if (input.file) await refuseUnreadable(input.file);
     const body = input.file ?? (input.body === undefined ? null : JSON.stringify(input.body));
-    const response = await fetch(address, { method, headers, body, signal: signal ?? null }).catch(
-      (error: unknown) => lost(error, signal),
-    );
+    const sent: RequestInit = {
+      method,
+      headers,
+      body,
+      signal: signal ?? null,
+      credentials: credential().cookies,
+    };
+    const response = await fetch(address, sent).catch((error: unknown) => lost(error, signal));
     if (response?.ok) {
       connection.found();
       return response;
@@ -125,7 +131,7 @@ async function send(id: OperationId, input: Call, { signal, idempotencyKey }: Op
     const refusal = await refusalOf(response);
     const isAway = refusal.status === 401 || refusal.reason === 'cross_site_request';
     if (!isAway) throw refusal;
-    await session.renew(signal);
+    await credential().renew(signal);
   }
 }
 

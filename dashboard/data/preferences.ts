@@ -1,14 +1,24 @@
 import { createSignal, type Signal } from './signal.ts';
 
-/** A preference of this browser, kept for the next visit. */
+// a browser that keeps nothing for frames throws instead
+function stored(key: string, value?: string): string | null {
+  try {
+    if (value !== undefined) localStorage.setItem(key, value);
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/** A preference of this browser, kept for the next visit where the browser allows it. */
 function kept<Value extends string>(name: string, values: readonly [Value, ...Value[]]): Signal<Value> {
   const key = `payhook.${name}`;
-  const stored = localStorage.getItem(key);
-  const signal = createSignal<Value>(values.find((value) => value === stored) ?? values[0]);
+  const before = stored(key);
+  const signal = createSignal<Value>(values.find((value) => value === before) ?? values[0]);
   return {
     ...signal,
     set(value) {
-      localStorage.setItem(key, value);
+      stored(key, value);
       signal.set(value);
     },
   };

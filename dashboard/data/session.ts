@@ -6,8 +6,10 @@ let token = '';
 
 /** The session of this browser: its CSRF token, and what happens when it expires. */
 export const session = {
-  /** Sent with each write; '' before the first read. */
+  cookies: 'same-origin' as const,
+  /** The token of the session, which each write carries; '' before the first read. */
   token: () => token,
+  headers: (isWrite: boolean): Readonly<Record<string, string>> => (isWrite ? { 'payhook-csrf': token } : {}),
   /** Takes the data from `/v2/me`. */
   is(me: Me): void {
     token = me.csrf_token ?? '';

@@ -34,6 +34,8 @@ export const webhooks = {
   empty: {
     title: 'No endpoints yet',
     lead: 'An endpoint is an address of yours that hears of what happens here: a payout that was paid, a commission that was voided. Every attempt is kept with its answer.',
+    portalLead:
+      'An endpoint is an address of yours that hears of what happens here. Every attempt is kept with its answer.',
     command: 'npx payhook listen shows the events on your own machine.',
     filtered: 'No endpoint has this status.',
   },
@@ -41,6 +43,8 @@ export const webhooks = {
     url: 'URL',
     urlHint: 'http or https, at an address that the server may reach.',
     description: 'Description',
+    owner: 'Owner',
+    ownerHint: 'Who receives there, as you call them. A portal can be of all endpoints of an owner.',
     rate: 'Attempts per second',
     rateHint: 'Leave it empty for no limit.',
     badRate: 'Write a whole number from 1 to 10,000.',
@@ -57,6 +61,8 @@ export const webhooks = {
   filter: {
     title: 'Filter',
     lead: 'Conditions on the payload: of the types it gets, the endpoint is sent only what fulfils all of them.',
+    given:
+      'Of the types it gets, this endpoint is sent only what fulfils these conditions. Whoever sends the events sets them.',
     conditions: 'Conditions (JSON)',
     hint: 'Such as {"data.currency": "usd", "data.amount": {"$gte": 10000}}. It is judged when an event is published.',
     letsThrough: 'It lets an event through if:',

@@ -34,6 +34,15 @@ const endpoint = async (api: Api) => {
   return `/webhooks/${body.data[0]?.id ?? 'we_none'}`;
 };
 
+/** A portal of the newest endpoint, or of all of its owner. */
+const portal = async (api: Api, of: { readonly all_of_owner?: boolean } = {}) => {
+  const { body } = await api.get('/v2/webhook-endpoints');
+  const one = `/v2/webhook-endpoints/${body.data[0]?.id ?? 'we_none'}`;
+  await api.patch(one, { owner: 'customer 7' });
+  const { body: link } = await api.post(`${one}/portal-link`, of);
+  return link.url?.replace(/^\w+:\/\/[^/]+/, '') ?? '/portal';
+};
+
 const event = async (api: Api) => {
   const { body } = await api.get('/v2/events');
   return `/events/${body.data[0]?.id ?? 'evt_none'}`;
@@ -184,6 +193,17 @@ export const SCREENS: readonly Screen[] = [
     },
   },
   { name: 'webhook-settings', path: async (api) => `${await endpoint(api)}?view=settings` },
+  { name: 'portal', path: (api) => portal(api, { all_of_owner: true }) },
+  { name: 'portal-endpoint', path: portal },
+  {
+    name: 'portal-settings',
+    path: portal,
+    act: async (page) => {
+      await page.getByRole('link', { name: 'Settings' }).click();
+      await page.getByLabel('URL').waitFor();
+    },
+  },
+  { name: 'portal-closed', path: () => '/portal?link=pl_none' },
   { name: 'events', path: () => '/events' },
   { name: 'event-publish', path: () => '/events?open=publish' },
   { name: 'event-types', path: () => '/events/types' },

@@ -6,7 +6,7 @@ import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
-import { SelectField, TextField } from '../../parts/field.tsx';
+import { SelectField, TextArea, TextField } from '../../parts/field.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Time } from '../../parts/values.tsx';
@@ -53,6 +53,7 @@ function AccountForm({ account }: { account: Account }) {
   const [hold, setHold] = useState(String(account.hold_days));
   const [minimums, setMinimums] = useState(() => amountsOf(account.minimum_payout));
   const [limits, setLimits] = useState(() => amountsOf(account.paypal_payment_limit));
+  const [origins, setOrigins] = useState(account.portal_origins.join('\n'));
   const [minimumPayout, paymentLimit] = [minorOf(minimums), minorOf(limits)];
   const isHoldGood = /^\d{1,4}$/.test(hold);
   const zones = [...new Set([account.time_zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
@@ -66,6 +67,7 @@ function AccountForm({ account }: { account: Account }) {
       hold_days: Number(hold),
       minimum_payout: minimumPayout,
       paypal_payment_limit: paymentLimit,
+      portal_origins: origins.split(/\s+/).filter(Boolean),
     };
     saving.mutate({ body }, { onSuccess: () => toast(texts.saved) });
   };
@@ -102,6 +104,17 @@ function AccountForm({ account }: { account: Account }) {
         </Card>
         <Card title={texts.limits}>
           <AmountsField hint={texts.limitsHint} amounts={limits} onChange={setLimits} />
+        </Card>
+        <Card title={texts.portals}>
+          <TextArea
+            label={texts.origins}
+            hint={texts.originsHint}
+            value={origins}
+            onChange={setOrigins}
+            rows={3}
+            isCode
+            isOptional
+          />
         </Card>
         {saving.error && <Problem error={saving.error} />}
         {may.write && (

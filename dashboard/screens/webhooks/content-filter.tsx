@@ -98,6 +98,17 @@ export function ContentFilter({ endpoint: { id, filter, event_types } }: { endpo
   );
 }
 
+/** The conditions of an endpoint for whoever receives there: the account sets them. */
+export function GivenFilter({ endpoint: { filter } }: { endpoint: WebhookEndpoint }) {
+  if (filter === null) return null;
+  return (
+    <Card title={texts.title}>
+      <p className="soft">{texts.given}</p>
+      <FilterInWords text={JSON.stringify(filter)} />
+    </Card>
+  );
+}
+
 function RemoveFilter({
   endpoint,
   onClose,

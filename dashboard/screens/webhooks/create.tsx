@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { NewWebhookEndpoint } from '../../../src/client/api.ts';
+import { usePortal } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
 import { TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
@@ -18,7 +19,8 @@ export function CreateEndpoint({
 }) {
   const [url, setUrl] = useState('');
   const [description, setDescription] = useState('');
-  const [types, setTypes] = useState<readonly string[] | null>(null);
+  const offered = usePortal()?.event_types ?? null;
+  const [types, setTypes] = useState<readonly string[] | null>(offered);
   const making = useWrite('createWebhookEndpoint');
   const body = { url: url.trim(), description: description.trim() || null, event_types: types };
   return (

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { WebhookAttempt, WebhookEventWithAttempts } from '../../../src/client/api.ts';
-import { useMay } from '../../data/me.ts';
+import { useMay, usePortal } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Code } from '../../parts/code.tsx';
@@ -41,6 +41,7 @@ export function Delivery({
 
 function Inside({ event }: { event: WebhookEventWithAttempts }) {
   const may = useMay();
+  const portal = usePortal();
   const retrying = useWrite('retryEventOfWebhookEndpoint');
   const { id, webhook_endpoint_id: endpoint, status, attempts, payload } = event;
   const body = JSON.stringify(payload);
@@ -78,9 +79,11 @@ function Inside({ event }: { event: WebhookEventWithAttempts }) {
         <Link className="button plain" to="/webhooks/$id" params={{ id: endpoint }}>
           {texts.openEndpoint}
         </Link>
-        <Link className="button plain" to="/events/$id" params={{ id }}>
-          {texts.openEvent}
-        </Link>
+        {portal === null && (
+          <Link className="button plain" to="/events/$id" params={{ id }}>
+            {texts.openEvent}
+          </Link>
+        )}
       </div>
       {last?.error_code && (
         <Notice tone="bad">

@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { WebhookEndpoint } from '../../../src/client/api.ts';
-import { useMay } from '../../data/me.ts';
+import { useMay, usePortal } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
@@ -38,16 +38,20 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay();
+  const portal = usePortal();
   const [isTesting, setTesting] = useState(false);
   const { view = 'log' } = search;
   const change = (next: LogSearch) => void navigate({ search: { ...search, ...next } });
   return (
     <Page
       above={
-        <Link to="/webhooks">
-          <Icon name="left" />
-          {texts.title}
-        </Link>
+        // a portal of one endpoint has no list
+        (portal === null || portal.owner !== null) && (
+          <Link to="/webhooks">
+            <Icon name="left" />
+            {texts.title}
+          </Link>
+        )
       }
       title={<Name>{url}</Name>}
       name={url}

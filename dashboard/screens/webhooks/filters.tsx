@@ -5,7 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { DayField, SearchField, Select } from '../../parts/field.tsx';
 import { LiveSwitch } from '../../parts/live.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
-import { answerCode } from './routes.ts';
+import { answerCode } from './search.ts';
 
 const texts = webhooks.log;
 const STATUSES = ['failed', 'pending', 'held', 'delivered'] as const;

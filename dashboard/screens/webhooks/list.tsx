@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { DeliveryStatus, NewWebhookEndpoint, WebhookEndpoint } from '../../../src/client/api.ts';
-import { useMay } from '../../data/me.ts';
+import { useMay, usePortal } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/feedback.tsx';
@@ -85,6 +85,7 @@ export function EndpointList() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay();
+  const portal = usePortal();
   const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<NewWebhookEndpoint | null>(null);
   const change = (next: Partial<typeof search>) =>
@@ -94,7 +95,7 @@ export function EndpointList() {
     place: search,
     onPlace: change,
   });
-  const primary = may.write ? (
+  const primary = may.makeEndpoints ? (
     <Button kind="primary" icon="plus" onPress={() => setMaking(true)}>
       {texts.create.title}
     </Button>
@@ -105,12 +106,12 @@ export function EndpointList() {
       lead={texts.lead}
       actions={
         <>
-          <ListMenu {...list} />
+          {portal === null && <ListMenu {...list} />}
           {primary}
         </>
       }
     >
-      <Views />
+      {portal === null && <Views />}
       <div className="filters">
         <Select
           label={texts.status}
@@ -135,8 +136,8 @@ export function EndpointList() {
               texts.empty.filtered
             ) : (
               <>
-                <p>{texts.empty.lead}</p>
-                <p>{texts.empty.command}</p>
+                <p>{portal === null ? texts.empty.lead : texts.empty.portalLead}</p>
+                {portal === null && <p>{texts.empty.command}</p>}
               </>
             )}
           </Empty>

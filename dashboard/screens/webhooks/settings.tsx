@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { WebhookEndpoint } from '../../../src/client/api.ts';
-import { useMay } from '../../data/me.ts';
+import { useMay, usePortal } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice, Problem } from '../../parts/feedback.tsx';
@@ -11,7 +11,7 @@ import { Card, Facts } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { listed } from '../../texts/common.ts';
 import { webhooks as texts } from '../../texts/webhooks.ts';
-import { ContentFilter } from './content-filter.tsx';
+import { ContentFilter, GivenFilter } from './content-filter.tsx';
 import { changedHeaders, HeadersField, NO_CHANGES } from './headers.tsx';
 import { EndpointSecret } from './secret.tsx';
 import { TypesField } from './types.tsx';
@@ -19,10 +19,11 @@ import { TypesField } from './types.tsx';
 /** What an endpoint gets and how; its filter; its secret; its deletion. */
 export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
   const may = useMay();
+  const portal = usePortal();
   return (
     <div className="endpoint-form">
       {may.write ? <Change endpoint={endpoint} /> : <Seen endpoint={endpoint} />}
-      <ContentFilter endpoint={endpoint} />
+      {portal === null ? <ContentFilter endpoint={endpoint} /> : <GivenFilter endpoint={endpoint} />}
       {may.write && (
         <>
           <EndpointSecret endpoint={endpoint} />
@@ -53,7 +54,9 @@ const originOf = (url: string) => (URL.canParse(url.trim()) ? new URL(url.trim()
 function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
   const saving = useWrite('changeWebhookEndpoint');
   const [url, setUrl] = useState(endpoint.url);
+  const portal = usePortal();
   const [description, setDescription] = useState(endpoint.description ?? '');
+  const [owner, setOwner] = useState(endpoint.owner ?? '');
   const [rate, setRate] = useState(endpoint.rate_limit === null ? '' : String(endpoint.rate_limit));
   const [types, setTypes] = useState(endpoint.event_types);
   const [headers, setHeaders] = useState(NO_CHANGES);
@@ -66,6 +69,7 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
   const body = {
     url: url.trim(),
     description: description.trim() || null,
+    ...(portal === null ? { owner: owner.trim() || null } : {}),
     rate_limit: rate === '' ? null : Number(rate),
     event_types: types,
     headers: changed,
@@ -89,6 +93,16 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
           onChange={setDescription}
           isOptional
         />
+        {portal === null && (
+          <TextField
+            label={texts.fields.owner}
+            hint={texts.fields.ownerHint}
+            value={owner}
+            onChange={setOwner}
+            maxLength={255}
+            isOptional
+          />
+        )}
         <TextField
           label={texts.fields.rate}
           hint={texts.fields.rateHint}
@@ -112,6 +126,7 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
 }
 
 function End({ endpoint: { id, status } }: { endpoint: WebhookEndpoint }) {
+  const may = useMay();
   const navigate = useNavigate();
   const [asked, ask] = useState<'disable' | 'remove' | null>(null);
   const changing = useWrite('changeWebhookEndpoint');
@@ -143,9 +158,11 @@ function End({ endpoint: { id, status } }: { endpoint: WebhookEndpoint }) {
             {texts.enable}
           </Button>
         )}
-        <Button kind="danger" onPress={() => ask('remove')}>
-          {texts.remove}
-        </Button>
+        {may.makeEndpoints && (
+          <Button kind="danger" onPress={() => ask('remove')}>
+            {texts.remove}
+          </Button>
+        )}
       </div>
       {asked === 'disable' && (
         <Confirm

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { EventType } from '../../../src/client/api.ts';
+import { usePortal } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Problem } from '../../parts/feedback.tsx';
 import { Checkbox, SelectField, TextArea, TextField } from '../../parts/field.tsx';
@@ -17,7 +18,9 @@ export function TypesField({
   onChange: (types: readonly string[] | null) => void;
 }) {
   const { data, error } = useRead('listEventTypes', { query: { per_page: 100 } });
+  const offered = usePortal()?.event_types ?? null;
   const isSome = types !== null;
+  if (offered !== null) return <Offered offered={offered} types={types ?? []} onChange={onChange} />;
   return (
     <>
       <SelectField
@@ -32,6 +35,32 @@ export function TypesField({
       {isSome && error && <Problem error={error} />}
       {isSome && data && <Some catalogue={data.data} types={types} onChange={onChange} />}
     </>
+  );
+}
+
+/** The types that a portal offers, and those the endpoint has besides. */
+function Offered({
+  offered,
+  types,
+  onChange,
+}: {
+  offered: readonly string[];
+  types: readonly string[];
+  onChange: (types: readonly string[]) => void;
+}) {
+  const [before] = useState(types);
+  return (
+    <fieldset className="types">
+      <legend>{texts.types}</legend>
+      {[...new Set([...offered, ...before])].map((type) => (
+        <Checkbox
+          key={type}
+          label={type}
+          isChecked={types.includes(type)}
+          onChange={(isOn) => onChange(isOn ? [...types, type] : types.filter((each) => each !== type))}
+        />
+      ))}
+    </fieldset>
   );
 }
 

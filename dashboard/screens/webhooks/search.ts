@@ -1,0 +1,30 @@
+import { number, oneOf, searchOf, text } from '../../app/search.ts';
+
+/** A valid HTTP status code; undefined for anything else. */
+export const answerCode = (raw: unknown): number | undefined =>
+  /^[1-5]\d\d$/.test(String(raw)) ? Number(raw) : undefined;
+
+/** The filters of the log. `event` and `at` identify the delivery in the drawer. */
+const LOG = {
+  page: number,
+  status: oneOf(['pending', 'delivered', 'failed', 'held']),
+  type: text,
+  answer: oneOf(['2xx', '3xx', '4xx', '5xx', 'none']),
+  code: answerCode,
+  error: text,
+  id: text,
+  own: text,
+  from: text,
+  until: text,
+  event: text,
+  at: text,
+} as const;
+
+// What the screens keep in the URL; the dashboard and the portal have both routes of their own.
+export const listSearch = searchOf({ page: number, status: oneOf(['enabled', 'disabled']) });
+export const logSearch = searchOf({ ...LOG, endpoint: text });
+export const endpointSearch = searchOf({
+  ...LOG,
+  view: oneOf(['log', 'charts', 'recoveries', 'settings']),
+  span: oneOf(['24h', '7d', '30d']),
+});

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeLink, partsOf } from '../access/portal-support.ts';
+import { ENDPOINTS, EVENTS } from '../api/fixtures.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { until } from '../support/wire.ts';
+import { useWorld } from '../support/world.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
+import { inChromium, type Site, startSite } from './support.ts';
+
+inChromium('a portal', (chromium) => {
+  const world = useWorld({ delivers: true, settings: { DELIVERY_SCHEDULE: '0s' } });
+  let receiver: Receiver;
+  let endpoint: string;
+  let site: Site;
+  /** The address in the frame of the merchant's page. */
+  let framed = '';
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    receiver.respond((_request, response) => response.writeHead(503).end('asleep'));
+    site = await startSite({
+      '/webhooks': () => `<h1>Shop</h1><iframe src="${framed}" width="1100" height="700"></iframe>`,
+    });
+    const fields = {
+      url: receiver.url,
+      event_types: ['order.*'],
+      owner: 'Ada',
+      filter: { 'data.shop': 'Ada' },
+    };
+    const made = await world.api.post(ENDPOINTS, fields);
+    expect(made.status, made.text).toBe(201);
+    endpoint = made.body.id;
+    const allowed = await world.api.patch('/v2/account', { portal_origins: [site.stranger] });
+    expect(allowed.status, allowed.text).toBe(200);
+  });
+  afterAll(() => Promise.all([receiver.close(), site.close()]));
+
+  const statusOf = async (id: string) => {
+    const { body } = await world.api.get('/v2/portal-links?per_page=100');
+    return body.data.find((each: { id: string }) => each.id === id)?.status;
+  };
+  const link = async (fields?: object): Promise<string> => (await makeLink(world.api, endpoint, fields)).url;
+  const visit = (look: object = {}) => chromium.visitor({ scripts: true, ...look });
+
+  test('in a frame of the shop: a failure is found and sent again, a test event arrives, the secret is rotated', async () => {
+    await world.api.post(EVENTS, { type: 'order.created', data: { shop: 'Ada' } });
+    await receiver.until(1);
+    await until('the failure to be logged', async () => {
+      const { body } = await world.api.get(`${ENDPOINTS}/${endpoint}/events?status=failed`);
+      return body.pagination.total === 1;
+    });
+    framed = await link();
+    const visitor = await visit();
+    const { page } = visitor;
+    await page.goto(`${site.stranger}/webhooks`);
+    const portal = page.frameLocator('iframe');
+    await portal.getByRole('heading', { name: receiver.url }).waitFor();
+    await portal.getByRole('link', { name: 'order.created' }).click();
+    const drawer = portal.getByRole('dialog', { name: 'order.created' });
+    await drawer.getByText('asleep').waitFor();
+    expect(await drawer.getByRole('link', { name: 'Open the event' }).count()).toBe(0);
+    receiver.respond(200);
+    await drawer.getByRole('button', { name: 'Retry now' }).click();
+    await receiver.until(2);
+    await drawer.getByRole('button', { name: 'Close' }).click();
+
+    await portal.getByRole('button', { name: 'Send a test event' }).click();
+    await portal.getByRole('dialog').getByRole('button', { name: 'Send the test event' }).click();
+    await receiver.until(3);
+    expect(JSON.parse(receiver.received[2]?.body ?? '')).toMatchObject({ is_test: true });
+    await portal.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+
+    await portal.getByRole('link', { name: 'Settings' }).click();
+    await portal.getByText('Whoever sends the events sets them.').waitFor();
+    expect(await portal.getByLabel('Owner').count()).toBe(0);
+    expect(await portal.getByRole('button', { name: 'Delete the endpoint' }).count()).toBe(0);
+    await portal.getByRole('button', { name: 'Make a new secret' }).click();
+    const asked = portal.getByRole('dialog', { name: 'Make a new secret' });
+    await asked.getByRole('button', { name: 'Make a new secret' }).click();
+    const shown = portal.getByRole('dialog', { name: 'The new secret' });
+    const secret = await shown.getByLabel('Secret').inputValue();
+    expect((await world.api.get(`${ENDPOINTS}/${endpoint}/secret`)).body.secret).toBe(secret);
+    // neither the shop nor a log has what opens it
+    expect(await page.evaluate('document.querySelector("iframe").contentDocument')).toBe(null);
+    const { secret: opener } = partsOf(framed);
+    expect(JSON.stringify(site.requests.map(({ url, headers }) => [url.href, headers]))).not.toContain(
+      opener,
+    );
+    expect(JSON.stringify(world.log)).not.toContain(opener);
+    expectQuiet(visitor);
+  });
+
+  test('a page of another origin shows nothing of it, and the link stays unused', async () => {
+    framed = await link();
+    const visitor = await visit();
+    await visitor.page.goto(`${site.neighbour}/webhooks`);
+    await until('the browser to refuse the frame', async () => visitor.refusals.length > 0);
+    expect(visitor.refusals.join()).toContain('frame-ancestors');
+    expect(await statusOf(partsOf(framed).id)).toBe('unused');
+    const page = await fetch(framed);
+    expect(page.headers.get('x-frame-options')).toBe(null);
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(page.headers.get('content-security-policy')).toMatch(
+      new RegExp(`frame-ancestors ${site.stranger}$`),
+    );
+    for (const other of [`${world.url}/portal?link=pl_nonsense`, `${world.url}/sign-in`]) {
+      const { headers } = await fetch(other);
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      expect(headers.get('x-frame-options')).toBe('DENY');
+    }
+  });
+
+  test('of an owner it lists and makes their endpoints, by itself in a tab, with no cookie of somebody signed in', async () => {
+    const ada = await atDashboard(chromium, world);
+    const { page } = ada;
+    const cookies: (string | undefined)[] = [];
+    await page.goto(await link({ all_of_owner: true }));
+    await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+    page.on('request', (request) => {
+      if (request.url().includes('/v2/')) cookies.push(request.headers().cookie);
+    });
+    expect(page.url()).not.toContain('#');
+    await page.getByRole('link', { name: receiver.url }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Add an endpoint' }).first().click();
+    const asked = page.getByRole('dialog', { name: 'Add an endpoint' });
+    expect(await asked.getByRole('checkbox').evaluateAll((all) => all.length)).toBe(1);
+    expect(await asked.getByRole('checkbox', { name: 'order.*' }).isChecked()).toBe(true);
+    await asked.getByLabel('URL').fill('https://receiver.example.com/second');
+    await asked.getByRole('button', { name: 'Add the endpoint' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('heading', { name: 'https://receiver.example.com/second' }).waitFor();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Delete the endpoint' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete the endpoint' }).click();
+    await page.getByText('The endpoint was deleted.').waitFor();
+    expect((await world.api.get(`${ENDPOINTS}?owner=Ada`)).body.pagination.total).toBe(1);
+    expect(cookies.length).toBeGreaterThan(2);
+    expect(new Set(cookies)).toEqual(new Set([undefined]));
+    expectQuiet(ada);
+  });
+
+  test('one for reading only has no button that would be refused', async () => {
+    const visitor = await visit({ viewport: PHONE });
+    const { page } = visitor;
+    await page.goto(await link({ read_only: true }));
+    await page.getByRole('heading', { name: receiver.url }).waitFor();
+    expect(await page.getByRole('button', { name: 'Send a test event' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByText('order.*').waitFor();
+    expect(await page.getByRole('button', { name: /secret|Save|Disable|Delete/ }).count()).toBe(0);
+    await expectAccessible(page);
+    expectQuiet(visitor);
+  });
+
+  test('a link that was opened before says so, and what to do', async () => {
+    const url = await link();
+    const [first, second] = [await visit(), await visit()];
+    await first.page.goto(url);
+    await first.page.getByRole('heading', { name: receiver.url }).waitFor();
+    await second.page.goto(url);
+    await second.page.getByRole('heading', { name: 'This link was opened before' }).waitFor();
+    await second.page.getByText('open it again there').waitFor();
+    await expectAccessible(second.page);
+    expectQuiet(second);
+  });
+
+  test('when it ends while it is open, it says so and shows nothing more', async () => {
+    const url = await link();
+    const visitor = await visit();
+    const { page } = visitor;
+    await page.goto(url);
+    await page.getByRole('heading', { name: receiver.url }).waitFor();
+    await world.query('update portal_links set ends_at = now() where id = $1', [partsOf(url).id.slice(3)]);
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('heading', { name: 'This view has ended' }).waitFor();
+    expect(await page.getByText(receiver.url).count()).toBe(0);
+    await expectAccessible(page);
+    expectQuiet(visitor);
+  });
+});
