@@ -16,6 +16,7 @@ import {
   type Span,
 } from '../kernel/time.ts';
 import { type Cursor, isBehind, readCursor, writeCursor } from './cursors.ts';
+import { FAR, fromNearerEnd, fromStart, offsetOf, type PageCut, rowsOf } from './page-cuts.ts';
 import type { Columns } from './records.ts';
 import type { List } from './schemas.ts';
 
@@ -185,16 +186,8 @@ export interface PageSource<T> {
   readonly total?: Sql;
   /** Finds the rows of the page along indexes, where filtering the table would not use them. */
   readonly find?: (page: PageCut) => Sql;
-}
-
-/** How a page is cut out of ordered rows. */
-export interface PageCut {
-  /** The condition of rows after the given cursor. The total does not depend on it. */
-  readonly after: Sql;
-  /** `order by … limit …` of all rows up to the end of the page: what each part of a union can contribute. */
-  readonly upTo: Sql;
-  /** `order by … limit … offset …` of the page itself, plus one more row if there is one. */
-  readonly page: Sql;
+  /** Whether rows are cheap to find in both directions: a page near the end is then found from there. */
+  readonly fromBothEnds?: boolean;
 }
 
 /**
@@ -208,19 +201,16 @@ export async function listPage<T>(db: Reader, source: PageSource<T>): Promise<Pa
   const where = join([source.where, ...list.conditions], ' and ');
   const after = list.after?.condition ?? sql`true`;
   const offset = offsetOf(list);
-  const limit = BigInt(list.perPage) + 1n;
-  const cut: PageCut = {
-    after,
-    upTo: sql`order by ${list.order} limit ${offset + limit}::int8`,
-    page: sql`order by ${list.order} limit ${limit}::int8 offset ${offset}::int8`,
-  };
-  const found =
+  const limit = rowsOf(list);
+  const find = (cut: PageCut) =>
     source.find?.(cut) ??
     sql`select ${alias}.* from ${table} ${alias}
         where ${where} and ${after} and ${offset}::int8 < (select n from total) ${cut.page}`;
+  const isFar = source.fromBothEnds === true && offset >= FAR;
+  const found = isFar ? fromNearerEnd(list, find) : find(fromStart(list, after));
   const key = raw(list.columns.map((column) => `(${column})::text`).join(', '));
   const shown = sql`select ${alias}.* from found_rows ${alias} order by ${list.order}`;
-  const isPrepared = list.after === null && (source.isPrepared ?? list.given.size === 0);
+  const isPrepared = list.after === null && !isFar && (source.isPrepared ?? list.given.size === 0);
   const { total, data, next } = await oneRow<{
     total: bigint;
     data: Json<T[]>;
@@ -263,17 +253,6 @@ export function pageOf<T>(
   // digits: a page number may be larger than a JavaScript number can hold
   const pagination = `{"page":${list.page},"limit":${perPage},"total":${total},"pages":${pages},"next":${JSON.stringify(next)}}`;
   return { json: `{"data":${data},"pagination":${pagination}}` as Json<List<T>>, total };
-}
-
-/**
- * How many rows come before the page, after the cursor if there is one; at most what int8 holds with room for a
- * page.
- */
-export function offsetOf(list: ListQuery): bigint {
-  if (list.after !== null) return 0n;
-  const offset = (BigInt(list.page) - 1n) * BigInt(list.perPage);
-  const beyond = 2n ** 62n;
-  return offset < beyond ? offset : beyond;
 }
 
 /** A filter by one of some words. */

@@ -1,6 +1,7 @@
 import { created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf } from '../../contract/schemas.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
+import { affiliateList, listAffiliates } from './list.ts';
 import { readBalances } from './owed.ts';
 import {
   affiliate,
@@ -17,7 +18,7 @@ import {
   missingAffiliate,
   putAffiliate,
 } from './service.ts';
-import { affiliateList, listAffiliates, readAffiliate } from './store.ts';
+import { readAffiliate } from './store.ts';
 
 export const list = readRoute({
   operation: 'listAffiliates',

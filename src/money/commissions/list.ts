@@ -11,8 +11,8 @@ import {
   oneOf,
   opaqueIdOrNone,
   type Page,
-  type PageCut,
 } from '../../contract/lists.ts';
+import type { PageCut } from '../../contract/page-cuts.ts';
 import { maybeRecord } from '../../contract/records.ts';
 import type { Reader } from '../../db/connect.ts';
 import type { AccountId, CommissionId, PayoutId } from '../../kernel/ids.ts';

@@ -165,3 +165,12 @@ export const earnedIn = (account: AccountId, program: string): Sql => sql`(
     where g.account_id = ${account} and g.program_id = ${program}::bigint and g.affiliate_id = a.id)
   or a.id in (select n.affiliate_id from affiliate_balance_notes n
     where n.account_id = ${account} and n.program_id = ${program}::bigint))`;
+
+/** A query of all affiliates (`id`) who have ever earned in a program. */
+export const earnersIn = (account: AccountId, program: string): Sql => sql`
+  select affiliate_id as id from program_affiliates where account_id = ${account} and program_id = ${program}::bigint
+  union all
+  select distinct n.affiliate_id from affiliate_balance_notes n
+  where n.account_id = ${account} and n.program_id = ${program}::bigint
+    and not exists (select from program_affiliates g
+      where g.account_id = ${account} and g.program_id = ${program}::bigint and g.affiliate_id = n.affiliate_id)`;

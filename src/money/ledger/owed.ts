@@ -15,7 +15,7 @@ import { fresh, OPEN } from './balances.ts';
  * for other methods nothing is stored here.
  */
 export const HAS_DESTINATION = sql`(case coalesce(a.payout_method, 'paypal')
-  when 'wise' then trim(concat(a.name_first, a.name_last)) <> '' when 'paypal' then a.paypal_email is not null
+  when 'wise' then trim(coalesce(a.name_first, '') || coalesce(a.name_last, '')) <> '' when 'paypal' then a.paypal_email is not null
   else true end)`;
 
 /** `payable` without a destination is a separate state. */

@@ -5,13 +5,13 @@ import {
   type ListDefinition,
   type ListQuery,
   listPage,
-  offsetOf,
   oneOf,
   opaqueId,
   type Page,
   type PageSource,
   spanOf,
 } from '../../contract/lists.ts';
+import { offsetOf } from '../../contract/page-cuts.ts';
 import type { Reader } from '../../db/connect.ts';
 import { type AccountId, type EndpointId, uuidOf } from '../../kernel/ids.ts';
 import { countedPage, type Kind } from '../../outbox/counts.ts';

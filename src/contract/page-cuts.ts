@@ -1,0 +1,77 @@
+import sql, { raw, type Sql } from 'sql-template-tag';
+import type { ListQuery } from './lists.ts';
+
+/** How a page is cut out of ordered rows, counted from one of their ends. */
+export interface PageCut {
+  /** The condition of rows after the given cursor. The total does not depend on it. */
+  readonly after: Sql;
+  /** Whether the rows are read in descending order. */
+  readonly isDescending: boolean;
+  /** How many rows there are up to the end of the page. */
+  readonly end: Sql;
+  /** `order by … limit …` of all rows up to the end of the page: what each part of a union can contribute. */
+  readonly upTo: Sql;
+  /** `order by … limit … offset …` of the page itself, plus one more row if there is one. */
+  readonly page: Sql;
+}
+
+type Paged = Pick<ListQuery, 'page' | 'perPage' | 'after' | 'columns' | 'sort'>;
+
+/** Rows before a page that are worth asking whether its other end is nearer. */
+export const FAR = 1000n;
+
+/**
+ * How many rows come before the page, after the cursor if there is one; at most what int8 holds with room for a
+ * page.
+ */
+export function offsetOf(list: Pick<ListQuery, 'page' | 'perPage' | 'after'>): bigint {
+  if (list.after !== null) return 0n;
+  const offset = (BigInt(list.page) - 1n) * BigInt(list.perPage);
+  const beyond = 2n ** 62n;
+  return offset < beyond ? offset : beyond;
+}
+
+/** How many rows are read for a page: one more tells whether there is a next page. */
+export const rowsOf = ({ perPage }: Pick<ListQuery, 'perPage'>): bigint => BigInt(perPage) + 1n;
+
+/** The page counted from the first row. */
+export function fromStart(list: Paged, after: Sql): PageCut {
+  const [offset, limit] = [offsetOf(list), rowsOf(list)];
+  const isDescending = list.sort.startsWith('-');
+  const order = orderOf(list, isDescending);
+  const end = sql`${offset + limit}::int8`;
+  return {
+    after,
+    isDescending,
+    end,
+    upTo: sql`order by ${order} limit ${end}`,
+    page: sql`order by ${order} limit ${limit}::int8 offset ${offset}::int8`,
+  };
+}
+
+/** The same rows counted from the last one, in the opposite order. Needs the CTE `total`. */
+function fromEnd(list: Paged): PageCut {
+  const [offset, limit] = [offsetOf(list), rowsOf(list)];
+  const isDescending = !list.sort.startsWith('-');
+  const order = orderOf(list, isDescending);
+  const end = sql`(select greatest(n - ${offset}::int8, 0) from total)`;
+  return {
+    after: sql`true`,
+    isDescending,
+    end,
+    upTo: sql`order by ${order} limit ${end}`,
+    page: sql`order by ${order} limit least(${limit}::int8, ${end}) offset greatest(${end} - ${limit}::int8, 0)`,
+  };
+}
+
+/** The query of a page without a cursor that is found from the end of the list that is nearer. */
+export function fromNearerEnd(list: Paged, find: (cut: PageCut) => Sql): Sql {
+  const isFirstHalf = sql`${offsetOf(list)}::int8 <= (select n from total) / 2`;
+  return sql`
+    select * from (${find(fromStart(list, sql`true`))}) first_half where ${isFirstHalf}
+    union all
+    select * from (${find(fromEnd(list))}) second_half where not (${isFirstHalf})`;
+}
+
+const orderOf = ({ columns }: Paged, isDescending: boolean): Sql =>
+  raw(columns.map((column) => `${column} ${isDescending ? 'desc' : 'asc'}`).join(', '));
