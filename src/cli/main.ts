@@ -39,7 +39,7 @@ async function runCommand(): Promise<number> {
       args,
     });
     // these have their own way to stop
-    const stopsItself = new Set(['serve', 'worker', 'listen', 'tail', 'demo']);
+    const stopsItself = new Set(['serve', 'worker', 'listen', 'tail', 'status', 'demo']);
     program.hook('preAction', (_, command) => void (stopsItself.has(command.name()) || exitOnSignals()));
     await program.parseAsync(args, { from: 'user' });
     return exitCode;

@@ -39,7 +39,12 @@ export interface Machine {
   /** Starts a command and returns at once. */
   start(args: readonly string[], options?: RunOptions): Started;
   /** Starts another program, in `cwd`, with the data folder in its environment. */
-  startOther(file: string, args: readonly string[], cwd: string): Started;
+  startOther(
+    file: string,
+    args: readonly string[],
+    cwd: string,
+    options?: Pick<RunOptions, 'input'>,
+  ): Started;
   /** Writes a file into the folder; returns its path. */
   write(name: string, content: string): string;
   /** Files in the folder. */
@@ -86,7 +91,8 @@ export function startMachine(): Machine {
     dataDir,
     command: `'${process.execPath}' '${CLI}'`,
     start,
-    startOther: (file, args, cwd) => track(startProcess(file, args, { cwd, env: environment })),
+    startOther: (file, args, cwd, { input } = {}) =>
+      track(startProcess(file, args, { cwd, env: environment, input })),
     run: (args, options) => start(args, options).ended,
     write(name, content) {
       const path = join(folder, name);

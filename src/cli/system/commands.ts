@@ -30,7 +30,25 @@ Example:
   $ payhook init --data-dir /var/lib/payhook/data
 `;
 
-/** `payhook serve|worker|init|migrate|doctor|config`. */
+const SYSTEM_HELP = `
+With PAYHOOK_URL the key must be one of the account that was made first.
+
+Examples:
+  $ payhook system
+  $ payhook system --json | jq .backlog.due_count
+`;
+
+const STATUS_HELP = `
+What is published, delivered and failing now, what waits, and whether workers and chores do their part. Deliveries and endpoints
+are those of the account; the rest is of the whole installation, and is told to the account that was made first. On a terminal it
+is shown anew every two seconds until Ctrl-C; elsewhere it is printed once. A rate is the average of the last minute.
+
+Examples:
+  $ payhook status
+  $ payhook status --once --json | jq .rates
+`;
+
+/** `payhook serve|worker|init|migrate|doctor|config|system|status`. */
 export function addSystem(program: Command, cli: Cli, exit: Exit): void {
   // all accounts of the machine alike
   const machine = (name: string) => takesNo(program.command(name), '--account');
@@ -67,4 +85,19 @@ export function addSystem(program: Command, cli: Cli, exit: Exit): void {
       '\nEvery setting may also be given as NAME_FILE, a file that holds it. Secrets are never shown.\n',
     )
     .action(() => cli.run(async () => (await import('./machine.ts')).showConfig(cli)));
+  program
+    .command('system')
+    .description('show the state of the installation: versions, disk, what waits, workers, chores')
+    .option('--json', 'print the record (System)')
+    .addHelpText('after', SYSTEM_HELP)
+    .action(() => cli.run(async () => (await import('./state.ts')).showSystem(cli)));
+  program
+    .command('status')
+    .description('watch deliveries, what waits, failing endpoints, workers and chores')
+    .option('--once', 'print once, on a terminal too')
+    .option('--json', 'print once {at, account, rates, deliveries, failing_endpoints, system}')
+    .addHelpText('after', STATUS_HELP)
+    .action((options: { once?: boolean }) =>
+      cli.run(async () => (await import('./status.ts')).showStatus(cli, options)),
+    );
 }

@@ -15,7 +15,7 @@ export function amounts(list: readonly Money[]): string {
   return list.map((money) => `${decimal(money)} ${money.currency.toUpperCase()}`).join(', ') || 'nothing';
 }
 
-/** `1 affiliate`, `2 affiliates`. */
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+/** `1 affiliate`, `2 affiliates`; `plural` where it does not end in s. */
+export function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : plural}`;
 }

@@ -1,11 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Client, ListWebhookEventsQuery, WebhookEvent } from '../../client/client.ts';
 import type { Cli } from '../command/cli.ts';
-import { tell } from '../command/errors.ts';
+import { follow } from '../command/follow.ts';
 import { readInteger } from '../command/numbers.ts';
 import { queryOf } from '../command/query.ts';
-import { withClient } from '../command/session.ts';
 import { ENDPOINT_HELP, findEndpoint } from '../finders/endpoint.ts';
 import { aborted, untilStopped } from '../terminal/interrupt.ts';
 import { deliveryLine } from './view.ts';
@@ -18,8 +16,6 @@ interface TailOptions {
 }
 
 const POLL_MS = 1000;
-// Looking means launching PostgreSQL where no server runs, and nothing is delivered there.
-const POLL_ALONE_MS = 5000;
 const PAGE_SIZE = 100;
 const MOST_PAGES = 10;
 const REMEMBERED = 5000;
@@ -57,40 +53,8 @@ async function tail(cli: Cli, { lines, endpoint, ...filters }: TailOptions): Pro
   };
   const stopped = aborted(untilStopped());
   // Stopping does not wait for an answer that may take long: what is open ends with the process.
-  await Promise.race([follow(cli, poll), stopped]);
-}
-
-/** Polls for ever. Once it has worked, a server that is away is told and waited for; a refusal ends it. */
-async function follow({ terminal, account }: Cli, poll: (client: Client) => Promise<void>): Promise<never> {
-  let hasWorked = false;
-  let trouble = '';
-  const say = (text: string) => {
-    if (text !== '' && text !== trouble) terminal.note(text);
-    trouble = text;
-  };
-  for (;;) {
-    let pause = POLL_MS;
-    try {
-      await withClient({ terminal, account: account() }, async (client, keepMs) => {
-        const until = performance.now() + keepMs;
-        for (;;) {
-          await poll(client);
-          hasWorked = true;
-          say(keepMs === 0 ? 'No server is running on this data: nothing is delivered until one is.' : '');
-          if (performance.now() + POLL_MS > until) break;
-          await delay(POLL_MS);
-        }
-        if (keepMs === 0) pause = POLL_ALONE_MS;
-      });
-    } catch (error) {
-      const { exitCode, unexpected, message } = tell(error);
-      const { status = 500 } = error as { status?: number };
-      const isRefusal = exitCode === 2 || (status < 500 && status !== 429);
-      if (!hasWorked || unexpected || isRefusal) throw error;
-      say(`${message}; still trying`);
-    }
-    await delay(pause);
-  }
+  const trouble = (text: string) => text !== '' && cli.terminal.note(text);
+  await Promise.race([follow(cli, { everyMs: POLL_MS, poll, trouble }), stopped]);
 }
 
 /** Prints, at each call, what has changed in the log since the one before. */

@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '../../client/client.ts';
+import type { Cli } from './cli.ts';
+import { tell } from './errors.ts';
+import { withClient } from './session.ts';
+
+// Looking means launching PostgreSQL where no server runs, and nothing changes there.
+const POLL_ALONE_MS = 5000;
+
+/** What a command does that follows a server until it is stopped. */
+interface Following {
+  readonly everyMs: number;
+  poll(client: Client): Promise<void>;
+  /** Told what is wrong each time that changes; '' when nothing is. */
+  trouble(text: string): void;
+}
+
+/** Polls for ever. Once it has worked, a server that is away is told and waited for; a refusal is thrown. */
+export async function follow(
+  { terminal, account }: Cli,
+  { everyMs, poll, trouble }: Following,
+): Promise<never> {
+  let hasWorked = false;
+  let told = '';
+  const say = (text: string) => {
+    if (text !== told) trouble(text);
+    told = text;
+  };
+  for (;;) {
+    let pause = everyMs;
+    try {
+      await withClient({ terminal, account: account() }, async (client, keepMs) => {
+        const until = performance.now() + keepMs;
+        for (;;) {
+          await poll(client);
+          hasWorked = true;
+          say(keepMs === 0 ? 'No server is running on this data: nothing is delivered until one is.' : '');
+          if (performance.now() + everyMs > until) break;
+          await delay(everyMs);
+        }
+        if (keepMs === 0) pause = POLL_ALONE_MS;
+      });
+    } catch (error) {
+      const { exitCode, unexpected, message } = tell(error);
+      const { status = 500 } = error as { status?: number };
+      const isRefusal = exitCode === 2 || (status < 500 && status !== 429);
+      if (!hasWorked || unexpected || isRefusal) throw error;
+      say(`${message}; still trying`);
+    }
+    await delay(pause);
+  }
+}

@@ -1,0 +1,50 @@
+import type { System } from '../../client/client.ts';
+import type { Cli } from '../command/cli.ts';
+import { withClient } from '../command/session.ts';
+import { factLines } from '../terminal/facts.ts';
+import { count } from '../terminal/money.ts';
+import { table } from '../terminal/table.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { exactTime } from '../terminal/time.ts';
+
+const GIGABYTE = 1e9;
+
+/** `payhook system`. */
+export async function showSystem({ terminal, account }: Cli): Promise<undefined> {
+  const found = await withClient({ terminal, account: account() }, (client) => client.system.get());
+  terminal.result(found, () => describe(found, terminal.paint));
+}
+
+/** Bytes as people read them: `12.3 GB`. */
+export const gigabytes = (bytes: number): string => `${(bytes / GIGABYTE).toFixed(1)} GB`;
+
+/** The room on the disk of the data folder, for people. */
+export const roomOf = (disk: System['disk']): string =>
+  disk === null
+    ? 'not known: the database is not the embedded one'
+    : `${gigabytes(disk.free_bytes)} of ${gigabytes(disk.total_bytes)} free`;
+
+function describe(
+  { version, schema_version, database, disk, backlog, workers, chores }: System,
+  paint: Paint,
+) {
+  const facts = factLines([
+    ['Schema', String(schema_version)],
+    ['PostgreSQL', `${database.version}, started ${exactTime(database.started_at)} (UTC)`],
+    ['Size', gigabytes(database.size_bytes)],
+    ['Disk', roomOf(disk)],
+    ['Waiting', `${count(backlog.queued_count, 'delivery', 'deliveries')}, ${backlog.due_count} of them due`],
+    ['Due since', backlog.oldest_due_at && `${exactTime(backlog.oldest_due_at)} (UTC)`],
+    ['Under way', count(workers.in_flight_count, 'attempt')],
+    ['Last claim', workers.last_claim_at && `${exactTime(workers.last_claim_at)} (UTC)`],
+  ]);
+  const processes = workers.processes.map(({ name, started_at }) => [name, exactTime(started_at)]);
+  const done = chores.map(({ name, last_done_at }) => [name, exactTime(last_done_at)]);
+  return [
+    `${paint.strong('Payhook')} ${version}\n${facts}`,
+    processes.length === 0
+      ? `${paint.warning('No process delivers webhooks.')}\n`
+      : table([{ heading: 'WORKER' }, { heading: 'SINCE (UTC)' }], processes, paint.faint),
+    table([{ heading: 'CHORE' }, { heading: 'LAST DONE (UTC)' }], done, paint.faint),
+  ].join('\n');
+}

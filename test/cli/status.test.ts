@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { uuidOf } from '../delivery/support.ts';
+import type { Api } from '../support/api.ts';
+import { eventIdAt, putIn } from '../support/history.ts';
+import { makeEndpoint } from '../support/seed.ts';
+import { useWorld } from '../support/world.ts';
+import { commandsOf } from './here.ts';
+import { useMachine } from './support.ts';
+
+const world = useWorld();
+const machine = useMachine();
+const accountOf = async (api: Api) => uuidOf((await api.get('/v2/account')).body.id);
+
+test('system tells what GET /v2/system does, and other accounts that it is not for them', async () => {
+  const { ask, say } = commandsOf(world, world.api, machine);
+  const record = await ask('system');
+  expect(record).toMatchObject({ object: 'system', version: '0.1.0' });
+  const text = await say('system');
+  expect(text).toContain(`PostgreSQL  ${record.database.version}, started`);
+  expect(text).toContain('No process delivers webhooks.');
+  expect(text).toMatch(/^CHORE +LAST DONE \(UTC\)$/m);
+  const { refuse } = commandsOf(world, await world.otherAccount(), machine);
+  await refuse(1, 'the account that was made first', 'system');
+});
+
+test('status tells rates, percentiles and failing endpoints of the account, and the state of the installation', async () => {
+  const api = world.api;
+  const [good, bad, gone] = [await makeEndpoint(api), await makeEndpoint(api), await makeEndpoint(api)];
+  const other = await world.otherAccount();
+  const theirs = await makeEndpoint(other);
+  for (const [id, reason] of [
+    [bad, null],
+    [gone, 'failing'],
+    [theirs, null],
+  ] as const) {
+    await world.query(
+      `update endpoint_state set failures = 6, failing_since = now() - interval '1 hour' where endpoint_id = $1`,
+      [uuidOf(id)],
+    );
+    if (reason)
+      await world.query(
+        `update webhook_endpoints set disabled_at = now(), disabled_reason = $2 where id = $1`,
+        [uuidOf(id), reason],
+      );
+  }
+  const now = Date.now();
+  const sent = (status: 'delivered' | 'failed', from: number, count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      endpoint: uuidOf(good),
+      event: eventIdAt(now - (from + index)),
+      status,
+    }));
+  await putIn(world, await accountOf(api), [...sent('delivered', 0, 600), ...sent('failed', 600, 60)]);
+  const { ask, say } = commandsOf(world, api, machine);
+  const { rates, deliveries, failing_endpoints: failing, system } = await ask('status');
+  expect(deliveries.totals).toMatchObject({ published: 660, attempts: 660 });
+  expect(rates.delivered).toBeGreaterThan(5);
+  expect(rates.published).toBeGreaterThan(rates.delivered);
+  expect(rates.failed).toBeGreaterThan(0.5);
+  expect(failing.map(({ id }: { id: string }) => id).sort()).toEqual([bad, gone].sort());
+  expect(system.object).toBe('system');
+  const text = await say('status', '--once');
+  expect(text).toMatch(/^last hour +660 +600 +60 +\d+ ms/m);
+  expect(text).toMatch(/^Workers +none, 0 under way$/m);
+  expect(text).toContain('FAILING SINCE');
+  for (const line of text.split('\n')) if (!line.includes('http')) expect(line.length, line).toBeLessThan(80);
+  // whose account is not the first is told its own deliveries and endpoints
+  const foreign = commandsOf(world, other, machine);
+  const told = await foreign.ask('status');
+  expect([told.system, told.deliveries.totals.published]).toEqual([null, 0]);
+  expect(told.failing_endpoints.map(({ id }: { id: string }) => id)).toEqual([theirs]);
+  expect(await foreign.say('status')).toContain('is told to the account that was made first');
+});
+
+test.skipIf(spawnSync('script', ['--version']).error !== undefined)(
+  'on a terminal (by script of util-linux) status is drawn anew, outlives a server that is away, and leaves the cursor',
+  async () => {
+    const road = await openRoad(new URL(world.url));
+    const env = `PAYHOOK_URL=${road.url} PAYHOOK_API_KEY=${world.api.key} exec`;
+    const command = `stty cols 80 rows 40; ${env} ${machine.command} status`;
+    const screen = machine.startOther('script', ['-qefc', command, '/dev/null'], machine.folder, {
+      input: null,
+    });
+    const again = '\\u001B\\[\\d+A\\r.*Payhook';
+    await screen.printed(new RegExp(again));
+    await road.close();
+    await screen.printed(/still trying/);
+    await road.open();
+    await screen.printed(/still trying[\s\S]*Ctrl-C stops it/);
+    screen.child.stdin?.write('\u0003');
+    const { code, stdout } = await screen.ended;
+    await road.close();
+    expect(code).toBe(0);
+    expect(stdout.lastIndexOf('\u001B[?25h')).toBeGreaterThan(stdout.lastIndexOf('\u001B[?25l'));
+    expect(stdout.endsWith('\u001B[?25h')).toBe(true);
+  },
+);
+
+/** An address that leads to the server while it is open. */
+async function openRoad({ hostname, port }: URL) {
+  const sockets = new Set<Socket>();
+  let server: Server;
+  let at = 0;
+  const open = async () => {
+    server = createServer((socket) => {
+      const onward = connect(Number(port), hostname);
+      for (const each of [socket, onward]) {
+        sockets.add(each);
+        each.on('error', () => undefined).on('close', () => sockets.delete(each));
+      }
+      socket.pipe(onward).pipe(socket);
+    }).listen(at, '127.0.0.1');
+    await once(server, 'listening');
+    at = (server.address() as { port: number }).port;
+  };
+  await open();
+  return {
+    url: `http://127.0.0.1:${at}`,
+    open,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
