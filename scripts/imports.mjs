@@ -17,7 +17,7 @@ const ONLY_IN = [
   ],
   [
     /from 'sql-template-tag'/,
-    /^src\/((db|outbox|webhooks\/engine)\/|oauth\/store\.ts$|contract\/(lists|cursors|changes|records)\.ts$|http\/idempotency\.ts$|(money|people|webhooks)\/(?!.*(routes|service|state|schema)\.ts))/,
+    /^src\/((db|outbox|webhooks\/engine)\/|oauth\/store\.ts$|contract\/(lists|page-cuts|cursors|changes|records)\.ts$|http\/idempotency\.ts$|(money|people|webhooks)\/(?!.*(routes|service|state|schema)\.ts))/,
     'routes, services and states contain no SQL',
   ],
   [/pg_(try_)?advisory/, /^src\/db\/(locks|listen)\.ts$/, 'advisory locks are those of db/locks'],
