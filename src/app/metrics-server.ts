@@ -3,8 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 
-const MOST_CONNECTIONS = 64;
+const MOST_CONNECTIONS = 256;
 const HEAD_MS = 10_000;
+/** Longer than the usual pause between scrapes. */
+const IDLE_MS = 75_000;
 const PATH = '/metrics';
 
 interface MetricsServerOptions {
@@ -18,7 +20,8 @@ interface MetricsServerOptions {
 
 /** Serves GET /metrics without credentials, and nothing else. Throws what `listen` throws, with the port in it. */
 export async function startMetricsServer({ host, port, log, print }: MetricsServerOptions) {
-  const server = createServer({ headersTimeout: HEAD_MS, requestTimeout: HEAD_MS }, (request, response) => {
+  const limits = { headersTimeout: HEAD_MS, requestTimeout: HEAD_MS, keepAliveTimeout: IDLE_MS };
+  const server = createServer(limits, (request, response) => {
     answer(request, response, print).catch((error: unknown) => {
       log.error({ err: error }, 'the metrics could not be read');
       response.writeHead(500, { 'content-type': 'text/plain' }).end('the log says why\n');

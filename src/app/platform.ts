@@ -32,7 +32,6 @@ import { createNotifier } from '../webhooks/engine/wake.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../webhooks/engine/worker.ts';
 import { choresOf } from './chores.ts';
 import { hasData, requireData } from './data-folder.ts';
-import { type Metrics, startMetrics } from './metrics.ts';
 import { readinessOf, roomOf } from './readiness.ts';
 import {
   exposedSecretKey,
@@ -43,6 +42,7 @@ import {
   refusalOfKeys,
   unfinished,
 } from './secret-keys.ts';
+import { startTelemetry, type Telemetry } from './telemetry.ts';
 
 const FIRST_HOUSEKEEPING_MS = 60_000;
 const DRAIN_MS = 15_000;
@@ -313,8 +313,8 @@ export async function serve(
     disk: async () => (platform.embedded ? roomOf(config.dataDir) : null),
     ...(options.operator ? { operator: options.operator } : {}),
   });
-  const metrics = isPublic ? await startMetrics(platform) : undefined;
-  const listening = await listenOr(server, options.listen, metrics);
+  const telemetry = isPublic ? await startTelemetry(platform) : undefined;
+  const listening = await listenOr(server, options.listen, telemetry);
   // a socket has no URL, and Link headers and links for people need one
   address = 'path' in options.listen ? plainAddress(config) : listening;
   const stopNotifying = createNotifier(db);
@@ -323,14 +323,14 @@ export async function serve(
   const stopKeeping = keepHouse(chores, { db, log, firstMs: FIRST_HOUSEKEEPING_MS });
   return {
     address,
-    metricsAddress: metrics?.address ?? null,
+    metricsAddress: telemetry?.metricsAddress ?? null,
     turnAway: () => readiness.stop(),
     async close() {
       readiness.stop();
       stopKeeping();
       await Promise.all([drain(server), worker?.close()]);
       await stopNotifying();
-      await metrics?.close();
+      await telemetry?.close();
     },
   };
 }
@@ -348,16 +348,16 @@ export function work(platform: Platform): Pick<Worker, 'close'> {
   };
 }
 
-/** Listens; the metrics of the process end when that fails. */
+/** Listens; the telemetry of the process ends when that fails. */
 async function listenOr(
   server: FastifyInstance,
   where: { host: string; port: number } | { path: string },
-  metrics: Metrics | undefined,
+  telemetry: Telemetry | undefined,
 ): Promise<string> {
   try {
     return await server.listen(where);
   } catch (error) {
-    await metrics?.close();
+    await telemetry?.close();
     throw error;
   }
 }

@@ -7,6 +7,9 @@ const HEADERS = {
   'Payhook-Request-Id': text('identifies the request; quote it in questions', {
     pattern: '^req_[0-9a-f]{24}$',
   }),
+  'X-Request-Id': text('the id that the caller gave the request in this header, if it is well-formed', {
+    pattern: '^[A-Za-z0-9_.:/+=@-]{1,128}$',
+  }),
   'Cache-Control': text(
     'the caller may keep the answer of a read, and revalidates it each time; nothing else may be kept',
     {
@@ -45,7 +48,7 @@ const HEADERS = {
 export type HeaderName = keyof typeof HEADERS;
 
 /** Headers of every answer. */
-export const ALWAYS: readonly HeaderName[] = ['Payhook-Request-Id', 'Cache-Control'];
+export const ALWAYS: readonly HeaderName[] = ['Payhook-Request-Id', 'X-Request-Id', 'Cache-Control'];
 
 /** The headers as components of the description. */
 export const HEADER_COMPONENTS: Json = HEADERS;

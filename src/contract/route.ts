@@ -333,7 +333,13 @@ interface WriteSpec<
 }
 
 /** One of the requests that are answered together. */
-type BatchInput<Body extends TSchema> = Pick<WriteInput<string, TObject, Body>, 'account' | 'body' | 'json'>;
+type BatchInput<Body extends TSchema> = Pick<
+  WriteInput<string, TObject, Body>,
+  'account' | 'body' | 'json'
+> & {
+  /** The `traceparent` of the request; null = it belongs to no trace. */
+  readonly trace: string | null;
+};
 
 interface BatchSpec<Path extends string, Body extends TSchema, Answers extends Returns>
   extends WriteCommon<Path, TObject, Body, Answers, undefined, undefined> {

@@ -21,6 +21,8 @@ export interface Tx extends Reader {
   readonly writes: true;
   /** As `Database.home`. */
   readonly home: object;
+  /** As in the shape of the transaction. */
+  readonly trace: string | null;
   /** A stream into `COPY … FROM STDIN`; wait for its end before the next statement. */
   copyIn(statement: string): Writable;
   /** Tells the listeners of `onAnnounced` that there is work, once and only if this transaction commits. */
@@ -44,6 +46,8 @@ export interface Snapshot extends Reader {
  */
 export interface Shape {
   readonly single?: boolean;
+  /** The `traceparent` of the trace that it belongs to. */
+  readonly trace?: string | null;
 }
 
 export interface Database {
@@ -177,6 +181,7 @@ export function connect(options: ConnectOptions): Database {
   const loner = open(false, 1, ' -c lock_timeout=10s');
   const listeners = new Set<() => void>();
   const home = {};
+  const aboutOf = (shape?: Shape): About => ({ home, trace: shape?.trace ?? null, announced });
   const announced = () => {
     for (const listener of listeners) listener();
   };
@@ -186,9 +191,9 @@ export function connect(options: ConnectOptions): Database {
       rows: (query, name) => using(readers, (client) => rowsOn(client, watch)(query, name)),
     },
     home,
-    transaction: (work, shape) => begin(shape)(writers, work, { home, announced }),
+    transaction: (work, shape) => begin(shape)(writers, work, aboutOf(shape)),
     snapshot: (work) => snapshot(snapshots, work),
-    engine: (work, shape) => begin(shape)(engine, work, { home, announced }),
+    engine: (work, shape) => begin(shape)(engine, work, aboutOf(shape)),
     alone: ({ text, values }) =>
       using(loner, async (client) => void (await watch.during(client, client.query(text, values)))),
     onAnnounced(listener) {
@@ -240,10 +245,13 @@ async function using<Result>(pool: Pool, work: (client: pg.PoolClient) => Promis
 
 const begin = (shape: Shape | undefined) => (shape?.single ? single : transaction);
 
+/** What a transaction knows of its database and its request. */
+type About = Pick<Tx, 'home' | 'trace'> & { announced(): void };
+
 async function transaction<Result>(
   pool: Pool,
   work: (tx: Tx) => Promise<Result>,
-  { home, announced }: { home: object; announced: () => void },
+  { announced, ...about }: About,
 ): Promise<Result> {
   const { watch } = pool;
   const client = await pool.take();
@@ -252,7 +260,7 @@ async function transaction<Result>(
   let copied = () => {};
   const tx: Tx = {
     writes: true,
-    home,
+    ...about,
     ...telling,
     rows: rowsOn(client, watch),
     copyIn(statement) {
@@ -286,7 +294,7 @@ async function transaction<Result>(
 async function single<Result>(
   pool: Pool,
   work: (tx: Tx) => Promise<Result>,
-  { home, announced }: { home: object; announced: () => void },
+  { announced, ...about }: About,
 ): Promise<Result> {
   const { end, ...telling } = createTelling(announced);
   let isAsked = false;
@@ -294,7 +302,7 @@ async function single<Result>(
   try {
     return await work({
       writes: true,
-      home,
+      ...about,
       ...telling,
       async rows<Row>(query: Sql, name?: string): Promise<Row[]> {
         if (isAsked) throw new Error('a transaction of one statement was given another');

@@ -2,6 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '../db/connect.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
+import { type Span, traceparentOf, tracerOf } from '../metrics/traces.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The `traceparent` that what comes of the request goes on with: that of its span, or else the caller's. */
+    trace: string | null;
+    span: Span | undefined;
+  }
+}
 
 /** The id of a request in answers, in the log and in the audit log. */
 export function newRequestId(): string {
@@ -19,7 +28,10 @@ function ownIdOf({ headers }: FastifyRequest): string | undefined {
 
 /** Gives every response the headers that all have, and tells the log and the metrics of every request. */
 export function observeRequests(app: FastifyInstance, db: Database): void {
+  app.decorateRequest('trace', null);
+  app.decorateRequest('span');
   app.addHook('onRequest', async (request, reply) => {
+    beginSpan(request, db);
     reply
       .header('payhook-request-id', request.id)
       .header('cache-control', 'no-store')
@@ -37,6 +49,7 @@ export function observeRequests(app: FastifyInstance, db: Database): void {
       route: route ?? 'unknown',
       status,
     });
+    request.span?.end({ 'http.response.status_code': status }, status >= 500);
     request.log.info(
       {
         method,
@@ -51,4 +64,22 @@ export function observeRequests(app: FastifyInstance, db: Database): void {
       'request',
     );
   });
+}
+
+function beginSpan(request: FastifyRequest, db: Database): void {
+  const parent = traceparentOf(request.headers.traceparent);
+  const { method } = request;
+  const route = request.routeOptions.url;
+  request.span = tracerOf(db)?.start({
+    kind: 'server',
+    name: route === undefined ? method : `${method} ${route}`,
+    parent,
+    attributes: {
+      'http.request.method': method,
+      'http.route': route,
+      'payhook.request_id': request.id,
+      'payhook.x_request_id': ownIdOf(request),
+    },
+  });
+  request.trace = request.span?.traceparent ?? parent;
 }

@@ -248,6 +248,7 @@ function writing(
       const content = () => upload?.digest ?? json.canonical();
       const result = await answer({
         id: request.id,
+        trace: request.trace,
         idempotent:
           key === undefined || isLook
             ? undefined

@@ -3,12 +3,15 @@ import type { Database, Tx } from '../db/connect.ts';
 import { limitLockWaits } from '../db/locks.ts';
 import { coalesce } from '../kernel/coalesce.ts';
 import { Failure } from '../kernel/errors.ts';
+import { inSpan } from '../metrics/traces.ts';
 import { note } from '../people/audit/service.ts';
 import { answerOnce, type IdempotentRequest } from './idempotency.ts';
 
 /** A checked request, ready for its transaction. */
 export interface WriteRequest {
   readonly id: string;
+  /** The `traceparent` of the request; null = it belongs to no trace. */
+  readonly trace: string | null;
   readonly idempotent: IdempotentRequest | undefined;
   readonly input: Omit<Parameters<SingleRoute['handle']>[0], 'tx'>;
 }
@@ -23,7 +26,8 @@ export function transactions(
 ): (request: WriteRequest) => Promise<Reply> {
   const ask = route.batch ? together(db, route) : alone(db, route);
   return async (request) => {
-    const answer = await ask(request);
+    const span = { kind: 'internal', name: 'transaction', parent: request.trace } as const;
+    const answer = await inSpan(db, span, (trace) => ask({ ...request, trace }));
     if (answer instanceof Failure) throw answer;
     return answer;
   };
@@ -43,8 +47,9 @@ function alone(db: Database, route: SingleRoute): Ask {
     return reply;
   };
   return async (request) => {
-    const [answer] = await db.transaction((tx) =>
-      answerOnce(tx, [request], route.secretField, async () => [await handle(tx, request)]),
+    const [answer] = await db.transaction(
+      (tx) => answerOnce(tx, [request], route.secretField, async () => [await handle(tx, request)]),
+      { trace: request.trace },
     );
     return answer as Reply | Failure;
   };
@@ -89,7 +94,7 @@ function together(db: Database, { batch, secretField }: BatchRoute): Ask {
           return answerOnce(tx, requests, secretField, (fresh) =>
             batch.handle(
               tx,
-              fresh.map(({ input }) => input),
+              fresh.map(({ input, trace }) => ({ ...input, trace })),
             ),
           );
         },

@@ -26,6 +26,8 @@ export interface Config {
   readonly secretKeyPrevious: string | undefined;
   readonly logLevel: string;
   readonly metrics: MetricsConfig;
+  /** The URL of a collector of traces, without /v1/traces; undefined = no traces are sent. */
+  readonly tracesEndpoint: string | undefined;
   readonly http: HttpConfig;
   /** The time from SIGTERM until the server stops accepting requests. */
   readonly shutdownDelayMs: number;
@@ -173,6 +175,7 @@ export function readConfig(env: Environment = process.env): Config {
     secretKeyFile: env.SECRET_KEY_FILE || undefined,
     secretKeyPrevious: values.SECRET_KEY_PREVIOUS as string | undefined,
     logLevel: values.LOG_LEVEL as string,
+    tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT as string | undefined,
     metrics: {
       host: values.METRICS_HOST as string,
       port: (values.METRICS_PORT as number | undefined) ?? null,

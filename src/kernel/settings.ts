@@ -185,6 +185,13 @@ export const SETTINGS: readonly Setting[] = [
     rule: 'an address',
   },
   {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    meaning: 'where traces are sent over OTLP/HTTP, for example http://127.0.0.1:4318; none = nowhere',
+    fallback: undefined,
+    read: origin,
+    rule: 'an http(s) URL without credentials, query and fragment',
+  },
+  {
     name: 'SHUTDOWN_DELAY_MS',
     meaning:
       'how long requests are still accepted after SIGTERM, while /readyz is 503; no delay at a terminal or after Ctrl-C',

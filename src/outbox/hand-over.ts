@@ -7,6 +7,8 @@ export interface Leased {
   readonly endpoint: EndpointId;
   readonly event: EventId;
   readonly payload: string;
+  /** The `traceparent` that the event was published with; null = none. */
+  readonly trace: string | null;
   readonly trigger: 'scheduled' | 'manual' | 'recovery';
   /** Attempts of the schedule that were already made. */
   readonly step: number;
@@ -56,12 +58,16 @@ export interface LeasedRow {
 }
 
 /** What an attempt needs, from the row of a statement that leased it. */
-export function leasedOf(row: LeasedRow, rest: Pick<Leased, 'payload' | 'trigger' | 'step'>): Leased {
+export function leasedOf(
+  row: LeasedRow,
+  rest: Pick<Leased, 'payload' | 'trace' | 'trigger' | 'step'>,
+): Leased {
   return {
     account: row.account_id,
     endpoint: row.endpoint_id,
     event: row.event_id,
     payload: rest.payload,
+    trace: rest.trace,
     trigger: rest.trigger,
     step: rest.step,
     url: row.url,

@@ -5,6 +5,7 @@ import { type Failure, fail } from '../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, nil } from '../kernel/ids.ts';
 import type { Json, SomeJson } from '../kernel/json.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
+import { inSpan, tracerOf } from '../metrics/traces.ts';
 import { noteChanges } from './counts.ts';
 import type { EventType } from './event-types.ts';
 import { type Leased, type LeasedRow, leasedOf, type Offer, offerIn } from './hand-over.ts';
@@ -36,7 +37,9 @@ export async function publish(tx: Tx, { account, type, data, audience }: Event):
   const records = sql`
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${entriesFor(type).join(' ')}::text as patterns,
            ${data}::text as data, false as is_test, ${only}::uuid as only_endpoint, ${except}::uuid as except_endpoint`;
-  const [stored] = await store<{ id: EventId }>(tx, records, sql`id`, { name: 'publish' });
+  const [stored] = await inSpan(tx, publishing(type, tx.trace), (trace) =>
+    store<{ id: EventId }>(tx, records, sql`id`, { name: 'publish', trace }),
+  );
   measurePublished(tx, stored ? 1 : 0);
   return stored?.id ?? nil();
 }
@@ -50,8 +53,14 @@ export async function publishEach(
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ${entriesFor(type).join(' ')}::text as patterns,
            data, false as is_test, null::uuid as only_endpoint, null::uuid as except_endpoint
     from (${records}) each_record`;
-  measurePublished(tx, (await store(tx, all, sql`1 as stored`)).length);
+  const stored = await inSpan(tx, publishing(type, tx.trace), (trace) =>
+    store(tx, all, sql`1 as stored`, { trace }),
+  );
+  measurePublished(tx, stored.length);
 }
+
+const publishing = (type: string, parent: string | null) =>
+  ({ kind: 'producer', name: `publish ${type}`, parent }) as const;
 
 function measurePublished(tx: Tx, events: number): void {
   const instruments = instrumentsOf(tx);
@@ -66,6 +75,8 @@ export interface ForeignEvent {
   readonly id: string | null;
   /** JSON text. Its member `data` is published unchanged, including numbers that JavaScript would round. */
   readonly body: string;
+  /** The `traceparent` that it goes on with; null = it belongs to no trace. */
+  readonly trace: string | null;
 }
 
 /** A whole event, as it is sent. */
@@ -89,14 +100,20 @@ export async function publishForeign(
   tx: Tx,
   events: readonly ForeignEvent[],
 ): Promise<(Json<SentEvent> | Failure)[]> {
+  const spans = events.map(({ type, trace }) => tracerOf(tx)?.start(publishing(type, trace)));
+  const traces = events.map(({ trace }, index) => spans[index]?.traceparent ?? trace);
   const records = sql`
     select account_id, given_id, type, patterns, (body::json -> 'data')::text as data, false as is_test, place,
-           null::uuid as only_endpoint, null::uuid as except_endpoint
+           null::uuid as only_endpoint, null::uuid as except_endpoint, trace
     from unnest(${events.map(({ account }) => account)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
       ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => entriesFor(type).join(' '))}::text[],
-      ${events.map(({ body }) => body)}::text[]) with ordinality as r (account_id, given_id, type, patterns, body, place)`;
+      ${events.map(({ body }) => body)}::text[], ${traces}::text[])
+      with ordinality as r (account_id, given_id, type, patterns, body, trace, place)`;
   const payloads = new Map<number, Json<SentEvent>>();
-  for (const { place, bytes, payload } of await storeForeign(tx, records)) {
+  const stored = await storeForeign(tx, records, traces).finally(() => {
+    for (const span of spans) span?.end();
+  });
+  for (const { place, bytes, payload } of stored) {
     if (payload === null) continue; // another delivery of the same event
     checkSize(bytes);
     payloads.set(Number(place) - 1, payload);
@@ -128,9 +145,9 @@ export async function publishTest(tx: Tx, { account, endpoint, type, body }: Tes
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ''::text as patterns,
            (${body}::json -> 'data')::text as data, true as is_test, ${endpoint}::uuid as only_endpoint, null::uuid as except_endpoint`;
   const returned = sql`id, octet_length(payload) as bytes`;
-  const [stored] = await store<{ id: EventId; bytes: number }>(tx, records, returned, {
-    name: 'publish_test',
-  });
+  const [stored] = await inSpan(tx, publishing(type, tx.trace), (trace) =>
+    store<{ id: EventId; bytes: number }>(tx, records, returned, { name: 'publish_test', trace }),
+  );
   checkSize(stored?.bytes ?? 0);
   measurePublished(tx, stored ? 1 : 0);
   return stored?.id ?? nil();
@@ -142,7 +159,7 @@ interface ForeignRow {
   payload: Json<SentEvent> | null;
 }
 
-async function storeForeign(tx: Tx, records: Sql): Promise<ForeignRow[]> {
+async function storeForeign(tx: Tx, records: Sql, traces: readonly (string | null)[]): Promise<ForeignRow[]> {
   const offer = await offerIn(tx);
   const returned = sql`place, octet_length(payload) as bytes`;
   if (offer === null) return store(tx, records, sql`${returned}, payload`, { name: 'publish_foreign' });
@@ -163,7 +180,8 @@ async function storeForeign(tx: Tx, records: Sql): Promise<ForeignRow[]> {
     payload = row.payload ?? payload; // the rows of an event come together, and the first has its payload
     if (row.token === null) return [];
     token = row.token;
-    return leasedOf(row as LeasedRow, { payload, trigger: 'scheduled', step: 0 });
+    const trace = traces[Number(row.place) - 1] ?? null;
+    return leasedOf(row as LeasedRow, { payload, trace, trigger: 'scheduled', step: 0 });
   });
   return stored;
 }
@@ -173,13 +191,13 @@ async function storeForeign(tx: Tx, records: Sql): Promise<ForeignRow[]> {
  * patterns, data, is_test, only_endpoint and except_endpoint; `returned` names columns of these and `payload`. A
  * disabled endpoint gets its deliveries too, and they are held until it is enabled. Filters are judged here,
  * on a payload that is parsed only if the account has one. With an offer there is a row for each leased
- * delivery.
+ * delivery. Without `trace` the events have traces of their own, in a column `trace` of `records`.
  */
 async function store<Row>(
   tx: Tx,
   records: Sql,
   returned: Sql,
-  { name, offer }: { name?: string; offer?: Offer } = {},
+  { name, offer, trace }: { name?: string; offer?: Offer; trace?: string | null } = {},
 ): Promise<Row[]> {
   const lease = offer ? leasing(offer) : NO_LEASES;
   const stored = await rows<Row & { left: number }>(
@@ -208,8 +226,9 @@ async function store<Row>(
         wanted as materialized (
           select account_id, endpoint_id, event_id, type, resumptions from candidate where not is_filtered),
         made as (
-          insert into events (account_id, id, type, payload, filtered)
-          select account_id, id, type, payload, case when json is not null then (
+          insert into events (account_id, id, type, payload, traceparent, filtered)
+          select account_id, id, type, payload, ${trace === undefined ? sql`trace` : sql`${trace}::text`},
+                 case when json is not null then (
             select array_agg(c.endpoint_id) from candidate c where c.event_id = event.id and c.is_filtered) end
           from event),
         ${lease.ctes}

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Metrics } from '../../app/metrics.ts';
 import type { Platform, RunningServer } from '../../app/platform.ts';
+import type { Telemetry } from '../../app/telemetry.ts';
 import { type Config, readConfig } from '../../kernel/config.ts';
 import { CommandError } from '../command/errors.ts';
 import { readConfigHere } from '../command/session.ts';
@@ -68,7 +68,7 @@ export async function workForever(exit: Exit, terminal: Terminal): Promise<numbe
   for (;;) {
     const opening = app.openPlatform(config, { purpose: 'worker', onlyExisting: true, log });
     const platform = await opened(opening, signalled, exit);
-    const metrics = await measured(platform);
+    const telemetry = await toldOf(platform);
     const worker = app.work(platform);
     const where = databaseOf(platform);
     terminal.result(
@@ -77,7 +77,7 @@ export async function workForever(exit: Exit, terminal: Terminal): Promise<numbe
     );
     const end = await Promise.race([signalled, ended(platform)]);
     log.info(end, 'signal' in end ? 'stopping' : 'the server has stopped; waiting for the next one');
-    await stop(platform, { close: () => worker.close().then(() => metrics?.close()) }, exit, 0);
+    await stop(platform, { close: () => worker.close().then(() => telemetry.close()) }, exit, 0);
     if ('signal' in end) return 0;
   }
 }
@@ -125,11 +125,11 @@ async function listen(
   }
 }
 
-/** The metrics of a worker, where they are wanted. */
-async function measured(platform: Platform): Promise<Metrics | undefined> {
+/** The metrics and traces of a worker, where they are wanted. */
+async function toldOf(platform: Platform): Promise<Telemetry> {
   try {
-    const { startMetrics } = await import('../../app/metrics.ts');
-    return await startMetrics(platform);
+    const { startTelemetry } = await import('../../app/telemetry.ts');
+    return await startTelemetry(platform);
   } catch (error) {
     await platform.close();
     throw listenError(error as NodeJS.ErrnoException, platform.config);

@@ -33,8 +33,8 @@ export interface AttemptsOptions {
 
 /** Makes attempts: signs, sends, and returns the result. */
 export interface Attempts {
-  /** Never rejects because of a receiver. The outcome has a `lack` when nothing could be sent. */
-  make(delivery: Leased, token: string): Promise<Finished>;
+  /** `trace` is sent as `traceparent`. Never rejects because of a receiver. The outcome has a `lack` when nothing could be sent. */
+  make(delivery: Leased, token: string, trace: string | null): Promise<Finished>;
   /** Aborts what is in flight; it ends as `lost`. */
   abortAll(): void;
   close(): Promise<void>;
@@ -61,7 +61,7 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
   const keyring = createKeyring(vault);
 
   return {
-    async make(delivery, token) {
+    async make(delivery, token, trace) {
       const at = now();
       const id = idOf('evt', delivery.event);
       const timestamp = Math.floor(at / 1000);
@@ -72,6 +72,7 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
         'webhook-id': id,
         'webhook-timestamp': String(timestamp),
       };
+      if (trace !== null && headers?.traceparent === undefined) own.traceparent = trace;
       const message = { id, timestamp, body: delivery.payload, url: delivery.url };
       for (const signer of signers) own[signer.header] = signer.valueOf(message);
       const further = companions?.(message);

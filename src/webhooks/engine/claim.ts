@@ -43,6 +43,7 @@ interface Row extends LeasedRow {
   now: bigint;
   wait_ms: number | null;
   payload: string;
+  trace: string | null;
   trigger: Leased['trigger'];
   step: number;
   /** The lease of an earlier attempt that never settled. */
@@ -228,7 +229,7 @@ function takeRows(
           select now, token, (extract(epoch from now) * 1000)::int8 as now_ms,
                  (select ceil(extract(epoch from min(may_start_at) - c.now) * 1000)::int from limited) as wait_ms
           from clock c)
-        select m.token, m.now_ms as now, m.wait_ms, p.account_id, p.id as endpoint_id, p.event_id, v.payload, p.trigger,
+        select m.token, m.now_ms as now, m.wait_ms, p.account_id, p.id as endpoint_id, p.event_id, v.payload, v.traceparent as trace, p.trigger,
                p.step, p.lost, p.url, case when p.local_url = p.url then p.local_machine end as local_machine,
                p.public_only, p.signing, p.secret, p.previous_signing,
                case when p.previous_secret_until > m.now then p.previous_secret end as previous_secret,
@@ -236,7 +237,7 @@ function takeRows(
                coalesce(p.last_success_at < m.now - interval '1 minute', true) as success_is_old
         from moment m cross join picked p
         left join lateral (
-          select payload from events where account_id = p.account_id and id = p.event_id) v on true
+          select payload, traceparent from events where account_id = p.account_id and id = p.event_id) v on true
         order by p.place`,
     'claim',
   );

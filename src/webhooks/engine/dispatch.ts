@@ -3,7 +3,7 @@ import type { Database } from '../../db/connect.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 import { giveBack } from '../../outbox/queue.ts';
 import { type AttemptsOptions, createAttempts, type Finished } from './attempt.ts';
-import { measureAttempt } from './measure.ts';
+import { beginAttempt, endAttempt, measureAttempt } from './measure.ts';
 
 /** The attempts in flight. */
 export interface Dispatch {
@@ -43,8 +43,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const underWay = new Set<Promise<void>>();
 
   async function attemptOne(delivery: Leased, token: string): Promise<void> {
+    const span = beginAttempt(db, delivery);
     try {
-      const finished = await attempts.make(delivery, token);
+      const finished = await attempts.make(delivery, token, span?.traceparent ?? delivery.trace);
+      endAttempt(span, finished);
       const { lack } = finished.outcome;
       if (lack === null) {
         rest.end();

@@ -1,5 +1,8 @@
 import type { Database } from '../../db/connect.ts';
+import { idOf } from '../../kernel/ids.ts';
 import { instrumentsOf } from '../../metrics/instruments.ts';
+import { type Span, tracerOf } from '../../metrics/traces.ts';
+import type { Leased } from '../../outbox/hand-over.ts';
 import type { Finished } from './attempt.ts';
 
 /** Notes an attempt that has ended for metrics. */
@@ -24,4 +27,30 @@ function outcomeOf(trigger: string, { succeeded, released, retryMs }: Finished['
 /** Milliseconds since 1970 in a UUID of version 7. */
 function timeIn(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
+}
+
+/** Begins the span of an attempt; undefined while nothing is traced. */
+export function beginAttempt(db: Database, delivery: Leased): Span | undefined {
+  return tracerOf(db)?.start({
+    kind: 'client',
+    name: 'attempt',
+    parent: delivery.trace,
+    attributes: {
+      'http.request.method': 'POST',
+      'server.address': new URL(delivery.url).hostname,
+      'payhook.event_id': idOf('evt', delivery.event),
+      'payhook.webhook_endpoint_id': idOf('we', delivery.endpoint),
+      'payhook.trigger': delivery.trigger,
+    },
+  });
+}
+
+/** Ends it with what came of the attempt. */
+export function endAttempt(span: Span | undefined, { result }: Finished): void {
+  const { responseStatus, errorCode, succeeded } = result;
+  const told = {
+    'http.response.status_code': responseStatus ?? undefined,
+    'error.type': errorCode ?? undefined,
+  };
+  span?.end(told, !succeeded);
 }

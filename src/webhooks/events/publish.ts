@@ -15,6 +15,8 @@ export interface Publication {
   readonly body: NewEvent;
   /** The body as it was read: its `data` is passed on unchanged. */
   readonly json: StrictJson;
+  /** The `traceparent` that the event goes on with; null = it belongs to no trace. */
+  readonly trace: string | null;
 }
 
 /** The event as it is sent. Publishing it again under the same `external_id` returns the stored one. */
@@ -96,6 +98,7 @@ async function store(
     type: one.body.type,
     id: taken.get(one)?.id ?? null,
     body: one.json.text,
+    trace: one.trace,
   }));
   return publishForeign(tx, events);
 }
