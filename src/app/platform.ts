@@ -6,7 +6,7 @@ import { keepHouse } from '../db/chores.ts';
 import { type ConnectionTarget, connect, type Database, type Tx } from '../db/connect.ts';
 import { type EmbeddedDatabase, openEmbedded, type Purpose } from '../db/embedded/open.ts';
 import { isUnavailable } from '../db/faults.ts';
-import { type DatabaseFacts, inspect } from '../db/inspect.ts';
+import { type DatabaseFacts, inspect, requireSession } from '../db/inspect.ts';
 import { type MigrationReport, migrate } from '../db/migrate.ts';
 import { MigrationError } from '../db/migration-files.ts';
 import { makePartitions } from '../db/partitions.ts';
@@ -87,7 +87,9 @@ export interface PlatformOptions {
   readonly anySecretKey?: boolean;
   readonly log?: Logger;
   /** Another server than the settings name: tests use it. */
-  readonly target?: ConnectionTarget;
+  readonly target?: ConnectionTarget | undefined;
+  /** The same for DATABASE_LISTEN_URL. */
+  readonly direct?: ConnectionTarget | undefined;
 }
 
 // Errors of libraries may carry connections and parameters, which do not belong in a log.
@@ -127,9 +129,8 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
           purpose: options.purpose,
           log: (level, message, details) => log[level](details ?? {}, message),
         });
-  const target = options.target ?? embedded?.connection ?? { connectionString: config.databaseUrl ?? '' };
   const db = connect({
-    target,
+    ...(options.target ? { target: options.target, direct: options.direct } : targetsOf(config, embedded)),
     poolSize: config.databasePoolSize,
     name: connectionName(heldFingerprints(config), isInFolder(config)),
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
@@ -141,6 +142,8 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
   try {
     // our own PostgreSQL was running a moment ago: if it has ended, so does the process that launched it
     const waits = embedded === undefined && options.purpose !== 'command';
+    // what runs on listens for work
+    if (options.purpose !== 'command') await whenReachable(waits, log, () => requireSession(db));
     const { report, first } = await whenReachable(waits, log, () =>
       migrate(
         db,
@@ -179,6 +182,13 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
     await close();
     throw error;
   }
+}
+
+/** Where PostgreSQL is, by the settings. */
+function targetsOf({ databaseUrl, databaseListenUrl }: Config, embedded: EmbeddedDatabase | undefined) {
+  if (embedded) return { target: embedded.connection };
+  const target = { connectionString: databaseUrl ?? '' };
+  return { target, direct: databaseListenUrl ? { connectionString: databaseListenUrl } : target };
 }
 
 /** Does something that needs PostgreSQL. If `waits`, tries again while it cannot be reached. */
@@ -259,10 +269,14 @@ export async function inspectDatabase(config: Config): Promise<DatabaseFacts | n
   const { databaseUrl, dataDir } = config;
   const embedded =
     databaseUrl === undefined ? await openEmbedded({ dataDir, purpose: 'command' }) : undefined;
-  const target = embedded?.connection ?? { connectionString: databaseUrl ?? '' };
-  const db = connect({ target, poolSize: 1, name: 'payhook doctor', onIdleError: () => undefined });
+  const db = connect({
+    ...targetsOf(config, embedded),
+    poolSize: 1,
+    name: 'payhook doctor',
+    onIdleError: () => undefined,
+  });
   try {
-    return await inspect(db.reader);
+    return await inspect(db);
   } finally {
     await db.close();
     await embedded?.close();

@@ -2,9 +2,10 @@ import type { Readable, Writable } from 'node:stream';
 import pg from 'pg';
 import copyFrom from 'pg-copy-streams';
 import type { Sql } from 'sql-template-tag';
-import { CONNECT_MS, KEEP_ALIVE_S, listen, type SignOfLife } from './listen.ts';
-import { types } from './values.ts';
-import { startWatch, type Watch } from './watch.ts';
+import { listen, type SignOfLife } from './listen.ts';
+import { openPool, type Pool, type PoolUse } from './pool.ts';
+import type { Settings } from './session.ts';
+import { startWatch } from './watch.ts';
 
 /** Runs single statements. GET handlers get one: its connections refuse every write in PostgreSQL itself. */
 export interface Reader {
@@ -65,7 +66,7 @@ export interface Database {
   engine<Result>(work: (tx: Tx) => Promise<Result>, shape?: Shape): Promise<Result>;
   /**
    * Runs a statement outside any transaction, which some require (DETACH … CONCURRENTLY). It waits a few seconds at
-   * most for locks.
+   * most for locks. Throws PoolerError when a pooler is in the way.
    */
   alone(statement: Sql): Promise<void>;
   /** Calls `listener` after each commit of a transaction that announced; returns what ends it. */
@@ -83,18 +84,6 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** How a pool of connections is used. */
-export interface PoolUse {
-  readonly name: 'reading' | 'writing' | 'downloads' | 'delivery';
-  /** The most connections it may have. */
-  readonly size: number;
-  readonly open: number;
-  /** Of those that are open. */
-  readonly idle: number;
-  /** How many wait for a connection. */
-  readonly waiting: number;
-}
-
 export type ConnectionTarget =
   | { readonly connectionString: string }
   | {
@@ -106,7 +95,10 @@ export type ConnectionTarget =
     };
 
 interface ConnectOptions {
+  /** PostgreSQL, or a pooler in front of it. */
   readonly target: ConnectionTarget;
+  /** PostgreSQL itself, for what needs a session of its own; default: the target. */
+  readonly direct?: ConnectionTarget | undefined;
   /** Connections for reading, as many for writing and as many for downloads. */
   readonly poolSize: number;
   /** What the connections are called in pg_stat_activity. */
@@ -115,70 +107,31 @@ interface ConnectOptions {
 }
 
 const ENGINE_CONNECTIONS = 4;
-const ENGINE_PLANS = [
-  'enable_seqscan=off',
-  'enable_hashjoin=off',
-  'enable_mergejoin=off',
-  'plan_cache_mode=force_generic_plan',
-]
-  .map((setting) => ` -c ${setting}`)
-  .join('');
-
-const KEEP_ALIVES = `-c tcp_keepalives_idle=${KEEP_ALIVE_S} -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4`;
+const ENGINE_PLANS: Settings = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  plan_cache_mode: 'force_generic_plan',
+};
 /** No statement of a GET or of the engine may take longer. Writes and downloads take as long as they are large. */
-const LONGEST_STATEMENT = ' -c statement_timeout=5min';
+const LONGEST_STATEMENT: Settings = { statement_timeout: '5min' };
 
 /** Opens the pools (lazily: the first query connects). The caller closes the returned database. */
 export function connect(options: ConnectOptions): Database {
+  const { target, direct = target, name, onIdleError, poolSize: max } = options;
   let renewals = 0;
-  const watch = startWatch(options.target, (count) => {
+  const watch = startWatch(target, (count) => {
     renewals += 1; // idle connections have probably gone silent too
-    options.onIdleError(new Error(`${count} connections went silent and are replaced`));
+    onIdleError(new Error(`${count} connections went silent and are replaced`));
   });
-  const open = (readOnly: boolean, max = options.poolSize, settings = ''): Pool => {
-    const pool = new pg.Pool({
-      ...options.target,
-      types,
-      max,
-      connectionTimeoutMillis: CONNECT_MS,
-      idleTimeoutMillis: 60_000,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_S * 1000,
-      application_name: options.name,
-      options: `-c TimeZone=UTC -c client_encoding=UTF8 -c default_transaction_read_only=${readOnly ? 'on' : 'off'} ${KEEP_ALIVES}${settings}`,
-    });
-    const born = new WeakMap<pg.PoolClient, number>();
-    pool.on('error', options.onIdleError);
-    pool.on('connect', (client) => {
-      born.set(client, renewals);
-      // A connection lost while it is in use fails its query; without a listener the event would end the process.
-      client.on('error', () => undefined);
-    });
-    return {
-      watch,
-      async take() {
-        for (;;) {
-          const client = await pool.connect();
-          if (born.get(client) === renewals) return client;
-          client.release(true);
-        }
-      },
-      end: () => pool.end(),
-      use: (name) => ({
-        name,
-        size: max,
-        open: pool.totalCount,
-        idle: pool.idleCount,
-        waiting: pool.waitingCount,
-      }),
-    };
-  };
-  const readers = open(true, undefined, LONGEST_STATEMENT);
-  const writers = open(false);
+  const common = { watch, name, renewals: () => renewals, onIdleError };
+  const readers = openPool(target, { readOnly: true, max, settings: LONGEST_STATEMENT }, common);
+  const writers = openPool(target, { max }, common);
   // A pool apart from the readers, which authenticate every request: a download lasts as long as its client reads.
-  const snapshots = open(true);
-  const engine = open(false, ENGINE_CONNECTIONS, LONGEST_STATEMENT + ENGINE_PLANS);
-  const loner = open(false, 1, ' -c lock_timeout=10s');
+  const snapshots = openPool(target, { readOnly: true, max }, common);
+  const ofEngine = { max: ENGINE_CONNECTIONS, settings: { ...LONGEST_STATEMENT, ...ENGINE_PLANS } };
+  const engine = openPool(target, ofEngine, common);
+  const loner = openPool(direct, { max: 1, settings: { lock_timeout: '10s' }, alone: true }, common);
   const listeners = new Set<() => void>();
   const home = {};
   const aboutOf = (shape?: Shape): About => ({ home, trace: shape?.trace ?? null, announced });
@@ -188,7 +141,7 @@ export function connect(options: ConnectOptions): Database {
 
   return {
     reader: {
-      rows: (query, name) => using(readers, (client) => rowsOn(client, watch)(query, name)),
+      rows: (query, name) => using(readers, (client) => rowsOn(readers, client)(query, name)),
     },
     home,
     transaction: (work, shape) => begin(shape)(writers, work, aboutOf(shape)),
@@ -200,7 +153,8 @@ export function connect(options: ConnectOptions): Database {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    listen: (channel, listener, sign) => listen(options, watch, { channel, listener, sign }),
+    listen: (channel, listener, sign) =>
+      listen({ target: direct, onIdleError }, watch, { channel, listener, sign }),
     pools: () => [
       readers.use('reading'),
       writers.use('writing'),
@@ -217,26 +171,43 @@ export function connect(options: ConnectOptions): Database {
   };
 }
 
-/** Connections for one purpose. */
-interface Pool {
-  readonly watch: Watch;
-  /** A connection made since the last renewal; waits 10 s at most for one. */
-  take(): Promise<pg.PoolClient>;
-  end(): Promise<void>;
-  use(name: PoolUse['name']): PoolUse;
-}
-
 /**
- * Does something with a connection. After an error that PostgreSQL did not report, the connection is not used
- * again.
+ * Does something with a connection that one statement is enough for: by itself, or behind a pooler in a transaction. After
+ * an error that PostgreSQL did not report, the connection is not used again.
  */
 async function using<Result>(pool: Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
   const client = await pool.take();
+  if (!pool.hasSession(client)) return inTransaction(pool, client, () => work(client));
   let broken = false;
   try {
     return await work(client);
   } catch (error) {
     broken = !(error instanceof pg.DatabaseError);
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Begins a transaction on a connection, works, commits or rolls back, and releases the connection. */
+async function inTransaction<Result>(
+  pool: Pool,
+  client: pg.PoolClient,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const run = (statement: string) => pool.watch.during(client, client.query(statement));
+  let broken = false;
+  try {
+    await run(pool.beginning(client));
+    const result = await work();
+    // COMMIT of an aborted transaction answers ROLLBACK without an error, which must not be taken for success.
+    const { command } = await run('commit');
+    if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
+    return result;
+  } catch (error) {
+    await run('rollback').catch(() => {
+      broken = true;
+    });
     throw error;
   } finally {
     client.release(broken);
@@ -253,41 +224,30 @@ async function transaction<Result>(
   work: (tx: Tx) => Promise<Result>,
   { announced, ...about }: About,
 ): Promise<Result> {
-  const { watch } = pool;
   const client = await pool.take();
-  const run = (statement: string) => watch.during(client, client.query(statement));
   const { end, ...telling } = createTelling(announced);
   let copied = () => {};
   const tx: Tx = {
     writes: true,
     ...about,
     ...telling,
-    rows: rowsOn(client, watch),
+    rows: rowsOn(pool, client),
     copyIn(statement) {
       const stream = client.query(copyFrom.from(statement));
-      copied = watch.begin(client);
+      copied = pool.watch.begin(client);
       stream.once('close', copied);
       return stream;
     },
   };
-  let broken = false;
   try {
-    await run('begin');
-    const result = await work(tx);
-    // COMMIT of an aborted transaction answers ROLLBACK without an error, which must not be taken for success.
-    const { command } = await run('commit');
-    if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
+    const result = await inTransaction(pool, client, () => work(tx));
     end(true);
     return result;
   } catch (error) {
-    await run('rollback').catch(() => {
-      broken = true;
-    });
     end(false);
     throw error;
   } finally {
     copied(); // a stream that PostgreSQL refused may never close
-    client.release(broken);
   }
 }
 
@@ -307,7 +267,7 @@ async function single<Result>(
       async rows<Row>(query: Sql, name?: string): Promise<Row[]> {
         if (isAsked) throw new Error('a transaction of one statement was given another');
         isAsked = true;
-        const found = await using(pool, (client) => rowsOn(client, pool.watch)<Row>(query, name));
+        const found = await using(pool, (client) => rowsOn(pool, client)<Row>(query, name));
         isStored = true;
         return found;
       },
@@ -349,7 +309,7 @@ async function snapshot<Result>(pool: Pool, work: (db: Snapshot) => Promise<Resu
       broken = true;
     });
   const db: Snapshot = {
-    rows: rowsOn(client, watch),
+    rows: rowsOn(pool, client),
     // not watched: PostgreSQL finishes long before a slow reader does
     copyOut(statement) {
       streaming = true;
@@ -364,7 +324,7 @@ async function snapshot<Result>(pool: Pool, work: (db: Snapshot) => Promise<Resu
     },
   };
   try {
-    await watch.during(client, client.query('begin isolation level repeatable read'));
+    await watch.during(client, client.query(pool.beginning(client, 'repeatable read')));
     return await work(db);
   } finally {
     if (!streaming) {
@@ -374,10 +334,12 @@ async function snapshot<Result>(pool: Pool, work: (db: Snapshot) => Promise<Resu
   }
 }
 
-function rowsOn(client: pg.ClientBase, watch: Watch): Reader['rows'] {
+function rowsOn(pool: Pool, client: pg.PoolClient): Reader['rows'] {
+  // what is prepared is a session's: behind a pooler the next statement may run in another one
+  const isNamed = pool.hasSession(client);
   return async <Row>({ text, values }: Sql, name?: string) => {
-    const query = name === undefined ? { text, values } : { name, text, values };
-    return (await watch.during(client, client.query(query))).rows as Row[];
+    const query = name !== undefined && isNamed ? { name, text, values } : { text, values };
+    return (await pool.watch.during(client, client.query(query))).rows as Row[];
   };
 }
 

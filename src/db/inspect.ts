@@ -1,10 +1,14 @@
 import sql from 'sql-template-tag';
 import { slowClockBehindMs } from './clock.ts';
-import { oneRow, type Reader } from './connect.ts';
+import { type Database, oneRow, type Reader, rows } from './connect.ts';
+import { databaseFault } from './faults.ts';
 import { newestVersion, readMigrations } from './migration-files.ts';
 import { foreignHistory, readApplied } from './migration-history.ts';
 import { hasPartitionsAhead, logBegins } from './partitions.ts';
 import { readSecretKeyState, type SecretKeyState } from './secret-key.ts';
+
+/** Throws PoolerError when a connection that listens would not get a session of its own. */
+export const requireSession = (db: Pick<Database, 'alone'>): Promise<void> => db.alone(sql`select`);
 
 /** What a database is like, for `doctor`. */
 export interface DatabaseFacts {
@@ -16,6 +20,12 @@ export interface DatabaseFacts {
   readonly role: string;
   readonly isSuperuser: boolean;
   readonly fsync: boolean;
+  /** Whether a pooler shares sessions of PostgreSQL between us and others. */
+  readonly isPooled: boolean;
+  /** Why nothing can listen for work; null when it can. */
+  readonly listening: string | null;
+  /** Whether PostgreSQL refuses what a reader writes; null before there is a schema. */
+  readonly readersAreReadOnly: boolean | null;
   /** How far the database's clock is ahead of this machine's, in ms. */
   readonly clockAheadMs: number;
   /** 0 = no schema yet. */
@@ -42,12 +52,13 @@ interface ServerRow {
   role: string;
   superuser: boolean;
   fsync: boolean;
+  pooled: boolean;
   now_ms: bigint;
   has_schema: boolean;
 }
 
 /** Reads the facts and changes nothing. Works on a database without our schema. */
-export async function inspect(db: Reader): Promise<DatabaseFacts> {
+export async function inspect({ reader: db, ...database }: Database): Promise<DatabaseFacts> {
   await oneRow(db, sql`select 1 as connected`); // so that the time of connecting is not taken for a difference of clocks
   const before = Date.now();
   const server = await oneRow<ServerRow>(
@@ -56,6 +67,8 @@ export async function inspect(db: Reader): Promise<DatabaseFacts> {
           current_setting('server_encoding') as encoding, lower('É') = 'é' as lowers, current_user::text as role,
           (select rolsuper from pg_roles where rolname = current_user) as superuser,
           current_setting('fsync') = 'on' as fsync,
+          -- a session of our own is read-only; behind a pooler each transaction is
+          current_setting('default_transaction_read_only') = 'off' as pooled,
           (extract(epoch from clock_timestamp()) * 1000)::int8 as now_ms,
           to_regclass('schema_migrations') is not null as has_schema`,
   );
@@ -70,6 +83,12 @@ export async function inspect(db: Reader): Promise<DatabaseFacts> {
     role: server.role,
     isSuperuser: server.superuser,
     fsync: server.fsync,
+    isPooled: server.pooled,
+    listening: await requireSession(database).then(
+      () => null,
+      (error: Error) => error.message,
+    ),
+    readersAreReadOnly: await whenMigrated(refusesWrites),
     clockAheadMs: Math.round(Number(server.now_ms) - here),
     schemaVersion: applied.at(-1)?.version ?? 0,
     newestSchemaVersion: newestVersion(),
@@ -79,4 +98,15 @@ export async function inspect(db: Reader): Promise<DatabaseFacts> {
     retentionBehindMs: await whenMigrated(slowClockBehindMs),
     secretKey: await whenMigrated(readSecretKeyState),
   };
+}
+
+/** Tries to write nothing. */
+async function refusesWrites(db: Reader): Promise<boolean> {
+  try {
+    await rows(db, sql`delete from server_settings where false`);
+    return false;
+  } catch (error) {
+    if (databaseFault(error) !== 'read_only') throw error;
+    return true;
+  }
 }

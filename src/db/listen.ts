@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { openSession, PoolerError } from './session.ts';
 import type { Watch } from './watch.ts';
 
 /**
@@ -57,6 +58,10 @@ export function listen(
       watch.during(opened, opened.query(text, [...values]));
     opened
       .connect()
+      .then(() => openSession(opened, {}, watch))
+      .then((isOwn) => {
+        if (!isOwn) throw new PoolerError();
+      })
       .then(() => ask(`listen ${pg.escapeIdentifier(channel)}`))
       .then(() => sign && ask('select pg_advisory_lock_shared($1, $2)', [sign.space, sign.number]))
       .then(listener, lost);

@@ -8,6 +8,8 @@ export interface Config {
   readonly host: string;
   /** The URL of an external PostgreSQL 15 to 18; undefined = the embedded one in the data folder. */
   readonly databaseUrl: string | undefined;
+  /** PostgreSQL itself, for what needs a session of its own; undefined = databaseUrl. */
+  readonly databaseListenUrl: string | undefined;
   readonly databasePoolSize: number;
   /** An absolute path. */
   readonly dataDir: string;
@@ -151,6 +153,13 @@ export function readConfig(env: Environment = process.env): Config {
       'SECRET_KEY must be set when DATABASE_URL is set: all servers on a database need the same key',
     );
   }
+  if (
+    values.DATABASE_LISTEN_URL !== undefined &&
+    values.DATABASE_URL === undefined &&
+    mistakes.length === 0
+  ) {
+    mistakes.push('DATABASE_LISTEN_URL has no effect without DATABASE_URL');
+  }
   if (values.SECRET_KEY_PREVIOUS !== undefined && mistakes.length === 0) {
     if (values.SECRET_KEY === undefined) {
       mistakes.push(
@@ -165,6 +174,7 @@ export function readConfig(env: Environment = process.env): Config {
     port: values.PORT as number,
     host: values.HOST as string,
     databaseUrl: values.DATABASE_URL as string | undefined,
+    databaseListenUrl: values.DATABASE_LISTEN_URL as string | undefined,
     databasePoolSize: values.DATABASE_POOL_SIZE as number,
     dataDir: values.DATA_DIR as string,
     dataDirGiven: Boolean(env.DATA_DIR || env.DATA_DIR_FILE),

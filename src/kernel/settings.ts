@@ -61,6 +61,10 @@ export function withoutCredentials(text: string): string {
 const KEY_RULE = 'at least 32 characters, for example from `openssl rand -base64 32`';
 const readKey = (text: string) => (text.length >= 32 ? text : undefined);
 
+const DATABASE_RULE = 'a URL that begins with postgres:// or postgresql://';
+const databaseUrl = (text: string) =>
+  /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined;
+
 export const SETTINGS: readonly Setting[] = [
   {
     name: 'PORT',
@@ -81,8 +85,17 @@ export const SETTINGS: readonly Setting[] = [
     meaning: 'your own PostgreSQL, 15 to 18; none = the embedded one',
     fallback: undefined,
     secret: true,
-    read: (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
-    rule: 'a URL that begins with postgres:// or postgresql://',
+    read: databaseUrl,
+    rule: DATABASE_RULE,
+  },
+  {
+    name: 'DATABASE_LISTEN_URL',
+    meaning:
+      'PostgreSQL itself, when DATABASE_URL is a connection pooler such as PgBouncer; none = DATABASE_URL',
+    fallback: undefined,
+    secret: true,
+    read: databaseUrl,
+    rule: DATABASE_RULE,
   },
   {
     name: 'DATABASE_POOL_SIZE',

@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { openPlatform } from '../../src/app/platform.ts';
 import { openEmbedded } from '../../src/db/embedded/open.ts';
 import { readConfig } from '../../src/kernel/config.ts';
+import { startPgBouncer } from './pgbouncer.ts';
 
 /** How tests reach the one PostgreSQL of the run. */
 export interface TestPostgres {
@@ -21,6 +22,8 @@ export interface TestPostgres {
   readonly template: string;
   readonly firstKey: string;
   readonly secretKey: string;
+  /** A pooler in front of it, which the program connects to (TEST_POOLER). */
+  readonly pooler: { readonly host: string; readonly port: number } | undefined;
 }
 
 declare module 'vitest' {
@@ -79,8 +82,16 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   });
   const firstKey = platform.firstKey?.secret ?? '';
   await platform.close();
-  project.provide('postgres', { ...server, template, firstKey, secretKey: SECRET_KEY } as TestPostgres);
+  const pooler = process.env.TEST_POOLER ? await startPgBouncer(server) : undefined;
+  project.provide('postgres', {
+    ...server,
+    template,
+    firstKey,
+    secretKey: SECRET_KEY,
+    pooler: pooler && { host: pooler.host, port: pooler.port },
+  });
   return async () => {
+    await pooler?.close();
     await admin.query(`drop database if exists ${template} with (force)`);
     await admin.end();
     await close();

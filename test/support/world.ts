@@ -66,6 +66,8 @@ export interface WorldOptions {
   /** Delays every message to PostgreSQL, which race tests need. */
   readonly databaseLatencyMs?: number;
   readonly poolSize?: number;
+  /** The program connects to this pooler in front of PostgreSQL. */
+  readonly pooler?: { readonly host: string; readonly port: number };
   /** Whether the server also delivers webhooks. */
   readonly delivers?: boolean;
   /** Settings besides those of every world, by their names in the environment. */
@@ -81,17 +83,21 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     `create database ${database} template ${postgres.template} owner ${postgres.user} strategy file_copy`,
   );
   const folder = mkdtempSync(join(tmpdir(), 'payhook-world-'));
+  const pooler = options.pooler ?? postgres.pooler;
+  const front = pooler ?? { host: postgres.host, port: postgres.port };
   const latency =
     options.databaseLatencyMs === undefined
       ? undefined
-      : await latencyProxy(postgres, options.databaseLatencyMs);
-  const target = {
-    host: latency ? '127.0.0.1' : postgres.host,
-    port: latency?.port ?? postgres.port,
+      : await latencyProxy(front, options.databaseLatencyMs);
+  const targetAt = ({ host, port }: { host: string; port: number }) => ({
+    host,
+    port,
     user: postgres.user,
     ...(postgres.password ? { password: postgres.password } : {}),
     database,
-  };
+  });
+  const target = targetAt(latency ? { host: '127.0.0.1', port: latency.port } : front);
+  const direct = pooler && targetAt(postgres);
   const configOf = (settings?: Readonly<Record<string, string>>) =>
     readConfig({
       PORT: '0',
@@ -109,7 +115,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     { write: (line: string) => void log.push(JSON.parse(line)) },
   );
   const open = async (): Promise<{ platform: Platform; server: RunningServer }> => {
-    const platform = await openPlatform(configOf(), { purpose: 'command', target, log: logger });
+    const platform = await openPlatform(configOf(), { purpose: 'command', target, direct, log: logger });
     const listen = { host: '127.0.0.1', port: 0 };
     // behind a proxy a test looks at each message: no chore comes between
     const keepsHouse = latency === undefined;
@@ -155,7 +161,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       };
     },
     async startWorker(settings) {
-      const own = await openPlatform(configOf(settings), { purpose: 'command', target, log: logger });
+      const own = await openPlatform(configOf(settings), { purpose: 'command', target, direct, log: logger });
       const working = work(own);
       const worker = {
         async close() {

@@ -44,6 +44,7 @@ const EXIT_1 = new Set([
   'EmbeddedDatabaseError',
   'MigrationError',
   'NoDataError',
+  'PoolerError',
   'SecretKeyError',
 ]);
 const SYSTEM_CODE = /^E[A-Z]+$/;

@@ -119,10 +119,21 @@ function checkDatabase(facts: DatabaseFacts): Check[] {
       `${facts.role}${facts.isSuperuser ? ' is a superuser: give Payhook a role of its own' : ', no superuser'}`,
     ),
     check('fsync', verdict(facts.fsync), facts.fsync ? 'on' : 'off: a power cut loses acknowledged changes'),
+    ...checkConnections(facts),
     checkClock(facts.clockAheadMs),
     checkSchema(facts),
     checkPartitions(facts),
   ];
+}
+
+function checkConnections({ isPooled, listening, readersAreReadOnly }: DatabaseFacts): Check[] {
+  const way = isPooled ? 'through a pooler; what listens goes to PostgreSQL itself' : 'to PostgreSQL itself';
+  const connections = check('connections', verdict(listening === null), listening ?? way);
+  if (readersAreReadOnly === null) return [connections];
+  const can = readersAreReadOnly
+    ? 'PostgreSQL lets no reader write'
+    : 'a request that reads could write: begin read only has no effect here';
+  return [connections, check('readers', verdict(readersAreReadOnly), can)];
 }
 
 function checkClock(aheadMs: number): Check {

@@ -1,0 +1,113 @@
+import pg from 'pg';
+import { CONNECT_MS, KEEP_ALIVE_S } from './listen.ts';
+import { openSession, PoolerError, type Settings } from './session.ts';
+import { types } from './values.ts';
+import type { Watch } from './watch.ts';
+
+/** What the connections of a pool are for. */
+export interface Purpose {
+  readonly readOnly?: boolean;
+  /** How many there are at most. */
+  readonly max: number;
+  /** Settings of PostgreSQL besides those of every connection. */
+  readonly settings?: Settings;
+  /** Every connection must have a session of its own; a pooler in the way is a PoolerError. */
+  readonly alone?: boolean;
+}
+
+/** What all pools of a database have in common. */
+export interface Pooling {
+  readonly watch: Watch;
+  /** What the connections are called in pg_stat_activity. */
+  readonly name: string;
+  /** Counts up whenever all connections must be replaced. */
+  readonly renewals: () => number;
+  onIdleError(error: Error): void;
+}
+
+/** Connections for one purpose. */
+export interface Pool {
+  readonly watch: Watch;
+  /** A connection made since the last renewal; waits 10 s at most for one. */
+  take(): Promise<pg.PoolClient>;
+  /** Whether the settings of the purpose are those of the connection's session, which no pooler shares with others. */
+  hasSession(client: pg.PoolClient): boolean;
+  /** What begins a transaction on the connection, with the settings of the purpose. */
+  beginning(client: pg.PoolClient, level?: string): string;
+  end(): Promise<void>;
+  use(name: PoolUse['name']): PoolUse;
+}
+
+/** How a pool of connections is used. */
+export interface PoolUse {
+  readonly name: 'reading' | 'writing' | 'downloads' | 'delivery';
+  /** The most connections it may have. */
+  readonly size: number;
+  readonly open: number;
+  /** Of those that are open. */
+  readonly idle: number;
+  /** How many wait for a connection. */
+  readonly waiting: number;
+}
+
+const KEEP_ALIVES: Settings = {
+  tcp_keepalives_idle: String(KEEP_ALIVE_S),
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '4',
+};
+
+/** A pool that connects lazily: the first `take` does. The caller ends it. */
+export function openPool(target: pg.ClientConfig, purpose: Purpose, common: Pooling): Pool {
+  const { readOnly = false, max, alone = false } = purpose;
+  const settings: Settings = { TimeZone: 'UTC', ...purpose.settings };
+  const ofSession: Settings = {
+    ...settings,
+    ...KEEP_ALIVES,
+    default_transaction_read_only: readOnly ? 'on' : 'off',
+  };
+  const ofTransaction = Object.entries(settings).map(([name, value]) => `; set local ${name} to '${value}'`);
+  const sessions = new WeakSet<pg.ClientBase>();
+  const born = new WeakMap<pg.ClientBase, number>();
+  const pool = new pg.Pool({
+    ...target,
+    types,
+    max,
+    connectionTimeoutMillis: CONNECT_MS,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_S * 1000,
+    application_name: common.name,
+    async onConnect(client) {
+      born.set(client, common.renewals());
+      // A connection lost while it is in use fails its query; without a listener the event would end the process.
+      client.on('error', () => undefined);
+      if (await openSession(client, ofSession, common.watch)) sessions.add(client);
+      else if (alone) throw new PoolerError();
+    },
+  });
+  pool.on('error', common.onIdleError);
+  return {
+    watch: common.watch,
+    async take() {
+      for (;;) {
+        const client = await pool.connect();
+        if (born.get(client) === common.renewals()) return client;
+        client.release(true);
+      }
+    },
+    hasSession: (client) => sessions.has(client),
+    beginning(client, level) {
+      const isolation = level === undefined ? '' : ` isolation level ${level}`;
+      if (sessions.has(client)) return `begin${isolation}`;
+      return [`begin${isolation} ${readOnly ? 'read only' : 'read write'}`, ...ofTransaction].join('');
+    },
+    end: () => pool.end(),
+    use: (name) => ({
+      name,
+      size: max,
+      open: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
+  };
+}

@@ -1,0 +1,41 @@
+import type pg from 'pg';
+import type { Watch } from './watch.ts';
+
+/*
+ * What a session of PostgreSQL remembers is ours only if the session is. A pooler such as PgBouncer in transaction mode
+ * gives each transaction any of its sessions: a setting made there would be lost, or would reach somebody else's
+ * transaction. So a new connection first asks whether it speaks to PostgreSQL itself. If it does, its settings are those of
+ * the session, in the same statement. If not, every transaction brings them along (pool.ts).
+ */
+
+/** Names of settings of PostgreSQL, and their values. */
+export type Settings = Readonly<Record<string, string>>;
+
+/** LISTEN, locks of a session and DETACH … CONCURRENTLY need a session of their own, and a pooler is in the way. */
+export class PoolerError extends Error {
+  override name = 'PoolerError';
+
+  constructor() {
+    super(
+      'a connection pooler is between Payhook and PostgreSQL: set DATABASE_LISTEN_URL to the URL of PostgreSQL itself',
+    );
+  }
+}
+
+/** What PostgreSQL told a connection that its process is called; a pooler tells a number of its own. */
+export const processOf = (client: pg.ClientBase) =>
+  (client as unknown as { readonly processID: number | null }).processID ?? 0;
+
+/**
+ * Makes the settings those of a new connection's session, and returns true. Returns false and changes nothing when the
+ * session is not ours alone.
+ */
+export async function openSession(client: pg.ClientBase, settings: Settings, watch: Watch): Promise<boolean> {
+  const asked = client.query<{ own: boolean }>(
+    `select pg_backend_pid() = $1 as own,
+       (select count(set_config(name, value, false)) from unnest($2::text[], $3::text[]) s (name, value)
+        where pg_backend_pid() = $1) as set`,
+    [processOf(client), Object.keys(settings), Object.values(settings)],
+  );
+  return (await watch.during(client, asked)).rows[0]?.own === true;
+}
