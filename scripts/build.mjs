@@ -1,17 +1,21 @@
-// Builds dist/ from nothing, so that a renamed file leaves no stale twin behind: src/ compiled, the dashboard beside it. A
-// build that fails leaves the last one as it was.
+// Builds dist/ from nothing, so that a renamed file leaves no stale twin behind: src/ compiled, the dashboard beside it, and
+// the package of the client. A build that fails leaves the last one as it was.
 import { chmodSync, renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildDashboard, run } from './dashboard.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const next = `${root}dist.next`;
-rmSync(next, { recursive: true, force: true });
+const outputs = [`${root}dist`, `${root}packages/client/dist`];
+const [next, nextClient] = outputs.map((output) => `${output}.next`);
+for (const folder of [next, nextClient]) rmSync(folder, { recursive: true, force: true });
 const built = await Promise.all([
   run('typescript/bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', next]),
+  run('typescript/bin/tsc', ['-p', 'tsconfig.client.json', '--outDir', nextClient]),
   buildDashboard(`${next}/dashboard`),
 ]);
 if (built.includes(false)) process.exit(1);
 chmodSync(`${next}/cli/main.js`, 0o755);
-rmSync(`${root}dist`, { recursive: true, force: true });
-renameSync(next, `${root}dist`);
+for (const output of outputs) {
+  rmSync(output, { recursive: true, force: true });
+  renameSync(`${output}.next`, output);
+}

@@ -2,7 +2,7 @@ import { callsOver } from './calls.ts';
 import { resourcesOf } from './resources.ts';
 import { type ClientOptions, openTransport } from './transport.ts';
 
-// This file is the entry point of `payhook/client`, so it also exports the types of all records and the errors.
+// This file is the entry point of `payhook-client`, so it also exports the types of all records and the errors.
 export type * from './api.ts';
 export type { ConditionalOptions, KeyedOptions } from './calls.ts';
 export type { Download } from './download.ts';

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ export interface Ran {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** A project of somebody else that has installed this folder: `npm install ../payhook` makes a link. */
+/** A project of somebody else that has installed the package of the client, as `npm pack` makes it. */
 export interface Consumer {
   readonly folder: string;
   /** Compiles its programs; returns what the compiler says. */
@@ -26,6 +26,15 @@ export interface Consumer {
   remove(): void;
 }
 
+/** What `npm install` of the package's file does, as it has no dependencies. */
+function install(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  const options = { cwd: ROOT, encoding: 'utf8' } as const;
+  const pack = ['pack', '--workspace', 'payhook-client', '--ignore-scripts', '--silent'];
+  const file = execFileSync('npm', [...pack, '--pack-destination', folder], options).trim();
+  execFileSync('tar', ['-xzf', join(folder, file), '-C', folder, '--strip-components=1'], options);
+}
+
 /** Makes a project of these programs, file name to code. */
 export function makeConsumer(
   programs: Iterable<readonly [string, string]>,
@@ -34,7 +43,7 @@ export function makeConsumer(
   const folder = mkdtempSync(join(tmpdir(), 'payhook-consumer-'));
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
-  symlinkSync(ROOT, join(folder, 'node_modules/payhook'));
+  install(join(folder, 'node_modules/payhook-client'));
   symlinkSync(join(ROOT, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
   write('package.json', '{"type": "module"}');
   write(

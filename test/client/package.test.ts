@@ -7,8 +7,8 @@ import { useWorld } from '../support/world.ts';
 import { type Consumer, makeConsumer } from './consumer.ts';
 
 const PROGRAM = `
-import { ApiError, type Client, createClient, type Payout } from 'payhook/client';
-import { verifyWebhook, WebhookVerificationError } from 'payhook/webhooks';
+import { ApiError, type Client, createClient, type Payout } from 'payhook-client';
+import { verifyWebhook, WebhookVerificationError } from 'payhook-client/webhooks';
 
 const { PAYHOOK_URL: url = '', PAYHOOK_API_KEY: apiKey = '' } = process.env;
 const payhook: Client = createClient({ url, apiKey });
@@ -31,7 +31,7 @@ console.log(JSON.stringify({ ids, current, problem, name }));
 
 // Each of these must be seen by the compiler, wherever the package is installed.
 const MISTAKES = `
-import { createClient } from 'payhook/client';
+import { createClient } from 'payhook-client';
 
 const payhook = createClient({ url: 'http://localhost', apiKey: 'x' });
 // @ts-expect-error there is no such status
@@ -71,7 +71,7 @@ afterAll(async () => {
   consumer.remove();
 });
 
-test('a program that installs this folder imports the client and the verification, typed and running', async () => {
+test('a program that installs the package imports the client and the verification, typed and running', async () => {
   expect(consumer.compile()).toBe('');
   const env = { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: world.api.key };
   const { stdout, stderr } = await consumer.run('program.ts', [], env);
@@ -84,15 +84,22 @@ test('a program that installs this folder imports the client and the verificatio
   });
 });
 
-test('nothing else of the package can be imported', () => {
-  const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  expect(Object.keys(exports)).toEqual(['./client', './webhooks', './package.json']);
-  for (const path of ['payhook', 'payhook/dist/app/platform.js']) {
-    const code = `import(${JSON.stringify(path)}).catch((error) => console.log(error.code))`;
-    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
-      cwd: consumer.folder,
-      encoding: 'utf8',
-    });
-    expect(stdout).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED\n');
-  }
+test('the package depends on nothing, and nothing else of it can be imported', () => {
+  const manifest = readManifest('packages/client');
+  expect(Object.keys(manifest).filter((key) => /dependencies/i.test(key))).toEqual([]);
+  expect(Object.keys(manifest.exports)).toEqual(['.', './webhooks', './package.json']);
+  const code = `import('payhook-client/dist/kernel/errors.js').catch((error) => console.log(error.code))`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+    cwd: consumer.folder,
+    encoding: 'utf8',
+  });
+  expect(stdout).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED\n');
 });
+
+test('both packages are of one version, for the same Node', () => {
+  const [server, client] = [readManifest('.'), readManifest('packages/client')];
+  for (const key of ['version', 'engines', 'license', 'publishConfig'])
+    expect(client[key]).toEqual(server[key]);
+});
+
+const readManifest = (folder: string) => JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));

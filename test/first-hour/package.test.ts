@@ -1,0 +1,57 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ROOT } from '../cli/support.ts';
+import { blocksOf, freePorts, isAsShown, newcomer, type Running, startShell, typeBlocks } from './support.ts';
+
+// The package as `npm pack` makes it, installed in an empty folder: it must bring all that runs, and nothing of the workshop.
+const SECTION = 'The first payout';
+const BLOCKS = blocksOf('README.md').filter(({ heading }) => heading === SECTION);
+
+let folder: string;
+let server: Running | undefined;
+let port: number | undefined;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'payhook package '));
+  const options = { cwd: ROOT, encoding: 'utf8' } as const;
+  const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
+  const file = execFileSync('npm', pack, options).trim();
+  const install = ['install', '--no-audit', '--no-fund', '--silent', join(folder, file)];
+  execFileSync('npm', install, { cwd: folder, env: newcomer({}) });
+  cpSync(join(folder, 'node_modules/payhook/examples'), join(folder, 'examples'), { recursive: true });
+  port = (await freePorts([8080])).get(8080);
+});
+afterAll(async () => {
+  await server?.interrupt();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('it has the program, its migrations, documentation and examples, and no sources or tests', () => {
+  const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+  const folders = new Set(files.map(({ path }) => path.split('/')[0]));
+  expect([...folders].filter((name) => !/\.md$/.test(name ?? '')).toSorted()).toEqual(
+    ['LICENSE', 'dist', 'docs', 'examples', 'migrations', 'operations', 'package.json'].toSorted(),
+  );
+  expect(
+    files.filter(({ path }) => /\.test\.|\.tsx?$(?<!\.d\.ts)|\.tsbuildinfo|^docs\/decisions/.test(path)),
+  ).toEqual([]);
+});
+
+test(`"${SECTION}" of the README goes as it is written`, async () => {
+  const env = newcomer({ PORT: String(port) });
+  server = startShell('exec npx payhook serve', folder, env);
+  await server.until(/Ctrl-C stops it/);
+  const typed = await typeBlocks(BLOCKS, folder, newcomer({}));
+  expect(BLOCKS.length).toBeGreaterThan(3);
+  for (const [index, { output: shown }] of BLOCKS.entries()) {
+    const { output, code } = typed[index] ?? { output: '', code: -1 };
+    expect(code, output).toBe(0);
+    if (shown !== undefined && !isAsShown(output, shown)) expect(output).toBe(shown);
+  }
+});
