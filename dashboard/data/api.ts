@@ -3,6 +3,7 @@ import { ApiError, ConnectionError } from '../../src/client/errors.ts';
 import { retryAfterSeconds } from '../../src/client/retry.ts';
 import { connection } from './connection.ts';
 import { credential } from './credential.ts';
+import { hearTime } from './server-time.ts';
 
 export type OperationId = keyof Operations;
 export type Result<Id extends OperationId> = Operations[Id]['result'];
@@ -116,6 +117,7 @@ async function send(id: OperationId, input: Call, { signal, idempotencyKey }: Op
       credentials: credential().cookies,
     };
     const response = await fetch(address, sent).catch((error: unknown) => lost(error, signal));
+    hearTime(response?.headers.get('date') ?? null);
     if (response?.ok) {
       connection.found();
       return response;

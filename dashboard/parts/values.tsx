@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { clock } from '../data/preferences.ts';
+import { serverNow } from '../data/server-time.ts';
 import { common } from '../texts/common.ts';
 import { type Amount, dayAndTime, exact, figures, relative } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -39,10 +40,10 @@ export function Time({
   isFocusable?: boolean;
 }) {
   const zone = clock.use();
-  const [now, setNow] = useState(Date.now);
+  const [now, setNow] = useState(serverNow);
   useEffect(() => {
     if (isAbsolute) return;
-    const timer = setInterval(() => setNow(Date.now()), MINUTE_MS);
+    const timer = setInterval(() => setNow(serverNow()), MINUTE_MS);
     return () => clearInterval(timer);
   }, [isAbsolute]);
   if (at === null) return <span className="soft">{common.nothing}</span>;

@@ -1,6 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { PayoutLine, PayoutPreviewExclusion, PayoutSelection } from '../../../src/client/api.ts';
 import { nameOf } from '../../data/payouts.ts';
+import { serverNow } from '../../data/server-time.ts';
 import { Empty } from '../../parts/feedback.tsx';
 import { money, relative, whole } from '../../parts/format.ts';
 import { type Place, useList } from '../../parts/list.tsx';
@@ -88,7 +89,7 @@ function wayIn({ reason, minimum_payout, amount, currency, available_at }: Payou
       : ways.below_minimum(money({ amount: minimum_payout - amount, currency }));
   }
   if (reason === 'on_hold')
-    return available_at === null ? ways.held : ways.on_hold(relative(available_at, Date.now()));
+    return available_at === null ? ways.held : ways.on_hold(relative(available_at, serverNow()));
   return ways[reason];
 }
 

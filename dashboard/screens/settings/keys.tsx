@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { ApiKey, NewApiKey } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
+import { serverNow } from '../../data/server-time.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { Select, TextField } from '../../parts/field.tsx';
@@ -164,7 +165,7 @@ function Revoke({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
     >
       <p>{texts.revoking(hint)}</p>
       <p className="soft">
-        {last_used_at ? texts.used(relative(last_used_at, Date.now())) : texts.usedNever}
+        {last_used_at ? texts.used(relative(last_used_at, serverNow())) : texts.usedNever}
       </p>
     </Confirm>
   );

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { System } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
+import { serverNow } from '../../data/server-time.ts';
 import { Empty, Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
 import { relative, size, whole } from '../../parts/format.ts';
 import { Card, Facts } from '../../parts/page.tsx';
@@ -74,7 +75,7 @@ const CHORES: readonly Column<System['chores'][number]>[] = [
 /** The whole state, problems first. */
 function State({ system }: { system: System }) {
   const { database, disk, backlog, workers, chores } = system;
-  const problems = problemsOf(system, Date.now());
+  const problems = problemsOf(system, serverNow());
   return (
     <>
       {problems.length === 0 && <Notice tone="good">{texts.well}</Notice>}

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { DeliveryAnalytics, DeliveryBucket } from '../../../src/client/api.ts';
 import { clock } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
+import { serverNow } from '../../data/server-time.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { Problem } from '../../parts/feedback.tsx';
 import { Select } from '../../parts/field.tsx';
@@ -20,7 +21,7 @@ const HOURS_OF_WEEK = 168;
 
 /** The query; without `from` it covers 24 hours or 30 days. Rounded to the hour, so that the query stays the same. */
 function queryOf(span: Span, endpoint: string) {
-  const hour = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+  const hour = Math.floor(serverNow() / HOUR_MS) * HOUR_MS;
   return {
     webhook_endpoint_id: endpoint,
     interval: span === '30d' ? 'day' : 'hour',

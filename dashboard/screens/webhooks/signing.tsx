@@ -6,6 +6,7 @@ import type {
   WebhookEndpoint,
 } from '../../../src/client/api.ts';
 import { useWrite } from '../../data/queries.ts';
+import { serverNow } from '../../data/server-time.ts';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
@@ -57,7 +58,7 @@ export function ChangeSigning({
       ...(scheme === 'custom' ? { custom_signing: custom } : {}),
       ...(secret.trim() === '' ? {} : { secret: secret.trim() }),
       second_signature:
-        seconds === 0 ? null : { expires_at: new Date(Date.now() + seconds * 1000).toISOString() },
+        seconds === 0 ? null : { expires_at: new Date(serverNow() + seconds * 1000).toISOString() },
     };
     saving.mutate({ path: [id], body }, { onSuccess: onChanged });
   };
