@@ -84,6 +84,15 @@ export async function call<Id extends OperationId>(
   return (gives === 'file' ? response.blob() : response.json()) as Promise<Result<Id>>;
 }
 
+/** The same for a record, as the text that the server sent. */
+export async function callText<Id extends OperationId>(
+  id: Id,
+  input: Input<Id>,
+  options: Options = {},
+): Promise<string> {
+  return (await send(id, input as Call, options)).text();
+}
+
 /** A file of the API, the name it has and what its headers say; the types of the description say `Download`, which browsers do not have. */
 export async function download<Id extends OperationId>(
   id: Id,

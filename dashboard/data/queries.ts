@@ -36,9 +36,15 @@ export function read<Id extends OperationId>(id: Id, input: Input<Id>) {
   });
 }
 
+/** Whether it is refetched while the tab is visible; more often when watched. */
+export type Live = boolean | 'watched';
+
+/** For `useQuery`, in milliseconds. */
+export const refetchInterval = (isLive: Live): number | false =>
+  isLive === 'watched' ? WATCH_MS : isLive ? REFRESH_MS : false;
+
 export interface ReadOptions {
-  /** Refetches periodically while the tab is visible; more often when watched. */
-  readonly isLive?: boolean | 'watched';
+  readonly isLive?: Live;
   readonly isEnabled?: boolean;
   /** Shows the previous data while another page, order or filter loads. */
   readonly keepsPrevious?: boolean;
@@ -51,7 +57,7 @@ export function useRead<Id extends OperationId>(id: Id, input: Input<Id>, option
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...asked,
     enabled: isEnabled,
-    refetchInterval: isLive === 'watched' ? WATCH_MS : isLive ? REFRESH_MS : false,
+    refetchInterval: refetchInterval(isLive),
     ...(keepsPrevious ? { placeholderData: (previous: Result<Id> | undefined) => previous as never } : {}),
   });
   return { data, error, isPlaceholderData, refetch, place: hashKey(asked.queryKey) };

@@ -4,6 +4,7 @@ import { Button } from './button.tsx';
 import { copyText } from './copy.tsx';
 import { whole } from './format.ts';
 import { plain, pretty } from './plain.ts';
+import { saveFile } from './save.ts';
 
 /** The number of characters shown at first: layout of more is slow. */
 const SHOWN = 32_768;
@@ -12,10 +13,13 @@ const SHOWN = 32_768;
 export function Code({
   label,
   copyLabel = common.copy,
+  fileName,
   children,
 }: {
   label: string;
   copyLabel?: string;
+  /** Offers a download of the text, to the byte, under this name. */
+  fileName?: string;
   children: string;
 }) {
   const [isRaw, setRaw] = useState(false);
@@ -34,6 +38,15 @@ export function Code({
         <Button kind="quiet" icon="copy" onPress={() => copyText(plain(children))}>
           {copyLabel}
         </Button>
+        {fileName && (
+          <Button
+            kind="quiet"
+            icon="download"
+            onPress={() => saveFile({ blob: new Blob([children]), name: fileName })}
+          >
+            {common.download}
+          </Button>
+        )}
       </div>
       <section
         aria-label={label}

@@ -6,8 +6,11 @@ const HARMFUL = /(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 export function plain(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
-    .replace(HARMFUL, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
+    .replace(HARMFUL, (character) => character.split('').map(escaped).join(''));
 }
+
+// one UTF-16 unit each, as JSON has it: a tag character is two
+const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
 const DEEPEST = 40;

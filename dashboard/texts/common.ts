@@ -14,6 +14,7 @@ export const common = {
   copiedCurl: 'Copied. Put an API key in place of $PAYHOOK_API_KEY.',
   pretty: 'Indented',
   raw: 'Raw',
+  download: 'Download',
   kept: 'I have kept it',
   shownBefore: 'It was shown before, and is not kept anywhere. Make another one.',
   optional: 'optional',

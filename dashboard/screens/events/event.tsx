@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { NotSent, WebhookEventAt } from '../../../src/client/api.ts';
-import { useRead } from '../../data/queries.ts';
+import { useEventWithPayload } from '../../data/payload.ts';
 import { Code } from '../../parts/code.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Problem, Skeleton } from '../../parts/feedback.tsx';
@@ -63,7 +63,8 @@ const NOT_SENT: readonly Column<NotSent>[] = [
 /** /events/{id}: a published event, its deliveries, and why other endpoints did not get it */
 export function EventScreen() {
   const { id } = route.useParams();
-  const { data: event, error, refetch } = useRead('getEvent', { path: [id] }, { isLive: true });
+  const reading = useEventWithPayload('getEvent', { path: [id] }, { isLive: true });
+  const { event, payload = '', error, refetch } = reading;
   if (error) return <Problem error={error} onRetry={() => void refetch()} />;
   if (event === undefined) return <Skeleton lines={6} />;
   return (
@@ -109,8 +110,8 @@ export function EventScreen() {
         </>
       )}
       <h2 className="event-part">{texts.payload}</h2>
-      <Code label={texts.payload} copyLabel={texts.copyPayload}>
-        {JSON.stringify(event.payload)}
+      <Code label={texts.payload} copyLabel={texts.copyPayload} fileName={`${id}.json`}>
+        {payload}
       </Code>
     </Page>
   );

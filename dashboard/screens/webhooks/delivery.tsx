@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { WebhookAttempt, WebhookEventWithAttempts } from '../../../src/client/api.ts';
 import { useMay, usePortal } from '../../data/me.ts';
-import { useRead, useWrite } from '../../data/queries.ts';
+import { useEventWithPayload } from '../../data/payload.ts';
+import { useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Code } from '../../parts/code.tsx';
 import { copyText, Id } from '../../parts/copy.tsx';
@@ -28,23 +29,29 @@ export function Delivery({
   event: string;
   onClose: () => void;
 }) {
-  const path = [endpoint, id] as const;
-  const reading = useRead('getEventOfWebhookEndpoint', { path: [...path] }, { isLive: 'watched' });
-  const { data: event, error, refetch } = reading;
+  const reading = useEventWithPayload(
+    'getEventOfWebhookEndpoint',
+    { path: [endpoint, id] },
+    { isLive: 'watched' },
+  );
+  const { event, payload, error, refetch } = reading;
   return (
     <Drawer title={event?.type ?? id} onClose={onClose}>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
-      {event ? <Inside event={event} /> : !error && <Skeleton lines={6} />}
+      {event && payload !== undefined ? (
+        <Inside event={event} body={payload} />
+      ) : (
+        !error && <Skeleton lines={6} />
+      )}
     </Drawer>
   );
 }
 
-function Inside({ event }: { event: WebhookEventWithAttempts }) {
+function Inside({ event, body }: { event: WebhookEventWithAttempts; body: string }) {
   const may = useMay();
   const portal = usePortal();
   const retrying = useWrite('retryEventOfWebhookEndpoint');
-  const { id, webhook_endpoint_id: endpoint, status, attempts, payload } = event;
-  const body = JSON.stringify(payload);
+  const { id, webhook_endpoint_id: endpoint, status, attempts } = event;
   const newest = [...attempts].sort((a, b) => b.number - a.number);
   const last = newest[0];
   return (
@@ -109,7 +116,7 @@ function Inside({ event }: { event: WebhookEventWithAttempts }) {
       </section>
       <section>
         <h3>{texts.body}</h3>
-        <Code label={texts.body} copyLabel={texts.copyPayload}>
+        <Code label={texts.body} copyLabel={texts.copyPayload} fileName={`${id}.json`}>
           {body}
         </Code>
       </section>

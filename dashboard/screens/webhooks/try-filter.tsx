@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { FilterTest } from '../../../src/client/api.ts';
+import { useEventWithPayload } from '../../data/payload.ts';
 import { clock } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
@@ -7,6 +8,7 @@ import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
 import { SelectField } from '../../parts/field.tsx';
 import { dayAndTime } from '../../parts/format.ts';
 import { JsonField, objectOf, problemOfObject } from '../../parts/json-field.tsx';
+import { pretty } from '../../parts/plain.ts';
 import { Status } from '../../parts/values.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
 import { Condition, JsonValue } from './filter-words.tsx';
@@ -46,9 +48,9 @@ export function TryFilter({
   const chosen = choice ?? first?.type ?? OWN;
   const example = catalogue.find(({ type }) => type === chosen)?.example;
   const isRecent = chosen !== OWN && example === undefined;
-  const event = useRead('getEvent', { path: [chosen] }, { isEnabled: isRecent });
-  const begun = isRecent ? event.data?.payload : (example ?? {});
-  const text = written ?? (begun && JSON.stringify(begun, null, 2));
+  const event = useEventWithPayload('getEvent', { path: [chosen] }, { isEnabled: isRecent });
+  const begun = isRecent ? event.payload && pretty(event.payload) : JSON.stringify(example ?? {}, null, 2);
+  const text = written ?? begun ?? undefined;
   const write = (next: string | undefined) => {
     setWritten(next);
     onChange();

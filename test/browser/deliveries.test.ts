@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ENDPOINTS } from '../api/fixtures.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { until } from '../support/wire.ts';
+import { useWorld } from '../support/world.ts';
+import { atDashboard, expectAccessible, expectQuiet } from './dashboard-support.ts';
+import { inChromium, type Page } from './support.ts';
+
+// what JSON.parse would round, rewrite or put elsewhere, and a sign that is drawn as nothing
+const DATA =
+  '{"b":1e3,"10":1.0,"2":{"payload":-0},"big":12345678901234567890.10,"who":"\u{1f469}\u200d\u{1f4bb}"}';
+
+inChromium('deliveries', (chromium) => {
+  const world = useWorld({ settings: { DELIVERY_SCHEDULE: '0s' } });
+  let receiver: Receiver;
+  let endpoint: { id: string };
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    receiver.respond(500);
+    endpoint = (await world.api.post(ENDPOINTS, { url: receiver.url })).body;
+  });
+  afterAll(() => receiver.close());
+
+  const failed = async () =>
+    (await world.api.get(`${ENDPOINTS}/${endpoint.id}/events?status=failed`)).body.pagination.total;
+  const deliverAll = async (total: number) => {
+    const worker = await world.startWorker();
+    await until(`${total} have failed`, async () => (await failed()) === total);
+    await worker.close();
+  };
+  const saved = async (page: Page) => {
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download' }).click(),
+    ]);
+    return readFileSync(await file.path(), 'utf8');
+  };
+
+  test('a payload is shown, downloaded and tried to the byte as it was sent', async () => {
+    const body = `{"type":"order.paid","external_id":"payload","data":${DATA}}`;
+    const made = await world.api.post('/v2/events', body, { 'content-type': 'application/json' });
+    expect(made.status, made.text).toBe(201);
+    await deliverAll(1);
+    const [sent] = await receiver.until(1);
+    expect(sent?.body).toContain(`"data":${DATA}`);
+    const ada = await atDashboard(chromium, world, { path: `/webhooks/${endpoint.id}` });
+    const { page } = ada;
+    await page.getByRole('link', { name: 'order.paid' }).click();
+    const drawer = page.getByRole('dialog', { name: 'order.paid' });
+    const shown = drawer.getByRole('region', { name: 'Body' });
+    await shown.getByText('"b": 1e3,').waitFor();
+    await drawer.getByRole('button', { name: 'Raw' }).click();
+    // a sign that is drawn as nothing is named
+    expect(await shown.textContent()).toBe(sent?.body.replace('\u200d', '\\u200d'));
+    expect(await saved(page)).toBe(sent?.body);
+    await expectAccessible(page);
+    await page.goto(`${world.url}/events/${made.body.id}`);
+    await page.getByRole('button', { name: 'Raw' }).click();
+    expect(await page.getByRole('region', { name: 'Payload' }).textContent()).toContain('"10":1.0,"2":');
+    expect(await saved(page)).toBe(sent?.body);
+
+    await page.goto(`${world.url}/webhooks/${endpoint.id}?view=settings`);
+    await page.getByLabel(/^Conditions \(JSON\)/).fill('{"data.big": {"$gte": 12345678901234567890.1}}');
+    await page.getByRole('button', { name: 'Try it on an event' }).click();
+    await page.getByLabel('Begin with').selectOption(made.body.id);
+    const tried = page.getByLabel('Event (JSON)');
+    await expect.poll(() => tried.inputValue()).toContain('"big": 12345678901234567890.10');
+    await page.getByRole('button', { name: 'Try the filter' }).click();
+    await page.getByText('The filter lets this event through.').waitFor();
+    expectQuiet(ada);
+  });
+
+  test('a recovery is cancelled before it has sent anything, and then sends nothing', async () => {
+    for (let number = 0; number < 3; number += 1) {
+      await world.api.post('/v2/events', { type: 'order.lost', data: { number } });
+    }
+    await deliverAll(4);
+    const before = receiver.received.length;
+    const ada = await atDashboard(chromium, world, { path: `/webhooks/${endpoint.id}?status=failed` });
+    const { page } = ada;
+    // no worker runs, so the recovery has to wait
+    await page.getByRole('button', { name: 'Retry all 4 that match' }).click();
+    await page.getByRole('button', { name: 'Retry 4 events' }).click();
+    const recoveries = page.getByRole('region', { name: 'Recoveries' });
+    await recoveries.getByText('Begins soon').waitFor();
+    await recoveries.getByRole('button', { name: 'Cancel' }).click();
+    const asked = page.getByRole('dialog', { name: 'Cancel the recovery' });
+    await asked.getByText('0 events it queued already are sent all the same.').waitFor();
+    await expectAccessible(page);
+    await asked.getByRole('button', { name: 'Cancel the recovery' }).click();
+    await page.getByText('The recovery was cancelled.').waitFor();
+    await recoveries.getByText('Cancelled').waitFor();
+    expect(await recoveries.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+    await expectAccessible(page);
+    const { body } = await world.api.get(`${ENDPOINTS}/${endpoint.id}/recoveries`);
+    expect(body.data).toMatchObject([{ status: 'cancelled', queued_count: 0 }]);
+
+    // a worker that delivers what comes later has had the time to run it
+    const last = await world.api.post('/v2/events', { type: 'order.last', data: {} });
+    await deliverAll(5);
+    const later = receiver.received.slice(before).map(({ headers }) => headers['webhook-id']);
+    expect(later).toEqual([last.body.id]);
+    expectQuiet(ada);
+  });
+});
