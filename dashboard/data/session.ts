@@ -3,6 +3,8 @@ import { createSignal } from './signal.ts';
 
 const isEnded = createSignal(false);
 let token = '';
+/** The user and the account that this page shows; '' before the first read. */
+let shown = '';
 
 /** The session of this browser: its CSRF token, and what happens when it expires. */
 export const session = {
@@ -10,9 +12,19 @@ export const session = {
   /** The token of the session, which each write carries; '' before the first read. */
   token: () => token,
   headers: (isWrite: boolean): Readonly<Record<string, string>> => (isWrite ? { 'payhook-csrf': token } : {}),
-  /** Takes the data from `/v2/me`. */
-  is(me: Me): void {
+  /**
+   * Takes the data from `/v2/me`; false when it is of another user or account than the page shows. The page then starts
+   * over, because what was filled in here must not be sent there.
+   */
+  is(me: Me): boolean {
+    const who = `${me.id} ${me.account.id}`;
+    if (shown !== '' && shown !== who) {
+      window.location.assign('/');
+      return false;
+    }
+    shown = who;
     token = me.csrf_token ?? '';
+    return true;
   },
   /** A hook: whether the user has to sign in again to continue. */
   useIsEnded: isEnded.use,
@@ -34,10 +46,10 @@ export const session = {
   },
 };
 
-/** Reads the token of the current session; false when there is none. */
+/** Reads the token of the current session; false when there is none. Never resolves when the page starts over. */
 async function readToken(): Promise<boolean> {
   const answer = await fetch('/v2/me', { cache: 'no-store' });
   if (!answer.ok) return false;
-  session.is((await answer.json()) as Me);
+  if (!session.is((await answer.json()) as Me)) await new Promise(() => undefined);
   return token !== '';
 }
