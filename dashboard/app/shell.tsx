@@ -26,6 +26,7 @@ export function Shell() {
   const close = useCallback(() => setOpen(null), []);
   useKeys({ goTo, openCommands, openHelp });
   const isEnded = session.useIsEnded();
+  useEffect(keepPage, []);
   return (
     <>
       <a className="skip" href="#content">
@@ -50,6 +51,15 @@ export function Shell() {
       <Toasts />
     </>
   );
+}
+
+/** A file that is dropped where no screen takes one would replace the page and what was filled in. Returns how to stop. */
+function keepPage(): () => void {
+  const end = new AbortController();
+  for (const name of ['dragover', 'drop'] as const) {
+    window.addEventListener(name, (event) => event.preventDefault(), { signal: end.signal });
+  }
+  return () => end.abort();
 }
 
 function Side({ onSearch, children }: { onSearch: () => void; children: React.ReactNode }) {

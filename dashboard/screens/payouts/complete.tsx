@@ -4,7 +4,7 @@ import type { Payout, PayoutLine } from '../../../src/client/api.ts';
 import { nameOf } from '../../data/payouts.ts';
 import { useWrite } from '../../data/queries.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { ChooseFile } from '../../parts/drop.tsx';
+import { ChooseFile, useDroppedFile } from '../../parts/drop.tsx';
 import { Notice } from '../../parts/feedback.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { money } from '../../parts/format.ts';
@@ -253,6 +253,7 @@ function TickFromFile({ payout, lines, ticks }: { payout: Payout; lines: readonl
     ticks.set(new Set([...ticks.ticked, ...named]));
     toast(named.length === 0 ? texts.nothingInFile : texts.ticked(named.length));
   };
+  useDroppedFile((file) => void read(file));
   return (
     <ChooseFile
       label={texts.fromFile}
