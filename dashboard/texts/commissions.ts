@@ -174,3 +174,14 @@ export const commissions = {
     done: 'The review has ended.',
   },
 };
+
+export const refunds = {
+  title: 'Refunds',
+  lead: 'What was taken back of commissions, because a customer got money back.',
+  refund: 'Refund',
+  taken: 'Taken back',
+  occurred: 'Refunded',
+  statuses: { waiting: 'Waiting for a commission', applied: 'Applied', reversed: 'Reversed' },
+  empty: 'No refunds',
+  emptyLead: 'Your shop sends them, or you refund a commission from its drawer.',
+};

@@ -101,6 +101,7 @@ export const SCREENS: readonly Screen[] = [
     },
   },
   { name: 'commission', path: refunded },
+  { name: 'refunds', path: () => '/commissions/refunds' },
   { name: 'import', path: () => '/import' },
   {
     name: 'import-file',

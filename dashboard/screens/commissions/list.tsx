@@ -16,6 +16,7 @@ import { common } from '../../texts/common.ts';
 import { SelectedBar } from './bulk.tsx';
 import { CommissionDrawer } from './commission.tsx';
 import { Filters } from './filters.tsx';
+import { Views } from './views.tsx';
 
 const route = getRouteApi('/commissions');
 type Search = ReturnType<typeof route.useSearch>;
@@ -143,6 +144,7 @@ export function CommissionList() {
         </>
       }
     >
+      <Views />
       <Filters search={search} change={change} />
       <Listing
         {...list}

@@ -26,4 +26,17 @@ const list = createRoute({
   component: lazyRouteComponent(() => import('./list.tsx'), 'CommissionList'),
 });
 
-export const commissionRoutes = [list] as const;
+const refunds = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/commissions/refunds',
+  validateSearch: searchOf({
+    page: number,
+    sort: text,
+    status: oneOf(['waiting', 'applied', 'reversed']),
+    from: text,
+    to: text,
+  }),
+  component: lazyRouteComponent(() => import('./refunds.tsx'), 'RefundList'),
+});
+
+export const commissionRoutes = [list, refunds] as const;

@@ -75,6 +75,11 @@ function seriesOf(buckets: readonly CommissionBucket[], currency: string | undef
       values: buckets.map((bucket) => bucket.refunded_amount),
       kind: 'bar',
       tone: 'warn',
+      link: (index: number, figure: string) => (
+        <Link to="/commissions/refunds" search={monthOf(buckets[index]?.day ?? '')}>
+          {figure}
+        </Link>
+      ),
     },
     {
       name: texts.paid,

@@ -1,0 +1,116 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { Refund } from '../../../src/client/api.ts';
+import { Empty } from '../../parts/feedback.tsx';
+import { DayField, Select } from '../../parts/field.tsx';
+import { ListMenu, useList } from '../../parts/list.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import { Page } from '../../parts/page.tsx';
+import { sumsOf } from '../../parts/sums.ts';
+import { type Column, rowLink } from '../../parts/table.tsx';
+import { Moneys, Name, Status, Time } from '../../parts/values.tsx';
+import { commissions, refunds as texts } from '../../texts/commissions.ts';
+import { Views } from './views.tsx';
+
+const route = getRouteApi('/commissions/refunds');
+const STATUSES = ['waiting', 'applied', 'reversed'] as const;
+const TONES = { waiting: 'warn', applied: 'good', reversed: 'neutral' } as const;
+
+const COLUMNS: readonly Column<Refund>[] = [
+  {
+    title: texts.refund,
+    cell: (refund) => (
+      <>
+        <RefundLink refund={refund} />
+        {refund.reason && (
+          <span className="second">
+            <Name>{refund.reason}</Name>
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    title: commissions.columns.status,
+    isWide: true,
+    cell: ({ status }) => <Status tone={TONES[status]} label={texts.statuses[status]} />,
+  },
+  { title: texts.taken, isFigure: true, cell: (refund) => <Moneys amounts={takenBy(refund)} /> },
+  {
+    title: texts.occurred,
+    sort: 'occurred_at',
+    isWide: true,
+    cell: ({ occurred_at }) => <Time at={occurred_at} />,
+  },
+  {
+    title: commissions.columns.created,
+    sort: 'created_at',
+    isWide: true,
+    cell: ({ created_at }) => <Time at={created_at} />,
+  },
+];
+
+/** What a refund took of all its commissions, by currency. */
+const takenBy = ({ refunds }: Refund) =>
+  sumsOf(refunds.map(({ amount, commission }) => ({ totals: [{ amount, currency: commission.currency }] })));
+
+/** The order or your own id. It leads to the commission, or to those of the order when there are several. */
+function RefundLink({ refund: { order_id, external_id, refunds } }: { refund: Refund }) {
+  const name = <Name>{order_id ?? external_id}</Name>;
+  const [only, ...others] = refunds;
+  if (only === undefined) return name;
+  const search =
+    others.length === 0 || order_id === null ? { open: only.commission.id } : { search: order_id };
+  return (
+    <Link {...rowLink} to="/commissions" search={search}>
+      {name}
+    </Link>
+  );
+}
+
+/** /commissions/refunds */
+export function RefundList() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { status, from, to } = search;
+  const change = (next: Partial<typeof search>) =>
+    void navigate({ search: { ...search, page: undefined, ...next } });
+  const list = useList('listRefunds', {
+    filters: { status, 'occurred_at[gte]': from, 'occurred_at[lte]': to },
+    place: search,
+    onPlace: change,
+  });
+  return (
+    <Page
+      title={commissions.title}
+      name={`${texts.title} · ${commissions.title}`}
+      lead={texts.lead}
+      actions={<ListMenu {...list} />}
+    >
+      <Views />
+      <div className="filters">
+        <Select
+          label={commissions.columns.status}
+          value={status ?? ''}
+          options={[
+            { value: '', label: commissions.filters.anyStatus },
+            ...STATUSES.map((value) => ({ value, label: texts.statuses[value] })),
+          ]}
+          onChange={(value) => change({ status: value || undefined })}
+        />
+        <DayField label={commissions.filters.from} value={from} onChange={(day) => change({ from: day })} />
+        <DayField label={commissions.filters.to} value={to} onChange={(day) => change({ to: day })} />
+      </div>
+      <Listing
+        {...list}
+        label={texts.title}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty icon="commissions" title={texts.empty}>
+            {(status ?? from ?? to) ? commissions.empty.filteredLead : texts.emptyLead}
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}
