@@ -4,6 +4,7 @@ import { useMay } from '../../data/me.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { DayField, SearchField } from '../../parts/field.tsx';
+import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { whole } from '../../parts/format.ts';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
@@ -93,12 +94,16 @@ export function EventList() {
       }
     >
       <Views />
-      <div className="filters">
-        <SearchField
-          label={texts.typeFilter}
-          value={type ?? ''}
-          onChange={(text) => change({ type: text.trim() || undefined })}
-        />
+      <FoldedFilters
+        first={
+          <SearchField
+            label={texts.typeFilter}
+            value={type ?? ''}
+            onChange={(text) => change({ type: text.trim() || undefined })}
+          />
+        }
+        set={setIn({ own, from, until })}
+      >
         <SearchField
           label={texts.externalFilter}
           value={own ?? ''}
@@ -107,7 +112,7 @@ export function EventList() {
         <DayField label={webhooks.log.from} value={from} onChange={(day) => change({ from: day })} />
         <DayField label={webhooks.log.until} value={until} onChange={(day) => change({ until: day })} />
         <LiveSwitch />
-      </div>
+      </FoldedFilters>
       <Listing
         {...list}
         label={texts.title}

@@ -3,6 +3,7 @@ import type { AuditEntry } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { Empty } from '../../parts/feedback.tsx';
 import { DayField, SearchField, Select } from '../../parts/field.tsx';
+import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import type { Column } from '../../parts/table.tsx';
@@ -56,12 +57,16 @@ export function AuditLog() {
   });
   return (
     <Settings part="audit" lead={texts.lead} isOwned actions={<ListMenu {...list} />}>
-      <div className="filters">
-        <SearchField
-          label={texts.action}
-          value={action ?? ''}
-          onChange={(text) => change({ action: text.trim() || undefined })}
-        />
+      <FoldedFilters
+        first={
+          <SearchField
+            label={texts.action}
+            value={action ?? ''}
+            onChange={(text) => change({ action: text.trim() || undefined })}
+          />
+        }
+        set={setIn({ kind, actor, target, from, until })}
+      >
         <SearchField
           label={texts.targetFilter}
           value={target ?? ''}
@@ -81,7 +86,7 @@ export function AuditLog() {
         />
         <DayField label={texts.from} value={from} onChange={(day) => change({ from: day })} />
         <DayField label={texts.until} value={until} onChange={(day) => change({ until: day })} />
-      </div>
+      </FoldedFilters>
       <Listing
         {...list}
         label={settings.parts.audit}

@@ -3,6 +3,7 @@ import type { DeliveryStatus } from '../../../src/client/api.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { DayField, SearchField, Select } from '../../parts/field.tsx';
+import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { LiveSwitch } from '../../parts/live.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
 import { answerCode } from './search.ts';
@@ -76,8 +77,8 @@ export function Filters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll:
   const isMoreUsed = [code, error, id, own, endpoint, from, until].some((each) => each !== undefined);
   const [isMore, setMore] = useState(isMoreUsed);
   return (
-    <>
-      <div className="filters">
+    <FoldedFilters
+      first={
         <Select
           label={webhooks.status}
           value={status ?? ''}
@@ -87,34 +88,36 @@ export function Filters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll:
           ]}
           onChange={(value) => onFilter({ status: value === '' ? undefined : value })}
         />
-        <Select
-          label={texts.answer}
-          value={answer ?? ''}
-          options={[
-            { value: '', label: texts.anyAnswer },
-            ...CLASSES.map((value) => ({ value, label: texts.classes[value] })),
-          ]}
-          onChange={(value) => onFilter({ answer: value === '' ? undefined : value })}
-        />
-        <SearchField
-          label={texts.typeFilter}
-          value={type ?? ''}
-          onChange={(text) => onFilter({ type: text.trim() || undefined })}
-        />
-        {!isMoreUsed && (
-          <Button kind="quiet" isExpanded={isMore} onPress={() => setMore(!isMore)}>
-            {isMore ? texts.fewer : texts.more}
-          </Button>
-        )}
-        {isFiltered(search) && (
-          <Button kind="quiet" onPress={() => onFilter(NONE)}>
-            {texts.clear}
-          </Button>
-        )}
-        <LiveSwitch />
-      </div>
+      }
+      set={setIn({ answer, code, type, error, id, own, endpoint, from, until })}
+    >
+      <Select
+        label={texts.answer}
+        value={answer ?? ''}
+        options={[
+          { value: '', label: texts.anyAnswer },
+          ...CLASSES.map((value) => ({ value, label: texts.classes[value] })),
+        ]}
+        onChange={(value) => onFilter({ answer: value === '' ? undefined : value })}
+      />
+      <SearchField
+        label={texts.typeFilter}
+        value={type ?? ''}
+        onChange={(text) => onFilter({ type: text.trim() || undefined })}
+      />
+      {!isMoreUsed && (
+        <Button kind="quiet" isExpanded={isMore} onPress={() => setMore(!isMore)}>
+          {isMore ? texts.fewer : texts.more}
+        </Button>
+      )}
+      {isFiltered(search) && (
+        <Button kind="quiet" onPress={() => onFilter(NONE)}>
+          {texts.clear}
+        </Button>
+      )}
+      <LiveSwitch />
       {(isMore || isMoreUsed) && <MoreFilters search={search} onFilter={onFilter} isOfAll={isOfAll} />}
-    </>
+    </FoldedFilters>
   );
 }
 
@@ -122,7 +125,7 @@ function MoreFilters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: bo
   const { code, error, id, own, from, until } = search;
   const errors = new Set([...Object.keys(webhooks.errors), ...(error ? [error] : [])]);
   return (
-    <div className="filters">
+    <div className="filters more-filters">
       <Select
         label={webhooks.delivery.why}
         value={error ?? ''}
