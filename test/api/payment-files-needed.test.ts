@@ -4,6 +4,7 @@ import type { Api } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
+  COMMISSIONS,
   completePayout,
   expectRefusal,
   type Json,
@@ -142,6 +143,8 @@ test('each download is noted with who made it and at which revision, until the p
       revision: 1,
       part: null,
       is_outdated: false,
+      change_count: null,
+      changes: [],
     },
     { ...by, downloaded_at: expect.any(String), by: expect.objectContaining({ kind: 'key' }) },
   ]);
@@ -162,6 +165,56 @@ test('each download is noted with who made it and at which revision, until the p
   await completePayout(api, payout, [{ affiliate_id: id, is_paid: true }]);
   const paid = await needed(payout.id);
   expect(paid.files[0].downloads.some((each: Json) => each.is_outdated)).toBe(false);
+});
+
+test('of an outdated file it is told whom it pays otherwise than the payout does now, for the last of each part', async () => {
+  const [less, same, gone] = [
+    await earn(paypal, {}),
+    await earn(paypal, { usd: 2000 }),
+    await earn(paypal, {}),
+  ];
+  const sale = await makeCommission(api, less, { amount: 10_000 });
+  const lost = await makeCommission(api, gone, { amount: 700 });
+  await makeCommission(api, less, { amount: 300, currency: 'eur' });
+  const payout = await makePayout(api);
+  await download(payout.id, 'paypal', '?currency=usd');
+  await download(payout.id, 'paypal', '?currency=eur');
+  await download(payout.id, 'paypal', '?currency=usd');
+  await download(payout.id, 'summary');
+  await api.patch(`${AFFILIATES}/${gone}`, { name_first: 'Zoë', name_last: 'King' });
+  const taken = await api.post(`${COMMISSIONS}/${sale.id}/refund`, { external_id: 'less', amount: 4000 });
+  expect(taken.status, taken.text).toBe(201);
+  expect((await api.post(`${COMMISSIONS}/${lost.id}/void`, {})).status).toBe(200);
+  const told = async () => {
+    const { files, summary_downloads } = await needed(payout.id);
+    return [...files.map(({ downloads }: Json) => downloads), summary_downloads].map((all: Json[]) =>
+      all.map(({ change_count, changes }) => [change_count, changes]),
+    );
+  };
+  const changes = [
+    { affiliate_id: less, name: null, amount_then: 10_000, amount_now: 6000 },
+    { affiliate_id: gone, name: 'Zoë King', amount_then: 700, amount_now: null },
+  ];
+  expect(await told()).toEqual([
+    [[0, []]],
+    [
+      [2, changes],
+      [null, []],
+    ],
+    [[null, []]],
+  ]);
+  await download(payout.id, 'paypal', '?currency=usd');
+  expect((await told())[1]).toEqual(Array(3).fill([null, []]));
+  // what can be paid no longer is not in the file now
+  await api.patch(`${AFFILIATES}/${same}`, { is_ready_for_payout: false });
+  await api.post(`${COMMISSIONS}/${sale.id}/refund`, { external_id: 'again', amount: 1 });
+  expect((await told())[1]?.[0]).toEqual([
+    2,
+    [
+      { affiliate_id: less, name: null, amount_then: 6000, amount_now: 5999 },
+      { affiliate_id: same, name: null, amount_then: 2000, amount_now: null },
+    ],
+  ]);
 });
 
 test('a file whose download cannot be noted is not sent', async () => {

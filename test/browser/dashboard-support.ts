@@ -11,7 +11,11 @@ export const WIDE = { width: 1280, height: 800 };
 export async function atDashboard(
   chromium: Chromium,
   world: World,
-  { role = 'owner', path = '/', ...look }: { role?: Role; path?: string; viewport?: typeof PHONE } = {},
+  {
+    role = 'owner',
+    path = '/',
+    ...look
+  }: { role?: Role; path?: string; viewport?: typeof PHONE; timezoneId?: string } = {},
 ): Promise<Visitor & { readonly email: string }> {
   const { email } = await makeUser(world.api, role);
   const visitor = await chromium.visitor({ scripts: true, ...look });

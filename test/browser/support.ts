@@ -36,6 +36,8 @@ interface VisitorOptions {
   /** The room for the page, in pixels; a desktop's unless it says otherwise. */
   readonly viewport?: { readonly width: number; readonly height: number };
   readonly colorScheme?: 'light' | 'dark';
+  /** The zone of the machine that the browser runs on. */
+  readonly timezoneId?: string;
 }
 
 /** A `describe` whose tests have a Chromium; where there is none they are skipped, and the title says why. */

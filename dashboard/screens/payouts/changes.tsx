@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Payout, PayoutLine } from '../../../src/client/api.ts';
+import type { PaymentFileChange, Payout, PayoutLine } from '../../../src/client/api.ts';
 import {
   type Change,
   changesBetween,
@@ -40,7 +40,7 @@ export function Changes({
   const files = usePaymentFiles(payout).data?.files ?? [];
   if (!isCurrent) return null;
   const outdated = files.flatMap((file) => outdatedDownloads(file).map((each) => ({ ...file, ...each })));
-  const now = worthOf(lines);
+  const changes = changesBetween(opened.worth, worthOf(lines));
   return (
     <>
       {outdated.length > 0 && (
@@ -49,11 +49,17 @@ export function Changes({
             <b>{texts.sinceFile(outdated.length)}</b>
           </p>
           <ul className="changes">
-            {outdated.map(({ format, currency, part, by, revision, downloaded_at }) => (
+            {outdated.map(({ format, currency, part, by, revision, downloaded_at, ...differs }) => (
               <li key={`${format} ${currency} ${part}`}>
                 {payouts.methods[format]} · {currency.toUpperCase()}: <Time at={downloaded_at} />,{' '}
                 {payouts.files.by} <Name>{by.name ?? by.id}</Name>,{' '}
                 {texts.revisions(revision, payout.revision)}
+                {differs.change_count !== null && (
+                  <Differences
+                    count={differs.change_count}
+                    changes={differs.changes.map((change) => changeOfFile(change, currency))}
+                  />
+                )}
               </li>
             ))}
           </ul>
@@ -67,7 +73,7 @@ export function Changes({
           <p>
             <b>{texts.sinceOpened(opened.revision, payout.revision)}</b>
           </p>
-          <Differences changes={changesBetween(opened.worth, now)} />
+          <Differences changes={changes} count={changes.length} />
         </Notice>
       )}
     </>
@@ -79,8 +85,17 @@ const snapshotOf = ({ revision }: Payout, lines: readonly PayoutLine[]): Snapsho
   worth: worthOf(lines),
 });
 
-function Differences({ changes }: { changes: readonly Change[] }) {
-  if (changes.length === 0) return <p className="changes">{texts.none}</p>;
+const changeOfFile = (change: PaymentFileChange, currency: string): Change => ({
+  key: String(change.affiliate_id),
+  name: change.name ?? `#${change.affiliate_id}`,
+  currency,
+  before: change.amount_then,
+  after: change.amount_now,
+});
+
+/** The first changes, and how many there are in all. */
+function Differences({ changes, count }: { changes: readonly Change[]; count: number }) {
+  if (count === 0) return <p className="changes">{texts.none}</p>;
   return (
     <ul className="changes">
       {changes.slice(0, MOST_SHOWN).map(({ key, name, currency, before, after }) => (
@@ -89,7 +104,7 @@ function Differences({ changes }: { changes: readonly Change[] }) {
           {after === null ? texts.left : money({ amount: after, currency })}
         </li>
       ))}
-      {changes.length > MOST_SHOWN && <li>{texts.more(changes.length - MOST_SHOWN)}</li>}
+      {count > MOST_SHOWN && <li>{texts.more(count - MOST_SHOWN)}</li>}
     </ul>
   );
 }

@@ -8,15 +8,24 @@ import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { PROVIDER_FORMATS } from '../../kernel/payments.ts';
 import { ACTORS } from '../../people/audit/record.ts';
-import type { FileHead } from '../payouts/csv.ts';
 import { FORMATS } from './formats.ts';
-import { type FilePart, paymentRows } from './rows.ts';
+import { type FilePart, type Payments, paymentRows, rowsInFile } from './rows.ts';
 
 /** So many affiliates that a file leaves out, and so many downloads, are told. */
 const MOST_TOLD = 100;
 
 const count = Type.Integer({ minimum: 0 });
 const sum = Type.Integer({ description: 'minor units of the currency beside it' });
+
+const change = strict(
+  {
+    affiliate_id: Type.Integer(),
+    name: nullable(Type.String()),
+    amount_then: nullable({ ...sum, description: 'in the file; null: it was not in it' }),
+    amount_now: nullable({ ...sum, description: 'null: it would not be in the file now' }),
+  },
+  { title: 'PaymentFileChange' },
+);
 
 const download = strict(
   {
@@ -31,6 +40,15 @@ const download = strict(
     is_outdated: Type.Boolean({
       description: 'the unpaid payout has another revision by now: download it again',
     }),
+    change_count: nullable(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'how many affiliates an outdated file pays another amount than it would now; null when it is not outdated, was ' +
+          'downloaded again, or has several currencies',
+      }),
+    ),
+    changes: Type.Array(change, { description: `the first ${MOST_TOLD} of them, by affiliate` }),
   },
   { title: 'PaymentFileDownload' },
 );
@@ -97,12 +115,36 @@ const actorName = `case w.actor_kind
   when 'user' then (select u.name from users u where u.account_id = w.account_id and public_id('usr', u.id) = w.actor_id)
   when 'key' then (select k.name from api_keys k where k.account_id = w.account_id and public_id('key', k.id) = w.actor_id)
   when 'application' then (select o.name from oauth_applications o where public_id('app', o.id) = w.actor_id) end`;
+const isOutdated = "p.status = 'unpaid' and w.revision <> p.revision";
+/** How the rows of an outdated file `w` differ from those it would have now; of those downloaded again only the last. */
+const changesOf = (select: string) => `case when ${isOutdated} and not exists (
+    select from payment_file_downloads later
+    where later.account_id = w.account_id and later.payout_id = w.payout_id and later.format = w.format
+      and later.currency = w.currency and later.part is not distinct from w.part and later.id > w.id) then (
+    select ${select} from (
+      select coalesce(b.affiliate_id, n.affiliate_id) as affiliate_id, b.amount as amount_then, n.amount as amount_now,
+             row_number() over (order by coalesce(b.affiliate_id, n.affiliate_id)) as place
+      from unnest(w.affiliate_ids, w.amounts) as b (affiliate_id, amount)
+      full join (select affiliate_id, amount from judged
+                 where format = w.format and currency = w.currency and refusal is null) n
+        on n.affiliate_id = b.affiliate_id
+      -- who came later may be in another part
+      where b.amount is distinct from n.amount and (w.part is null or b.affiliate_id is not null)) c
+    join affiliates a on a.account_id = w.account_id and a.id = c.affiliate_id
+    where w.amounts is not null) end`;
+const changeRecord = `json_build_object('affiliate_id', c.affiliate_id,
+    'name', nullif(trim(concat_ws(' ', a.name_first, a.name_last)), ''),
+    'amount_then', c.amount_then, 'amount_now', c.amount_now)`;
 const downloadRecord = columnsOf(download, {
   downloaded_at: 'iso(id_time(w.id))',
   by: `json_build_object('kind', w.actor_kind, 'id', w.actor_id, 'name', ${actorName})`,
   revision: 'w.revision',
   part: 'w.part',
-  is_outdated: "p.status = 'unpaid' and w.revision <> p.revision",
+  is_outdated: isOutdated,
+  change_count: changesOf('case when w.amounts is not null then count(*)::int end'),
+  changes: `coalesce(${changesOf(
+    `json_agg(${changeRecord} order by c.place) filter (where c.place <= ${MOST_TOLD})`,
+  )}, '[]')`,
 });
 const downloadsOf = (condition: string) => sql`(
   select coalesce(json_agg(row_to_json(d)), '[]') from (
@@ -160,17 +202,29 @@ export function readPaymentFiles(
   );
 }
 
-/** Notes that a file is about to be sent. */
+/**
+ * Notes that a file is about to be sent, and the amounts in it when it has one currency. A payout that was changed since
+ * the file was begun has other amounts by now: they are not noted then.
+ */
 export async function insertDownload(
   tx: Tx,
-  { account, kind, id }: Principal,
-  { format, currency, part, ...head }: FileHead & Omit<FilePart, 'sourceCurrency'> & { format: string },
+  { kind, id }: Principal,
+  { revision, payments, file }: { revision: number; payments: Payments; file: FilePart },
 ): Promise<void> {
+  const { account, payout, format } = payments;
+  const { currency, part } = file;
+  const inFile = raw(rowsInFile(payments, file, 'r.affiliate_id, r.amount'));
   // of a payout that was deleted meanwhile there is nothing to note
   await rows(
     tx,
-    sql`insert into payment_file_downloads (account_id, payout_id, revision, format, currency, part, actor_kind, actor_id)
-        select account_id, id, ${head.revision}::int, ${format}, ${currency}, ${part}::int, ${kind}, ${id} from payouts
-        where account_id = ${account} and id = ${head.id} for key share`,
+    sql`insert into payment_file_downloads
+          (account_id, payout_id, revision, format, currency, part, actor_kind, actor_id, affiliate_ids, amounts)
+        select p.account_id, p.id, ${revision}::int, ${format.name}, ${currency}, ${part}::int, ${kind}, ${id},
+               f.affiliate_ids, f.amounts
+        from payouts p left join lateral (
+          select array_agg(affiliate_id order by affiliate_id) as affiliate_ids,
+                 array_agg(amount order by affiliate_id) as amounts
+          from (${inFile}) r) f on p.revision = ${revision}::int and ${currency}::text is not null
+        where p.account_id = ${account} and p.id = ${payout} for key share of p`,
   );
 }

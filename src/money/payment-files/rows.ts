@@ -90,14 +90,24 @@ export interface FilePart {
   readonly part: number | null;
 }
 
-/** The COPY of a payment file, ordered by affiliate and currency. */
-export function paymentCopy(payments: Payments, { currency, sourceCurrency, part }: FilePart): string {
-  const { columns, refusal, maxRows, hasHeader } = payments.format;
+/** The query of the rows of a payment file, ordered by affiliate and currency; `columns` of rows `r`. */
+export function rowsInFile(
+  payments: Payments,
+  { currency, sourceCurrency, part }: FilePart,
+  columns: string,
+): string {
+  const { refusal, maxRows } = payments.format;
   const span = part === null || maxRows === null ? '' : `limit ${maxRows} offset ${(part - 1) * maxRows}`;
   const source = sourceCurrency === null ? undefined : literal(sourceCurrency);
-  return `copy (
-    select ${selectList(columns)} from (${paymentRows(payments, source)}) r
+  return `
+    select ${columns} from (${paymentRows(payments, source)}) r
     where (${refusal}) is null ${currency === null ? '' : `and r.currency = ${literal(currency)}`}
-    order by r.affiliate_id, r.currency ${span}
-  ) to stdout with (format csv${hasHeader ? ', header' : ''})`;
+    order by r.affiliate_id, r.currency ${span}`;
+}
+
+/** The COPY of a payment file. */
+export function paymentCopy(payments: Payments, file: FilePart): string {
+  const { columns, hasHeader } = payments.format;
+  return `copy (${rowsInFile(payments, file, selectList(columns))})
+    to stdout with (format csv${hasHeader ? ', header' : ''})`;
 }

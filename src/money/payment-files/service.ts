@@ -43,15 +43,16 @@ export async function downloadPaymentFile(
   const parts = format.maxRows === null ? 1 : Math.ceil(rows / format.maxRows);
   const part = choosePart(format, { rows, parts }, input.part);
   const marks = [format.name, currency ?? [], part === null ? [] : `part-${part}-of-${parts}`].flat();
+  const file = { currency, sourceCurrency, part };
   return {
-    stream: csvOut(db, paymentCopy(payments, { currency, sourceCurrency, part })),
+    stream: csvOut(db, paymentCopy(payments, file)),
     name: fileName(head, ...marks),
     headers: {
       etag: etagOf(head.revision),
       'payhook-skipped-affiliates': String(countOf(skipped)),
       'payhook-affiliates-above-limit': String(aboveLimit(chosen)),
     },
-    note: (tx) => insertDownload(tx, principal, { ...head, format: format.name, currency, part }),
+    note: (tx) => insertDownload(tx, principal, { revision: head.revision, payments, file }),
   };
 }
 
