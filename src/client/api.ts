@@ -1659,6 +1659,15 @@ export interface PasswordReset {
   readonly expires_at: Timestamp;
 }
 
+export interface PaymentFileChange {
+  readonly affiliate_id: number;
+  readonly name: string | null;
+  /** in the file; null: it was not in it */
+  readonly amount_then: number | null;
+  /** null: it would not be in the file now */
+  readonly amount_now: number | null;
+}
+
 export interface PaymentFileDownload {
   readonly downloaded_at: Timestamp;
   readonly by: {
@@ -1672,6 +1681,13 @@ export interface PaymentFileDownload {
   readonly part: number | null;
   /** the unpaid payout has another revision by now: download it again */
   readonly is_outdated: boolean;
+  /**
+   * how many affiliates an outdated file pays another amount than it would now; null when it is not outdated,
+   * was downloaded again, or has several currencies
+   */
+  readonly change_count: number | null;
+  /** the first 100 of them, by affiliate */
+  readonly changes: readonly PaymentFileChange[];
 }
 
 export interface PaymentFiles {

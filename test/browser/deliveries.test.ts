@@ -61,7 +61,7 @@ inChromium('deliveries', (chromium) => {
     expect(await saved(page)).toBe(sent?.body);
 
     await page.goto(`${world.url}/webhooks/${endpoint.id}?view=settings`);
-    await page.getByLabel(/^Conditions \(JSON\)/).fill('{"data.big": {"$gte": 12345678901234567890.1}}');
+    await page.getByLabel(/^Conditions \(JSON\)/).fill('{"data.b": 1000}');
     await page.getByRole('button', { name: 'Try it on an event' }).click();
     await page.getByLabel('Begin with').selectOption(made.body.id);
     const tried = page.getByLabel('Event (JSON)');

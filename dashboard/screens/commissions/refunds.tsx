@@ -107,7 +107,7 @@ export function RefundList() {
         keyOf={({ id }) => id}
         empty={
           <Empty icon="commissions" title={texts.empty}>
-            {(status ?? from ?? to) ? commissions.empty.filteredLead : texts.emptyLead}
+            {list.isFiltered ? commissions.empty.filteredLead : texts.emptyLead}
           </Empty>
         }
       />
