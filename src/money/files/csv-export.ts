@@ -1,7 +1,7 @@
 import { type Readable, Transform } from 'node:stream';
 import sql from 'sql-template-tag';
 import { type FileReply, file } from '../../contract/route.ts';
-import { type Database, rows, type Snapshot } from '../../db/connect.ts';
+import { type Database, type Reader, rows, type Snapshot } from '../../db/connect.ts';
 
 /** A column of a file: its name in the header row, and the SQL expression of its cells. */
 export type Column = readonly [name: string, expression: string];
@@ -38,15 +38,18 @@ export function csvOut(db: Snapshot, copy: string): Readable {
 }
 
 /**
- * 200 with the CSV file that `make` starts, on one snapshot. Its statements use hash joins: the planner has no
- * statistics about a payout that was just created, and a nested loop would read all lines for each of them.
+ * Has the rest of the transaction join lines by hash: the planner has no statistics about a payout that was just
+ * created, and a nested loop would read all lines for each of them.
  */
+export const joinByHash = (db: Reader): Promise<unknown> => rows(db, sql`set local enable_nestloop = off`);
+
+/** 200 with the CSV file that `make` starts, on one snapshot, whose statements use hash joins. */
 export async function csvReply(
   snapshot: Database['snapshot'],
   make: (db: Snapshot) => Promise<CsvFile>,
 ): Promise<FileReply> {
   const { stream, name, headers, note } = await snapshot(async (db) => {
-    await rows(db, sql`set local enable_nestloop = off`);
+    await joinByHash(db);
     return make(db);
   });
   const described = {

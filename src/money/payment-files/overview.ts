@@ -8,6 +8,7 @@ import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { PROVIDER_FORMATS } from '../../kernel/payments.ts';
 import { ACTORS } from '../../people/audit/record.ts';
+import { joinByHash } from '../files/csv-export.ts';
 import { FORMATS } from './formats.ts';
 import { type FilePart, type Payments, paymentRows, rowsInFile } from './rows.ts';
 
@@ -213,6 +214,7 @@ export async function insertDownload(
 ): Promise<void> {
   const { account, payout, format } = payments;
   const { currency, part } = file;
+  await joinByHash(tx);
   const inFile = raw(rowsInFile(payments, file, 'r.affiliate_id, r.amount'));
   // of a payout that was deleted meanwhile there is nothing to note
   await rows(

@@ -20,7 +20,8 @@ export const overview = readRoute({
     'downloaded it at which revision. A download is noted before its first byte is sent.',
   returns: { 200: paymentFiles },
   errors: ['resource_missing', 'no_current_payout'],
-  handle: async ({ db, account, params }) => ok(await getPaymentFiles(db, account, params.payout_id)),
+  handle: async ({ snapshot, account, params }) =>
+    ok(await snapshot((db) => getPaymentFiles(db, account, params.payout_id))),
 });
 
 export const download = readRoute({

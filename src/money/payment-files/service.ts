@@ -1,9 +1,9 @@
 import type { Principal } from '../../contract/route.ts';
-import type { Reader, Snapshot } from '../../db/connect.ts';
+import type { Snapshot } from '../../db/connect.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
-import { type CsvFile, csvOut } from '../files/csv-export.ts';
+import { type CsvFile, csvOut, joinByHash } from '../files/csv-export.ts';
 import { fileName } from '../payouts/csv.ts';
 import { etagOf, payoutHead } from '../payouts/service.ts';
 import type { Choices } from './choices.ts';
@@ -57,7 +57,8 @@ export async function downloadPaymentFile(
 }
 
 /** Which files a payout needs, which affiliates each leaves out, and who downloaded it. Throws as `getPayout`. */
-export async function getPaymentFiles(db: Reader, account: AccountId, id: string) {
+export async function getPaymentFiles(db: Snapshot, account: AccountId, id: string) {
+  await joinByHash(db);
   const head = await payoutHead(db, account, id);
   const json = await readPaymentFiles(db, account, head.id);
   if (json === null) throw fail('resource_missing', `no such payout: ${id}`);
