@@ -10,11 +10,13 @@ const MOST_A_PAGE = 100;
 /** All lines of a payout; those of a large one are loaded page by page. `loaded` counts them meanwhile. */
 export function usePayoutLines(payout: Payout | undefined) {
   const [loaded, setLoaded] = useState(0);
-  const { id = '', revision = 0 } = payout ?? {};
+  const { id = '', revision = 0, status } = payout ?? {};
   const query = useQuery<readonly PayoutLine[], ApiError>({
     queryKey: ['lines', id, revision],
     enabled: payout !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
+    // at a revision they stay as they are; money that comes back later is noted on paid ones
+    staleTime: status === 'unpaid' ? 'static' : Number.POSITIVE_INFINITY,
+    structuralSharing: false,
     placeholderData: (previous, before) => (before?.queryKey[1] === id ? previous : undefined),
     queryFn: async ({ signal }) => {
       if (payout?.affiliates) return payout.affiliates;

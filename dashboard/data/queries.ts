@@ -72,7 +72,7 @@ export function useWrite<Id extends OperationId>(id: Id) {
   const intention = useRef({ text: '', key: '' });
   return useMutation<Result<Id>, ApiError, Input<Id>>({
     mutationFn: async (input) => {
-      const text = JSON.stringify(input, nameFile);
+      const text = textOf(input as Call);
       if (intention.current.text !== text) intention.current = { text, key: crypto.randomUUID() };
       const forget = () => {
         intention.current = { text: '', key: '' };
@@ -94,6 +94,6 @@ export function useWrite<Id extends OperationId>(id: Id) {
   });
 }
 
-/** Files are identified by their metadata, because they serialise to empty JSON objects. */
-const nameFile = (_: string, value: unknown): unknown =>
-  value instanceof File ? [value.name, value.size, value.lastModified] : value;
+/** The input as text. A file is identified by its metadata, because it serialises to an empty JSON object. */
+const textOf = ({ file, ...rest }: Call): string =>
+  JSON.stringify({ ...rest, file: file && [file.name, file.size, file.lastModified] });

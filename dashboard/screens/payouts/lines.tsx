@@ -1,5 +1,5 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import type { Payout, PayoutLine } from '../../../src/client/api.ts';
 import { nameOf } from '../../data/payouts.ts';
 import { pageSize } from '../../data/preferences.ts';
@@ -28,24 +28,28 @@ const COMPARE: Readonly<Record<string, (one: PayoutLine, other: PayoutLine) => n
 /** The lines that match the search parameters, sorted. All lines are in memory, so no request is needed. */
 function chosenLines<Line extends PayoutLine>(
   lines: readonly Line[],
-  { search = '', currency, sort = '' }: ReturnType<typeof route.useSearch>,
+  {
+    search = '',
+    currency,
+    sort = '',
+  }: Pick<ReturnType<typeof route.useSearch>, 'search' | 'currency' | 'sort'>,
 ) {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = lines
-    .filter((line) => {
-      const text =
-        `${line.name ?? ''} ${line.email ?? ''} ${line.paypal_email ?? ''} ${line.affiliate_id}`.toLowerCase();
-      return words.every((word: string) => text.includes(word));
-    })
-    .map((line) =>
-      currency === undefined
-        ? line
-        : { ...line, totals: line.totals.filter((total) => total.currency === currency) },
-    )
-    .filter(({ totals }) => currency === undefined || totals.length > 0);
+  const ofWords = (line: Line) => {
+    const text =
+      `${line.name ?? ''} ${line.email ?? ''} ${line.paypal_email ?? ''} ${line.affiliate_id}`.toLowerCase();
+    return words.every((word: string) => text.includes(word));
+  };
+  const matching = words.length === 0 ? lines : lines.filter(ofWords);
+  const found =
+    currency === undefined
+      ? matching
+      : matching
+          .map((line) => ({ ...line, totals: line.totals.filter((total) => total.currency === currency) }))
+          .filter(({ totals }) => totals.length > 0);
   const compare = COMPARE[sort.replace('-', '')];
   if (compare === undefined) return found;
-  return found.sort((one, other) => (sort.startsWith('-') ? -compare(one, other) : compare(one, other)));
+  return [...found].sort((one, other) => (sort.startsWith('-') ? -compare(one, other) : compare(one, other)));
 }
 
 interface LinesProps<Line extends PayoutLine> {
@@ -64,7 +68,11 @@ export function Lines<Line extends PayoutLine>(props: LinesProps<Line>) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const perPage = Number(pageSize.use());
-  const found = chosenLines(lines ?? [], search);
+  const { search: typed, currency, sort } = search;
+  const found = useMemo(
+    () => chosenLines(lines ?? [], { search: typed, currency, sort }),
+    [lines, typed, currency, sort],
+  );
   const pages = Math.max(1, Math.ceil(found.length / perPage));
   const page = Math.min(search.page ?? 1, pages);
   const change = (next: Partial<typeof search>) =>
