@@ -22,6 +22,10 @@ export function figures({ amount, currency }: Amount): string {
 /** An amount in a sentence: `1,525.84 USD`. */
 export const money = (each: Amount) => `${figures(each)} ${each.currency.toUpperCase()}`;
 
+/** What one may type as an amount of a currency: `15.00`, without a fraction for yen. */
+export const exampleAmount = (currency: string) =>
+  formatDecimal(BigInt(15 * 10 ** currencyDigits(currency)), currency);
+
 /** An integer in the reader's locale. */
 export const whole = (number: number) => number.toLocaleString(locale);
 

@@ -157,7 +157,8 @@ export const affiliates = {
     add: (sum: string) => `Add ${sum}`,
     take: (sum: string) => `Take ${sum}`,
     nothing: 'Adjust',
-    wrong: (currency: string) => `It must be an amount in ${currency.toUpperCase()} above 0, such as 15.00.`,
+    wrong: (currency: string, example: string) =>
+      `It must be an amount in ${currency.toUpperCase()} above 0, such as ${example}.`,
     after: (before: string, after: string) => `Unpaid: ${before} now, ${after} afterwards.`,
     done: (sum: string) => `${sum} was booked.`,
   },

@@ -209,7 +209,7 @@ export const payouts = {
     bookLead: 'The affiliate is owed the returned amount again, in the next payout.',
     amount: (currency: string) => `Amount in ${currency}`,
     amountHint: 'Everything that has not come back yet, if you leave it empty.',
-    badAmount: 'Enter an amount such as 12.50.',
+    badAmount: (example: string) => `Enter an amount such as ${example}.`,
     reason: 'Reason',
     reference: 'Reference',
     booked: 'Returned money recorded',

@@ -5,7 +5,7 @@ import { nameOf } from '../../data/affiliates.ts';
 import { useMe } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
 import { currencyOptions, SelectField, TextField } from '../../parts/field.tsx';
-import { money } from '../../parts/format.ts';
+import { exampleAmount, money } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { affiliates as texts } from '../../texts/affiliates.ts';
@@ -77,7 +77,9 @@ export function Adjust({ affiliate, onClose }: { affiliate: AffiliateWithBalance
           value={typed}
           onChange={setTyped}
           hasFocus
-          problem={typed.trim() !== '' && !isRight ? adjustment.wrong(currency) : null}
+          problem={
+            typed.trim() !== '' && !isRight ? adjustment.wrong(currency, exampleAmount(currency)) : null
+          }
         />
         <TextField
           label={adjustment.description}

@@ -9,6 +9,7 @@ import { Button } from '../../parts/button.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
+import { exampleAmount } from '../../parts/format.ts';
 import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Confirm, Drawer } from '../../parts/overlay.tsx';
@@ -177,7 +178,7 @@ function Book({ payout, line, onClose }: { payout: Payout; line: PayoutLine; onC
         hint={texts.amountHint}
         isOptional
         value={amount}
-        problem={minor === null ? texts.badAmount : null}
+        problem={minor === null ? texts.badAmount(exampleAmount(currency)) : null}
         onChange={setAmount}
       />
       <TextField label={texts.reason} value={reason} maxLength={500} onChange={setReason} />
