@@ -10,7 +10,7 @@ export const WIDE = { width: 1280, height: 800 };
 /** Somebody of a role at the dashboard, signed in through its own pages, at a path. */
 export async function atDashboard(
   chromium: Chromium,
-  world: World,
+  world: Pick<World, 'api' | 'url'>,
   {
     role = 'owner',
     path = '/',

@@ -2,7 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { DeliveryCounts, PublishedEvent } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { Button } from '../../parts/button.tsx';
-import { Empty } from '../../parts/feedback.tsx';
+import { Empty, Notice } from '../../parts/feedback.tsx';
 import { DayField, SearchField } from '../../parts/field.tsx';
 import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { whole } from '../../parts/format.ts';
@@ -94,6 +94,7 @@ export function EventList() {
       }
     >
       <Views />
+      {search.open === 'publish' && !may.own && <Notice>{texts.publish.whoMay}</Notice>}
       <FoldedFilters
         first={
           <SearchField
