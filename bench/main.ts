@@ -24,6 +24,7 @@ import { publishing } from './publishing.ts';
 import { recovery } from './recovery.ts';
 import { type Outcome, summary, table } from './report.ts';
 import { requests } from './requests.ts';
+import { screens } from './screens.ts';
 import { startup } from './startup.ts';
 import { trickle } from './trickle.ts';
 
@@ -35,6 +36,7 @@ const GROUPS: readonly Group[] = [
   balances,
   requests,
   log,
+  screens,
   deliveries,
   backlog,
   latency,
