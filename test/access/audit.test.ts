@@ -233,6 +233,8 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
     body: { since: '2020-01-01' },
   });
   await act('cancelRecoveryOfWebhookEndpoint', `${endpoints}/${endpoint.id}/recoveries/${recovery.id}`);
+  const link = await act('createPortalLink', `${endpoints}/${endpoint.id}/portal-link`);
+  await act('revokePortalLink', `/v2/portal-links/${link?.id}`);
   await act('publishEvent', '/v2/events', { body: { type: 'order.created', data: {} } });
   await act('deleteWebhookEndpoint', `${endpoints}/${endpoint.id}`);
 
