@@ -2,9 +2,9 @@ import type { Registry } from 'prom-client';
 import { programVersion } from '../kernel/version.ts';
 import { type GaugeName, INSTRUMENTS, type Instruments, measure } from '../metrics/instruments.ts';
 import { createBacklog } from './backlog.ts';
+import { roomOf } from './checks.ts';
 import { startMetricsServer } from './metrics-server.ts';
 import type { Platform } from './platform.ts';
-import { roomOf } from './readiness.ts';
 
 /** Scrapes within this time share one text, so that many of them cost what one does. */
 const FRESH_MS = 1000;

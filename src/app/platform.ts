@@ -6,7 +6,7 @@ import { keepHouse } from '../db/chores.ts';
 import { type ConnectionTarget, connect, type Database, type Tx } from '../db/connect.ts';
 import { type EmbeddedDatabase, openEmbedded, type Purpose } from '../db/embedded/open.ts';
 import { isUnavailable } from '../db/faults.ts';
-import { type DatabaseFacts, inspect, requireSession } from '../db/inspect.ts';
+import { requireSession } from '../db/inspect.ts';
 import { type MigrationReport, migrate } from '../db/migrate.ts';
 import { MigrationError } from '../db/migration-files.ts';
 import { makePartitions } from '../db/partitions.ts';
@@ -30,9 +30,10 @@ import { newSetUpLink } from '../people/users/service.ts';
 import { disableEndpoint } from '../webhooks/endpoints/service.ts';
 import { createNotifier } from '../webhooks/engine/wake.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../webhooks/engine/worker.ts';
+import { roomOf } from './checks.ts';
 import { choresOf } from './chores.ts';
-import { hasData, requireData } from './data-folder.ts';
-import { readinessOf, roomOf } from './readiness.ts';
+import { requireData } from './data-folder.ts';
+import { readinessOf } from './readiness.ts';
 import {
   exposedSecretKey,
   heldFingerprints,
@@ -48,8 +49,6 @@ const FIRST_HOUSEKEEPING_MS = 60_000;
 const DRAIN_MS = 15_000;
 const TRY_AGAIN_MS = 2000;
 const IDLE_CHECK_MS = 50;
-
-export type { DatabaseFacts } from '../db/inspect.ts';
 
 /** A database opened and brought to this program's schema. */
 export interface Platform {
@@ -185,7 +184,10 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
 }
 
 /** Where PostgreSQL is, by the settings. */
-function targetsOf({ databaseUrl, databaseListenUrl }: Config, embedded: EmbeddedDatabase | undefined) {
+export function targetsOf(
+  { databaseUrl, databaseListenUrl }: Config,
+  embedded: EmbeddedDatabase | undefined,
+) {
   if (embedded) return { target: embedded.connection };
   const target = { connectionString: databaseUrl ?? '' };
   return { target, direct: databaseListenUrl ? { connectionString: databaseListenUrl } : target };
@@ -261,26 +263,6 @@ async function checkSecretKey(tx: Tx, config: Config, log: Logger): Promise<void
   if (refusal !== null) throw new MigrationError(refusal);
   const toDo = unfinished(config, state);
   if (toDo !== null) log.warn(`the secret key: ${toDo}`);
-}
-
-/** Looks at the database without migrating it; null when the embedded one was never made. Throws as `openPlatform`. */
-export async function inspectDatabase(config: Config): Promise<DatabaseFacts | null> {
-  if (!hasData(config)) return null;
-  const { databaseUrl, dataDir } = config;
-  const embedded =
-    databaseUrl === undefined ? await openEmbedded({ dataDir, purpose: 'command' }) : undefined;
-  const db = connect({
-    ...targetsOf(config, embedded),
-    poolSize: 1,
-    name: 'payhook doctor',
-    onIdleError: () => undefined,
-  });
-  try {
-    return await inspect(db);
-  } finally {
-    await db.close();
-    await embedded?.close();
-  }
 }
 
 /** A server that answers. */

@@ -4,7 +4,7 @@ import { type Database, oneRow, type Reader, rows } from './connect.ts';
 import { databaseFault } from './faults.ts';
 import { newestVersion, readMigrations } from './migration-files.ts';
 import { foreignHistory, readApplied } from './migration-history.ts';
-import { hasPartitionsAhead, logBegins } from './partitions.ts';
+import { logBegins } from './partitions.ts';
 import { readSecretKeyState, type SecretKeyState } from './secret-key.ts';
 
 /** Throws PoolerError when a connection that listens would not get a session of its own. */
@@ -36,8 +36,6 @@ export interface DatabaseFacts {
   readonly foreignSchema: string | null;
   /** null before there is a schema. */
   readonly secretKey: SecretKeyState | null;
-  /** Whether next week's events would find their partitions; null before there is a schema. */
-  readonly partitionsAhead: boolean | null;
   /** When the week of the oldest stored event begins (RFC 3339); null when there is none. */
   readonly logBegins: string | null;
   /** How far the clock of retention is behind the database's; null before it was started. */
@@ -93,7 +91,6 @@ export async function inspect({ reader: db, ...database }: Database): Promise<Da
     schemaVersion: applied.at(-1)?.version ?? 0,
     newestSchemaVersion: newestVersion(),
     foreignSchema: foreignHistory(readMigrations(), applied),
-    partitionsAhead: await whenMigrated(hasPartitionsAhead),
     logBegins: await whenMigrated(logBegins),
     retentionBehindMs: await whenMigrated(slowClockBehindMs),
     secretKey: await whenMigrated(readSecretKeyState),

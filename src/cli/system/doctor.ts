@@ -1,5 +1,5 @@
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
-import type { DatabaseFacts } from '../../app/platform.ts';
+import type { Inspection } from '../../app/inspection.ts';
 import type { Config } from '../../kernel/config.ts';
 import type { Cli } from '../command/cli.ts';
 import { tell } from '../command/errors.ts';
@@ -42,13 +42,13 @@ async function examine(terminal: Terminal): Promise<Check[]> {
   } catch (error) {
     return [check('settings', 'failed', tell(error).message)];
   }
-  const app = await import('../../app/platform.ts');
   const checks = [check('settings', 'ok', 'all are valid'), ...checkFolder(config)];
   const { exposedSecretKey } = await import('../../app/secret-keys.ts');
   const exposed = exposedSecretKey(config);
   if (exposed !== null) checks.push(check('secret key file', 'warning', exposed));
   try {
-    const facts = await app.inspectDatabase(config);
+    const { inspectDatabase } = await import('../../app/inspection.ts');
+    const facts = await inspectDatabase(config);
     if (facts === null)
       checks.push(check('database', 'skipped', 'not there yet: payhook init or the first start makes it'));
     else {
@@ -99,7 +99,7 @@ function isWritable(folder: string): boolean {
   }
 }
 
-function checkDatabase(facts: DatabaseFacts): Check[] {
+function checkDatabase(facts: Inspection): Check[] {
   const major = Math.floor(facts.versionNumber / 10_000);
   const isSupported = major >= OLDEST_POSTGRES && major <= NEWEST_POSTGRES;
   return [
@@ -122,11 +122,11 @@ function checkDatabase(facts: DatabaseFacts): Check[] {
     ...checkConnections(facts),
     checkClock(facts.clockAheadMs),
     checkSchema(facts),
-    checkPartitions(facts),
+    ...checkReadiness(facts),
   ];
 }
 
-function checkConnections({ isPooled, listening, readersAreReadOnly }: DatabaseFacts): Check[] {
+function checkConnections({ isPooled, listening, readersAreReadOnly }: Inspection): Check[] {
   const way = isPooled ? 'through a pooler; what listens goes to PostgreSQL itself' : 'to PostgreSQL itself';
   const connections = check('connections', verdict(listening === null), listening ?? way);
   if (readersAreReadOnly === null) return [connections];
@@ -142,7 +142,7 @@ function checkClock(aheadMs: number): Check {
   return check('clocks', verdict(Math.abs(aheadMs) <= CLOCK_MS, 'warning'), detail);
 }
 
-function checkSchema({ schemaVersion, newestSchemaVersion, foreignSchema }: DatabaseFacts): Check {
+function checkSchema({ schemaVersion, newestSchemaVersion, foreignSchema }: Inspection): Check {
   if (schemaVersion === 0) {
     return check('schema', 'skipped', 'not there yet: payhook init or the first start makes it');
   }
@@ -152,19 +152,20 @@ function checkSchema({ schemaVersion, newestSchemaVersion, foreignSchema }: Data
   return check('schema', 'failed', detail);
 }
 
-function checkPartitions({ partitionsAhead }: DatabaseFacts): Check {
-  if (partitionsAhead === null)
-    return check('partitions', 'skipped', 'not there yet: the first start makes them');
-  const detail = partitionsAhead
-    ? 'made ahead'
-    : "next week's are missing: start the server or run payhook migrate";
-  return check('partitions', verdict(partitionsAhead), detail);
+/** What /readyz looks at, with remedies. The disk is told by `free disk`. */
+function checkReadiness({ schemaVersion, checks }: Inspection): Check[] {
+  if (schemaVersion === 0) {
+    return [check('partitions', 'skipped', 'not there yet: the first start makes them')];
+  }
+  return checks
+    .filter(({ name }) => name !== 'disk')
+    .map(({ name, problem, detail }) =>
+      // deliveries also wait because no server runs at the moment
+      check(name, verdict(problem === null, name === 'delivery' ? 'warning' : 'failed'), detail),
+    );
 }
 
-function checkLog(
-  { logBegins, clockAheadMs, retentionBehindMs }: DatabaseFacts,
-  days: number | null,
-): Check[] {
+function checkLog({ logBegins, clockAheadMs, retentionBehindMs }: Inspection, days: number | null): Check[] {
   const kept = days === null ? 'kept for ever' : `kept for ${days} days`;
   const clock = check(
     'retention clock',
@@ -181,7 +182,7 @@ function checkLog(
   return [check('webhook log', verdict(!isOld, 'warning'), detail), ...checks];
 }
 
-async function checkSecretKey(config: Config, state: DatabaseFacts['secretKey']): Promise<Check> {
+async function checkSecretKey(config: Config, state: Inspection['secretKey']): Promise<Check> {
   const { refusalOfKeys, short, unfinished } = await import('../../app/secret-keys.ts');
   const name = 'secret key';
   if (!state?.current) return check(name, 'skipped', 'the database does not know one yet');

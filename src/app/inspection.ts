@@ -1,0 +1,52 @@
+import { connect, type Database } from '../db/connect.ts';
+import { openEmbedded } from '../db/embedded/open.ts';
+import { type DatabaseFacts, inspect } from '../db/inspect.ts';
+import { probeWriting } from '../db/settings.ts';
+import type { Config } from '../kernel/config.ts';
+import { type Checked, makeChecks } from './checks.ts';
+import { hasData } from './data-folder.ts';
+import { targetsOf } from './platform.ts';
+
+/** What a database is like, and what came of the checks that /readyz makes; no checks without this program's schema. */
+export type Inspection = DatabaseFacts & { readonly checks: readonly Checked[] };
+
+/** Looks at the database without changing it; null when the embedded one was never made. Throws as `openPlatform`. */
+export async function inspectDatabase(config: Config): Promise<Inspection | null> {
+  if (!hasData(config)) return null;
+  const { databaseUrl, dataDir } = config;
+  const embedded =
+    databaseUrl === undefined ? await openEmbedded({ dataDir, purpose: 'command' }) : undefined;
+  const db = connect({
+    ...targetsOf(config, embedded),
+    poolSize: 1,
+    name: 'payhook doctor',
+    onIdleError: () => undefined,
+  });
+  try {
+    const facts = await inspect(db);
+    const isOurs = facts.foreignSchema === null && facts.schemaVersion === facts.newestSchemaVersion;
+    const subject = {
+      db,
+      folder: embedded ? dataDir : null,
+      timeoutMs: config.delivery.timeoutMs,
+      tryWriting: () => tryWriting(db),
+    };
+    return { ...facts, checks: isOurs ? await makeChecks(subject) : [] };
+  } finally {
+    await db.close();
+    await embedded?.close();
+  }
+}
+
+/** Writes something and takes it back. */
+async function tryWriting(db: Database): Promise<void> {
+  const undone = new Error('undone');
+  try {
+    await db.transaction(async (tx) => {
+      await probeWriting(tx);
+      throw undone;
+    });
+  } catch (error) {
+    if (error !== undone) throw error;
+  }
+}
