@@ -29,6 +29,12 @@ const HEADERS = {
     description: 'seconds to wait before trying again',
     schema: { type: 'integer', minimum: 0 },
   },
+  RateLimit: text('of each limit, the requests left (`r`) and the seconds until there is another one (`t`)', {
+    examples: ['"key";r=0;t=1'],
+  }),
+  'RateLimit-Policy': text('of each limit, the requests (`q`) in so many seconds (`w`)', {
+    examples: ['"key";q=600;w=60'],
+  }),
   'WWW-Authenticate': text('RFC 6750: what is missing'),
   Allow: text('the methods of this address'),
   'Payhook-Dropped-Headers': text(
@@ -47,8 +53,14 @@ const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS;
 
-/** Headers of every answer. */
-export const ALWAYS: readonly HeaderName[] = ['Payhook-Request-Id', 'X-Request-Id', 'Cache-Control'];
+/** Headers of every answer; the last two where a limit is set. */
+export const ALWAYS: readonly HeaderName[] = [
+  'Payhook-Request-Id',
+  'X-Request-Id',
+  'Cache-Control',
+  'RateLimit',
+  'RateLimit-Policy',
+];
 
 /** The headers as components of the description. */
 export const HEADER_COMPONENTS: Json = HEADERS;

@@ -6,7 +6,7 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match';
 const EXPOSED =
   'ETag, Link, Location, Retry-After, WWW-Authenticate, Content-Disposition, Idempotent-Replayed, ' +
-  'Payhook-Reason, Payhook-Request-Id, Payhook-Dropped-Headers';
+  'Payhook-Reason, Payhook-Request-Id, Payhook-Dropped-Headers, RateLimit, RateLimit-Policy';
 const PREFLIGHT_SECONDS = '600';
 
 /** Who may read what is at a path from a page of another origin. */

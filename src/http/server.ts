@@ -27,6 +27,7 @@ import { checkKey, requestDigest } from './idempotency.ts';
 import { READING, refuseUnrouted } from './methods.ts';
 import { newRequestId, observeRequests } from './observe.ts';
 import { queryOf } from './query.ts';
+import { type RateGate, type RateLimits, rateGate } from './rate-limits.ts';
 import { envelope, noteFile, sendFailure, sendReply, toFailure } from './respond.ts';
 import { ROUTES } from './routes.ts';
 import { transactions } from './transactions.ts';
@@ -48,6 +49,7 @@ export interface ServerOptions {
   readonly limits: ConnectionLimits & {
     /** How many files may be uploaded at once. */
     readonly uploads: number;
+    readonly rates: RateLimits;
   };
   /** Why no requests should be sent here; null = ready. */
   readonly readiness: () => Promise<{ readonly reason: string; readonly message: string } | null>;
@@ -95,8 +97,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.setNotFoundHandler(() => undefined);
   addHealth(app, options);
   const authenticate = authenticator(options.db, options.authorizeUrl, options.operator);
-  const gate = uploadGate(options.limits.uploads);
-  for (const route of ROUTES) addRoute(app, route, { ...options, gate }, authenticate);
+  const [gate, rates] = [uploadGate(options.limits.uploads), rateGate(options.limits.rates)];
+  for (const route of ROUTES) addRoute(app, route, { ...options, gate, rates }, authenticate);
   addPages(app, options);
   addDescription(app, options);
   return app;
@@ -178,6 +180,7 @@ function fastifyPath(path: string): string {
 
 interface RouteOptions extends ServerOptions {
   readonly gate: UploadGate;
+  readonly rates: RateGate;
 }
 
 function addRoute(
@@ -191,8 +194,9 @@ function addRoute(
     url: fastifyPath(route.path),
     ...(route.kind === 'write' && route.bodyLimit ? { bodyLimit: route.bodyLimit } : {}),
     // Before the body is read: a caller without a key learns nothing about bodies.
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       request.principal = await authenticate(request);
+      reply.headers(options.rates(request.principal));
       authorize(request.principal, route);
     },
     handler: route.kind === 'read' ? reading(route, options) : writing(route, options),

@@ -8,7 +8,7 @@ export type ErrorCode =
   | 'internal_error';
 
 interface Reason {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 500;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 429 | 500;
   readonly meaning: string;
 }
 
@@ -58,6 +58,10 @@ export const REASONS = {
   cross_site_request: {
     status: 403,
     meaning: 'A request with a session must come from a page of this server.',
+  },
+  rate_limited: {
+    status: 429,
+    meaning: 'The account or the key sent more requests than it may; try again after Retry-After.',
   },
   // The target
   unknown_route: { status: 404, meaning: 'There is no operation at this path.' },
@@ -230,6 +234,7 @@ const CODES: Record<Reason['status'], ErrorCode> = {
   404: 'not_found',
   405: 'bad_request',
   409: 'conflict',
+  429: 'conflict',
   500: 'internal_error',
 };
 

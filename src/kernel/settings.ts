@@ -161,6 +161,20 @@ export const SETTINGS: readonly Setting[] = [
     rule: 'a number from 1 to 1000',
   },
   {
+    name: 'RATE_LIMIT_ACCOUNT',
+    meaning: 'requests per minute of an account to each server; none = no limit',
+    fallback: undefined,
+    read: integer(1, 1_000_000),
+    rule: 'a number from 1 to 1000000',
+  },
+  {
+    name: 'RATE_LIMIT_KEY',
+    meaning: 'the same for each API key, access token and signed-in user',
+    fallback: undefined,
+    read: integer(1, 1_000_000),
+    rule: 'a number from 1 to 1000000',
+  },
+  {
     name: 'SECRET_KEY',
     meaning: 'encrypts secrets at rest; required with DATABASE_URL, otherwise generated on the first run',
     fallback: undefined,

@@ -63,6 +63,7 @@ const CODES: Readonly<Record<number, string>> = {
   404: 'not_found',
   405: 'bad_request',
   409: 'conflict',
+  429: 'conflict',
   500: 'internal_error',
 };
 

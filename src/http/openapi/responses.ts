@@ -15,6 +15,7 @@ const COMMON: readonly ReasonName[] = [
   'not_in_portal',
   'unknown_query_parameter',
   'invalid_query',
+  'rate_limited',
   'internal_error',
   'database_unavailable',
   'disk_full',
@@ -43,6 +44,7 @@ const TOLD: { readonly [Reason in ReasonName]?: readonly HeaderName[] } = {
   disk_full: ['Retry-After'],
   shutting_down: ['Retry-After'],
   too_many_uploads: ['Retry-After'],
+  rate_limited: ['Retry-After'],
 };
 
 /** The answers of an operation by status, with their headers and what each reason means. */

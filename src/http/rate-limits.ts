@@ -1,0 +1,86 @@
+import type { Principal } from '../contract/route.ts';
+import { fail } from '../kernel/errors.ts';
+
+/** Requests per minute of an account, and of one key, token or session; null = no limit. */
+export interface RateLimits {
+  readonly account: number | null;
+  readonly key: number | null;
+}
+
+/** Takes note of a request. Returns the headers that tell what is left. Throws `rate_limited`. */
+export type RateGate = (principal: Principal) => Readonly<Record<string, string>>;
+
+interface Bucket {
+  /** Requests that are left, as of `at`. */
+  left: number;
+  at: number;
+}
+
+const MINUTE_MS = 60_000;
+const WINDOW_SECONDS = MINUTE_MS / 1000;
+
+/**
+ * Admits so many requests a minute. Each limit is a bucket that holds the requests of a minute and fills steadily. The
+ * buckets are of this process. A request that one of them refuses is counted by none. `now` is a clock in milliseconds.
+ */
+export function rateGate(
+  { account, key }: RateLimits,
+  now: () => number = () => performance.now(),
+): RateGate {
+  const limits = [
+    { name: 'account', most: account, of: (principal: Principal) => principal.account },
+    { name: 'key', most: key, of: (principal: Principal) => principal.id },
+  ].flatMap(({ most, ...limit }) =>
+    most === null ? [] : [{ ...limit, most, buckets: createBuckets(most, now) }],
+  );
+  return (principal) => {
+    if (limits.length === 0 || principal.kind === 'operator') return {};
+    const found = limits.map((limit) => ({ ...limit, bucket: limit.buckets(limit.of(principal)) }));
+    const policy = found.map(({ name, most }) => `"${name}";q=${most};w=${WINDOW_SECONDS}`).join(', ');
+    const empty = found.find(({ bucket }) => bucket.left < 1);
+    if (empty === undefined) for (const { bucket } of found) bucket.left -= 1;
+    const left = found.map(({ name, most, bucket }) => {
+      return `"${name}";r=${Math.floor(bucket.left)};t=${secondsUntil(Math.floor(bucket.left) + 1, bucket, most)}`;
+    });
+    const headers = { 'ratelimit-policy': policy, ratelimit: left.join(', ') };
+    if (empty === undefined) return headers;
+    const whose = empty.name === 'account' ? 'the account' : 'this key';
+    throw fail(
+      'rate_limited',
+      `${whose} may send ${empty.most} requests a minute: wait as Retry-After says`,
+      {
+        ...headers,
+        'retry-after': String(secondsUntil(1, empty.bucket, empty.most)),
+      },
+    );
+  };
+}
+
+/** Whole seconds until a bucket holds `wanted` requests, at most until it is full. */
+function secondsUntil(wanted: number, { left }: Bucket, most: number): number {
+  return Math.ceil(((Math.min(wanted, most) - left) * WINDOW_SECONDS) / most);
+}
+
+/** The buckets of one limit, by whom they are of, filled up to now. A full one is forgotten. */
+function createBuckets(most: number, now: () => number): (id: string) => Bucket {
+  const buckets = new Map<string, Bucket>();
+  let sweptAt = now();
+  const fill = (bucket: Bucket, at: number) => {
+    bucket.left = Math.min(most, bucket.left + ((at - bucket.at) * most) / MINUTE_MS);
+    bucket.at = at;
+  };
+  return (id) => {
+    const at = now();
+    if (at - sweptAt > MINUTE_MS) {
+      sweptAt = at;
+      for (const [each, bucket] of buckets) {
+        fill(bucket, at);
+        if (bucket.left === most) buckets.delete(each);
+      }
+    }
+    const bucket = buckets.get(id) ?? { left: most, at };
+    buckets.set(id, bucket);
+    fill(bucket, at);
+    return bucket;
+  };
+}
