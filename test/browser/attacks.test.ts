@@ -8,6 +8,7 @@ import { certificateFor } from '../support/certificate.ts';
 import { until } from '../support/wire.ts';
 import { startWorld, useWorld } from '../support/world.ts';
 import {
+  type Cookies,
   inChromium,
   openAccount,
   type Page,
@@ -24,6 +25,7 @@ inChromium('against somebody who is signed in', (chromium) => {
   const world = useWorld();
   let site: Site;
   let email: string;
+  let cookies: Cookies;
   let application: Registered;
   /** Pages of the attacker, by their paths. */
   const traps: Record<string, () => string | { to: string }> = {};
@@ -31,6 +33,11 @@ inChromium('against somebody who is signed in', (chromium) => {
     site = await startSite(traps);
     ({ email } = await makeUser(world.api, 'owner'));
     application = await register(world.api, { redirect_uris: [`${site.stranger}/callback`] });
+    const { page, context } = await chromium.visitor();
+    await page.goto(`${world.url}/sign-in`);
+    await signInOn(page, email);
+    await page.waitForURL(({ pathname }) => pathname !== '/sign-in');
+    cookies = await context.storageState();
   });
   afterAll(() => site.close());
 
@@ -39,10 +46,9 @@ inChromium('against somebody who is signed in', (chromium) => {
 
   /** Somebody who signed in, and whose browser runs every script of the attacker. */
   async function victim(): Promise<Visitor> {
-    const made = await chromium.visitor({ scripts: true });
-    await made.page.goto(`${world.url}/sign-in`);
-    await signInOn(made.page, email);
-    await openAccount(made.page, world.url);
+    const made = await chromium.visitor({ scripts: true, storageState: cookies });
+    await made.page.goto(`${world.url}/account`);
+    expect(new URL(made.page.url()).pathname).toBe('/account');
     return made;
   }
   const isSignedIn = async (page: Page) => {
@@ -97,8 +103,8 @@ inChromium('against somebody who is signed in', (chromium) => {
       await world.api.post('/v2/users', { email: 'mallory@example.com', name: 'M', role: 'viewer' });
       const who = await victim();
       const cookie = String(await sessionOf(who));
+      const before = await everything(world);
       for (const more of ['', 'enctype="text/plain"', 'data-unnamed']) {
-        const before = await everything(world);
         const answer = await spring(who, where, form(action, fields, more));
         // browsers send the cookie along with what a neighbour sends
         expect(answer.sent.cookie?.includes(cookie) ?? false).toBe(where === 'neighbour');
@@ -343,10 +349,11 @@ inChromium('against somebody who is signed in', (chromium) => {
       const { page } = await chromium.visitor({ scripts: true });
       await page.goto(`${world.url}/sign-in?next=${encodeURIComponent(next)}`);
       await signInOn(page, email);
-      await page.waitForURL((url) => url.pathname !== '/sign-in');
+      await page.waitForURL((url) => url.pathname !== '/sign-in', { waitUntil: 'commit' });
       expect([next, new URL(page.url()).origin]).toEqual([next, world.url]);
       // and who is signed in already
-      await page.goto(`${world.url}/sign-in?next=${encodeURIComponent(next)}`);
+      const again = `${world.url}/sign-in?next=${encodeURIComponent(next)}`;
+      await page.goto(again, { waitUntil: 'commit' });
       expect([next, new URL(page.url()).origin]).toEqual([next, world.url]);
       await page.context().close();
     }

@@ -2,12 +2,12 @@ import axe from 'axe-core';
 import { expect } from 'vitest';
 import { makeUser, type Role } from '../people/support.ts';
 import type { World } from '../support/world.ts';
-import { type Chromium, type Page, signInOn, type Visitor } from './support.ts';
+import { type Chromium, type Page, takeSession, type Visitor } from './support.ts';
 
 export const PHONE = { width: 360, height: 740 };
 export const WIDE = { width: 1280, height: 800 };
 
-/** Somebody of a role at the dashboard, signed in through its own pages, at a path. */
+/** Somebody of a role at the dashboard, signed in, at a path. */
 export async function atDashboard(
   chromium: Chromium,
   world: Pick<World, 'api' | 'url'>,
@@ -17,10 +17,10 @@ export async function atDashboard(
     ...look
   }: { role?: Role; path?: string; viewport?: typeof PHONE; timezoneId?: string } = {},
 ): Promise<Visitor & { readonly email: string }> {
-  const { email } = await makeUser(world.api, role);
+  const { email, browser } = await makeUser(world.api, role);
   const visitor = await chromium.visitor({ scripts: true, ...look });
+  await takeSession(visitor, world.url, browser.cookie() ?? '');
   await visitor.page.goto(world.url + path);
-  await signInOn(visitor.page, email);
   await visitor.page.getByRole('heading', { level: 1 }).waitFor();
   return { ...visitor, email };
 }

@@ -8,6 +8,8 @@ import { PASSWORD } from '../people/support.ts';
 type Instance = Awaited<ReturnType<typeof playwright.launch>>;
 type Context = Awaited<ReturnType<Instance['newContext']>>;
 export type Page = Awaited<ReturnType<Context['newPage']>>;
+/** The cookies of a browser, as they were set. */
+export type Cookies = Awaited<ReturnType<Context['storageState']>>;
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const executablePath = [process.env.CHROMIUM ?? '', ...PLACES].find((path) => existsSync(path));
@@ -38,6 +40,8 @@ interface VisitorOptions {
   readonly colorScheme?: 'light' | 'dark';
   /** The zone of the machine that the browser runs on. */
   readonly timezoneId?: string;
+  /** The cookies of a visitor before, who is signed in. */
+  readonly storageState?: Cookies;
 }
 
 /** A `describe` whose tests have a Chromium; where there is none they are skipped, and the title says why. */
@@ -130,6 +134,11 @@ export async function signInOn(page: Page, email: string, password = PASSWORD): 
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** Gives a browser the session of somebody who signed in elsewhere. */
+export async function takeSession({ context }: Visitor, url: string, value: string): Promise<void> {
+  await context.addCookies([{ name: 'payhook_session', value, url, httpOnly: true, sameSite: 'Lax' }]);
 }
 
 /** Waits for the dashboard, where a sign-in leads to, and goes on to the page of the own account. */

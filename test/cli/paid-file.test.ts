@@ -24,6 +24,7 @@ async function current(): Promise<Payout> {
 }
 
 beforeAll(async () => {
+  await machine.init();
   server = await startServer(machine);
   machine.write('affiliates.csv', AFFILIATES);
   machine.write('commissions.csv', COMMISSIONS);

@@ -1,49 +1,54 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { startServer, useMachine } from './support.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { type RunOptions, startServer, useMachine } from './support.ts';
 
 const machine = useMachine();
+beforeAll(() => machine.init());
 
-/** What a start of the server and `doctor` beside it say of the file of the secret key. */
-async function said(env: Record<string, string>) {
-  const server = await startServer(machine, { env });
-  const doctor = await machine.run(['doctor'], { env });
+/** What a start of the server says of the file of the secret key, and then `doctor` beside it for each of the modes. */
+async function said(path: string, [first = 0, ...others]: readonly number[], options: RunOptions = {}) {
+  chmodSync(path, first);
+  const server = await startServer(machine, options);
+  const doctor: string[] = [];
+  for (const mode of [first, ...others]) {
+    chmodSync(path, mode);
+    const { stdout } = await machine.run(['doctor'], options);
+    doctor.push(stdout.split('\n').find((line) => line.includes('secret key file')) ?? '');
+  }
   server.child.kill('SIGTERM');
   const { stderr } = await server.ended;
-  const lines = stderr.trim().split('\n').filter(Boolean);
-  return {
-    log: lines
-      .map((line) => JSON.parse(line) as { level: number; msg: string })
-      .filter(({ msg }) => msg.startsWith('the secret key:')),
-    doctor: doctor.stdout.split('\n').filter((line) => line.includes('secret key file')),
-  };
+  const log = stderr
+    .trim()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as { level: number; msg: string })
+    .filter(({ msg }) => msg.startsWith('the secret key:'));
+  return { log, doctor };
 }
 
+const wordsOf = (path: string, mode: string) =>
+  `${path} is open to other users (mode ${mode}): chmod 600 ${path}`;
+
 test('a secret key that others may read is a warning of the server and of doctor, with the remedy', async () => {
-  const given = machine.write('secret', 'a secret key that is long enough for the rule\n');
-  const env = { SECRET_KEY_FILE: given };
-  for (const [mode, isOpen] of [
-    [0o644, true],
-    [0o660, true],
-    [0o640, false],
-    [0o600, false],
-  ] as const) {
-    chmodSync(given, mode);
-    const { log, doctor } = await said(env);
-    expect([mode, log.length, doctor.length]).toEqual([mode, Number(isOpen), Number(isOpen)]);
-    if (!isOpen) continue;
-    const words = `${given} is open to other users (mode 0${mode.toString(8)}): chmod 600 ${given}`;
-    expect(log[0]).toMatchObject({ level: 40, msg: `the secret key: ${words}` });
-    expect(doctor[0]).toContain(words);
-  }
+  const key = readFileSync(join(machine.dataDir, 'secret-key'), 'utf8');
+  const given = machine.write('secret', key);
+  const options = { env: { SECRET_KEY_FILE: given } };
+  const open = await said(given, [0o644, 0o660, 0o640], options);
+  expect(open.log).toMatchObject([{ level: 40, msg: `the secret key: ${wordsOf(given, '0644')}` }]);
+  expect(open.doctor).toEqual([
+    expect.stringContaining(wordsOf(given, '0644')),
+    expect.stringContaining(wordsOf(given, '0660')),
+    '',
+  ]);
+  expect(await said(given, [0o640], options)).toEqual({ log: [], doctor: [''] });
 });
 
 test('so is the one that the first start made, once somebody opened it', async () => {
-  const dataDir = join(machine.folder, 'made');
-  expect(await said({ DATA_DIR: dataDir })).toEqual({ log: [], doctor: [] });
-  chmodSync(join(dataDir, 'secret-key'), 0o604);
-  const { log, doctor } = await said({ DATA_DIR: dataDir });
+  const made = join(machine.dataDir, 'secret-key');
+  expect(statSync(made).mode & 0o777).toBe(0o600);
+  expect(await said(made, [0o600])).toEqual({ log: [], doctor: [''] });
+  const { log, doctor } = await said(made, [0o604]);
   expect(log).toMatchObject([{ level: 40, msg: expect.stringContaining('mode 0604') }]);
-  expect(doctor).toHaveLength(1);
+  expect(doctor).toEqual([expect.stringContaining('mode 0604')]);
 });

@@ -33,7 +33,8 @@ interface Place {
 
 const DELIVERY = { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_SCHEDULE: '0s 1s 1s 1s 1s 1s 1s 1s' };
 
-function embeddedPlace(): Place {
+async function embeddedPlace(): Promise<Place> {
+  await machine.init();
   return {
     env: DELIVERY,
     apiKey: () => readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim(),
@@ -206,7 +207,7 @@ const stop = async ({ child, ended }: Started) => {
 };
 
 test('the key of a data folder is rotated while its server and a worker run, across a kill -9', async () => {
-  const place = embeddedPlace();
+  const place = await embeddedPlace();
   const { env } = place;
   const server = await startServer(machine, { env: { ...env, DELIVERY_WORKER: 'off' } });
   const worker = machine.start(['worker'], { env });
@@ -331,7 +332,7 @@ test.each(['embedded', 'own'])(
   'a lost key is given up (%s): who is concerned is listed, the rest goes on',
   async (kind) => {
     const own = kind === 'own' ? await ownPlace() : null;
-    const place = own ?? embeddedPlace();
+    const place = own ?? (await embeddedPlace());
     const env = own ? { ...own.env, SECRET_KEY: own.key } : place.env;
     const server = await startServer(machine, { env });
     const api = apiOf(server.url, place.apiKey());

@@ -309,12 +309,12 @@ describe.concurrent('a recovery that is under way', () => {
 
 // one after the other: each takes all that the machine has
 describe('a long recovery', () => {
-  test('of 20,000 events never has more of them in the queue than four rounds of the lane, and sends each once', () =>
+  test('of 5,000 events never has more of them in the queue than four rounds of the lane, and sends each once', () =>
     onStage({ delivers: false }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
       await stage.world.startWorker();
-      const events = await delivered(stage, endpoint, 20_000);
+      const events = await delivered(stage, endpoint, 5000);
       receiver.received.length = 0;
       const recovery = await recover(stage, endpoint, { status: 'delivered' });
       const most: number[] = [];
@@ -323,13 +323,13 @@ describe('a long recovery', () => {
         return (await read(stage, recovery)).status === 'completed';
       });
       await untilIdle(stage, endpoint);
-      expect(Math.max(...most)).toBeGreaterThan(0);
+      expect(Math.max(...most)).toBeGreaterThan(FIRST_ROOM);
       expect(Math.max(...most)).toBeLessThanOrEqual(MOST_ROOM);
-      expect(await read(stage, recovery)).toMatchObject({ queued_count: 20_000, skipped_count: 0 });
+      expect(await read(stage, recovery)).toMatchObject({ queued_count: 5000, skipped_count: 0 });
       expect(notOnce(receiver.received, events)).toEqual({});
       expect(await attemptsOf(stage, endpoint)).toEqual([
-        { trigger: 'recovery', outcome: 'ok', events: 20_000, attempts: 20_000 },
-        { trigger: 'scheduled', outcome: 'ok', events: 20_000, attempts: 20_000 },
+        { trigger: 'recovery', outcome: 'ok', events: 5000, attempts: 5000 },
+        { trigger: 'scheduled', outcome: 'ok', events: 5000, attempts: 5000 },
       ]);
     }));
 

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -9,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { openEmbedded } from '../../src/db/embedded/open.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { putDataFolder } from '../support/data-folder.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import { until } from '../support/wire.ts';
 
@@ -60,7 +60,7 @@ type Settings = Readonly<Record<string, string>>;
 
 export interface DataFolder {
   readonly path: string;
-  /** Starts the server, with settings besides those of the folder. */
+  /** Starts the server, with settings besides those of the folder, on the data that `payhook init` makes. */
   start(settings?: Settings): Promise<ServerProcess>;
   startWorker(settings?: Settings): Promise<WorkerProcess>;
   /** Rows of a query as superuser, while a server runs. */
@@ -105,7 +105,7 @@ export function dataFolder({ settings = {}, database, openFiles }: FolderOptions
   const postmasters: number[] = [];
   /** Ends with the PostgreSQL it looks into. */
   let inspector: pg.Client | undefined;
-  const secretKey = database?.secretKey ?? randomBytes(32).toString('base64');
+  const data = join(path, 'data');
 
   /** Runs a command until it says this; the match is among what it returns. */
   async function run(command: string, ready: RegExp, more: Settings) {
@@ -116,12 +116,11 @@ export function dataFolder({ settings = {}, database, openFiles }: FolderOptions
         ...plainEnvironment(),
         HOME: tmpdir(),
         TMPDIR: tmpdir(),
-        DATA_DIR: join(path, 'data'),
+        DATA_DIR: data,
         PORT: '0',
-        SECRET_KEY: secretKey,
         LOG_LEVEL: 'info',
         SHUTDOWN_DELAY_MS: '0',
-        ...(database ? { DATABASE_URL: database.url } : {}),
+        ...(database ? { DATABASE_URL: database.url, SECRET_KEY: database.secretKey } : {}),
         ...settings,
         ...more,
       },
@@ -157,13 +156,14 @@ export function dataFolder({ settings = {}, database, openFiles }: FolderOptions
 
   async function start(more: Settings = {}): Promise<ServerProcess> {
     inspector = undefined;
+    if (!database && !existsSync(join(data, 'postgres'))) await putDataFolder(data);
     const { child, match, exited, log, signal } = await run(
       'serve',
       /running at (http:\/\/[\d.]+:\d+)/,
       more,
     );
     const url = match[1] ?? '';
-    const file = (...names: string[]) => readFileSync(join(path, 'data', ...names), 'utf8').trim();
+    const file = (...names: string[]) => readFileSync(join(data, ...names), 'utf8').trim();
     const key = database?.apiKey ?? file('first-api-key');
     const postmaster = database ? undefined : Number.parseInt(file('postgres', 'postmaster.pid'), 10);
     if (postmaster) postmasters.push(postmaster);
@@ -184,7 +184,7 @@ export function dataFolder({ settings = {}, database, openFiles }: FolderOptions
   }
 
   async function superuser(): Promise<pg.Client> {
-    const client = new pg.Client(database?.superuser ?? (await embeddedSuperuser(join(path, 'data'))));
+    const client = new pg.Client(database?.superuser ?? (await embeddedSuperuser(data)));
     client.on('error', () => undefined);
     await client.connect();
     return client;

@@ -43,7 +43,7 @@ function startWorker() {
 const serve = () => startServer(machine, { env: { DELIVERY_WORKER: 'off' } });
 
 test('a worker that starts first waits for the server, and for the next one after each end', async () => {
-  await machine.run(['init']);
+  await machine.init();
   const worker = startWorker();
   await worker.waits();
 
@@ -80,7 +80,7 @@ test('a worker that starts first waits for the server, and for the next one afte
 });
 
 test('a worker that is killed, or killed while it waits, holds nothing', async () => {
-  await machine.run(['init']);
+  await machine.init();
   const waiting = startWorker();
   await waiting.waits();
   waiting.child.kill('SIGKILL');

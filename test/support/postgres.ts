@@ -22,6 +22,8 @@ export interface TestPostgres {
   readonly template: string;
   readonly firstKey: string;
   readonly secretKey: string;
+  /** For what the tests of a run share; removed at its end. */
+  readonly folder: string;
   /** A pooler in front of it, which the program connects to (TEST_POOLER). */
   readonly pooler: { readonly host: string; readonly port: number } | undefined;
 }
@@ -88,6 +90,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     template,
     firstKey,
     secretKey: SECRET_KEY,
+    folder,
     pooler: pooler && { host: pooler.host, port: pooler.port },
   });
   return async () => {
