@@ -8,7 +8,7 @@ export const affiliates = {
   search: 'Name, e-mail, short name or your id',
   status: { active: 'Active', inactive: 'Inactive' },
   method: { ...methodNames, none: 'None' },
-  legalType: { person: 'Person', business: 'Business', unknown: 'Not known' },
+  legalType: { person: 'Person', business: 'Business', unknown: 'Unknown' },
   columns: {
     name: 'Affiliate',
     unpaid: 'Unpaid',
@@ -41,10 +41,10 @@ export const affiliates = {
   missing: 'Missing destination',
   empty: {
     title: 'No affiliates yet',
-    lead: 'An affiliate is somebody you pay for what they sell. Bring yours in from a file, or let your shop send them.',
+    lead: 'An affiliate is somebody you pay for what they sell. Import yours from a file, or let your shop send them.',
     command: 'npx payhook affiliates import affiliates.csv',
-    filtered: 'No affiliate is like that',
-    filteredLead: 'Take a filter away to see more.',
+    filtered: 'No affiliate matches',
+    filteredLead: 'Remove a filter to see more.',
     clear: 'Clear the filters',
   },
   balances: 'Balances',
@@ -57,7 +57,7 @@ export const affiliates = {
     ready: 'Payouts',
     status: 'Status',
     minimum: 'Minimum payout',
-    accountMinimum: 'As the account',
+    accountMinimum: 'Same as the account',
     lastPaid: 'Last paid',
     never: 'Never',
     legalType: 'Legal type',
@@ -69,10 +69,10 @@ export const affiliates = {
   },
   readiness: { on: 'On', paused: 'Paused' },
   warning: {
-    paypal: 'There is no PayPal address. A payment file would leave this affiliate out.',
-    wise: 'There is no name. Wise needs one, and a payment file would leave this affiliate out.',
-    paused: 'Payouts are paused: what is owed stays and is left out of every payout until you resume.',
-    inactive: 'The affiliate is inactive: what is owed is left out of every payout.',
+    paypal: 'The PayPal address is missing. Payment files leave this affiliate out.',
+    wise: 'The name is missing. Wise needs one, so payment files leave this affiliate out.',
+    paused: 'Payouts are paused. What is owed stays owed, and is left out of every payout until you resume.',
+    inactive: 'The affiliate is inactive, so what is owed is left out of every payout.',
   },
   timeline: {
     title: 'Timeline',
@@ -92,7 +92,7 @@ export const affiliates = {
     adjustment: 'Adjustment',
     return: 'Money came back',
     refund: 'Refund',
-    reversed: 'Refund, reversed since',
+    reversed: 'Refund, later reversed',
     made: 'Affiliate created',
     changed: 'Affiliate changed',
     by: (who: string) => `by ${who}`,
@@ -104,7 +104,7 @@ export const affiliates = {
       portal: 'a portal',
     },
   },
-  viewer: 'Your role may read only: an owner or a member changes affiliates.',
+  viewer: 'Your role is read-only. An owner or a member can change affiliates.',
   actions: {
     edit: 'Edit',
     adjust: 'Adjust balance',
@@ -115,23 +115,23 @@ export const affiliates = {
     title: (name: string) => `Pause payouts to ${name}`,
     lead: (sums: string) =>
       sums === ''
-        ? 'Nothing is owed now. What is earned from now on is kept, and left out of payouts until you resume.'
+        ? 'Nothing is owed now. New commissions are recorded, and left out of payouts until you resume.'
         : `${sums} stays owed and is left out of payouts until you resume.`,
     inPayout: (sums: string) =>
-      `${sums} is in the unpaid payout and stays there, but its payment files leave it out. Release it when you complete the payout.`,
-    done: 'Payouts are paused.',
+      `${sums} is in the unpaid payout and stays there, but the payment files leave it out. Release it when you complete the payout.`,
+    done: 'Payouts paused',
   },
   resume: {
     title: (name: string) => `Resume payouts to ${name}`,
     lead: (sums: string) =>
       sums === ''
-        ? 'Nothing is owed now. What is earned from now on can be paid.'
-        : `The next payout can take ${sums}.`,
-    done: 'Payouts are resumed.',
+        ? 'Nothing is owed now. New commissions can be paid.'
+        : `${sums} can go into the next payout.`,
+    done: 'Payouts resumed',
   },
   edit: {
     title: (name: string) => `Edit ${name}`,
-    lead: 'Only what you change is sent. A new name or destination shows in the unpaid payout at once.',
+    lead: 'A new name or destination appears in the unpaid payout at once.',
     first: 'First name',
     last: 'Last name',
     email: 'E-mail',
@@ -139,27 +139,27 @@ export const affiliates = {
     country: 'Country',
     countryHint: 'Two letters, such as DE.',
     minimum: (currency: string) => `Minimum payout, ${currency.toUpperCase()}`,
-    minimumHint: 'Empty: the minimum of the account.',
-    amount: (currency: string) => `An amount in ${currency.toUpperCase()}, such as 25.00.`,
-    save: 'Save the changes',
-    unchanged: 'Nothing is changed yet.',
-    done: 'The affiliate was changed.',
+    minimumHint: 'Leave it empty to use the minimum of the account.',
+    amount: (currency: string) => `Enter an amount in ${currency.toUpperCase()}, such as 25.00.`,
+    save: 'Save changes',
+    unchanged: 'You have not changed anything yet.',
+    done: 'Affiliate saved',
   },
   adjust: {
     title: (name: string) => `Adjust the balance of ${name}`,
-    lead: 'An adjustment is a commission of its own: it is owed at once, without a hold. A negative one is taken from the next payout.',
+    lead: 'An adjustment is a commission of its own. It is owed at once, without a hold. A negative one is deducted from the next payout.',
     direction: 'What it does',
     directions: { add: 'Adds to what is owed', take: 'Takes from what is owed' },
     amount: 'Amount',
     currency: 'Currency',
     description: 'What for',
-    descriptionHint: 'Seen in the list of commissions, and by whoever reads the payout.',
+    descriptionHint: 'Appears in the list of commissions and in the payout.',
     add: (sum: string) => `Add ${sum}`,
     take: (sum: string) => `Take ${sum}`,
     nothing: 'Adjust',
     wrong: (currency: string, example: string) =>
       `It must be an amount in ${currency.toUpperCase()} above 0, such as ${example}.`,
     after: (before: string, after: string) => `Unpaid: ${before} now, ${after} afterwards.`,
-    done: (sum: string) => `${sum} was booked.`,
+    done: (sum: string) => `Adjusted by ${sum}`,
   },
 };

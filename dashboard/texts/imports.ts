@@ -8,29 +8,29 @@ const records = { affiliates, commissions };
 
 export const imports = {
   title: 'Import',
-  lead: 'Bring affiliates, commissions and past payouts in from a CSV file of any shape. You see what would happen before anything does.',
+  lead: 'Import affiliates, commissions and past payouts from a CSV file of any shape. A preview shows what would happen before anything is written.',
   viewer: 'Your role is read-only. An owner or a member can import files and undo imports.',
   lines,
   kinds: { affiliates: 'Affiliates', commissions: 'Commissions and past payouts' },
   kindHints: {
-    affiliates: 'Who earns commissions, and how each is paid. Needs a column of e-mail addresses.',
+    affiliates: 'Who earns commissions, and how each is paid. A column of e-mail addresses is required.',
     commissions:
-      'What was earned by whom. Lines that were paid elsewhere come in as paid, in past payouts. Import the affiliates first.',
+      'Who earned what. Lines that were paid elsewhere are imported as paid, in past payouts. Import the affiliates first.',
   },
-  kind: 'What the file holds',
+  kind: 'What the file contains',
   drop: {
     title: 'Drop a CSV file here',
     here: 'Drop the file to read it',
-    or: 'As it comes out of Excel, Google Sheets or another product. Nothing is written yet.',
+    or: 'Export it from Excel, Google Sheets or another product. Nothing is written yet.',
     choose: 'Choose a file',
     other: 'Choose another file',
     several: 'Drop one file at a time.',
-    noFile: 'That was no file.',
+    noFile: 'That was not a file.',
   },
   wrong: {
-    unreadable: (name: string) => `“${name}” cannot be read any more.`,
+    unreadable: (name: string) => `“${name}” can no longer be read.`,
     unreadableHint:
-      'It was saved again, moved or deleted since you chose it, or it is a folder. Choose it again.',
+      'It was saved again, moved or deleted after you chose it, or it is a folder. Choose it again.',
     nothing: 'Nothing was written. Choose another file, or correct this one and choose it again.',
   },
   working: {
@@ -40,8 +40,8 @@ export const imports = {
   },
   dialect: {
     title: 'How the file is read',
-    hint: 'Found in the file. Change what is wrong: everything below follows.',
-    separator: 'Between cells',
+    hint: 'Detected from the file. Change what is wrong; everything below follows.',
+    separator: 'Separator',
     separators: {
       comma: 'Comma ,',
       semicolon: 'Semicolon ;',
@@ -65,19 +65,19 @@ export const imports = {
     noMapping: 'None: guess the columns',
   },
   questions: {
-    title: 'This must be answered first',
+    title: 'Answer this first',
     columnHint: 'Choose it in the table below, or add it for every line.',
-    choice: (parts: readonly string[]) => `Take ${listed(parts)}`,
+    choice: (parts: readonly string[]) => `Use ${listed(parts)}`,
     is: (column: string, field: string) => `“${column}” as ${field}`,
     ignored: (column: string) => `“${column}” not at all`,
     paidOn: 'All of them were paid on',
   },
   columns: {
-    title: 'What each column is',
+    title: 'What each column means',
     column: 'Column',
     field: 'Becomes',
     samples: 'First values',
-    how: 'Known by',
+    how: 'Recognised by',
     of: (column: string) => `What “${column}” becomes`,
     ignore: 'Leave out',
     sources: {
@@ -91,7 +91,7 @@ export const imports = {
   },
   constants: {
     title: 'The same in every line',
-    hint: 'For what no column says, such as the currency or the day of payment.',
+    hint: 'For values that no column contains, such as the currency or the day of payment.',
     field: 'Field',
     choose: 'Choose a field',
     value: 'Value',
@@ -139,33 +139,32 @@ export const imports = {
     },
   } as Readonly<Record<'affiliates' | 'commissions', Readonly<Record<string, string>>>>,
   rows: { title: 'The first lines, as they are read', line: 'Line', leftOut: 'Left out' },
-  guessed: (number: number) => `${count(number, 'guess', 'guesses')} that importing accepts`,
+  guessed: (number: number) => `Importing accepts ${count(number, 'guess', 'guesses')}`,
   report: {
-    title: 'What importing does',
+    title: 'What the import does',
     created: 'New',
     updated: 'Changed',
     unchanged: 'Already there',
     skipped: 'Left out',
-    skippedHint: 'Their status says that they are not owed.',
+    skippedHint: 'Their status says they are not owed.',
     failed: 'Bad lines',
     payouts: 'Past payouts',
     sums: 'Sums of the good lines',
-    good: 'No line is bad.',
+    good: 'All lines are good.',
     allBad: 'Every line is bad',
-    allBadHint:
-      'When every line is wrong, a column is usually mapped to the wrong field, or the file holds something else.',
+    allBadHint: 'Usually a column is mapped to the wrong field, or the file contains something else.',
     errors: 'Bad lines',
     pages: 'Pages of the bad lines',
     errorsLead: (bad: number) => `${lines(bad)} cannot be imported.`,
-    firstThousand: 'The first 1,000 are told here; the download has up to 100,000.',
+    firstThousand: 'The first 1,000 are listed here; the download has up to 100,000.',
     line: 'Line',
     column: 'Column',
     what: 'What is wrong',
     download: 'Download the bad lines',
-    downloadHint: 'A CSV file of those lines with what is wrong with each. Correct it and import that file.',
+    downloadHint: 'A CSV file of those lines, with the mistake of each. Correct it and import it.',
   },
   keep: {
-    label: 'Keep the mapping for the next file with these columns',
+    label: 'Save the mapping for the next file with these columns',
     name: 'Name of the mapping',
     known: (name: string) => `Read with the saved mapping “${name}”.`,
   },
@@ -177,11 +176,11 @@ export const imports = {
   open: 'Answer the question above first.',
   final: {
     lead: (past: number) =>
-      `This makes ${payouts(past)}. What was paid is never changed, so the import cannot be undone afterwards.`,
-    webhooks: 'Webhooks hear nothing of the past payouts.',
+      `This creates ${payouts(past)}. Paid amounts never change, so the import cannot be undone.`,
+    webhooks: 'Past payouts send no webhooks.',
   },
   done: {
-    title: 'The file was imported',
+    title: 'File imported',
     text: (parts: readonly string[]) => (parts.length === 0 ? 'Nothing was new.' : `${listed(parts)}.`),
     again: 'Import another file',
     see: { affiliates: 'See the affiliates', commissions: 'See the commissions' },
@@ -206,18 +205,18 @@ export const imports = {
     sums: 'Sums',
     status: 'Status',
     created: 'Imported',
-    empty: 'Nothing was imported yet',
-    emptyLead: 'Every import is kept here: who, which file, how it was read, and what became of it.',
-    filtered: 'No import is like that.',
+    empty: 'Nothing imported yet',
+    emptyLead: 'Every import is recorded here: who imported which file, how it was read, and the result.',
+    filtered: 'No import matches.',
     by: 'Imported by',
     undoneBy: 'Undone by',
     undoneAt: 'Undone',
     bytes: 'Size',
     hash: 'SHA-256 of the file',
     id: 'Id',
-    mapping: 'What the columns were',
+    mapping: 'Column mapping',
     constant: (value: string) => `“${value}” in every line`,
-    guessed: 'What was guessed',
+    guessed: 'Guesses',
   },
   undo: {
     action: 'Undo this import',
@@ -225,20 +224,18 @@ export const imports = {
     affiliates: (created: number, updated: number) =>
       `${listed([
         ...(created > 0
-          ? [`${affiliates(created)} that it made ${created === 1 ? 'is' : 'are'} deleted`]
+          ? [`${affiliates(created)} that it created ${created === 1 ? 'is' : 'are'} deleted`]
           : []),
         ...(updated > 0
-          ? [
-              `${affiliates(updated)} that it changed ${updated === 1 ? 'gets' : 'get'} back what was there before`,
-            ]
+          ? [`${affiliates(updated)} that it changed ${updated === 1 ? 'is' : 'are'} restored`]
           : []),
       ])}.`,
     commissions: (created: number) =>
-      `${commissions(created)} ${created === 1 ? 'is' : 'are'} voided and not owed any more. Your ids are free again, so that a corrected file can be imported.`,
+      `${commissions(created)} ${created === 1 ? 'is' : 'are'} voided and no longer owed. Your ids become free again, so you can import a corrected file.`,
     unchanged: 'What was there before the import stays.',
-    used: 'It is refused when something of it was paid, refunded, put into a payout or changed since.',
+    used: 'The import cannot be undone if anything from it was since paid, refunded, put into a payout or changed.',
     paid: (past: number) =>
-      `The import made ${payouts(past)}. What was paid is never changed, so it cannot be undone.`,
+      `The import created ${payouts(past)}. Paid amounts never change, so it cannot be undone.`,
     nothing: 'The import changed nothing that could be undone.',
     done: (name: string) => `The import of “${name}” was undone.`,
   },

@@ -6,7 +6,7 @@ const commissions = (number: number) => count(number, 'commission');
 
 export const payouts = {
   title: 'Payouts',
-  lead: 'Who is paid how much, and who was.',
+  lead: 'Who is being paid, and who was paid before.',
   name: (number: number) => `Payout #${number}`,
   status: { unpaid: 'Unpaid', paid: 'Paid' },
   anyStatus: 'Any status',
@@ -107,7 +107,7 @@ export const payouts = {
     leftOut: 'Left out of this payout',
   },
   files: {
-    lead: 'One file per payout method and currency, and who downloaded it. Upload it to the provider; the amounts are fixed by this payout.',
+    lead: 'There is one file per payout method and currency. Upload it to the provider; this payout fixes the amounts.',
     method: 'Method',
     total: 'Control sum',
     file: 'File',
@@ -124,7 +124,7 @@ export const payouts = {
     by: 'by',
     earlier: (number: number) => count(number, 'earlier download'),
     aboveLimit: (number: number) =>
-      `${affiliates(number)} above the largest payment that PayPal takes from this account: PayPal may refuse them.`,
+      `${affiliates(number)} above the largest PayPal payment set for this account. PayPal may refuse them.`,
     outdated: 'Outdated',
     skipped: (number: number) => `Leaves out ${affiliates(number)}:`,
     next: 'Continue to sending',
@@ -149,9 +149,9 @@ export const payouts = {
       open: (name: string) => `Only a part left: ${name}`,
       of: (sum: string) => `of ${sum}`,
       title: (name: string) => `Payment to ${name}`,
-      lead: 'Enter what really left. The rest is owed again in the next payout.',
+      lead: 'Enter the amount that left. The rest is owed again in the next payout.',
       amount: (currency: string) => `Amount that left, ${currency.toUpperCase()}`,
-      wrong: (most: string) => `It must be an amount above 0, at most ${most}.`,
+      wrong: (most: string) => `Enter an amount above 0 and at most ${most}.`,
       rest: (sum: string) => `${sum} is owed again.`,
       action: (sum: string) => `Tick with ${sum}`,
       nothing: 'Tick',
@@ -173,7 +173,7 @@ export const payouts = {
     pays: (parts: readonly string[]) => `Pays ${listed(parts)}.`,
     releases: (parts: readonly string[]) => `Releases ${listed(parts)}: owed again in the next payout.`,
     share: (people: number, sum: string) => `${affiliates(people)} ${sum}`,
-    forEver: 'A completed payout stays as it is. It cannot be deleted or opened again.',
+    forEver: 'A completed payout is final. It cannot be deleted or reopened.',
     done: 'Payout completed',
   },
   changes: {

@@ -30,10 +30,10 @@ const TO_SIGN_IN = `/sign-in?next=${encodeURIComponent(ACCOUNT)}`;
 
 // Remarks after something was done, by the word in the URL.
 const DONE: Readonly<Record<string, string>> = {
-  password: 'Your password is changed. You are signed out everywhere else.',
+  password: 'Your password was changed. You are signed out everywhere else.',
   session: 'The session has ended.',
   sessions: 'You are signed out everywhere else.',
-  account: 'You work in this account now.',
+  account: 'You are now working in this account.',
 };
 
 /** A signed-in user's principal with what is always there, and the person (UUID). */
@@ -105,7 +105,7 @@ async function document(input: PageInput, signedIn: SignedIn, problems: readonly
 const ROLES: Readonly<Record<string, string>> = {
   owner: 'Owner: may do everything',
   member: 'Member: may do everything except API keys, users and applications',
-  viewer: 'Viewer, may read',
+  viewer: 'Viewer: may read',
 };
 
 async function identityCard({ db }: PageInput, signedIn: SignedIn, me: User): Promise<string> {

@@ -51,7 +51,7 @@ export function refuseForeign(): PageReply {
 
 /** A browser asked for an address where there is nothing. */
 export function nothingHere(): PageReply {
-  return errorPage(404, 'there is no page at this address; the start page says what there is');
+  return errorPage(404, 'there is no page at this address. It may be mistyped, or out of date');
 }
 
 /** The response to a form whose session has ended; `next` is where to continue after signing in. */

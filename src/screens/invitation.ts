@@ -78,7 +78,7 @@ function newForm(email: string, { token, problems }: Shown): string {
   const inside = [
     hidden('token', token),
     usernameHint(email),
-    newPasswordFields({ first: 'password', label: 'Password', again: 'The same again' }, problems),
+    newPasswordFields({ first: 'password', label: 'Password', again: 'Password again' }, problems),
     actions([button('Join')]),
   ];
   return form('/password', inside.join(''));

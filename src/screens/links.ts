@@ -49,7 +49,7 @@ function resetDocument(email: string, { token, problems }: Shown): string {
   const inside = [
     hidden('token', token),
     usernameHint(email),
-    newPasswordFields({ first: 'password', label: 'New password', again: 'The same again' }, problems),
+    newPasswordFields({ first: 'password', label: 'New password', again: 'New password again' }, problems),
     actions([button('Set the password')]),
   ];
   const body = card({

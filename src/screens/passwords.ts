@@ -45,7 +45,7 @@ export function usernameHint(email: string): string {
 export function passwordEnded(): PageReply {
   return errorPage(
     410,
-    'This link was used, has expired or is incomplete. An owner of your account can make a new one.',
+    'This link was used, has expired or is incomplete. An owner of your account can send you a new one.',
     { href: '/sign-in', label: 'Go to sign-in' },
   );
 }

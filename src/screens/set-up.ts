@@ -110,7 +110,7 @@ function readSettings(sent: URLSearchParams) {
 function setUpEnded(): PageReply {
   return errorPage(
     410,
-    'This link was used, has expired or is incomplete. As long as there is no user, the command payhook users setup-link on the server makes a new one.',
+    'This link was used, has expired or is incomplete. Until the first user exists, payhook users setup-link on the server prints a new one.',
     SIGN_IN,
   );
 }
@@ -177,8 +177,13 @@ function settingsFields(settings: Settings, problems: readonly Problem[]): strin
       problems,
     );
   return [
-    text('account_name', 'Name of the account', LONGEST_NAME, 'Such as the name of your shop.'),
-    text('default_currency', 'Currency', 3, 'The one most of your commissions are in. Others work as well.'),
-    text('hold_days', 'Hold, in days', 4, 'How long a commission waits before it can be paid, for refunds.'),
+    text('account_name', 'Name of the account', LONGEST_NAME, 'For example, the name of your shop.'),
+    text('default_currency', 'Currency', 3, 'The currency of most of your commissions. Others work too.'),
+    text(
+      'hold_days',
+      'Hold, in days',
+      4,
+      'How long a new commission waits before it can be paid, in case the sale is refunded.',
+    ),
   ];
 }

@@ -37,7 +37,7 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     await drawer.getByRole('button', { name: 'Refund' }).click();
     const question = page.getByRole('dialog', { name: 'Refund this commission' });
     await question.getByLabel('Commission to take back').fill('10.01');
-    await question.getByText('It must be an amount above 0, at most 10.00 USD.').waitFor();
+    await question.getByText('Enter an amount above 0 and at most 10.00 USD.').waitFor();
     await question.getByLabel('Refund by').selectOption('Sale');
     await question.getByLabel('Amount of the sale refunded').fill('25');
     await question.getByLabel('Reason').fill('a part was sent back');
@@ -95,11 +95,11 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     await page.getByRole('checkbox', { name: 'Select all' }).check();
     await page.getByRole('button', { name: 'Hold for review (3)' }).click();
     const question = page.getByRole('dialog', { name: 'Hold the selected commissions' });
-    await question.getByText('7.50 USD of 3 commissions is left out of payouts').waitFor();
+    await question.getByText('7.50 USD from 3 commissions is left out of payouts').waitFor();
     await expectAccessible(page);
     await world.api.post(`${COMMISSIONS}/${made[1].id}/void`, {});
     await question.getByRole('button', { name: 'Hold 3 commissions' }).click();
-    await question.getByText('1 commission was refused; nothing was changed there. Done: 2.').waitFor();
+    await question.getByText('1 commission was refused and stayed as before. Done: 2.').waitFor();
     await question.getByText(/^bulk-2: /).waitFor();
     await expectAccessible(page);
     await question.getByRole('button', { name: 'Cancel' }).click();
@@ -119,7 +119,7 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     const { page } = visitor;
     await page.getByRole('searchbox').fill(email);
     await page.getByRole('link', { name: '<b>Grace</b> عباس' }).click();
-    await page.getByText('There is no PayPal address.').waitFor();
+    await page.getByText('The PayPal address is missing.').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Edit' }).click();
     const form = page.getByRole('dialog', { name: /^Edit/ });
@@ -127,12 +127,12 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     const taken = await makeAffiliate(world.api);
     await form.getByLabel('E-mail', { exact: true }).fill(taken.email);
     await world.api.patch(`${AFFILIATES}/${id}`, { slug: 'grace' });
-    await form.getByRole('button', { name: 'Save the changes' }).click();
+    await form.getByRole('button', { name: 'Save changes' }).click();
     await form.getByRole('alert').waitFor();
     await form.getByLabel('E-mail', { exact: true }).fill(email);
     await form.getByLabel('PayPal address').fill('grace@example.com');
     await form.getByLabel('Minimum payout, USD').fill('25.00');
-    await form.getByRole('button', { name: 'Save the changes' }).click();
+    await form.getByRole('button', { name: 'Save changes' }).click();
     await form.waitFor({ state: 'detached' });
     expect((await world.api.get(`${AFFILIATES}/${id}`)).body).toMatchObject({
       ...{ slug: 'grace', paypal_email: 'grace@example.com', minimum_payout: { usd: 2500 } },
@@ -151,7 +151,7 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     await page.getByRole('menuitem', { name: 'Pause payouts' }).click();
     await page.getByText('7.50 USD stays owed').waitFor();
     await page.getByRole('button', { name: 'Pause payouts' }).click();
-    await page.getByText('Payouts are paused: what is owed stays').waitFor();
+    await page.getByText('Payouts are paused. What is owed stays owed').waitFor();
     expect((await world.api.get(`${AFFILIATES}/${id}`)).body.is_ready_for_payout).toBe(false);
     expectQuiet(visitor);
   });
@@ -203,10 +203,10 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
       role: 'viewer',
       path: `/commissions?open=${commission.id}&act=void`,
     });
-    await visitor.page.getByText('an owner or a member changes commissions').waitFor();
+    await visitor.page.getByText('An owner or a member can change commissions').waitFor();
     expect(await visitor.page.getByRole('button', { name: 'Void' }).count()).toBe(0);
     await visitor.page.goto(`${world.url}/affiliates/${id}?open=edit`);
-    await visitor.page.getByText('an owner or a member changes affiliates').waitFor();
+    await visitor.page.getByText('An owner or a member can change affiliates').waitFor();
     expect(await visitor.page.getByRole('dialog').count()).toBe(0);
     expectQuiet(visitor);
   });

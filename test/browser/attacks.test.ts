@@ -377,7 +377,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     await page.waitForURL(`${site.stranger}/left`);
     await page.goto(invited.invitation_url);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByLabel('The same again').fill(PASSWORD);
+    await page.getByLabel('Password again').fill(PASSWORD);
     await page.getByRole('button', { name: 'Join', exact: true }).click();
     await openAccount(page, world.url);
     // a mistake that goes back through the sign-in form, and a consent

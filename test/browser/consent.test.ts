@@ -107,7 +107,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     await openAccount(page, fresh.url);
     // once only
     await page.goto(fresh.url + link.pathname + link.search);
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('This link has ended');
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('This link no longer works');
     await fresh.close();
   });
 

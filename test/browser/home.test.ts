@@ -10,7 +10,7 @@ inChromium('the start of the dashboard', (chromium) => {
   test('from an empty account to what is owed: steps tick themselves, sums lead to their rows', async () => {
     const visitor = await atDashboard(chromium, world, { path: '/', viewport: PHONE });
     const { page } = visitor;
-    await page.getByText('Bring affiliates in (to do)').waitFor();
+    await page.getByText('Add affiliates (to do)').waitFor();
     await page.getByText('Nothing is owed.').waitFor();
     await expectAccessible(page);
     await world.api.patch('/v2/account', { hold_days: 0 });
@@ -22,7 +22,7 @@ inChromium('the start of the dashboard', (chromium) => {
     const missing = await makeAffiliate(world.api);
     await makeCommission(world.api, missing.id, { amount: 4000 });
     await page.reload();
-    await page.getByText('Bring affiliates in (done)').waitFor();
+    await page.getByText('Add affiliates (done)').waitFor();
     await page.getByRole('heading', { name: `Payout #${payout.number}` }).waitFor();
     await page.getByRole('row', { name: 'In all 52.50 USD' }).waitFor();
     await page.getByText('1 affiliate with money and no destination').waitFor();
@@ -47,7 +47,7 @@ inChromium('the start of the dashboard', (chromium) => {
     expect(await hours.getAttribute('aria-valuetext')).toMatch(/Delivered 0, Failed 0, Waiting 1$/);
     await expectAccessible(page);
     await page.getByRole('heading', { name: `Payout #${payout.number}` }).waitFor();
-    expect(await page.getByText('Set Payhook up').count()).toBe(0);
+    expect(await page.getByText('Set up Payhook').count()).toBe(0);
     await page.getByRole('link', { name: 'Payouts paused' }).click();
     await page.getByRole('link', { name: paused.email }).waitFor();
     expect(await page.getByRole('link', { name: missing.email }).count()).toBe(0);

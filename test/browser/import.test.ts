@@ -39,7 +39,7 @@ inChromium('the import', (chromium) => {
     await choose(page, 'export.csv', file);
     await page.getByText(/^The date "01\/09\/2026" has the day first/).waitFor();
     expect(await page.getByRole('button', { name: /^Import \d/ }).count()).toBe(0);
-    expect(await page.getByLabel('Between cells').inputValue()).toBe('semicolon');
+    expect(await page.getByLabel('Separator').inputValue()).toBe('semicolon');
     expect(await page.getByLabel('Decimal sign').inputValue()).toBe('comma');
     expect(await page.getByLabel('Encoding').inputValue()).toBe('windows-1252');
     const offered = await page.getByLabel('What “Provision” becomes').locator('option').count();
@@ -56,7 +56,7 @@ inChromium('the import', (chromium) => {
     await page.getByLabel('Value').fill('bonus');
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('button', { name: 'Remove Type' }).waitFor();
-    await page.getByLabel('Keep the mapping').check();
+    await page.getByLabel('Save the mapping').check();
     await page.getByLabel('Name of the mapping').fill('Monthly export');
     const [bad] = await Promise.all([
       page.waitForEvent('download'),
@@ -84,7 +84,7 @@ inChromium('the import', (chromium) => {
     await expectAccessible(page);
     await drawer.getByRole('button', { name: 'Undo this import' }).click();
     const asked = page.getByRole('dialog', { name: 'Undo the import of “export.csv”' });
-    await asked.getByText('3 commissions are voided and not owed any more.').waitFor();
+    await asked.getByText('3 commissions are voided and no longer owed.').waitFor();
     await asked.getByRole('button', { name: 'Undo this import' }).click();
     await drawer.getByText('Undone', { exact: true }).first().waitFor();
     const after = await world.api.get('/v2/imports');
@@ -119,12 +119,12 @@ inChromium('the import', (chromium) => {
     await page.getByRole('button', { name: 'Add' }).first().click();
     await page.getByRole('button', { name: 'Import 1 commission' }).click();
     const asked = page.getByRole('dialog', { name: 'Import 1 commission' });
-    await asked.getByText('This makes 1 past payout. What was paid is never changed').waitFor();
+    await asked.getByText('This creates 1 past payout. Paid amounts never change').waitFor();
     await expectAccessible(page);
     await asked.getByRole('button', { name: 'Import 1 commission' }).click();
     await page.getByText('1 new and 1 past payout.').waitFor();
     await page.getByRole('link', { name: 'See the record' }).click();
-    await page.getByRole('dialog').getByText('The import made 1 past payout.').waitFor();
+    await page.getByRole('dialog').getByText('The import created 1 past payout.').waitFor();
     await expectAccessible(page);
     expectQuiet(ada);
   });
@@ -162,7 +162,7 @@ inChromium('the import', (chromium) => {
     await page.getByRole('button', { name: 'Import 1 affiliate' }).waitFor();
     await writeFile(path, 'email\ndora@example.com\nemma@example.com\n');
     await page.getByRole('button', { name: 'Import 1 affiliate' }).click();
-    await page.getByText('“people.csv” cannot be read any more.').waitFor();
+    await page.getByText('“people.csv” can no longer be read.').waitFor();
     expectQuiet(ada);
   });
 

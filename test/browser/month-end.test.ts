@@ -96,7 +96,7 @@ inChromium("the month's end", (chromium) => {
     await question.getByText('Pays 1 affiliate 25.50 EUR and 1 affiliate 100.00 USD.').waitFor();
     await expectAccessible(page);
     await question.getByRole('button', { name: /^Complete payout #/ }).click();
-    await question.getByText('Somebody or something changed the payout').waitFor();
+    await question.getByText('The payout changed after you opened it').waitFor();
     await question.getByRole('button', { name: 'Cancel' }).click();
     expect(await text(page)).toContain('The file is outdated');
     expect(await text(page)).toContain('Ada <b>Byron: 100.00 USD → 60.00 USD');
@@ -147,7 +147,7 @@ inChromium("the month's end", (chromium) => {
     await one.page.getByRole('button', { name: 'Only a part left: Ben Wise, EUR' }).click();
     const part = one.page.getByRole('dialog', { name: 'Payment to Ben Wise' });
     await part.getByLabel('Amount that left').fill('25.51');
-    await part.getByText('It must be an amount above 0, at most 25.50 EUR.').waitFor();
+    await part.getByText('Enter an amount above 0 and at most 25.50 EUR.').waitFor();
     await part.getByLabel('Amount that left').fill('20');
     await expectAccessible(one.page);
     await part.getByRole('button', { name: 'Tick with 20.00 EUR' }).click();

@@ -73,9 +73,9 @@ inChromium('a portal', (chromium) => {
     await portal.getByText('Whoever sends the events sets them.').waitFor();
     expect(await portal.getByLabel('Owner').count()).toBe(0);
     expect(await portal.getByRole('button', { name: 'Delete the endpoint' }).count()).toBe(0);
-    await portal.getByRole('button', { name: 'Make a new secret' }).click();
-    const asked = portal.getByRole('dialog', { name: 'Make a new secret' });
-    await asked.getByRole('button', { name: 'Make a new secret' }).click();
+    await portal.getByRole('button', { name: 'Create a new secret' }).click();
+    const asked = portal.getByRole('dialog', { name: 'Create a new secret' });
+    await asked.getByRole('button', { name: 'Create a new secret' }).click();
     const shown = portal.getByRole('dialog', { name: 'The new secret' });
     const secret = await shown.getByLabel('Secret').inputValue();
     expect((await world.api.get(`${ENDPOINTS}/${endpoint}/secret`)).body.secret).toBe(secret);
@@ -127,7 +127,7 @@ inChromium('a portal', (chromium) => {
     expect(await asked.getByRole('checkbox', { name: 'order.*' }).isChecked()).toBe(true);
     await asked.getByLabel('URL').fill('https://receiver.example.com/second');
     await asked.getByRole('button', { name: 'Add the endpoint' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('heading', { name: 'https://receiver.example.com/second' }).waitFor();
     await page.getByRole('link', { name: 'Settings' }).click();
     await expectAccessible(page);

@@ -29,14 +29,14 @@ inChromium('webhooks', (chromium) => {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Add an endpoint' }).first().click();
     await page.getByLabel('URL').fill(receiver.url);
-    await page.getByLabel('Which events it gets').selectOption('Only these');
+    await page.getByLabel('Events it receives').selectOption('Only these');
     await page.getByLabel(/^Find a type/).fill('affiliate.cre');
     await page.getByRole('checkbox', { name: 'affiliate.created' }).check();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Add the endpoint' }).click();
-    const shown = page.getByRole('dialog', { name: 'The endpoint was added' });
+    const shown = page.getByRole('dialog', { name: 'Endpoint added' });
     expect(await shown.getByLabel('Secret').inputValue()).toMatch(/^whsec_/);
-    await shown.getByRole('button', { name: 'I have kept it' }).click();
+    await shown.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('heading', { name: receiver.url }).waitFor();
     const { body } = await world.api.get(ENDPOINTS);
     expect(body.data).toMatchObject([{ url: receiver.url, event_types: ['affiliate.created'] }]);
@@ -64,7 +64,7 @@ inChromium('webhooks', (chromium) => {
     receiver.respond(200);
     await drawer.getByRole('button', { name: 'Retry now' }).click();
     await receiver.until(2);
-    await page.getByText('It is sent again now.').waitFor();
+    await page.getByText('Sending it again now').waitFor();
     expectQuiet(ada);
   });
 
@@ -77,7 +77,7 @@ inChromium('webhooks', (chromium) => {
     await asked.getByText(`Sends 1 event to ${endpoint.url} once more`).waitFor();
     await asked.getByRole('button', { name: 'Retry 1 event' }).click();
     await receiver.until(3);
-    await page.getByText('The recovery has begun.').waitFor();
+    await page.getByText('Recovery started').waitFor();
     await page.getByRole('region', { name: 'Recoveries' }).getByText('all types').waitFor();
     await expectAccessible(page);
     expectQuiet(ada);
@@ -86,37 +86,37 @@ inChromium('webhooks', (chromium) => {
   test('a secret is rotated with its overlap told; a test event arrives', async () => {
     const ada = await atDashboard(chromium, world, { path: `/webhooks/${endpoint.id}?view=settings` });
     const { page } = ada;
-    await page.getByLabel(/^Types of your own/).fill('order.*');
-    await page.getByRole('button', { name: 'Save the endpoint' }).click();
-    await page.getByText('The endpoint was saved.').waitFor();
+    await page.getByLabel(/^Your own types/).fill('order.*');
+    await page.getByRole('button', { name: 'Save endpoint' }).click();
+    await page.getByText('Endpoint saved').waitFor();
     await page.reload();
-    expect(await page.getByLabel(/^Types of your own/).inputValue()).toBe('order.*');
+    expect(await page.getByLabel(/^Your own types/).inputValue()).toBe('order.*');
     expect(await page.getByRole('checkbox', { name: 'affiliate.created' }).isChecked()).toBe(true);
-    await page.getByRole('button', { name: 'Make a new secret' }).click();
-    const asked = page.getByRole('dialog', { name: 'Make a new secret' });
+    await page.getByRole('button', { name: 'Create a new secret' }).click();
+    const asked = page.getByRole('dialog', { name: 'Create a new secret' });
     await asked.getByText('During the overlap they carry both signatures').waitFor();
-    await asked.getByRole('button', { name: 'Make a new secret' }).click();
+    await asked.getByRole('button', { name: 'Create a new secret' }).click();
     const shown = page.getByRole('dialog', { name: 'The new secret' });
     const secret = await shown.getByLabel('Secret').inputValue();
-    await shown.getByRole('button', { name: 'I have kept it' }).click();
+    await shown.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('button', { name: 'Show the secret' }).click();
-    await page.getByText('A second signature (Standard Webhooks) is sent too until').waitFor();
+    await page.getByText('A second signature (Standard Webhooks) is also sent until').waitFor();
     expect(await page.getByLabel('Secret').inputValue()).toBe(secret);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'End it now' }).click();
-    await page.getByText('is sent too until').waitFor({ state: 'detached' });
+    await page.getByText('is also sent until').waitFor({ state: 'detached' });
 
     await page.getByRole('button', { name: 'Change how it signs' }).click();
     const signing = page.getByRole('dialog', { name: 'Change how it signs' });
     await signing.getByLabel('Signed as').selectOption('GitHub');
-    await signing.getByLabel(/^Secret that the receiver has/).fill('the-secret-of-the-receiver');
+    await signing.getByLabel(/^Secret the receiver already has/).fill('the-secret-of-the-receiver');
     await expectAccessible(page);
     await signing.getByRole('button', { name: 'Change it' }).click();
-    await page.getByText('A second signature (Standard Webhooks) is sent too until').waitFor();
+    await page.getByText('A second signature (Standard Webhooks) is also sent until').waitFor();
     await page.getByRole('button', { name: 'Add a header' }).click();
     await page.getByLabel('Header', { exact: true }).fill('X-Shop');
     await page.getByLabel('Value', { exact: true }).fill('its-value');
-    await page.getByRole('button', { name: 'Save the endpoint' }).click();
+    await page.getByRole('button', { name: 'Save endpoint' }).click();
     await page.getByRole('button', { name: 'Remove x-shop' }).waitFor();
     expect(await page.content()).not.toContain('its-value');
 
@@ -126,10 +126,10 @@ inChromium('webhooks', (chromium) => {
     const data = testing.getByLabel('Data (JSON)');
     expect(JSON.parse(await data.inputValue())).toMatchObject({ object: 'affiliate_payout', status: 'paid' });
     await data.fill('{\n  "number": 7\n  "status": "paid" }');
-    await testing.getByText('Line 3, column 3: a comma or the closing bracket is expected here.').waitFor();
+    await testing.getByText('Line 3, column 3: expected a comma or the closing bracket.').waitFor();
     await expectAccessible(page);
     expect(await testing.getByRole('button', { name: 'Send the test event' }).isDisabled()).toBe(true);
-    await testing.getByLabel('Type').selectOption('A type of your own');
+    await testing.getByLabel('Type').selectOption('Your own type');
     await testing.getByLabel('Its name').fill('order.tried');
     await data.fill('{"exact": 12345678901234567890.10}');
     await testing.getByRole('button', { name: 'Send the test event' }).click();
@@ -174,7 +174,7 @@ inChromium('webhooks', (chromium) => {
       await page.getByRole('button', { name: 'Publish an event' }).click();
       const form = page.getByRole('dialog', { name: 'Publish an event' });
       await form.getByLabel('Type').fill('order.long');
-      await form.getByLabel(/^Own id/).fill('long-1');
+      await form.getByLabel(/^Your id/).fill('long-1');
       await form.getByLabel('Data (JSON)').fill(JSON.stringify({ text: '<b>'.repeat(80_000) }));
       await form.getByRole('button', { name: 'Publish the event' }).click();
       await page.getByRole('heading', { name: 'order.long' }).waitFor();
@@ -303,7 +303,7 @@ inChromium('webhooks', (chromium) => {
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Log', exact: true }).first().click();
     await page.getByLabel('Status', { exact: true }).selectOption('Failed');
-    await page.getByText('Nothing in the log fits these filters.').waitFor();
+    await page.getByText('Nothing in the log matches these filters.').waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
     expect(await failed()).toBe(0);
     await page.goto(`${world.url}/webhooks`);
@@ -334,7 +334,7 @@ inChromium('webhooks', (chromium) => {
     const conditions = page.getByLabel(/^Conditions \(JSON\)/);
     const save = page.getByRole('button', { name: 'Save the filter' });
     await conditions.fill('{"data.amount": {"$gte": 100},\n "data.amount": {"$lt": 200}}');
-    await page.getByText('Line 2, column 2: another name (this one was there before) is expected').waitFor();
+    await page.getByText('Line 2, column 2: expected a different name (this one appears twice)').waitFor();
     expect(await save.isDisabled()).toBe(true);
     await conditions.fill('{"data.amount": {"$above": 100}}');
     await save.click();
@@ -371,7 +371,7 @@ inChromium('webhooks', (chromium) => {
     await tried.getByText('The filter lets this event through.').waitFor();
     expect((await world.api.get(`${ENDPOINTS}/${large.id}`)).body.filter).toBeNull();
     await save.click();
-    await page.getByText('The filter was saved.').waitFor();
+    await page.getByText('Filter saved.').waitFor();
 
     const publish = (amount: number) =>
       world.api.post('/v2/events', { type: 'sale.made', data: { amount, land: 'DE' } });
@@ -398,7 +398,7 @@ inChromium('webhooks', (chromium) => {
     await page.goto(world.url + path);
     await page.getByRole('button', { name: 'Remove the filter' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove the filter' }).click();
-    await page.getByText('The filter was removed.').waitFor();
+    await page.getByText('Filter removed').waitFor();
     expect(await conditions.inputValue()).toBe('');
     expect((await world.api.get(`${ENDPOINTS}/${large.id}`)).body.filter).toBeNull();
     expectQuiet(ada);

@@ -100,7 +100,7 @@ describe('a browser at an address where nothing is', () => {
   test.each(['/acount', '/sign-in/x', '/%zz', '/v20/x'])('%s gets a page with a way on', async (path) => {
     const answer = await open(path);
     expect(answer.status).toBe(404);
-    expect(await answer.text()).toMatch(/<h1>Nothing is here<\/h1>.*href="\/">Go to the start page/);
+    expect(await answer.text()).toMatch(/<h1>Page not found<\/h1>.*href="\/">Go to the start page/);
   });
 
   test.each(['/v2', '/v2/nothing', '/V2/affiliates'])(

@@ -171,7 +171,7 @@ describe('one’s own password', () => {
     expect(await isSignedIn(phone)).toBe(true);
     const answer = await change(browser, PASSWORD, OTHER);
     expect(answer.location).toBe('/account?done=password');
-    expect((await browser.get(answer.location ?? '')).text).toContain('Your password is changed.');
+    expect((await browser.get(answer.location ?? '')).text).toContain('Your password was changed.');
     expect([await isSignedIn(phone), await isSignedIn(browser)]).toEqual([false, true]);
     expect((await signInAs(world.url, email, OTHER)).answer.status).toBe(303);
   });

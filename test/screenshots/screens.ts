@@ -51,7 +51,7 @@ const event = async (api: Api) => {
 const chooseFile = async (page: Page, name: string, ...lines: string[]) => {
   const buffer = Buffer.from([...lines, ''].join('\n'));
   await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer });
-  await page.getByText('What each column is').waitFor();
+  await page.getByText('What each column means').waitFor();
 };
 
 const firstImport = async (api: Api) => {
@@ -141,7 +141,7 @@ export const SCREENS: readonly Screen[] = [
         'nobody,Nobody',
       );
       await page.getByRole('button', { name: /^Import \d/ }).click();
-      await page.getByText('The file was imported').waitFor();
+      await page.getByText('File imported').waitFor();
     },
   },
   { name: 'import-record', path: firstImport },

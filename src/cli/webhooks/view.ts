@@ -59,7 +59,7 @@ export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal):
     ['Failing since', endpoint.first_failure_at && exactTime(endpoint.first_failure_at)],
     ['Last success', endpoint.last_success_at ? exactTime(endpoint.last_success_at) : 'never'],
     ['Rate limit', endpoint.rate_limit === null ? null : `${count(endpoint.rate_limit, 'attempt')} a second`],
-    ['Own headers', endpoint.headers.join(', ') || null],
+    ['Custom headers', endpoint.headers.join(', ') || null],
     ['Signed as', signingOf(endpoint)],
     ['Metadata', describeMetadata(endpoint.metadata)],
     ['Created', `${exactTime(endpoint.created_at)} (UTC)`],

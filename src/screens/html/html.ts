@@ -48,7 +48,7 @@ export interface Layout {
   readonly title: string;
   /** Inside of `main`, usually one `card`. */
   readonly body: string;
-  /** At the right of the brand, for example a button to sign out. */
+  /** To the right of the brand, for example a button to sign out. */
   readonly aside?: string;
   /** Room for lists. */
   readonly wide?: boolean;
@@ -104,8 +104,8 @@ export function card({
 const HEADINGS: Readonly<Record<number, string>> = {
   400: 'That did not work',
   403: 'This is not allowed',
-  404: 'Nothing is here',
-  410: 'This link has ended',
+  404: 'Page not found',
+  410: 'This link no longer works',
   429: 'Too many attempts',
 };
 
@@ -119,7 +119,7 @@ export function linkButton(href: string, label: string, kind: 'primary' | 'plain
   return `<a class="button ${kind}" href="${escapeValue(href)}">${escapeHtml(label)}</a>`;
 }
 
-/** A link to continue by, on a page where one cannot. */
+/** Where a page that leads nowhere else sends its reader. */
 interface Next {
   readonly href: string;
   readonly label: string;
@@ -134,7 +134,7 @@ export function errorPage(status: number, message: string, next: Next = TO_START
   return html(status, layout({ title, body }));
 }
 
-/** A mistake in a form: what is wrong, in plain text, and the name of the field it is about. */
+/** A mistake in a form: what is wrong, in plain text, and the field it is about. */
 export interface Problem {
   readonly field?: string;
   readonly message: string;
