@@ -6,7 +6,7 @@ export type Interval = (typeof INTERVALS)[number];
 
 const day = (description: string) =>
   Type.Optional(Type.String({ description: `a day YYYY-MM-DD: ${description}`, examples: ['2026-01-01'] }));
-/** What may be asked of a series. */
+/** The parameters of a series. */
 export const commissionAnalyticsQuery = strict({
   interval: Type.Optional(
     Type.Enum([...INTERVALS], { description: 'of a bucket; a week begins on Monday. Default month' }),

@@ -14,9 +14,9 @@ import type { CommissionAnalytics, CommissionBucket, Interval } from './record.t
 const DAY_MS = 86_400_000;
 /** The most intervals of a series. */
 const MOST = 400;
-/** How many a series has when its beginning is not asked for. */
+/** The number of intervals when no beginning is given. */
 const USUAL = { day: 30, week: 12, month: 12 } as const;
-/** What is paid is of an affiliate and a currency, not of a program. */
+/** Payments belong to an affiliate and a currency, not to a program. */
 const CASH = new Set(['paid', 'returned']);
 
 const refuse = (message: string) => fail('invalid_query', message);

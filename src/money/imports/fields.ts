@@ -140,6 +140,19 @@ const AFFILIATES: Readonly<Record<string, Field>> = {
   country: { type: 'country', synonyms: ['country', 'countrycode', 'land', 'pays'] },
 };
 
+const PENDING = ['pending', 'onhold', 'hold', 'review', 'new', 'waiting'];
+const REJECTED = [
+  'rejected',
+  'denied',
+  'declined',
+  'void',
+  'voided',
+  'canceled',
+  'cancelled',
+  'reversed',
+  'unqualified',
+];
+
 const COMMISSIONS: Readonly<Record<string, Field>> = {
   external_id: {
     type: 'id',
@@ -268,23 +281,9 @@ const COMMISSIONS: Readonly<Record<string, Field>> = {
         'payable',
         'offen',
       ],
-      pending: ['pending', 'onhold', 'hold', 'review', 'new', 'waiting'],
+      pending: PENDING,
       paid: ['paid', 'paidout', 'complete', 'completed', 'sent', 'bezahlt'],
-      rejected: [
-        'rejected',
-        'denied',
-        'declined',
-        'void',
-        'voided',
-        'canceled',
-        'cancelled',
-        'reversed',
-        'refunded',
-        'unqualified',
-        'draft',
-        'failed',
-        'storniert',
-      ],
+      rejected: [...REJECTED, 'refunded', 'draft', 'failed', 'storniert'],
     },
   },
   approval: {
@@ -292,18 +291,8 @@ const COMMISSIONS: Readonly<Record<string, Field>> = {
     synonyms: ['conversionstatus', 'approvalstatus', 'approval', 'status', 'state'],
     words: {
       approved: ['approved', 'accepted', 'confirmed', 'active', 'locked'],
-      pending: ['pending', 'onhold', 'hold', 'review', 'new', 'waiting'],
-      rejected: [
-        'rejected',
-        'denied',
-        'declined',
-        'void',
-        'voided',
-        'canceled',
-        'cancelled',
-        'reversed',
-        'unqualified',
-      ],
+      pending: PENDING,
+      rejected: REJECTED,
     },
   },
   paid_at: {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { currencyInput, strict } from '../../contract/schemas.ts';
 
-/** What a request chooses of a file. */
+/** What a request may choose about a file. */
 export const choices = strict({
   currency: Type.Optional(currencyInput),
   part: Type.Optional(

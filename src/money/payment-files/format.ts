@@ -22,13 +22,13 @@ export interface PaymentFormat {
   readonly aboveLimit: string;
   /** Currencies of which the provider accepts no fractions. */
   readonly wholeCurrencies: readonly string[];
-  /** A file without rows is refused, because the provider accepts none. */
+  /** An empty file is refused, because the provider does not accept one. */
   readonly needsRows: boolean;
 }
 
 type ColumnOf<Format extends ProviderFormat> = (typeof PROVIDER_FILES)[Format]['columns'][number];
 
-/** What a provider's file is by the table of formats; `cells` has the SQL of each of its columns. */
+/** A provider's file as the table of formats describes it; `cells` has the SQL of each column. */
 export function layoutOf<Format extends ProviderFormat>(
   name: Format,
   cells: Readonly<Record<ColumnOf<Format>, string>>,
@@ -42,7 +42,7 @@ export function layoutOf<Format extends ProviderFormat>(
   };
 }
 
-/** The refusal of affiliates who are not to be paid now, in files that move money. */
+/** Why files that move money leave out affiliates who must not be paid now. */
 export const SWITCHED_OFF = `when r.is_switched_off then 'is_ready_for_payout is false'`;
 
 /** Whether the currency of a row is one of these. */
@@ -58,6 +58,6 @@ export const DECIMAL = 'decimal_text(r.amount, r.currency)';
  */
 export const isFormula = (cell: string): string => `csv_text(${cell}) <> ${cell}`;
 
-/** The refusal of a cell that is one. */
+/** Why a cell that a spreadsheet would run is refused. */
 export const formulaRefusal = (field: string): string =>
   `'${field} begins like a formula, which a spreadsheet would run'`;

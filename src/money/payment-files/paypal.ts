@@ -19,7 +19,7 @@ const WHOLE = ['huf', 'jpy', 'twd'];
 
 /**
  * PayPal Payouts from a file (docs.paypal.ai/send/use-web-ui): no header, one currency, 5,000 rows; the reference has
- * at most 30 characters and no spaces. Takes whom no other method is set for.
+ * at most 30 characters and no spaces. Pays every affiliate without another method.
  */
 export const paypal: PaymentFormat = {
   ...layoutOf('paypal', {

@@ -80,7 +80,7 @@ export function paymentGroups(db: Reader, payments: Payments): Promise<PaymentGr
   );
 }
 
-/** What of the payments goes into one file. */
+/** Which payments go into one file. */
 export interface FilePart {
   /** null = all. */
   readonly currency: string | null;

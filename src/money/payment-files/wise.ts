@@ -15,9 +15,9 @@ const CURRENCIES = (
 ).split(' ');
 
 /**
- * Wise batch payments, the template for recipients known by e-mail: its header as it is, one currency, 1,000 rows.
- * `target` fixes what the recipient gets; fees and exchange are the sender's. A receiver is a person or an institution,
- * which is any business. Takes whom Wise is set for.
+ * Wise batch payments, with the template for recipients identified by e-mail: its header unchanged, one currency, 1,000
+ * rows. `target` fixes what the recipient gets; the sender bears fees and exchange. A receiver is a person or an
+ * institution, and every business is an institution. Pays affiliates whose method is Wise.
  */
 export const wise: PaymentFormat = {
   ...layoutOf('wise', {

@@ -279,7 +279,7 @@ function checkSize(normal: NormalFilters): void {
     throw fail('too_many_filters', `more than ${MAX_VALUES} values in all filters`);
 }
 
-/** A span that no value can be in is a typo, not a wish for an empty payout. */
+/** A range that no value can be in is a typo, not a request for an empty payout. */
 function checkSpans(normal: NormalFilters, zone: string): void {
   for (const name of ['total', 'occurred_at']) {
     const { gt, gte, lt, lte } = normal[name] ?? {};

@@ -7,9 +7,9 @@ import { refreshTotals } from '../ledger/payout-totals.ts';
 import { noteSeries } from '../ledger/series.ts';
 
 /**
- * Makes paid payouts of the commissions of an import that were paid elsewhere: the staged lines with `paid_at`, a payout
- * for each day of the account's zone, and a further one where an affiliate was paid twice on a day, under two references.
- * Nobody is told of them: they are history. The books are locked before. Returns how many payouts it made.
+ * Creates paid payouts for the commissions of an import that were paid elsewhere (the staged lines with `paid_at`): one
+ * for each day in the account's zone, and another where an affiliate was paid twice on a day under two references. No
+ * event is published, because this is history. The caller has locked the books. Returns the number of payouts created.
  */
 export async function takePastPayouts(
   tx: Tx,
@@ -29,7 +29,7 @@ export async function takePastPayouts(
         where s.paid_at is not null and c.import_id = ${importId} and c.payout_id is null and c.voided_at is null
           and c.amount > 0`,
   );
-  // an id carries when the payout was made: long ago, when it was paid
+  // an id carries its time of creation: here the time of payment
   await rows(
     tx,
     sql`create temporary table past_payouts on commit drop as
@@ -87,7 +87,7 @@ async function writePayouts(tx: Tx, account: AccountId, importId: ImportId, acto
   for (const { id } of made) await refreshTotals(tx, account, id);
 }
 
-/** Takes away the past payouts of an import, whose commissions are in none any more. The books are locked before. */
+/** Deletes the past payouts of an import, whose commissions have left them. The caller has locked the books. */
 export async function takeBackPastPayouts(tx: Tx, account: AccountId, importId: ImportId): Promise<void> {
   await rows(
     tx,

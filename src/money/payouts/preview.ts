@@ -66,8 +66,8 @@ const previewExclusionRecord = columnsOf(previewExclusion, {
 });
 
 /**
- * A page of those whom create would leave out now, with what would have to change: the minimum that a sum does not
- * reach, and when the first commission on hold becomes available.
+ * A page of the affiliates that create would leave out now, with what would have to change: the minimum they do not
+ * reach, or when their first commission on hold becomes available.
  */
 export function previewExclusions(
   db: Reader,

@@ -8,7 +8,7 @@ import type { Asked } from './rule.ts';
 export interface RefundLine {
   readonly productId: string | null;
   readonly orderLineId: string | null;
-  /** The external_id of the one commission it is of. */
+  /** The external_id of the one commission it names. */
   readonly externalId: string | null;
   readonly amount: bigint | null;
   readonly saleAmount: bigint | null;

@@ -5,11 +5,11 @@ export interface Taken {
   readonly original: bigint;
   /** The sale it is a share of; null = not known. */
   readonly sale: bigint | null;
-  /** Taken back in all. */
+  /** Taken back in total. */
   readonly refunded: bigint;
-  /** Refunded of the sale in all. */
+  /** Refunded of the sale in total. */
   readonly refundedSale: bigint;
-  /** What of `refunded` was asked for as commission, not as a part of the sale. */
+  /** The part of `refunded` that was requested as commission, not as a part of the sale. */
   readonly byAmount: bigint;
 }
 
@@ -22,7 +22,7 @@ export type Asked =
 /** What a refund takes. */
 export interface Share {
   readonly amount: bigint;
-  /** The part of the sale it stands for; null where it is asked for as commission. */
+  /** The part of the sale it stands for; null when commission was requested. */
   readonly sale: bigint | null;
   /** It asked for more than was left. */
   readonly capped: boolean;
@@ -31,9 +31,9 @@ export interface Share {
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
 
 /**
- * What a refund takes. Refunds of a sale are cumulative: in all they have taken the original × what was refunded of
- * the sale / the sale, rounded half away from zero, however many they are; what was asked for as commission comes on
- * top. Never more than the original.
+ * What a refund takes. Refunds of a sale are cumulative: together they take the original × the refunded part of the
+ * sale / the sale, rounded half away from zero, however many there are. What was requested as commission comes on top.
+ * They never take more than the original.
  */
 export function shareOf(taken: Taken, asked: Asked): Share {
   const rest = taken.original - taken.refunded;
@@ -57,7 +57,7 @@ export function shareOf(taken: Taken, asked: Asked): Share {
   };
 }
 
-/** What was taken once the share is taken too. */
+/** The totals with this share included. */
 export function after(taken: Taken, { amount, sale }: Share): Taken {
   return {
     ...taken,

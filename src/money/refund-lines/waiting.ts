@@ -29,8 +29,9 @@ interface Outcome {
 }
 
 /**
- * Applies refunds that came before their commissions to the new rows of a source: these are born voided or reduced.
- * Whatever takes commissions in calls it after its insert. Nobody else knows the rows yet, and they are in no payout.
+ * Applies refunds that arrived before their commissions to the new rows of a source, which begin voided or reduced.
+ * Everything that records commissions calls it after its insert. Nobody else can see the rows yet, and they are in no
+ * payout.
  */
 export async function applyWaiting(tx: Tx, account: AccountId, source: Sql, orders: Orders): Promise<void> {
   if (orders === 'none') return;
@@ -38,7 +39,7 @@ export async function applyWaiting(tx: Tx, account: AccountId, source: Sql, orde
   const byLine = new Map<string, Map<string, Meeting>>();
   for (const meeting of oneLineEach(await meetingsOf(tx, account, source))) {
     const key = `${meeting.refund_id} ${meeting.position}`;
-    // a commission that the input has twice is one
+    // a commission that appears twice in the input counts once
     byLine.set(key, (byLine.get(key) ?? new Map()).set(meeting.id, meeting));
   }
   if (byLine.size === 0) return;

@@ -10,9 +10,9 @@ import { refuseInexact } from '../ledger/totals.ts';
 import type { PaidRow, PeriodInput } from './record.ts';
 import { listPaid, paidCopy } from './store.ts';
 
-/** A period as it was asked for, and the instants between which it lies. */
+/** A period as requested, and the instants it spans. */
 interface Period {
-  /** Of a whole year, else null. */
+  /** The year, if the period is a whole one; else null. */
   readonly year: number | null;
   /** The end of a file's name. */
   readonly name: string;
@@ -50,7 +50,7 @@ function spanOf(first: string, last: string, zone: string): Span {
 
 /**
  * What an account paid its affiliates in a period of its time zone, net of what came back, for the tax adviser. Cash
- * basis: money counts when it moved, so that what was reported of a year stays right. Throws `invalid_query`.
+ * basis: money counts when it moved, so the report of a past year does not change. Throws `invalid_query`.
  */
 export async function downloadPaidReport(
   db: Snapshot,

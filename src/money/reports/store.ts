@@ -17,9 +17,9 @@ const text = (name: string): Column => [name, `csv_text(a.${name})`];
 const money = (name: string, expression: string): Column => [name, `decimal_text(${expression}, s.currency)`];
 
 /**
- * The query of what an account paid in a period, a row per affiliate, currency and the way they were paid, of what
- * moved in it: what was paid, what came back, whenever that was paid, and less what turned out not to have come back.
- * Text, as COPY needs it.
+ * The query of what an account paid in a period: a row per affiliate, currency and payout method. It sums what moved in
+ * the period: payments, and money that came back, whenever it had been paid; a return that was undone counts against
+ * the returns of the day it was undone. It is text, because COPY needs text.
  */
 function moved(account: AccountId, { from, until }: Span): string {
   const of = (alias: string) => `${alias}.account_id = ${literal(account)}`;
@@ -71,7 +71,7 @@ export function paidCopy(account: AccountId, period: Span, year: number | null):
 const row = ['s.affiliate_id', 's.currency', 's.payout_method'];
 const all = (): Sql => sql`true`;
 
-/** A part of the period, which is no condition on rows: what moved in it is summed. */
+/** Bounds of the period. They are no condition on rows: a row sums what moved within them. */
 const day: Filter = {
   rule: 'a day YYYY-MM-DD, from 1970 to 2999',
   schema: { type: 'string', format: 'date' },

@@ -26,8 +26,8 @@ import {
 const noLine = (where = '') => fail('resource_missing', `the affiliate has no line${where} in this payout`);
 
 /**
- * Books money that came back, in part or whole: it is owed again, whatever the minimum, and the line shows it. An
- * amount without a currency is taken where the affiliate was paid in one. Returns the affiliate's line. Throws
+ * Records money that came back, in part or whole: it is owed again, whatever the minimum, and the line shows it. An
+ * amount needs no currency when the affiliate was paid in only one. Returns the affiliate's line. Throws
  * `resource_missing` (payout or line), `invalid_body`, `line_not_paid`, `already_returned`, `return_exceeds_paid`.
  */
 export async function returnMoney(
@@ -84,7 +84,7 @@ function partsOf(lines: readonly PaidLine[], currency: string | null, amount: nu
 }
 
 /**
- * Takes a return back, which was booked by mistake: what it owes again is voided, in the unpaid payout too. The record
+ * Undoes a return that was recorded by mistake: what it owes again is voided, even in the unpaid payout. The record
  * stays, with `undone_at`. Throws `resource_missing`, `return_is_undone`, `return_paid_again`.
  */
 export async function undoReturn(
@@ -114,7 +114,7 @@ export async function undoReturn(
   await publish(tx, { account, type: 'payout.updated', data: await readSummary(tx, account, payout) });
 }
 
-/** The returns of an affiliate in a payout, also those that were undone. Throws `resource_missing`. */
+/** The returns of an affiliate in a payout, including undone ones. Throws `resource_missing`. */
 export async function listReturns(
   db: Reader,
   account: AccountId,

@@ -25,7 +25,7 @@ export interface LinesOf {
   readonly affiliate: number;
 }
 
-/** A line as a return meets it. */
+/** What a return needs to know of a line. */
 export interface PaidLine {
   readonly currency: string;
   readonly is_paid: boolean | null;
@@ -33,7 +33,7 @@ export interface PaidLine {
   readonly rest: bigint;
 }
 
-/** The lines of an affiliate in a payout, locked; none when there are none. */
+/** Locks the lines of an affiliate in a payout and returns them. */
 export function lockLines(tx: Tx, { account, payout, affiliate }: LinesOf): Promise<PaidLine[]> {
   return rows(
     tx,
@@ -55,8 +55,8 @@ export async function hasLine(db: Reader, { account, payout, affiliate }: LinesO
 }
 
 /**
- * Notes what came back of lines and owes it again, an adjustment for each; returns the UUIDs of those. The table's own
- * check refuses more than was paid.
+ * Records what came back of lines and owes it again, by one adjustment each; returns the UUIDs of the adjustments. A
+ * CHECK of the table refuses more than was paid.
  */
 export async function bookReturns(
   tx: Tx,
@@ -108,7 +108,7 @@ export interface LockedReturn {
   readonly undone: boolean;
 }
 
-/** Locks a return (UUID) of the lines, or gives null when there is none such. */
+/** Locks a return (UUID) of the lines; null when there is none. */
 export function lockReturn(tx: Tx, of: LinesOf, id: ReturnId): Promise<LockedReturn | null> {
   return maybeRow(
     tx,
@@ -118,7 +118,7 @@ export function lockReturn(tx: Tx, of: LinesOf, id: ReturnId): Promise<LockedRet
   );
 }
 
-/** Notes that a return is not in force any more, and that its money did not come back. */
+/** Marks a return as undone, and takes its amount off what came back of the line. */
 export async function markUndone(tx: Tx, account: AccountId, id: ReturnId): Promise<void> {
   await rows(
     tx,
