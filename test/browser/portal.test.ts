@@ -133,7 +133,7 @@ inChromium('a portal', (chromium) => {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Delete the endpoint' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete the endpoint' }).click();
-    await page.getByText('The endpoint was deleted.').waitFor();
+    await page.getByText('Endpoint deleted').waitFor();
     expect((await world.api.get(`${ENDPOINTS}?owner=Ada`)).body.pagination.total).toBe(1);
     expect(cookies.length).toBeGreaterThan(2);
     expect(new Set(cookies)).toEqual(new Set([undefined]));
