@@ -31,7 +31,8 @@ export const settings = {
     limitsHint: 'The PayPal file splits larger payments into several.',
     portals: 'Portals',
     origins: 'Pages that may show a portal in a frame',
-    originsHint: 'Origins such as https://shop.example.com, one per line. Browsers show no portal in other pages.',
+    originsHint:
+      'Origins such as https://shop.example.com, one per line. Browsers show no portal in other pages.',
     addCurrency: 'Add a currency',
     code: 'Currency',
     amount: 'Amount',

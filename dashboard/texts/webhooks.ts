@@ -34,7 +34,8 @@ export const webhooks = {
   empty: {
     title: 'No endpoints yet',
     lead: 'An endpoint is a URL of yours that receives events: a payout was paid, a commission was voided. Every attempt is logged with its answer.',
-    portalLead: 'An endpoint is a URL of yours that receives events. Every attempt is logged with its answer.',
+    portalLead:
+      'An endpoint is a URL of yours that receives events. Every attempt is logged with its answer.',
     command: 'npx payhook listen shows the events on your own machine.',
     filtered: 'No endpoint has this status.',
   },
@@ -43,7 +44,7 @@ export const webhooks = {
     urlHint: 'http or https, at an address the server can reach.',
     description: 'Description',
     owner: 'Owner',
-    ownerHint: 'Who receives there, as you call them. A portal can be of all endpoints of an owner.',
+    ownerHint: 'Your name for whoever receives there. One portal can show all endpoints of an owner.',
     rate: 'Attempts per second',
     rateHint: 'Leave it empty for no limit.',
     badRate: 'Enter a whole number from 1 to 10,000.',
