@@ -106,7 +106,7 @@ async function filtersOf(bench: Bench, rows: number): Promise<Record<string, str
 async function secondsToRows(page: Page, query: string): Promise<number> {
   // another log on a new page, so that nothing is known
   await page.goto(new URL('/webhooks/log?type=none.yet', page.url()).href);
-  await page.getByText('Nothing in the log fits these filters.').waitFor();
+  await page.getByText('Nothing in the log matches these filters.').waitFor();
   const milliseconds = await page.evaluate<number>(`new Promise((done) => {
     const begun = performance.now();
     let asked = 0;
