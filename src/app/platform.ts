@@ -306,6 +306,7 @@ export async function serve(
       connections: connectionsFor(config, { isPublic, delivers: options.delivers ?? false, log }),
     },
     readiness: () => readiness.problem(),
+    isStopping: () => readiness.isStopping(),
     disk: async () => (platform.embedded ? roomOf(config.dataDir) : null),
     ...(options.operator ? { operator: options.operator } : {}),
   });

@@ -11,6 +11,7 @@ export function readinessOf(platform: Pick<Platform, 'db' | 'log' | 'embedded' |
   problem(): Promise<Problem | null>;
   /** From now on the server is stopping. */
   stop(): void;
+  isStopping(): boolean;
 } {
   const { db, log, embedded, config } = platform;
   const subject = {
@@ -66,5 +67,6 @@ export function readinessOf(platform: Pick<Platform, 'db' | 'log' | 'embedded' |
     stop() {
       stopping = true;
     },
+    isStopping: () => stopping,
   };
 }

@@ -53,6 +53,8 @@ export interface ServerOptions {
   };
   /** Why no requests should be sent here; null = ready. */
   readonly readiness: () => Promise<{ readonly reason: string; readonly message: string } | null>;
+  /** Whether the server is about to stop: requests are still answered, and no connection is kept for another. */
+  readonly isStopping: () => boolean;
 }
 
 declare module 'fastify' {
@@ -91,7 +93,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   limitConnections(app, options.limits);
   allowPublicApplications(app, options.db.reader);
   refuseUnrouted(app, refusePage, (request) => missingPage(request, options));
-  closeWhenStopping(app);
+  closeWhenStopping(app, options.isStopping);
   app.setErrorHandler((error: Error, request, reply) => sendFailure(reply, toFailure(error, request)));
   // the hook of refuseUnrouted has answered before
   app.setNotFoundHandler(() => undefined);
@@ -146,16 +148,16 @@ function parseJson(bytes: Buffer): StrictJson {
 }
 
 /**
- * A connection that is busy when the server begins to stop is closed after its response instead of being kept
- * alive.
+ * From the moment the server is about to stop, each response ends its connection. So a proxy has moved to other servers
+ * before connections are cut, and none of its requests is on its way to a connection that is just being closed.
  */
-function closeWhenStopping(app: FastifyInstance): void {
-  let stopping = false;
+function closeWhenStopping(app: FastifyInstance, isStopping: () => boolean): void {
+  let closing = false;
   app.addHook('preClose', async () => {
-    stopping = true;
+    closing = true;
   });
   app.addHook('onSend', async (_, reply) => {
-    if (stopping) reply.header('connection', 'close');
+    if (closing || isStopping()) reply.header('connection', 'close');
   });
 }
 

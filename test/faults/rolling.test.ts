@@ -1,0 +1,100 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
+import { until } from '../support/wire.ts';
+import { dataFolder, listens } from './support-server.ts';
+import { sharedDatabase } from './support-shared.ts';
+
+const hasNginx = spawnSync('nginx', ['-v']).status === 0;
+const ROUNDS = Number(process.env.TEST_ROLLING_ROUNDS ?? 2);
+const CALLERS = 6;
+
+/** nginx in front of servers on these ports, as docs/scaling.md sets it up. */
+async function startNginx(ports: readonly number[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'payhook-nginx-'));
+  const port = await freePort();
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `daemon off; pid nginx.pid; error_log stderr error;
+     events {}
+     http {
+       access_log off;
+       ${paths.map((name) => `${name}_temp_path ${name};`).join(' ')}
+       upstream payhook {
+         ${ports.map((each) => `server 127.0.0.1:${each} max_fails=0;`).join(' ')}
+         keepalive 16;
+       }
+       server {
+         listen 127.0.0.1:${port};
+         location / { proxy_pass http://payhook; proxy_http_version 1.1; proxy_set_header Connection ""; }
+       }
+     }`,
+  );
+  const child = spawn('nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'], { stdio: 'ignore' });
+  const url = `http://127.0.0.1:${port}`;
+  await until('nginx listens', () => listens(url));
+  return {
+    url,
+    async close() {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+test.skipIf(!hasNginx)(
+  'two servers behind nginx are restarted one after the other, and no request fails (needs nginx)',
+  async () => {
+    const database = await sharedDatabase();
+    const folder = dataFolder({ database, settings: { SHUTDOWN_DELAY_MS: '500' } });
+    const ports = [await freePort(), await freePort()];
+    const nginx = await startNginx(ports);
+    try {
+      const start = (port: number) => folder.start({ PORT: String(port) });
+      const servers = await Promise.all(ports.map(start));
+      const headers = { authorization: `Bearer ${database.apiKey}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ type: 'order.created', data: {} });
+      const ask = (method: string, path: string) =>
+        fetch(nginx.url + path, { method, headers, ...(method === 'POST' ? { body } : {}) }).then(
+          async (response) => ({ status: response.status, text: await response.text() }),
+          (error: Error) => ({ status: 0, text: error.message }),
+        );
+      const failures: string[] = [];
+      let published = 0;
+      let isOver = false;
+      const call = async () => {
+        while (!isOver) {
+          const { status, text } = await ask('POST', '/v2/events');
+          if (status === 201) published += 1;
+          else failures.push(`POST ${status} ${text}`);
+          const read = await ask('GET', '/v2/me');
+          if (read.status !== 200) failures.push(`GET ${read.status} ${read.text}`);
+        }
+      };
+      const callers = Array.from({ length: CALLERS }, call);
+      for (let round = 0; round < ROUNDS; round++) {
+        for (const [index, port] of ports.entries()) {
+          const before = published;
+          expect((await servers[index]?.signal('SIGTERM'))?.code).toBe(0);
+          servers[index] = await start(port);
+          expect(published, 'the other server answered meanwhile').toBeGreaterThan(before);
+        }
+      }
+      isOver = true;
+      await Promise.all(callers);
+      expect(failures).toEqual([]);
+      const stored = await folder.query<{ n: string }>('select count(*) as n from events');
+      expect(Number(stored[0]?.n)).toBe(published);
+    } finally {
+      await folder.remove();
+      await nginx.close();
+      await database.drop();
+    }
+  },
+);
