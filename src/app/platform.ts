@@ -16,6 +16,7 @@ import { connectionsFor } from '../http/capacity.ts';
 import { createServer } from '../http/server.ts';
 import { addressRules, LOOPBACK } from '../kernel/addresses.ts';
 import type { Config } from '../kernel/config.ts';
+import { addressesOf } from '../kernel/database-url.ts';
 import type { AccountId } from '../kernel/ids.ts';
 import { fingerprintOf, type Vault, vaultOf } from '../kernel/vault.ts';
 import { removeAccount } from '../people/accounts/removal.ts';
@@ -86,7 +87,7 @@ export interface PlatformOptions {
   readonly anySecretKey?: boolean;
   readonly log?: Logger;
   /** Another server than the settings name: tests use it. */
-  readonly target?: ConnectionTarget | undefined;
+  readonly target?: ConnectionTarget | readonly ConnectionTarget[] | undefined;
   /** The same for DATABASE_LISTEN_URL. */
   readonly direct?: ConnectionTarget | undefined;
 }
@@ -189,8 +190,11 @@ export function targetsOf(
   embedded: EmbeddedDatabase | undefined,
 ) {
   if (embedded) return { target: embedded.connection };
-  const target = { connectionString: databaseUrl ?? '' };
-  return { target, direct: databaseListenUrl ? { connectionString: databaseListenUrl } : target };
+  const at = (url: string) => (addressesOf(url) ?? []).map((connectionString) => ({ connectionString }));
+  return {
+    target: at(databaseUrl ?? ''),
+    direct: databaseListenUrl === undefined ? undefined : at(databaseListenUrl),
+  };
 }
 
 /** Does something that needs PostgreSQL. If `waits`, tries again while it cannot be reached. */

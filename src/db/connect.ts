@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import pg from 'pg';
 import copyFrom from 'pg-copy-streams';
 import type { Sql } from 'sql-template-tag';
+import { hostsOf } from './hosts.ts';
 import { listen, type SignOfLife } from './listen.ts';
 import { openPool, type Pool, type PoolUse } from './pool.ts';
 import type { Settings } from './session.ts';
@@ -95,10 +96,10 @@ export type ConnectionTarget =
     };
 
 interface ConnectOptions {
-  /** PostgreSQL, or a pooler in front of it. */
-  readonly target: ConnectionTarget;
+  /** PostgreSQL, or a pooler in front of it. Of several addresses the one is used that takes writes. */
+  readonly target: ConnectionTarget | readonly ConnectionTarget[];
   /** PostgreSQL itself, for what needs a session of its own; default: the target. */
-  readonly direct?: ConnectionTarget | undefined;
+  readonly direct?: ConnectionTarget | readonly ConnectionTarget[] | undefined;
   /** Connections for reading, as many for writing and as many for downloads. */
   readonly poolSize: number;
   /** What the connections are called in pg_stat_activity. */
@@ -118,19 +119,21 @@ const LONGEST_STATEMENT: Settings = { statement_timeout: '5min' };
 
 /** Opens the pools (lazily: the first query connects). The caller closes the returned database. */
 export function connect(options: ConnectOptions): Database {
-  const { target, direct = target, name, onIdleError, poolSize: max } = options;
+  const { name, onIdleError, poolSize: max } = options;
+  const hosts = hostsOf([options.target].flat());
+  const direct = options.direct === undefined ? hosts : hostsOf([options.direct].flat());
   let renewals = 0;
-  const watch = startWatch(target, (count) => {
+  const watch = startWatch(hosts, (count) => {
     renewals += 1; // idle connections have probably gone silent too
     onIdleError(new Error(`${count} connections went silent and are replaced`));
   });
   const common = { watch, name, renewals: () => renewals, onIdleError };
-  const readers = openPool(target, { readOnly: true, max, settings: LONGEST_STATEMENT }, common);
-  const writers = openPool(target, { max }, common);
+  const readers = openPool(hosts, { readOnly: true, max, settings: LONGEST_STATEMENT }, common);
+  const writers = openPool(hosts, { max }, common);
   // A pool apart from the readers, which authenticate every request: a download lasts as long as its client reads.
-  const snapshots = openPool(target, { readOnly: true, max }, common);
+  const snapshots = openPool(hosts, { readOnly: true, max }, common);
   const ofEngine = { max: ENGINE_CONNECTIONS, settings: { ...LONGEST_STATEMENT, ...ENGINE_PLANS } };
-  const engine = openPool(target, ofEngine, common);
+  const engine = openPool(hosts, ofEngine, common);
   const loner = openPool(direct, { max: 1, settings: { lock_timeout: '10s' }, alone: true }, common);
   const listeners = new Set<() => void>();
   const home = {};
@@ -154,7 +157,7 @@ export function connect(options: ConnectOptions): Database {
       return () => void listeners.delete(listener);
     },
     listen: (channel, listener, sign) =>
-      listen({ target: direct, onIdleError }, watch, { channel, listener, sign }),
+      listen({ hosts: direct, onIdleError }, watch, { channel, listener, sign }),
     pools: () => [
       readers.use('reading'),
       writers.use('writing'),

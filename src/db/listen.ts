@@ -1,5 +1,7 @@
 import pg from 'pg';
-import { openSession, PoolerError } from './session.ts';
+import { isUnavailable } from './faults.ts';
+import type { Hosts } from './hosts.ts';
+import { openSession, PoolerError, ReplicaError } from './session.ts';
 import type { Watch } from './watch.ts';
 
 /**
@@ -14,7 +16,7 @@ export interface SignOfLife {
 
 /** How connections that listen are made. */
 interface ListenOptions {
-  readonly target: pg.ClientConfig;
+  readonly hosts: Hosts;
   onIdleError(error: Error): void;
 }
 
@@ -28,7 +30,7 @@ const LISTEN_CHECK_MS = 15_000;
 
 /** What `Database.listen` is. */
 export function listen(
-  { target, onIdleError }: ListenOptions,
+  { hosts, onIdleError }: ListenOptions,
   watch: Watch,
   { channel, listener, sign }: { channel: string; listener: () => void; sign: SignOfLife | undefined },
 ): () => Promise<void> {
@@ -43,8 +45,9 @@ export function listen(
   };
   const open = () => {
     again = undefined;
+    const address = hosts.current();
     const opened = new pg.Client({
-      ...target,
+      ...address,
       application_name: 'payhook listener',
       connectionTimeoutMillis: CONNECT_MS,
       keepAlive: true,
@@ -59,12 +62,16 @@ export function listen(
     opened
       .connect()
       .then(() => openSession(opened, {}, watch))
-      .then((isOwn) => {
+      .then(({ isOwn, isReplica }) => {
         if (!isOwn) throw new PoolerError();
+        if (isReplica) throw new ReplicaError();
       })
       .then(() => ask(`listen ${pg.escapeIdentifier(channel)}`))
       .then(() => sign && ask('select pg_advisory_lock_shared($1, $2)', [sign.space, sign.number]))
-      .then(listener, lost);
+      .then(listener, (error: Error) => {
+        if (isUnavailable(error)) hosts.moveOn(address);
+        lost(error);
+      });
   };
   const checking = setInterval(() => {
     if (client && !again) watch.during(client, client.query('select 1')).catch(lost);

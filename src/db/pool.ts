@@ -1,6 +1,8 @@
 import pg from 'pg';
+import { isUnavailable } from './faults.ts';
+import type { Hosts } from './hosts.ts';
 import { CONNECT_MS, KEEP_ALIVE_S } from './listen.ts';
-import { openSession, PoolerError, type Settings } from './session.ts';
+import { openSession, PoolerError, ReplicaError, type Settings } from './session.ts';
 import { types } from './values.ts';
 import type { Watch } from './watch.ts';
 
@@ -57,7 +59,7 @@ const KEEP_ALIVES: Settings = {
 };
 
 /** A pool that connects lazily: the first `take` does. The caller ends it. */
-export function openPool(target: pg.ClientConfig, purpose: Purpose, common: Pooling): Pool {
+export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool {
   const { readOnly = false, max, alone = false } = purpose;
   const settings: Settings = { TimeZone: 'UTC', ...purpose.settings };
   const ofSession: Settings = {
@@ -69,7 +71,10 @@ export function openPool(target: pg.ClientConfig, purpose: Purpose, common: Pool
   const sessions = new WeakSet<pg.ClientBase>();
   const born = new WeakMap<pg.ClientBase, number>();
   const pool = new pg.Pool({
-    ...target,
+    // what pg takes for a class; each new connection goes to the address of the moment
+    Client: function Client(config: pg.ClientConfig) {
+      return new pg.Client({ ...config, ...hosts.current() });
+    } as never,
     types,
     max,
     connectionTimeoutMillis: CONNECT_MS,
@@ -81,7 +86,9 @@ export function openPool(target: pg.ClientConfig, purpose: Purpose, common: Pool
       born.set(client, common.renewals());
       // A connection lost while it is in use fails its query; without a listener the event would end the process.
       client.on('error', () => undefined);
-      if (await openSession(client, ofSession, common.watch)) sessions.add(client);
+      const { isOwn, isReplica } = await openSession(client, ofSession, common.watch);
+      if (isReplica && hosts.count > 1) throw new ReplicaError();
+      if (isOwn) sessions.add(client);
       else if (alone) throw new PoolerError();
     },
   });
@@ -90,7 +97,7 @@ export function openPool(target: pg.ClientConfig, purpose: Purpose, common: Pool
     watch: common.watch,
     async take() {
       for (;;) {
-        const client = await pool.connect();
+        const client = await connectTo(hosts, () => pool.connect());
         if (born.get(client) === common.renewals()) return client;
         client.release(true);
       }
@@ -110,4 +117,17 @@ export function openPool(target: pg.ClientConfig, purpose: Purpose, common: Pool
       waiting: pool.waitingCount,
     }),
   };
+}
+
+/** Connects; if the address of the moment does not answer or takes no writes, tries each of the others once. */
+async function connectTo(hosts: Hosts, connect: () => Promise<pg.PoolClient>): Promise<pg.PoolClient> {
+  for (let left = hosts.count - 1; ; left--) {
+    const address = hosts.current();
+    try {
+      return await connect();
+    } catch (error) {
+      if (hosts.count > 1 && isUnavailable(error)) hosts.moveOn(address);
+      if (left === 0 || !isUnavailable(error)) throw error;
+    }
+  }
 }

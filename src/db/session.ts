@@ -22,20 +22,36 @@ export class PoolerError extends Error {
   }
 }
 
+/** One of several addresses is a replica, which takes no writes: another one is tried. */
+export class ReplicaError extends Error {
+  override name = 'ReplicaError';
+  /** To those who ask, PostgreSQL cannot be reached at the moment (faults.ts). */
+  readonly code = '57P03';
+
+  constructor() {
+    super('no address of the database takes writes: all that answer are replicas');
+  }
+}
+
 /** What PostgreSQL told a connection that its process is called; a pooler tells a number of its own. */
 export const processOf = (client: pg.ClientBase) =>
   (client as unknown as { readonly processID: number | null }).processID ?? 0;
 
-/**
- * Makes the settings those of a new connection's session, and returns true. Returns false and changes nothing when the
- * session is not ours alone.
- */
-export async function openSession(client: pg.ClientBase, settings: Settings, watch: Watch): Promise<boolean> {
-  const asked = client.query<{ own: boolean }>(
-    `select pg_backend_pid() = $1 as own,
+/** What a new connection found. */
+export interface Session {
+  /** No pooler shares it with others. */
+  readonly isOwn: boolean;
+  /** It is one of a replica. */
+  readonly isReplica: boolean;
+}
+
+/** Makes the settings those of a new connection's session; changes nothing when the session is not ours alone. */
+export async function openSession(client: pg.ClientBase, settings: Settings, watch: Watch): Promise<Session> {
+  const asked = client.query<Session>(
+    `select pg_backend_pid() = $1 as "isOwn", pg_is_in_recovery() as "isReplica",
        (select count(set_config(name, value, false)) from unnest($2::text[], $3::text[]) s (name, value)
         where pg_backend_pid() = $1) as set`,
     [processOf(client), Object.keys(settings), Object.values(settings)],
   );
-  return (await watch.during(client, asked)).rows[0]?.own === true;
+  return (await watch.during(client, asked)).rows[0] ?? { isOwn: false, isReplica: false };
 }

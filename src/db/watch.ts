@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
+import type { Hosts } from './hosts.ts';
 
 /*
  * A connection that went silent, through a firewall that forgot it or a machine that lost its power, answers nothing and
@@ -45,7 +46,7 @@ function bytesMoved(client: pg.ClientBase): number {
 }
 
 /** Starts watching; `onSilent` is told each time that connections were given up, and how many. */
-export function startWatch(target: pg.ClientConfig, onSilent: (count: number) => void): Watch {
+export function startWatch(hosts: Hosts, onSilent: (count: number) => void): Watch {
   const waiting = new Set<Waiting>();
   let looking = false;
 
@@ -57,7 +58,7 @@ export function startWatch(target: pg.ClientConfig, onSilent: (count: number) =>
     looking = true;
     try {
       const busy = await busyAmong(
-        target,
+        hosts,
         late.map(({ client }) => inside(client).processID ?? 0),
       );
       judge(
@@ -83,7 +84,7 @@ export function startWatch(target: pg.ClientConfig, onSilent: (count: number) =>
     for (const { client } of silent) inside(client).connection.stream.destroy();
     const pids = silent.map(({ client }) => inside(client).processID ?? 0);
     // its locks and its transaction end with it; it was seen to do nothing, or nobody can be reached
-    void askAside(target, 'select pg_terminate_backend(pid) from unnest($1::int[]) pid', [pids]).catch(
+    void askAside(hosts, 'select pg_terminate_backend(pid) from unnest($1::int[]) pid', [pids]).catch(
       () => undefined,
     );
   }
@@ -109,10 +110,10 @@ export function startWatch(target: pg.ClientConfig, onSilent: (count: number) =>
 }
 
 /** The backends among `pids` that work for us, as PostgreSQL says; none when it does not answer, all when it refuses to. */
-async function busyAmong(target: pg.ClientConfig, pids: readonly number[]): Promise<ReadonlySet<number>> {
+async function busyAmong(hosts: Hosts, pids: readonly number[]): Promise<ReadonlySet<number>> {
   try {
     const seen = await askAside<{ pid: number }>(
-      target,
+      hosts,
       // One that waits for us to go on is at work only while bytes move. Behind a pooler our numbers are not those of
       // PostgreSQL: then its answer is all there is, and nothing is given up.
       `select pid from unnest($1::int[]) pid left join pg_stat_activity a using (pid)
@@ -130,12 +131,12 @@ async function busyAmong(target: pg.ClientConfig, pids: readonly number[]): Prom
 
 /** Asks over a connection of its own, which is cut after a few seconds. */
 async function askAside<Row>(
-  target: pg.ClientConfig,
+  hosts: Hosts,
   text: string,
   values: readonly unknown[],
   addsItself = false,
 ): Promise<Row[]> {
-  const client = new pg.Client({ ...target, application_name: 'payhook watch' });
+  const client = new pg.Client({ ...hosts.current(), application_name: 'payhook watch' });
   client.on('error', () => undefined);
   const cut = setTimeout(() => inside(client).connection.stream.destroy(), ASK_MS);
   try {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { isNetwork } from './addresses.ts';
+import { addressesOf } from './database-url.ts';
 
 export interface Setting {
   readonly name: string;
@@ -62,8 +63,7 @@ const KEY_RULE = 'at least 32 characters, for example from `openssl rand -base64
 const readKey = (text: string) => (text.length >= 32 ? text : undefined);
 
 const DATABASE_RULE = 'a URL that begins with postgres:// or postgresql://';
-const databaseUrl = (text: string) =>
-  /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined;
+const databaseUrl = (text: string) => (addressesOf(text) === undefined ? undefined : text);
 
 export const SETTINGS: readonly Setting[] = [
   {
@@ -82,7 +82,8 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'DATABASE_URL',
-    meaning: 'your own PostgreSQL, 15 to 18; none = the embedded one',
+    meaning:
+      'your own PostgreSQL, 15 to 18, or a primary and its replicas: …@a:5432,b:5432/…; none = the embedded one',
     fallback: undefined,
     secret: true,
     read: databaseUrl,

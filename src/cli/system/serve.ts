@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Platform, RunningServer } from '../../app/platform.ts';
 import type { Telemetry } from '../../app/telemetry.ts';
 import { type Config, readConfig } from '../../kernel/config.ts';
+import { addressesOf } from '../../kernel/database-url.ts';
 import { CommandError } from '../command/errors.ts';
 import { readConfigHere } from '../command/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -205,8 +206,9 @@ function databaseOf({ config, embedded }: Platform): string {
 
 /** Host and database name only: a connection string holds a password. */
 function databaseHost({ databaseUrl }: Config): string {
-  const { host, pathname, searchParams } = new URL(databaseUrl ?? 'postgres://unknown');
-  return `${host || searchParams.get('host') || 'this machine'}${pathname}`;
+  const urls = (addressesOf(databaseUrl ?? '') ?? []).map((url) => new URL(url));
+  const hosts = urls.map(({ host, searchParams }) => host || searchParams.get('host') || 'this machine');
+  return `${hosts.join(', ')}${urls[0]?.pathname ?? ''}`;
 }
 
 /** The text as one word of a shell, also within double quotes around `$(…)`. */
