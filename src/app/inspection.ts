@@ -5,7 +5,7 @@ import { probeWriting } from '../db/settings.ts';
 import type { Config } from '../kernel/config.ts';
 import { type Checked, makeChecks } from './checks.ts';
 import { hasData } from './data-folder.ts';
-import { targetsOf } from './platform.ts';
+import { targetsOf } from './targets.ts';
 
 /** What a database is like, and what came of the checks that /readyz makes; no checks without this program's schema. */
 export type Inspection = DatabaseFacts & { readonly checks: readonly Checked[] };

@@ -16,7 +16,6 @@ import { connectionsFor } from '../http/capacity.ts';
 import { createServer } from '../http/server.ts';
 import { addressRules, LOOPBACK } from '../kernel/addresses.ts';
 import type { Config } from '../kernel/config.ts';
-import { addressesOf } from '../kernel/database-url.ts';
 import type { AccountId } from '../kernel/ids.ts';
 import { fingerprintOf, type Vault, vaultOf } from '../kernel/vault.ts';
 import { removeAccount } from '../people/accounts/removal.ts';
@@ -44,6 +43,7 @@ import {
   refusalOfKeys,
   unfinished,
 } from './secret-keys.ts';
+import { targetsOf } from './targets.ts';
 import { startTelemetry, type Telemetry } from './telemetry.ts';
 
 const FIRST_HOUSEKEEPING_MS = 60_000;
@@ -182,19 +182,6 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
     await close();
     throw error;
   }
-}
-
-/** Where PostgreSQL is, by the settings. */
-export function targetsOf(
-  { databaseUrl, databaseListenUrl }: Config,
-  embedded: EmbeddedDatabase | undefined,
-) {
-  if (embedded) return { target: embedded.connection };
-  const at = (url: string) => (addressesOf(url) ?? []).map((connectionString) => ({ connectionString }));
-  return {
-    target: at(databaseUrl ?? ''),
-    direct: databaseListenUrl === undefined ? undefined : at(databaseListenUrl),
-  };
 }
 
 /** Does something that needs PostgreSQL. If `waits`, tries again while it cannot be reached. */

@@ -1,0 +1,16 @@
+import type { EmbeddedDatabase } from '../db/embedded/open.ts';
+import type { Config } from '../kernel/config.ts';
+import { addressesOf } from '../kernel/database-url.ts';
+
+/** Where PostgreSQL is, by the settings. */
+export function targetsOf(
+  { databaseUrl, databaseListenUrl }: Config,
+  embedded: EmbeddedDatabase | undefined,
+) {
+  if (embedded) return { target: embedded.connection };
+  const at = (url: string) => (addressesOf(url) ?? []).map((connectionString) => ({ connectionString }));
+  return {
+    target: at(databaseUrl ?? ''),
+    direct: databaseListenUrl === undefined ? undefined : at(databaseListenUrl),
+  };
+}
