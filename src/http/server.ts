@@ -81,6 +81,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1 << 16 },
     rewriteUrl: (request) => decodable(request.url ?? '/'),
     clientErrorHandler,
+    // our routes check and write JSON themselves: what Fastify would do it with is 5 MB, and is not loaded
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     // Node would refuse a request without Host itself, without our error body
     http: { requireHostHeader: false, ...connectionOptions(options.limits) },
     forceCloseConnections: 'idle',
@@ -104,6 +106,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addPages(app, options);
   addDescription(app, options);
   return app;
+}
+
+function noSchemas(): never {
+  throw new Error('a route was given a schema of Fastify: use the record of its noun');
 }
 
 /** A path whose percent escapes are not UTF-8 is still a path: its id is unknown, not a malformed request. */
