@@ -13,7 +13,6 @@ import { makePartitions } from '../db/partitions.ts';
 import { connectionName, noteFirstKey, readSecretKeyState } from '../db/secret-key.ts';
 import type { OperatorCredential } from '../http/auth.ts';
 import { connectionsFor } from '../http/capacity.ts';
-import { createServer } from '../http/server.ts';
 import { addressRules, LOOPBACK } from '../kernel/addresses.ts';
 import type { Config } from '../kernel/config.ts';
 import type { AccountId } from '../kernel/ids.ts';
@@ -99,6 +98,9 @@ function plainError(error: unknown): object {
   return { type: error.name, message: error.message, ...code, stack: error.stack };
 }
 
+/** Not loaded by what does not serve: Fastify, all routes and the pages are a third of the program. */
+const loadServer = () => import('../http/server.ts');
+
 /** A JSON log on standard error: standard output belongs to people and to --json. */
 export function createLog(config: Config): Logger {
   return pino(
@@ -121,6 +123,8 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
   const { onlyExisting = false } = options;
   if (onlyExisting) requireData(config);
   else makeFolder(config.dataDir);
+  // while PostgreSQL starts; who serves waits for it, and is told when it cannot be loaded
+  if (options.purpose === 'serve') loadServer().catch(() => undefined);
   const embedded =
     options.target || config.databaseUrl
       ? undefined
@@ -284,6 +288,7 @@ export async function serve(
   let address = '';
   const isPublic = 'port' in options.listen;
   const readiness = readinessOf(platform);
+  const { createServer } = await loadServer();
   const server = createServer({
     db,
     log,
