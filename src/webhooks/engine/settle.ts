@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import { slowClock } from '../../db/clock.ts';
 import { rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
@@ -35,6 +35,9 @@ export interface Result {
  * dropped. Returns the results that counted.
  */
 export async function settle(tx: Tx, results: readonly Result[]): Promise<Result[]> {
+  // so that PostgreSQL leaves out the weeks of the log that hold none of them
+  const events = results.map(({ delivery }) => delivery.event).sort();
+  const isNear = (id: Sql) => sql`${id} between ${events[0]}::uuid and ${events.at(-1)}::uuid`;
   const settled = await rows<{ place: number }>(
     tx,
     sql`with result as materialized (
@@ -49,7 +52,8 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Result
                  -- holding the lease is holding the row
                  case when q.trigger = 'scheduled' then 'pending' else (
                    select b.status from deliveries b where b.account_id = q.account_id
-                     and b.endpoint_id = q.endpoint_id and b.event_id = q.event_id) end as status_before,
+                     and b.endpoint_id = q.endpoint_id and b.event_id = q.event_id
+                     and ${isNear(sql`b.event_id`)}) end as status_before,
                  now_ms() + case when r.released then 0 else r.retry_ms end * interval '1 millisecond' as retry_at
           from result r
           join queue q on q.event_id = r.event_id and q.endpoint_id = r.endpoint_id
@@ -69,6 +73,7 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Result
                                      else d.next_attempt_at end
           from owned o
           where d.account_id = o.account_id and d.endpoint_id = o.endpoint_id and d.event_id = o.event_id
+            and ${isNear(sql`d.event_id`)}
           returning o.*, d.attempt_count, d.status, d.next_attempt_at),
         counted as (
           ${noteAttempts(sql`
