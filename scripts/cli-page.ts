@@ -15,9 +15,9 @@ this page describes all of them. In a folder where Payhook was built, run it as 
   [configuration.md](configuration.md): \`DATABASE_URL\`, or else the embedded PostgreSQL of a data folder. The data folder is that
   of \`--data-dir\` or \`DATA_DIR\`; without them that of the server started from this folder or one above it, which the command
   says; and otherwise \`./data\`. Commands act as the operator and need no key. \`--env-file\` reads settings from a file. Only
-  \`serve\`, \`init\` and \`demo\` create data where there is none.
+  \`serve\`, \`init\`, \`restore\` and \`demo\` create data where there is none.
 - **A server elsewhere**, when \`PAYHOOK_URL\` and \`PAYHOOK_API_KEY\` are set. The key decides the account. Commands that need the
-  database itself (\`migrate\`, \`accounts\`, \`users setup-link\`, \`demo\`) are refused; \`serve\`, \`worker\` and \`doctor\` always
+  database itself (\`migrate\`, \`backup\`, \`restore\`, \`accounts\`, \`users setup-link\`, \`demo\`) are refused; \`serve\`, \`worker\` and \`doctor\` always
   work on this machine.
 
 If there are several accounts, \`--account\` chooses one by id or name; without it \`PAYHOOK_ACCOUNT\` does, and then

@@ -131,6 +131,7 @@ export const ROOMS = [
     'a running program: platform, data folder, secret keys, chores, readiness, metrics',
     ['http', 'oauth', 'money', 'webhooks', 'people', 'outbox', 'db', 'metrics', 'kernel'],
   ],
+  ['app/backup', 'one file with everything, and the database from it', []],
 
   ['client', 'the typed client of our API', ['kernel']],
   ['cli', 'the commands, which go through the client', ['app', 'client', 'kernel']],

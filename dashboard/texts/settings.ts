@@ -206,6 +206,10 @@ export const settings = {
         remedy:
           'PostgreSQL stops when the disk is full. Free some space on the disk of the data folder, or keep the webhook log for fewer days.',
       },
+      backupFailed: {
+        what: (when: string, message: string) => `The backup of ${when} failed: ${message}.`,
+        remedy: 'It is tried again every ten minutes. `payhook backup` makes one at another place at once.',
+      },
       choresLate: {
         what: (names: readonly string[]) => `Not done for hours: ${listed(names)}.`,
         remedy:
@@ -216,7 +220,7 @@ export const settings = {
     version: 'Payhook version',
     schema: 'Schema',
     backup: 'Last backup',
-    noBackup: 'Unknown: backups are made outside Payhook.',
+    noBackup: 'None was made by `payhook backup` or BACKUP_EVERY.',
     database: 'Database',
     databaseVersion: 'PostgreSQL',
     databaseSize: 'Size',

@@ -16,6 +16,7 @@ import { deleteOldFailures, deleteOldLinks, mendLinks } from '../people/users/st
 import { mendEndpoints, mendQueue } from '../webhooks/engine/mend.ts';
 import { dropOldWeeks } from '../webhooks/engine/retention.ts';
 import { deleteOldPortalLinks, mendPortalLinks } from '../webhooks/portal/store.ts';
+import { backupChores } from './backup/schedule.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -60,6 +61,7 @@ export function choresOf({
     { name: 'tokens', everyMs: HOUR_MS, forget: deleteExpiredTokens },
     { name: 'codes', everyMs: HOUR_MS, forget: deleteExpiredCodes },
     { name: 'unused grants', everyMs: HOUR_MS, forget: deleteUnusedGrants },
+    ...backupChores({ db, log, config }),
   ];
 }
 

@@ -1,16 +1,16 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { keepHouse } from '../db/chores.ts';
-import { type ConnectionTarget, connect, type Database, type Tx } from '../db/connect.ts';
-import { type EmbeddedDatabase, openEmbedded, type Purpose } from '../db/embedded/open.ts';
+import type { ConnectionTarget, Database, Tx } from '../db/connect.ts';
+import type { EmbeddedDatabase, Purpose } from '../db/embedded/open.ts';
 import { isUnavailable } from '../db/faults.ts';
 import { requireSession } from '../db/inspect.ts';
 import { type MigrationReport, migrate } from '../db/migrate.ts';
 import { MigrationError } from '../db/migration-files.ts';
 import { makePartitions } from '../db/partitions.ts';
-import { connectionName, noteFirstKey, readSecretKeyState } from '../db/secret-key.ts';
+import { noteFirstKey, readSecretKeyState } from '../db/secret-key.ts';
 import type { OperatorCredential } from '../http/auth.ts';
 import { connectionsFor } from '../http/capacity.ts';
 import { addressRules, LOOPBACK } from '../kernel/addresses.ts';
@@ -31,18 +31,9 @@ import { createNotifier } from '../webhooks/engine/wake.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../webhooks/engine/worker.ts';
 import { roomOf } from './checks.ts';
 import { choresOf } from './chores.ts';
-import { requireData } from './data-folder.ts';
+import { openDatabase } from './database.ts';
 import { readinessOf } from './readiness.ts';
-import {
-  exposedSecretKey,
-  heldFingerprints,
-  heldKeys,
-  isInFolder,
-  makeFolderKey,
-  refusalOfKeys,
-  unfinished,
-} from './secret-keys.ts';
-import { targetsOf } from './targets.ts';
+import { exposedSecretKey, heldKeys, makeFolderKey, refusalOfKeys, unfinished } from './secret-keys.ts';
 import { startTelemetry, type Telemetry } from './telemetry.ts';
 
 const FIRST_HOUSEKEEPING_MS = 60_000;
@@ -121,28 +112,9 @@ export function createLog(config: Config): Logger {
 export async function openPlatform(config: Config, options: PlatformOptions): Promise<Platform> {
   const log = options.log ?? createLog(config);
   const { onlyExisting = false } = options;
-  if (onlyExisting) requireData(config);
-  else makeFolder(config.dataDir);
   // while PostgreSQL starts; who serves waits for it, and is told when it cannot be loaded
   if (options.purpose === 'serve') loadServer().catch(() => undefined);
-  const embedded =
-    options.target || config.databaseUrl
-      ? undefined
-      : await openEmbedded({
-          dataDir: config.dataDir,
-          purpose: options.purpose,
-          log: (level, message, details) => log[level](details ?? {}, message),
-        });
-  const db = connect({
-    ...(options.target ? { target: options.target, direct: options.direct } : targetsOf(config, embedded)),
-    poolSize: config.databasePoolSize,
-    name: connectionName(heldFingerprints(config), isInFolder(config)),
-    onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
-  });
-  const close = async () => {
-    await db.close();
-    await embedded?.close();
-  };
+  const { db, embedded, close } = await openDatabase(config, { ...options, log });
   try {
     // our own PostgreSQL was running a moment ago: if it has ended, so does the process that launched it
     const waits = embedded === undefined && options.purpose !== 'command';
@@ -199,13 +171,6 @@ async function whenReachable<Result>(waits: boolean, log: Logger, work: () => Pr
       await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
     }
   }
-}
-
-// Node's recursive mkdir loops for ever where a folder cannot be made (below /proc, for one).
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  if (!existsSync(dirname(path))) makeFolder(dirname(path));
-  mkdirSync(path, { mode: 0o700 });
 }
 
 interface FirstRun {

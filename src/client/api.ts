@@ -2461,6 +2461,23 @@ export interface System {
     /** by any process; noted once a minute at most */
     readonly last_done_at: Timestamp;
   }[];
+  /** made by `payhook backup`, by any process */
+  readonly backups: {
+    readonly last: {
+      /** the instant that it holds */
+      readonly made_at: Timestamp;
+      /** where it was written, on the machine that made it */
+      readonly file: string;
+      readonly size_bytes: number;
+      readonly duration_ms: number;
+    } | null;
+    /** of BACKUP_EVERY; null when a backup was made since */
+    readonly failure: {
+      readonly failed_at: Timestamp;
+      /** why, and what to do */
+      readonly message: string;
+    } | null;
+  };
   /** of the program */
   readonly version: string;
   /** where the data folder is; null when the database is elsewhere */
@@ -2468,8 +2485,6 @@ export interface System {
     readonly free_bytes: number;
     readonly total_bytes: number;
   } | null;
-  /** nothing is known of backups yet */
-  readonly backups: null;
 }
 
 export interface TestWebhookEndpointBody {
@@ -4004,7 +4019,8 @@ export interface Operations {
   };
   /**
    * Get the state of the installation. For whoever runs the server: keys and owners of the account that was made
-   * first. Version, schema, database, disk, what waits to be delivered, and when each chore was last done.
+   * first. Version, schema, database, disk, what waits to be delivered, when each chore was last done, and the
+   * last backup.
    */
   readonly getSystem: {
     readonly result: System;

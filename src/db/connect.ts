@@ -6,6 +6,7 @@ import { hostsOf } from './hosts.ts';
 import { listen, type SignOfLife } from './listen.ts';
 import { openPool, type Pool, type PoolUse } from './pool.ts';
 import type { Settings } from './session.ts';
+import { createTelling } from './telling.ts';
 import { startWatch } from './watch.ts';
 
 /** Runs single statements. GET handlers get one: its connections refuse every write in PostgreSQL itself. */
@@ -40,6 +41,8 @@ export interface Snapshot extends Reader {
    * Destroying the stream early destroys its connection too.
    */
   copyOut(statement: string): Readable;
+  /** As `copyOut`, but the snapshot goes on when `work` has read the stream to its end. Returns how many rows it had. */
+  copyThrough(statement: string, work: (stream: Readable) => Promise<void>): Promise<number>;
 }
 
 /**
@@ -283,25 +286,6 @@ async function single<Result>(
   }
 }
 
-/** The end of a transaction, as its listeners are told. */
-function createTelling(announced: () => void) {
-  const listeners: ((isCommitted: boolean) => void)[] = [];
-  let hasAnnounced = false;
-  return {
-    announce(): void {
-      hasAnnounced = true;
-    },
-    onEnd(listener: (isCommitted: boolean) => void): void {
-      listeners.push(listener);
-    },
-    end(isCommitted: boolean): void {
-      for (const listener of listeners.splice(0)) listener(isCommitted);
-      if (isCommitted && hasAnnounced) announced();
-      hasAnnounced = false;
-    },
-  };
-}
-
 async function snapshot<Result>(pool: Pool, work: (db: Snapshot) => Promise<Result>): Promise<Result> {
   const { watch } = pool;
   const client = await pool.take();
@@ -325,13 +309,26 @@ async function snapshot<Result>(pool: Pool, work: (db: Snapshot) => Promise<Resu
       stream.once('close', () => (ended ? end().then(() => client.release(broken)) : client.release(true)));
       return stream;
     },
+    async copyThrough(statement, work) {
+      const stream = client.query(copyFrom.to(statement));
+      try {
+        await work(stream);
+        // the stream ends before PostgreSQL says how many rows it had
+        await client.query('select');
+        return stream.rowCount;
+      } catch (error) {
+        broken = true;
+        stream.destroy();
+        throw error;
+      }
+    },
   };
   try {
     await watch.during(client, client.query(pool.beginning(client, 'repeatable read')));
     return await work(db);
   } finally {
     if (!streaming) {
-      await end();
+      if (!broken) await end();
       client.release(broken);
     }
   }

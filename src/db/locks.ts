@@ -25,6 +25,8 @@ export const LOCKS = {
   log: numbered(7_246_813_909),
   /** Deleting an account: one at a time, so that two deletions cannot leave no account. */
   removal: numbered(7_246_813_910),
+  /** Changing tables: a migration holds it alone, backups share it. Nobody who waits for a table stands behind a backup. */
+  tables: numbered(7_246_813_911),
   /** A chore, by its name: one process does a slice of it at a time. */
   chore: (name: string) => named(`chore ${name}`),
   /** Refunds by order of an account, and commissions of many orders (money/refund-lines/locks.ts). */

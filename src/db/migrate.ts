@@ -27,30 +27,40 @@ export async function migrate<Result>(
     await lockStarts(tx);
     await refuseUnusable(tx);
     if (onlyExisting) await refuseEmpty(tx);
-    await rows(
-      tx,
-      sql`create table if not exists schema_migrations (
-            version int primary key, name text not null, checksum text,
-            applied_at timestamptz(3) not null default now())`,
-    );
-    const known = readMigrations();
-    const applied = await readApplied(tx);
-    const refusal = foreignHistory(known, applied);
-    if (refusal !== null) throw new MigrationError(refusal);
-    await createFunctions(tx);
-    await recordChecksums(tx, known, applied);
-    const pending = known.slice(applied.length);
-    for (const { version, name, text, checksum } of pending) {
-      await rows(tx, raw(text));
-      await rows(
-        tx,
-        sql`insert into schema_migrations (version, name, checksum) values (${version}, ${name}, ${checksum})`,
-      );
-    }
-    const newest = known.at(-1)?.version ?? 0;
-    const report = { version: newest, applied: pending.map((migration) => migration.name) };
+    const report = await applyMigrations(tx);
     return { report, first: await firstRun(tx) };
   });
+}
+
+/**
+ * Brings the schema to a version, this program's newest without one. The caller holds the lock of starts. Throws
+ * MigrationError as `migrate` does.
+ */
+export async function applyMigrations(tx: Tx, upTo = Number.POSITIVE_INFINITY): Promise<MigrationReport> {
+  await rows(
+    tx,
+    sql`create table if not exists schema_migrations (
+          version int primary key, name text not null, checksum text,
+          applied_at timestamptz(3) not null default now())`,
+  );
+  const known = readMigrations();
+  const applied = await readApplied(tx);
+  const refusal = foreignHistory(known, applied);
+  if (refusal !== null) throw new MigrationError(refusal);
+  await createFunctions(tx);
+  await recordChecksums(tx, known, applied);
+  const pending = known.slice(applied.length).filter(({ version }) => version <= upTo);
+  // a backup reads every table to its end
+  if (pending.length > 0) await takeLock(tx, LOCKS.tables);
+  for (const { version, name, text, checksum } of pending) {
+    await rows(tx, raw(text));
+    await rows(
+      tx,
+      sql`insert into schema_migrations (version, name, checksum) values (${version}, ${name}, ${checksum})`,
+    );
+  }
+  const newest = pending.at(-1)?.version ?? applied.at(-1)?.version ?? 0;
+  return { version: newest, applied: pending.map((migration) => migration.name) };
 }
 
 /** Until the transaction ends no process gets past the checks of its start. */
@@ -68,7 +78,8 @@ async function refuseEmpty(tx: Tx): Promise<void> {
   }
 }
 
-async function refuseUnusable(tx: Tx): Promise<void> {
+/** Throws MigrationError when Payhook cannot work on the PostgreSQL or the encoding of a database. */
+export async function refuseUnusable(tx: Tx): Promise<void> {
   const server = await maybeRow<{ number: number; version: string; encoding: string }>(
     tx,
     sql`select current_setting('server_version_num')::int as number,

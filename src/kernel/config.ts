@@ -34,6 +34,24 @@ export interface Config {
   /** The time from SIGTERM until the server stops accepting requests. */
   readonly shutdownDelayMs: number;
   readonly delivery: DeliveryConfig;
+  readonly backup: BackupConfig;
+}
+
+/** Backups, and those that the server makes by itself. */
+export interface BackupConfig {
+  /** null = the server makes none. */
+  readonly schedule: BackupSchedule | null;
+  /** At most one of the two is set. */
+  readonly passphrase: string | undefined;
+  readonly recipient: string | undefined;
+}
+
+export interface BackupSchedule {
+  readonly everyMs: number;
+  /** An absolute path. */
+  readonly folder: string;
+  /** How many are kept. */
+  readonly keep: number;
 }
 
 /** Where Prometheus reads the metrics of this process. */
@@ -171,6 +189,7 @@ export function readConfig(env: Environment = process.env): Config {
       mistakes.push('SECRET_KEY_PREVIOUS must differ from SECRET_KEY');
     }
   }
+  if (mistakes.length === 0) mistakes.push(...backupMistakes(values));
   if (mistakes.length > 0) throw new ConfigError(`the settings are wrong:\n  ${mistakes.join('\n  ')}`);
   return {
     port: values.PORT as number,
@@ -212,6 +231,31 @@ export function readConfig(env: Environment = process.env): Config {
       retentionDays:
         values.WEBHOOK_RETENTION_DAYS === 'off' ? null : (values.WEBHOOK_RETENTION_DAYS as number),
     },
+    backup: backupOf(values),
+  };
+}
+
+type Values = Readonly<Record<string, ReturnType<Setting['read']>>>;
+
+function backupMistakes(values: Values): string[] {
+  if (values.BACKUP_EVERY !== undefined && values.BACKUP_TO === undefined) {
+    return ['BACKUP_TO must be set when BACKUP_EVERY is set: the folder of the backups'];
+  }
+  if (values.BACKUP_PASSPHRASE !== undefined && values.BACKUP_RECIPIENT !== undefined) {
+    return ['BACKUP_PASSPHRASE and BACKUP_RECIPIENT are both set: a backup is encrypted with one of them'];
+  }
+  return [];
+}
+
+function backupOf(values: Values): BackupConfig {
+  const everyMs = values.BACKUP_EVERY as number | undefined;
+  return {
+    schedule:
+      everyMs === undefined
+        ? null
+        : { everyMs, folder: values.BACKUP_TO as string, keep: values.BACKUP_KEEP as number },
+    passphrase: values.BACKUP_PASSPHRASE as string | undefined,
+    recipient: values.BACKUP_RECIPIENT as string | undefined,
   };
 }
 
@@ -236,6 +280,16 @@ export function readPreloads(env: Environment = process.env): Record<string, str
       /^(LD_PRELOAD|FAKETIME\w*)$/.test(entry[0]) && entry[1] !== undefined,
   );
   return Object.fromEntries(named);
+}
+
+/** The environment for a command that works on the data folder of this process, whatever else commands are told to use. */
+export function environmentOfCommand(
+  dataDir: string,
+  env: Environment = process.env,
+): Record<string, string | undefined> {
+  const others = new Set(COMMAND_SETTINGS.flatMap(({ name }) => [name, `${name}_FILE`]));
+  const kept = Object.entries(env).filter(([name]) => !others.has(name) && name !== 'DATA_DIR_FILE');
+  return { ...Object.fromEntries(kept), DATA_DIR: dataDir };
 }
 
 /** The account for commands that name none; undefined = the current account of the data folder. */

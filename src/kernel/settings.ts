@@ -40,6 +40,15 @@ function pauses(text: string): number[] | undefined {
   return isFine ? read : undefined;
 }
 
+const LONGEST_INTERVAL_MS = 31 * 24 * 3_600_000;
+
+/** `24h` in milliseconds. */
+function interval(text: string): number | undefined {
+  const [, amount, unit = ''] = /^(\d{1,6})([mh])$/.exec(text) ?? [];
+  const ms = Number(amount) * (UNITS[unit] ?? Number.NaN);
+  return ms > 0 && ms <= LONGEST_INTERVAL_MS ? ms : undefined;
+}
+
 /** What is dropped is a whole week that is over. */
 const SHORTEST_RETENTION = 7;
 
@@ -268,6 +277,42 @@ export const SETTINGS: readonly Setting[] = [
     fallback: '90',
     read: (text) => (text === 'off' ? 'off' : integer(SHORTEST_RETENTION, 36_500)(text)),
     rule: `a number of days from ${SHORTEST_RETENTION} to 36500, or off`,
+  },
+  {
+    name: 'BACKUP_EVERY',
+    meaning: 'the pause between backups that the server makes, such as 24h; none = it makes none',
+    fallback: undefined,
+    read: interval,
+    rule: 'minutes or hours up to 744h, such as 30m or 24h',
+  },
+  {
+    name: 'BACKUP_TO',
+    meaning: 'folder of these backups; required with BACKUP_EVERY',
+    fallback: undefined,
+    read: (text) => resolve(text),
+    rule: 'a folder',
+  },
+  {
+    name: 'BACKUP_KEEP',
+    meaning: 'how many backups BACKUP_TO keeps; older ones are deleted',
+    fallback: '7',
+    read: integer(1, 10_000),
+    rule: 'a number from 1 to 10000',
+  },
+  {
+    name: 'BACKUP_PASSPHRASE',
+    meaning: 'encrypts backups, and opens them again; none = BACKUP_RECIPIENT, or they are not encrypted',
+    fallback: undefined,
+    secret: true,
+    read: anyText,
+    rule: 'a text',
+  },
+  {
+    name: 'BACKUP_RECIPIENT',
+    meaning: 'public key of age that backups are encrypted for: this machine cannot open them',
+    fallback: undefined,
+    read: (text) => (/^age1[0-9a-z]{20,}$/.test(text) ? text : undefined),
+    rule: 'a public key as age-keygen prints it, age1…',
   },
 ];
 

@@ -26,7 +26,7 @@ test('the first account reads versions, sizes and when the database was started'
   expect(body.database.version).toBe(version);
   expect(Math.abs(body.database.size_bytes - size)).toBeLessThan(size);
   expect(Date.parse(body.database.started_at)).toBeLessThan(Date.now());
-  expect([body.disk, body.backups]).toEqual([null, null]);
+  expect([body.disk, body.backups]).toEqual([null, { last: null, failure: null }]);
 });
 
 test('what waits is counted over all accounts: due, held and later', async () => {

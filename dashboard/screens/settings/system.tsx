@@ -44,13 +44,13 @@ export function SystemState() {
 
 /** The problems of the installation, and what to do about them. */
 function problemsOf(
-  { workers, backlog, disk, chores }: System,
+  { workers, backlog, disk, chores, backups }: System,
   now: number,
 ): readonly { readonly what: string; readonly remedy: string }[] {
   const isOlder = (instant: string | null, age: number) =>
     instant !== null && now - Date.parse(instant) > age;
   const late = chores.filter(({ last_done_at }) => isOlder(last_done_at, LATE_CHORE_MS));
-  const { noWorker, backlogLate, diskFull, choresLate } = texts.problems;
+  const { noWorker, backlogLate, diskFull, choresLate, backupFailed } = texts.problems;
   return [
     ...(workers.processes.length === 0 ? [noWorker] : []),
     ...(workers.processes.length > 0 && isOlder(backlog.oldest_due_at, LATE_DELIVERY_MS)
@@ -58,6 +58,14 @@ function problemsOf(
       : []),
     ...(disk && disk.free_bytes < disk.total_bytes * LITTLE_ROOM
       ? [{ ...diskFull, what: diskFull.what(size(disk.free_bytes), size(disk.total_bytes)) }]
+      : []),
+    ...(backups.failure
+      ? [
+          {
+            ...backupFailed,
+            what: backupFailed.what(relative(backups.failure.failed_at, now), backups.failure.message),
+          },
+        ]
       : []),
     ...(late.length > 0 ? [{ ...choresLate, what: choresLate.what(late.map(({ name }) => name)) }] : []),
   ];
@@ -74,7 +82,7 @@ const CHORES: readonly Column<System['chores'][number]>[] = [
 
 /** The whole state, problems first. */
 function State({ system }: { system: System }) {
-  const { database, disk, backlog, workers, chores } = system;
+  const { database, disk, backlog, workers, chores, backups } = system;
   const problems = problemsOf(system, serverNow());
   return (
     <>
@@ -92,7 +100,17 @@ function State({ system }: { system: System }) {
         rows={[
           [texts.version, system.version],
           [texts.schema, whole(system.schema_version)],
-          [texts.backup, <span key="backup">{texts.noBackup}</span>],
+          [
+            texts.backup,
+            backups.last === null ? (
+              texts.noBackup
+            ) : (
+              <span key="backup">
+                <Time at={backups.last.made_at} isFocusable /> · {size(backups.last.size_bytes)} ·{' '}
+                <code>{backups.last.file}</code>
+              </span>
+            ),
+          ],
         ]}
       />
       <Group

@@ -45,6 +45,7 @@ const EXIT_1 = new Set([
   'MigrationError',
   'NoDataError',
   'PoolerError',
+  'BackupError',
   'SecretKeyError',
 ]);
 const SYSTEM_CODE = /^E[A-Z]+$/;

@@ -31,9 +31,7 @@ export async function withPlatform<Result>(
   work: (platform: Platform) => Promise<Result>,
   { makes = false, anySecretKey = false }: { makes?: boolean; anySecretKey?: boolean } = {},
 ): Promise<Result> {
-  if (readRemote()) {
-    throw new UsageError('this command works on the database itself: unset PAYHOOK_URL to use it here');
-  }
+  refuseRemote();
   const config = await readConfigHere(terminal);
   const { openPlatform } = await import('../../app/platform.ts');
   const log = await quietLog(config, terminal);
@@ -50,8 +48,14 @@ export async function withPlatform<Result>(
   }
 }
 
-// With --json standard error carries JSON errors only.
-async function quietLog(config: Config, { json }: Terminal) {
+/** Throws a UsageError when commands are told to use another server. */
+export function refuseRemote(): void {
+  if (!readRemote()) return;
+  throw new UsageError('this command works on the database itself: unset PAYHOOK_URL to use it here');
+}
+
+/** The log of a command: errors alone. With --json standard error carries JSON errors only. */
+export async function quietLog(config: Config, { json }: Terminal) {
   const { createLog } = await import('../../app/platform.ts');
   return createLog({ ...config, logLevel: json ? 'silent' : 'error' });
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Cli } from '../command/cli.ts';
 import { takesNo } from '../command/option-rules.ts';
+import { addBackup } from './backup.ts';
 import type { Exit } from './serve.ts';
 
 const SERVE_HELP = `
@@ -72,6 +73,7 @@ export function addSystem(program: Command, cli: Cli, exit: Exit): void {
     .option('--json', 'print {version, applied}')
     .addHelpText('after', '\nSafe to run again, and beside other servers: only one migrates at a time.\n')
     .action(() => cli.run(async () => (await import('./machine.ts')).migrate(cli)));
+  addBackup(machine, cli);
   machine('doctor')
     .description('check settings, data folder and database; changes nothing')
     .option('--json', 'print {ok, checks}; each check {name, status, detail}')

@@ -53,7 +53,7 @@ async function examine(terminal: Terminal): Promise<Check[]> {
       checks.push(check('database', 'skipped', 'not there yet: payhook init or the first start makes it'));
     else {
       checks.push(...checkDatabase(facts), ...checkLog(facts, config.delivery.retentionDays));
-      checks.push(await checkSecretKey(config, facts.secretKey));
+      checks.push(await checkSecretKey(config, facts.secretKey), checkBackups(facts.backups, config.backup));
     }
   } catch (error) {
     checks.push(check('database', 'failed', tell(error).message));
@@ -180,6 +180,22 @@ function checkLog({ logBegins, clockAheadMs, retentionBehindMs }: Inspection, da
   const reason = isOld ? ': what is older was not delivered yet, or retention did not run' : '';
   const detail = `goes back to the week of ${logBegins.slice(0, 10)}; ${kept}${reason}`;
   return [check('webhook log', verdict(!isOld, 'warning'), detail), ...checks];
+}
+
+function checkBackups(state: Inspection['backups'], { schedule }: Config['backup']): Check {
+  const name = 'backups';
+  if (state?.failure) return check(name, 'failed', `the last one failed: ${state.failure.message}`);
+  if (!state?.last) return check(name, 'skipped', 'none was made yet: see payhook backup --help');
+  const hours = Math.floor((state.age_s ?? 0) / 3600);
+  const isLate = schedule !== null && (state.age_s ?? 0) * 1000 > 2 * schedule.everyMs;
+  const detail = `the last one is ${hours} hours old: ${state.last.file}`;
+  return isLate
+    ? check(
+        name,
+        'failed',
+        `${detail}; BACKUP_EVERY wants it younger: does a server with these settings run?`,
+      )
+    : check(name, 'ok', detail);
 }
 
 async function checkSecretKey(config: Config, state: Inspection['secretKey']): Promise<Check> {

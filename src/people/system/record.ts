@@ -2,6 +2,7 @@ import sql from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { backupState } from '../../db/backups.ts';
 import { DONE } from '../../db/chores.ts';
 
 const bytes = Type.Integer({ minimum: 0 });
@@ -37,6 +38,25 @@ const known = {
     in_flight_count: { ...count, description: 'attempts under way' },
   }),
   chores: Type.Array(chore),
+  backups: strict(
+    {
+      last: nullable(
+        strict({
+          made_at: { ...timestamp, description: 'the instant that it holds' },
+          file: Type.String({ description: 'where it was written, on the machine that made it' }),
+          size_bytes: bytes,
+          duration_ms: count,
+        }),
+      ),
+      failure: nullable(
+        strict(
+          { failed_at: timestamp, message: Type.String({ description: 'why, and what to do' }) },
+          { description: 'of BACKUP_EVERY; null when a backup was made since' },
+        ),
+      ),
+    },
+    { description: 'made by `payhook backup`, by any process' },
+  ),
 };
 export const knownState = strict(known);
 
@@ -51,7 +71,6 @@ export const system = strict(
         { description: 'where the data folder is; null when the database is elsewhere' },
       ),
     ),
-    backups: Type.Null({ description: 'nothing is known of backups yet' }),
   },
   { title: 'System' },
 );
@@ -77,4 +96,5 @@ export const stateRecord = columnsOf(knownState, {
   chores: sql`(select coalesce(json_agg(json_build_object('name', substr(key, ${DONE.length + 1}::int),
       'last_done_at', iso(value::timestamptz)) order by key), '[]')
     from server_settings where starts_with(key, ${DONE}))`,
+  backups: backupState,
 });

@@ -9,7 +9,7 @@ export const get = readRoute({
   summary: 'Get the state of the installation',
   description:
     'For whoever runs the server: keys and owners of the account that was made first. Version, schema, database, disk, ' +
-    'what waits to be delivered, and when each chore was last done.',
+    'what waits to be delivered, when each chore was last done, and the last backup.',
   returns: { 200: system },
   errors: ['installation_only'],
   handle: async ({ db, principal, disk }) => ok(await describeSystem(db, principal, await disk())),

@@ -20,6 +20,5 @@ export async function describeSystem(db: Reader, who: Principal, disk: Disk): Pr
   return extended(await readState(db), {
     version: toJson(programVersion()),
     disk: toJson(disk),
-    backups: toJson(null),
   });
 }

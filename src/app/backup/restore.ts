@@ -1,0 +1,208 @@
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { bareTables, dressTables } from '../../db/bare-tables.ts';
+import type { Database, Tx } from '../../db/connect.ts';
+import { applyMigrations, lockStarts, refuseUnusable } from '../../db/migrate.ts';
+import { readMigrations } from '../../db/migration-files.ts';
+import { makePartitions } from '../../db/partitions.ts';
+import {
+  anyRelation,
+  countSaved,
+  fixTexts,
+  placeOf,
+  type SavedSum,
+  savedSums,
+  savedTables,
+  setSequence,
+} from '../../db/saved-tables.ts';
+import { checkArchive, partOf, readArchive } from './archive.ts';
+import { decompressor } from './compression.ts';
+import type { Key } from './encryption.ts';
+import { BackupError } from './errors.ts';
+import type { Manifest } from './manifest.ts';
+
+/** What a restore compared: the database with the manifest. */
+export interface Restored {
+  readonly manifest: Manifest;
+  /** Rows in the database, of all tables. */
+  readonly rows: number;
+  readonly sums: readonly SavedSum[];
+  /** Migrations that were applied to the restored rows. */
+  readonly migrated: readonly string[];
+}
+
+export interface RestoreOptions {
+  /** Connects the database; it is not called before the file has proved whole. */
+  readonly open: () => Promise<{ readonly db: Database; close(): Promise<void> }>;
+  readonly file: string;
+  readonly key: Key;
+  /** Told the manifest once the file has proved whole. */
+  readonly checked?: (manifest: Manifest) => void;
+  /** Told each table when its rows are in. */
+  readonly progress?: (table: string) => void;
+}
+
+/**
+ * Restores a backup into an empty database, in one transaction: whatever fails, the database stays
+ * empty. The file is read twice: the database is not touched before the file has proved whole. Throws BackupError with
+ * what to do.
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
+  const { open, file, key, checked } = options;
+  const manifest = await checkArchive(file, key);
+  refuseForeign(file, manifest);
+  decompressor(manifest.compression).destroy();
+  checked?.(manifest);
+  const { db, close } = await open();
+  try {
+    return await db.transaction((tx) => restoreInto(tx, manifest, options));
+  } finally {
+    await close();
+  }
+}
+
+/** Throws BackupError when this program did not make, or outgrow, the tables of a backup. */
+function refuseForeign(file: string, { migrations, program }: Manifest): void {
+  const own = readMigrations();
+  for (const { version, name, checksum } of migrations) {
+    const known = own.find((each) => each.name === name);
+    if (known?.checksum === checksum) continue;
+    const newest = own.at(-1)?.version ?? 0;
+    throw new BackupError(
+      version > newest
+        ? `${file} has schema ${version}, which Payhook ${program} made; this program knows up to ${newest}: ` +
+            'restore it with the newer program'
+        : `${file} was made with migration ${name}, which this program does not have in this form: ` +
+            `restore it with the program that made it (Payhook ${program})`,
+    );
+  }
+}
+
+async function restoreInto(tx: Tx, manifest: Manifest, options: RestoreOptions): Promise<Restored> {
+  await lockStarts(tx);
+  await refuseUnusable(tx);
+  const found = await anyRelation(tx);
+  if (found !== null) {
+    throw new BackupError(
+      `the database is not empty, it has ${found}: restore into a new one, which --data-dir or DATABASE_URL names`,
+    );
+  }
+  await applyMigrations(tx, manifest.migrations.at(-1)?.version);
+  await fixTexts(tx);
+  const statements = await bareTables(tx);
+  await makePartitions(tx, manifest.weeks);
+  await refuseOtherTables(tx, manifest, options.file);
+  await load(tx, manifest, options);
+  for (const sequence of manifest.sequences) await setSequence(tx, sequence);
+  const compared = await compare(tx, manifest, options.file);
+  await dressTables(tx, statements);
+  const { applied } = await applyMigrations(tx);
+  return { manifest, ...compared, migrated: applied };
+}
+
+/** Throws BackupError unless the backup has every table that its migrations make, with the same columns. */
+async function refuseOtherTables(tx: Tx, manifest: Manifest, file: string): Promise<void> {
+  const saved = new Map(manifest.tables.map(({ name, columns }) => [name, [...columns].sort().join()]));
+  const weeks = /_\d{8}$/;
+  const made = await savedTables(tx);
+  for (const { name, columns } of made) {
+    if (!saved.has(name) && weeks.test(name)) continue; // made ahead
+    if (saved.get(name) === [...columns].sort().join()) saved.delete(name);
+    else
+      throw new BackupError(`${file} has another table ${name} than its migrations make: use another backup`);
+  }
+  const [unknown] = saved.keys();
+  if (unknown !== undefined && !made.some(({ name }) => name === unknown)) {
+    throw new BackupError(
+      `${file} has a table ${unknown} that its migrations do not make: use another backup`,
+    );
+  }
+}
+
+/** Reads the file for the second time and copies the rows in. */
+async function load(tx: Tx, manifest: Manifest, { file, key, progress }: RestoreOptions): Promise<void> {
+  const tables = new Map(manifest.tables.map((table) => [table.name, table]));
+  let current: { name: string; next: number; copy: Copy } | undefined;
+  const end = async () => {
+    if (current === undefined) return;
+    const { name, copy } = current;
+    current = undefined;
+    await copy.end();
+    progress?.(name);
+  };
+  await readArchive(file, key, async (name, content) => {
+    const part = partOf(name);
+    if (part === null) return drain(content);
+    if (current?.name !== part.table) {
+      await end();
+      const table = tables.get(part.table);
+      if (table === undefined) throw new BackupError(`${file} has rows of an unknown table ${part.table}`);
+      // rows of a table that this transaction made need no second look by vacuum
+      current = {
+        name: table.name,
+        next: 0,
+        copy: beginCopy(tx, `copy ${placeOf(table)} from stdin (freeze)`),
+      };
+    }
+    if (part.number !== current.next)
+      throw new BackupError(`${file}: the parts of ${part.table} are out of order`);
+    current.next += 1;
+    await current.copy.add(content, manifest);
+  });
+  await end();
+}
+
+async function drain(content: Readable): Promise<void> {
+  content.resume();
+  await once(content, 'end');
+}
+
+interface Copy {
+  add(content: Readable, manifest: Manifest): Promise<void>;
+  end(): Promise<void>;
+}
+
+function beginCopy(tx: Tx, statement: string): Copy {
+  const stream: Writable = tx.copyIn(statement);
+  let failure: Error | undefined;
+  stream.on('error', (error) => {
+    failure = error;
+  });
+  return {
+    async add(content, { compression }) {
+      if (failure) throw failure;
+      await pipeline(content, decompressor(compression), stream, { end: false });
+    },
+    async end() {
+      if (failure) throw failure;
+      stream.end();
+      await once(stream, 'finish');
+    },
+  };
+}
+
+/** Counts every table and adds up the money. Throws BackupError when the manifest says otherwise. */
+async function compare(
+  tx: Tx,
+  { tables, sums }: Manifest,
+  file: string,
+): Promise<Pick<Restored, 'rows' | 'sums'>> {
+  let all = 0;
+  for (const table of tables) {
+    const count = await countSaved(tx, table);
+    if (count !== table.rows) {
+      throw new BackupError(
+        `${table.name} has ${count} rows, and ${file} says ${table.rows}: use another backup`,
+      );
+    }
+    all += count;
+  }
+  const found = await savedSums(tx);
+  if (JSON.stringify(found) !== JSON.stringify(sums)) {
+    throw new BackupError(
+      `the sums are ${JSON.stringify(found)}, and ${file} says ${JSON.stringify(sums)}: use another backup`,
+    );
+  }
+  return { rows: all, sums: found };
+}

@@ -1,0 +1,172 @@
+import type { Readable } from 'node:stream';
+import { betweenMigrations, type MadeBackup, noteBackup } from '../../db/backups.ts';
+import { readNow } from '../../db/clock.ts';
+import type { Database, Snapshot } from '../../db/connect.ts';
+import { readApplied } from '../../db/migration-history.ts';
+import { loggedWeeks } from '../../db/partitions.ts';
+import {
+  fixTexts,
+  keepTables,
+  type SavedTable,
+  savedSequences,
+  savedSums,
+  savedTables,
+  snapshotFacts,
+  sourceOf,
+} from '../../db/saved-tables.ts';
+import { readSecretKeyState } from '../../db/secret-key.ts';
+import { programVersion } from '../../kernel/version.ts';
+import { type ArchiveWriter, createArchive, partName } from './archive.ts';
+import { bestCompression, type Compression, compress, endingOf } from './compression.ts';
+import { type Lock, lockOf } from './encryption.ts';
+import { FORMAT, type Manifest } from './manifest.ts';
+import { type Place, placeFor } from './place.ts';
+
+/** Rows of this many bytes become a part: what is held in memory, twice over. */
+const PART_BYTES = 4 * 1024 ** 2;
+const LINE_END = 0x0a;
+
+/** What became of a backup. */
+export interface SavedBackup extends MadeBackup {
+  readonly manifest: Manifest;
+}
+
+export interface SaveOptions {
+  readonly db: Database;
+  /** A file that does not exist, or a folder. */
+  readonly target: string;
+  readonly lock: Lock;
+  /** Told each table when it is saved. */
+  readonly progress?: (table: string, rows: number) => void;
+  /** Told the temporary name of the file, for whoever is interrupted. */
+  readonly begun?: (partial: string) => void;
+}
+
+/**
+ * Saves the whole database to one file, as of one instant, while others read and write. It is there whole or not at
+ * all. Throws BackupError with what to do; whatever else fails, no file is left behind.
+ */
+export async function saveBackup({ db, target, lock, progress, begun }: SaveOptions): Promise<SavedBackup> {
+  const startedAt = performance.now();
+  const encrypt = await lockOf(lock);
+  const place = await placeFor(target, await readNow(db.reader));
+  begun?.(place.partial);
+  try {
+    const archive = createArchive({ format: FORMAT, program: programVersion() });
+    const bytes = encrypt ? await encrypt(archive.bytes) : archive.bytes;
+    const { manifest, size } = await writeBoth({ db, place, archive, bytes, progress });
+    await place.keep();
+    const made: MadeBackup = {
+      made_at: manifest.made_at,
+      file: place.file,
+      size_bytes: size,
+      duration_ms: Math.round(performance.now() - startedAt),
+    };
+    await db.transaction((tx) => noteBackup(tx, made));
+    return { ...made, manifest };
+  } finally {
+    await place.discard();
+  }
+}
+
+/** Reads the database into the archive, and the archive into the file, until both are done or one fails. */
+async function writeBoth({
+  db,
+  place,
+  archive,
+  bytes,
+  progress,
+}: {
+  db: Database;
+  place: Place;
+  archive: ArchiveWriter;
+  bytes: Readable;
+  progress: SaveOptions['progress'];
+}): Promise<{ manifest: Manifest; size: number }> {
+  const written = place.write(bytes);
+  // an archive that nobody reads any more would wait for ever
+  const failed = new Promise<never>((_, reject) => void written.catch(reject));
+  failed.catch(() => undefined);
+  const add = (name: string, content: Buffer) => Promise.race([archive.add(name, content), failed]);
+  try {
+    const manifest = await betweenMigrations(db, () =>
+      db.snapshot((snapshot) => saveSnapshot(snapshot, add, progress)),
+    );
+    await Promise.race([archive.finish(manifest), failed]);
+    return { manifest, size: await written };
+  } catch (error) {
+    archive.destroy(error as Error);
+    await written.catch(() => undefined);
+    throw error;
+  }
+}
+
+async function saveSnapshot(
+  snapshot: Snapshot,
+  add: ArchiveWriter['add'],
+  progress: SaveOptions['progress'],
+): Promise<Manifest> {
+  await fixTexts(snapshot);
+  const tables = await savedTables(snapshot);
+  await keepTables(snapshot, tables);
+  const facts = {
+    format: FORMAT,
+    program: programVersion(),
+    ...(await snapshotFacts(snapshot)),
+    compression: bestCompression(),
+    secret_key: await readSecretKeyState(snapshot),
+    migrations: (await readApplied(snapshot)).map((each) => ({ ...each, checksum: each.checksum ?? '' })),
+    weeks: await loggedWeeks(snapshot),
+    sums: await savedSums(snapshot),
+  } as const;
+  const saved: Manifest['tables'] = [];
+  for (const table of tables) {
+    const { count, parts } = await saveTable(snapshot, table, { add, compression: facts.compression });
+    saved.push({ name: table.name, columns: [...table.columns], rows: count, parts });
+    progress?.(table.name, count);
+  }
+  // behind the tables: a number that was given out since is never given out again
+  return { ...facts, weeks: [...facts.weeks], tables: saved, sequences: await savedSequences(snapshot) };
+}
+
+async function saveTable(
+  snapshot: Snapshot,
+  table: SavedTable,
+  { add, compression }: { add: ArchiveWriter['add']; compression: Compression },
+): Promise<{ count: number; parts: number }> {
+  let parts = 0;
+  const count = await snapshot.copyThrough(`copy ${sourceOf(table)} to stdout`, async (stream) => {
+    // one part is compressed while the one before is written and the one behind is read
+    let writing: Promise<void> = Promise.resolve();
+    for await (const part of inParts(stream)) {
+      const name = partName(table.name, parts, endingOf(compression));
+      const compressed = compress(part, compression);
+      compressed.catch(() => undefined);
+      await writing;
+      writing = compressed.then((content) => add(name, content));
+      writing.catch(() => undefined);
+      parts += 1;
+    }
+    await writing;
+  });
+  return { count, parts };
+}
+
+/** The text of rows in pieces that end with a row. */
+async function* inParts(stream: Readable): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    held.push(chunk);
+    size += chunk.length;
+    if (size < PART_BYTES) continue;
+    const all = Buffer.concat(held);
+    const end = all.lastIndexOf(LINE_END) + 1;
+    const rest = all.subarray(end);
+    held = rest.length > 0 ? [rest] : [];
+    size = rest.length;
+    // a row may be longer than a part
+    if (end > 0) yield all.subarray(0, end);
+  }
+  if (size > 0) yield Buffer.concat(held);
+}

@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { extname } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import { aloneAt, type BackupState, noteFailedBackup, readBackups } from '../../db/backups.ts';
+import type { Chore } from '../../db/chores.ts';
+import { readNow } from '../../db/clock.ts';
+import type { Database } from '../../db/connect.ts';
+import { type BackupSchedule, type Config, environmentOfCommand } from '../../kernel/config.ts';
+import { BackupError } from './errors.ts';
+import { deleteOld } from './place.ts';
+import { type SavedBackup, saveBackup } from './save.ts';
+
+const MINUTE_MS = 60_000;
+const LOOK_MS = 10_000;
+const TRY_AGAIN_MS = 10 * MINUTE_MS;
+const NAME = 'backups';
+
+/** What came of a scheduled backup: null = none is due, or another process makes it. */
+export type ScheduledBackup = (SavedBackup & { readonly deleted: readonly string[] }) | null;
+
+/** The chore that makes backups by the settings; none when they name no schedule. */
+export function backupChores({ db, log, config }: { db: Database; log: Logger; config: Config }): Chore[] {
+  const { schedule } = config.backup;
+  if (schedule === null) return [];
+  const run = async () => {
+    if (isDue(await readBackups(db.reader), schedule)) await runCommand(config, log);
+  };
+  return [{ name: NAME, everyMs: LOOK_MS, run }];
+}
+
+function isDue({ age_s, failure_age_s }: BackupState, { everyMs }: BackupSchedule): boolean {
+  if (failure_age_s !== null && failure_age_s * 1000 < Math.min(everyMs, TRY_AGAIN_MS)) return false;
+  return age_s === null || age_s * 1000 >= everyMs;
+}
+
+/**
+ * Runs `payhook backup --scheduled` as a process of its own: compressing and encrypting would slow down the requests of
+ * this one.
+ */
+async function runCommand({ dataDir }: Config, log: Logger): Promise<void> {
+  const program = fileURLToPath(new URL(`../../cli/main${extname(import.meta.url)}`, import.meta.url));
+  const child = spawn(process.execPath, [...process.execArgv, program, 'backup', '--scheduled', '--json'], {
+    env: environmentOfCommand(dataDir),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  if (code === 0) log.info({ backup: out.trim() }, 'a backup was made');
+  else log.error({ code, reason: err.trim() }, 'the backup failed; it will be tried again');
+}
+
+/**
+ * Makes the backup that is due and deletes those that are too many. Of several processes one does, the others do
+ * nothing. A failure is noted where every process sees it, and thrown.
+ */
+export function scheduledBackup(
+  { db, config }: { db: Database; config: Config },
+  begun: (partial: string) => void,
+): Promise<ScheduledBackup> {
+  const { schedule, passphrase, recipient } = config.backup;
+  if (schedule === null) throw new BackupError('BACKUP_EVERY is not set: name a file or a folder');
+  return aloneAt(db, NAME, async () => {
+    if (!isDue(await readBackups(db.reader), schedule)) return null;
+    try {
+      const lock = { passphrase, recipient };
+      const saved = await saveBackup({ db, target: `${schedule.folder}/`, lock, begun });
+      const deleted = await deleteOld(schedule.folder, schedule.keep, await readNow(db.reader));
+      return { ...saved, deleted };
+    } catch (error) {
+      await db.transaction((tx) => noteFailedBackup(tx, (error as Error).message));
+      throw error;
+    }
+  });
+}

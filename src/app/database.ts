@@ -1,0 +1,69 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Logger } from 'pino';
+import { type ConnectionTarget, connect, type Database } from '../db/connect.ts';
+import { type EmbeddedDatabase, openEmbedded, type Purpose } from '../db/embedded/open.ts';
+import { connectionName } from '../db/secret-key.ts';
+import type { Config } from '../kernel/config.ts';
+import { requireData } from './data-folder.ts';
+import { heldFingerprints, isInFolder } from './secret-keys.ts';
+import { targetsOf } from './targets.ts';
+
+/** A database that is connected, whatever is in it. */
+export interface OpenDatabase {
+  readonly db: Database;
+  /** undefined = the database of DATABASE_URL, or of `target`. */
+  readonly embedded: EmbeddedDatabase | undefined;
+  close(): Promise<void>;
+}
+
+interface OpenOptions {
+  readonly purpose: Purpose;
+  readonly log: Logger;
+  readonly target?: ConnectionTarget | readonly ConnectionTarget[] | undefined;
+  /** PostgreSQL itself, when `target` is a pooler. */
+  readonly direct?: ConnectionTarget | undefined;
+  readonly onlyExisting?: boolean;
+}
+
+/**
+ * Connects the database of the settings. Makes the data folder and the embedded PostgreSQL where they are missing; with
+ * `onlyExisting` throws NoDataError instead. `target` is another server than the settings name. Throws
+ * EmbeddedDatabaseError with what to do.
+ */
+export async function openDatabase(
+  config: Config,
+  { purpose, log, target, direct, onlyExisting = false }: OpenOptions,
+): Promise<OpenDatabase> {
+  if (onlyExisting) requireData(config);
+  else makeFolder(config.dataDir);
+  const embedded =
+    target || config.databaseUrl
+      ? undefined
+      : await openEmbedded({
+          dataDir: config.dataDir,
+          purpose,
+          log: (level, message, details) => log[level](details ?? {}, message),
+        });
+  const db = connect({
+    ...(target ? { target, direct } : targetsOf(config, embedded)),
+    poolSize: config.databasePoolSize,
+    name: connectionName(heldFingerprints(config), isInFolder(config)),
+    onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
+  });
+  return {
+    db,
+    embedded,
+    async close() {
+      await db.close();
+      await embedded?.close();
+    },
+  };
+}
+
+// Node's recursive mkdir loops for ever where a folder cannot be made (below /proc, for one).
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (!existsSync(dirname(path))) makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+}

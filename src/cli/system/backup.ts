@@ -1,0 +1,217 @@
+import { readFileSync, rmSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { Manifest } from '../../app/backup/manifest.ts';
+import type { ScheduledBackup } from '../../app/backup/schedule.ts';
+import type { Platform } from '../../app/platform.ts';
+import type { Cli } from '../command/cli.ts';
+import { CommandError, UsageError } from '../command/errors.ts';
+import { noEffect } from '../command/option-rules.ts';
+import { quietLog, readConfigHere, refuseRemote, withPlatform } from '../command/session.ts';
+import { onInterrupt } from '../terminal/interrupt.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+const BACKUP_HELP = `
+Servers and workers go on. The file holds the whole database as of one instant; in a folder it is called by the time. It is never
+overwritten, and is there whole or not at all. The secret key is not in it: keep it elsewhere, or have it written with
+--with-secret-key. Without --passphrase-file and --recipient the settings BACKUP_PASSPHRASE and BACKUP_RECIPIENT count.
+
+Examples:
+  $ payhook backup /backup
+  $ payhook backup /backup --recipient age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
+  $ payhook backup monday.payhook --passphrase-file /etc/payhook-backup.pass --with-secret-key monday.key
+`;
+
+const RESTORE_HELP = `
+Into an empty database: the embedded one of a new data folder, or the one of DATABASE_URL, of any version from 15 to 18. So it is
+also the way from one to the other. The file is checked first; if anything fails, the database stays empty. A backup of an
+earlier version is brought to the schema of this one.
+
+Examples:
+  $ payhook restore /backup/payhook-2026-11-22T030000Z.payhook --data-dir /var/lib/payhook/data
+  $ DATABASE_URL=postgres://… SECRET_KEY_FILE=/etc/payhook.key payhook restore monday.payhook --identity-file backup.key
+`;
+
+interface BackupOptions {
+  readonly passphraseFile?: string;
+  readonly recipient?: string;
+  readonly withSecretKey?: string;
+  readonly scheduled?: boolean;
+}
+
+interface RestoreOptions {
+  readonly passphraseFile?: string;
+  readonly identityFile?: string;
+}
+
+/** `payhook backup` and `payhook restore`, made by `machine`. */
+export function addBackup(machine: (name: string) => Command, cli: Cli): void {
+  const backup = machine('backup')
+    .description('save everything to one file while the server runs')
+    .argument('[file-or-folder]', 'a file that does not exist, or a folder')
+    .option('--passphrase-file <file>', 'encrypt with the passphrase in this file')
+    .option('--recipient <key>', 'encrypt for this public key of age (age1…)')
+    .option('--with-secret-key <file>', 'write the secret key to this file, apart from the backup')
+    .option('--scheduled', 'make the backup of BACKUP_EVERY if it is due, as the server does')
+    .option('--json', 'print {file, made_at, size_bytes, duration_ms, schema_version, rows, sums, deleted}')
+    .addHelpText('after', BACKUP_HELP)
+    .action((target: string | undefined, options: BackupOptions) =>
+      cli.run(() => save(cli.terminal, target, options)),
+    );
+  const because = 'a backup is encrypted with one of them';
+  noEffect(backup, { option: '--recipient', beside: '--passphrase-file', because });
+  for (const option of ['--recipient', '--passphrase-file', '--with-secret-key']) {
+    noEffect(backup, {
+      option,
+      beside: '--scheduled',
+      because: 'the settings say how these backups are made',
+    });
+  }
+  const restore = machine('restore')
+    .description('restore a backup into an empty database')
+    .argument('<file>', 'a file that payhook backup made')
+    .option('--passphrase-file <file>', 'the passphrase it is encrypted with')
+    .option('--identity-file <file>', 'the secret key of age it is encrypted for, as age-keygen writes it')
+    .option('--json', 'print {file, made_at, schema_version, rows, sums, migrated, secret_key_problem}')
+    .addHelpText('after', RESTORE_HELP)
+    .action((file: string, options: RestoreOptions) =>
+      cli.run(() => restoreFile(cli.terminal, file, options)),
+    );
+  noEffect(restore, {
+    option: '--identity-file',
+    beside: '--passphrase-file',
+    because: 'a backup is encrypted for one of them',
+  });
+}
+
+async function save(
+  terminal: Terminal,
+  target: string | undefined,
+  options: BackupOptions,
+): Promise<undefined> {
+  if ((target === undefined) !== (options.scheduled === true)) {
+    throw new UsageError('name a file or a folder, or --scheduled');
+  }
+  // a backup is made of sealed values too: no key is needed to copy them
+  const anySecretKey = options.withSecretKey === undefined;
+  const made = await withPlatform(
+    terminal,
+    (platform) =>
+      target === undefined ? saveDue(platform) : saveTo(platform, { terminal, target, options }),
+    { anySecretKey },
+  );
+  if (made === null) {
+    terminal.result(null, () => 'No backup is due, or another process makes it.\n');
+    return;
+  }
+  tellSaved(terminal, made, options.withSecretKey);
+}
+
+async function saveDue(platform: Platform): Promise<ScheduledBackup> {
+  const { scheduledBackup } = await import('../../app/backup/schedule.ts');
+  return scheduledBackup(platform, removedOnInterrupt);
+}
+
+async function saveTo(
+  platform: Platform,
+  { terminal, target, options }: { terminal: Terminal; target: string; options: BackupOptions },
+): Promise<ScheduledBackup> {
+  const { saveBackup } = await import('../../app/backup/save.ts');
+  const { exportSecretKey } = await import('../../app/export-secret-key.ts');
+  const { passphraseFile, recipient, withSecretKey } = options;
+  const lock =
+    passphraseFile !== undefined || recipient !== undefined
+      ? { passphrase: readSecret(passphraseFile), recipient }
+      : platform.config.backup;
+  const progress = (table: string, rows: number) =>
+    terminal.showsProgress && rows > 0 ? terminal.note(`${table}: ${rows} rows`) : undefined;
+  if (withSecretKey !== undefined) await exportSecretKey(platform, withSecretKey);
+  try {
+    const saved = await saveBackup({ db: platform.db, target, lock, progress, begun: removedOnInterrupt });
+    return { ...saved, deleted: [] };
+  } catch (error) {
+    if (withSecretKey !== undefined) rmSync(withSecretKey);
+    throw error;
+  }
+}
+
+/** The process ends with the command: nothing is taken back. */
+const removedOnInterrupt = (partial: string) => void onInterrupt(() => rmSync(partial, { force: true }));
+
+function tellSaved(
+  terminal: Terminal,
+  { manifest, deleted, ...made }: NonNullable<ScheduledBackup>,
+  keyFile: string | undefined,
+): void {
+  const rows = rowsOf(manifest);
+  const schema_version = manifest.migrations.at(-1)?.version;
+  terminal.result({ ...made, schema_version, rows, sums: manifest.sums, deleted }, () =>
+    [
+      `Saved ${rows} rows as of ${made.made_at} to ${made.file} (${size(made.size_bytes)}, ${seconds(made.duration_ms)}).`,
+      ...manifest.sums.map(({ of, currency, amount }) => `  ${of}: ${amount} minor units of ${currency}`),
+      ...deleted.map((name) => `  deleted the older ${name}`),
+      keyFile === undefined
+        ? 'The secret key is not in it: see payhook backup --help.'
+        : `The secret key is in ${keyFile}: keep it apart from the backup.`,
+      '',
+    ].join('\n'),
+  );
+}
+
+async function restoreFile(terminal: Terminal, file: string, options: RestoreOptions): Promise<undefined> {
+  refuseRemote();
+  const { restoreBackup } = await import('../../app/backup/restore.ts');
+  const { openDatabase } = await import('../../app/database.ts');
+  const { refusalOfKeys } = await import('../../app/secret-keys.ts');
+  const config = await readConfigHere(terminal);
+  const log = await quietLog(config, terminal);
+  const isGiven = options.passphraseFile !== undefined || options.identityFile !== undefined;
+  const key = isGiven
+    ? { passphrase: readSecret(options.passphraseFile), identity: readSecret(options.identityFile) }
+    : { passphrase: config.backup.passphrase };
+  let problem: string | null = null;
+  const { manifest, rows, sums, migrated } = await restoreBackup({
+    file,
+    key,
+    open: () => openDatabase(config, { purpose: 'command', log }),
+    checked(found) {
+      terminal.note(
+        `The file is whole: ${rowsOf(found)} rows as of ${found.made_at}, by Payhook ${found.program}`,
+      );
+      problem = refusalOfKeys(config, found.secret_key);
+      if (problem !== null) terminal.note(`Before a server starts on it: ${problem}`);
+    },
+    progress: (table) => (terminal.showsProgress ? terminal.note(`${table} is in`) : undefined),
+  });
+  const { made_at, migrations, tables } = manifest;
+  const schema_version = migrations.at(-1)?.version;
+  terminal.result({ file, made_at, schema_version, rows, sums, migrated, secret_key_problem: problem }, () =>
+    [
+      `Restored ${file}, as of ${made_at}.`,
+      `  rows          ${rows} in ${tables.length} tables, as the backup says`,
+      ...sums.map(
+        ({ of, currency, amount }) =>
+          `  ${of.padEnd(13)} ${amount} minor units of ${currency}, as the backup says`,
+      ),
+      ...migrated.map((name) => `  migrated      ${name}`),
+      problem === null ? '  secret key    opens what is sealed' : `  secret key    ${problem}`,
+      '',
+    ].join('\n'),
+  );
+}
+
+const rowsOf = ({ tables }: Manifest) => tables.reduce((sum, { rows }) => sum + rows, 0);
+const size = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+
+/** The text in a file, without blanks around it. Throws CommandError when there is none. */
+function readSecret(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new CommandError(`${path} cannot be read: ${(error as Error).message}`);
+  }
+  if (text === '') throw new CommandError(`${path} is empty`);
+  return text;
+}

@@ -1,0 +1,87 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { type Database, oneRow, type Reader, rows, type Tx } from './connect.ts';
+import { LOCKS, shareLock, tryLock } from './locks.ts';
+import { writeSetting } from './settings.ts';
+
+/** The settings that hold what came of backups, as JSON: every process sees them. */
+const LAST_BACKUP = 'last_backup';
+const LAST_BACKUP_FAILURE = 'last_backup_failure';
+
+/** The last backup that was made; all instants are RFC 3339. */
+export interface MadeBackup {
+  /** The instant that it holds. */
+  readonly made_at: string;
+  readonly file: string;
+  readonly size_bytes: number;
+  readonly duration_ms: number;
+}
+
+/** The last backup that failed. */
+export interface FailedBackup {
+  readonly failed_at: string;
+  readonly message: string;
+}
+
+/** What came of backups. `failure` is null when one was made since. */
+export interface BackupState {
+  readonly last: MadeBackup | null;
+  readonly failure: FailedBackup | null;
+  /** Seconds since the last one, by the database's clock; null = there was none. */
+  readonly age_s: number | null;
+  /** Seconds since the failure. */
+  readonly failure_age_s: number | null;
+}
+
+export const noteBackup = (tx: Tx, made: MadeBackup) => writeSetting(tx, LAST_BACKUP, JSON.stringify(made));
+
+export async function noteFailedBackup(tx: Tx, message: string): Promise<void> {
+  const { now } = await oneRow<{ now: string }>(tx, sql`select iso(now()) as now`);
+  const failed: FailedBackup = { failed_at: now, message };
+  await writeSetting(tx, LAST_BACKUP_FAILURE, JSON.stringify(failed));
+}
+
+/** `last` and `failure` of BackupState, as JSON. */
+export const backupState: Sql = sql`(select json_build_object('last', made, 'failure', failed)
+  from (select (select value::json from server_settings where key = ${LAST_BACKUP}) as made) done,
+       lateral (select (select value::json from server_settings where key = ${LAST_BACKUP_FAILURE}
+         and (made is null or (value::json ->> 'failed_at')::timestamptz > (made ->> 'made_at')::timestamptz))
+         as failed) missed)`;
+
+export async function readBackups(db: Reader): Promise<BackupState> {
+  const { told } = await oneRow<{ told: string }>(
+    db,
+    sql`select json_build_object('last', state -> 'last', 'failure', state -> 'failure',
+          'age_s', extract(epoch from now() - (state -> 'last' ->> 'made_at')::timestamptz)::int8,
+          'failure_age_s', extract(epoch from now() - (state -> 'failure' ->> 'failed_at')::timestamptz)::int8)::text as told
+        from (select ${backupState} as state) noted`,
+  );
+  return JSON.parse(told) as BackupState;
+}
+
+/** Runs `work` while no migration changes the tables. A snapshot that it takes is of after the last one. */
+export function betweenMigrations<Result>(db: Database, work: () => Promise<Result>): Promise<Result> {
+  return db.transaction(async (tx) => {
+    await stayOpen(tx);
+    await shareLock(tx, LOCKS.tables);
+    return work();
+  });
+}
+
+/**
+ * Runs `work` unless another process is at the chore of that name; null = one is. Not on the connections for writing:
+ * there may be only one, and `work` takes it.
+ */
+export function aloneAt<Result>(
+  db: Database,
+  chore: string,
+  work: () => Promise<Result>,
+): Promise<Result | null> {
+  return db.engine(async (tx) => {
+    await stayOpen(tx);
+    return (await tryLock(tx, LOCKS.chore(chore))) ? work() : null;
+  });
+}
+
+/** The transaction only holds a lock, for as long as something takes. */
+const stayOpen = (tx: Tx) =>
+  rows(tx, sql`select set_config('idle_in_transaction_session_timeout', '0', true)`);

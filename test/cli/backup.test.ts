@@ -1,0 +1,246 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateIdentity, identityToRecipient } from 'age-encryption';
+import { expect, inject, test } from 'vitest';
+import {
+  completePayout,
+  EVENTS,
+  type Json,
+  makeAffiliate,
+  makeCommission,
+  makePayout,
+} from '../api/fixtures.ts';
+import { settingsOf } from '../support/database-url.ts';
+import { IMBALANCES, LOOSE_ENDS } from '../support/imbalances.ts';
+import { otherPostgres, startOther } from '../support/other-postgres.ts';
+import { makeEndpoint } from '../support/seed.ts';
+import { until } from '../support/wire.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+import { emptyDatabase, everything, fill, inEmbedded, structure } from './backup-support.ts';
+import { startServer, useMachine } from './support.ts';
+
+const world = useWorld();
+const api = useAccount(world);
+const machine = useMachine();
+const secretKey = () => inject('postgres').secretKey;
+const path = (name: string) => join(machine.folder, name);
+
+/** Runs a command that must succeed; returns what it printed as JSON. */
+async function done(args: readonly string[], env: Record<string, string>) {
+  const ran = await machine.run([...args, '--json'], { env });
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  return ran.json();
+}
+
+test('a backup moves everything from your own PostgreSQL to the embedded one and back, row by row', async () => {
+  await fill(world, api);
+  const saved = await done(['backup', path('own.payhook')], await settingsOf(world));
+  expect(statSync(saved.file).mode & 0o777).toBe(0o600);
+  const embedded = { DATA_DIR: path('moved'), SECRET_KEY: secretKey() };
+  const restored = await done(['restore', saved.file], embedded);
+  expect(restored).toMatchObject({
+    rows: saved.rows,
+    sums: saved.sums,
+    migrated: [],
+    secret_key_problem: null,
+  });
+  const first = await inEmbedded(embedded.DATA_DIR, everything);
+  // chores fold sums in the world meanwhile, and nothing else
+  const live = await world.connect();
+  const source = await everything(live);
+  const made = await structure(live);
+  await live.end();
+  for (const [name, rows] of Object.entries(source)) {
+    if (
+      !/^(delivery_count|attempt_counts|affiliate_balance|commission_series|commission_arr|program_aff)/.test(
+        name,
+      )
+    )
+      expect(first[name], name).toEqual(rows);
+  }
+  expect(await inEmbedded(embedded.DATA_DIR, structure)).toEqual(made);
+
+  const back = await done(['backup', path('embedded.payhook')], embedded);
+  const own = await emptyDatabase();
+  await done(['restore', back.file], { DATABASE_URL: own.url, SECRET_KEY: secretKey() });
+  const client = await own.connect();
+  const before = await inEmbedded(embedded.DATA_DIR, everything);
+  expect(await everything(client)).toEqual(before);
+  expect(before.commissions).not.toHaveLength(0);
+  expect(before.attempts).not.toHaveLength(0);
+  expect(await structure(client)).toEqual(made);
+  await client.end();
+  await own.drop();
+});
+
+const other = otherPostgres();
+test.skipIf(other === null)(
+  'a backup moves everything to an older PostgreSQL and back to the embedded one (needs one of Debian, 15 or newer, and root)',
+  async () => {
+    await fill(world, api);
+    const saved = await done(['backup', path('to-older.payhook')], await settingsOf(world));
+    const older = await startOther(other ?? '');
+    try {
+      const env = { DATABASE_URL: older.url, SECRET_KEY: secretKey() };
+      await done(['restore', saved.file], env);
+      const client = await older.client();
+      const there = await everything(client);
+      await client.end();
+      const back = await done(['backup', path('from-older.payhook')], env);
+      const embedded = { DATA_DIR: path('from older'), SECRET_KEY: secretKey() };
+      await done(['restore', back.file], embedded);
+      expect(await inEmbedded(embedded.DATA_DIR, everything)).toEqual(there);
+      expect(there.payout_line_totals).not.toHaveLength(0);
+    } finally {
+      older.close();
+    }
+  },
+);
+
+test('a backup made while payouts are completed and events are published has books that balance', async () => {
+  await makeEndpoint(api);
+  const env = await settingsOf(world);
+  let isOver = false;
+  let rounds = 0;
+  const load = (async () => {
+    while (!isOver || rounds < 3) {
+      const { id } = await makeAffiliate(api);
+      await Promise.all([1, 2, 3].map(() => makeCommission(api, id)));
+      await completePayout(api, await makePayout(api));
+      await Promise.all([1, 2, 3].map(() => api.post(EVENTS, { type: 'order.created', data: {} })));
+      rounds += 1;
+    }
+  })();
+  const files = await Promise.all(
+    [0, 1].map((number) => done(['backup', path(`load-${number}.payhook`)], env)),
+  );
+  isOver = true;
+  await load;
+  for (const { file } of files) {
+    const own = await emptyDatabase();
+    await done(['restore', file], { DATABASE_URL: own.url, SECRET_KEY: secretKey() });
+    const client = await own.connect();
+    expect((await client.query(`${IMBALANCES} union all ${LOOSE_ENDS}`)).rows).toEqual([]);
+    await client.end();
+    await own.drop();
+  }
+});
+
+test('a server goes on with what was restored: beside the running one, encrypted, with the key it had', async () => {
+  const server = await startServer(machine);
+  const key = readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim();
+  machine.write('pass', 'correct horse battery staple\n');
+  const saved = await machine.run(
+    ['backup', '.', '--passphrase-file', 'pass', '--with-secret-key', 'the.key'],
+    {},
+  );
+  expect(saved.stdout).toContain('The secret key is in the.key');
+  const [name = ''] = machine.files().filter((each) => /^payhook-.*Z\.payhook$/.test(each));
+  expect(statSync(path('the.key')).mode & 0o777).toBe(0o600);
+  server.child.kill('SIGTERM');
+  await server.ended;
+
+  const there = path('restored');
+  const dataDir = { DATA_DIR: there };
+  const restored = await machine.run(['restore', name, '--passphrase-file', 'pass'], { env: dataDir });
+  expect(restored, restored.stderr).toMatchObject({ code: 0 });
+  expect(restored.stderr).toContain(`the file ${join(there, 'secret-key')} is missing`);
+  expect((await machine.run(['accounts', 'list'], { env: dataDir })).stderr).toContain(
+    'secret-key is missing',
+  );
+  const held = { ...dataDir, SECRET_KEY_FILE: path('the.key') };
+  const again = await startServer(machine, { env: held });
+  const answer = await fetch(`${again.url}/v2/account`, { headers: { authorization: `Bearer ${key}` } });
+  expect(answer.status).toBe(200);
+  const state = await fetch(`${again.url}/v2/system`, { headers: { authorization: `Bearer ${key}` } });
+  expect(state.status).toBe(200);
+  again.child.kill('SIGTERM');
+  await again.ended;
+});
+
+test('a backup for a public key is opened by its identity, and by no other', async () => {
+  const env = await settingsOf(world);
+  const [identity, stranger] = [await generateIdentity(), await generateIdentity()];
+  machine.write('identity', `# created: today\n${identity}\n`);
+  machine.write('stranger', `${stranger}\n`);
+  const file = path('sealed.payhook');
+  await done(['backup', file, '--recipient', await identityToRecipient(identity)], env);
+  expect(readFileSync(file, 'latin1')).toMatch(/^age-encryption\.org\/v1\n-> /);
+  const into = { DATA_DIR: path('never'), SECRET_KEY: secretKey() };
+  const refused = async (...options: string[]) =>
+    (await machine.run(['restore', file, ...options], { env: into })).stderr;
+  expect(await refused()).toContain('is encrypted: name --passphrase-file or --identity-file');
+  expect(await refused('--identity-file', path('stranger'))).toContain('not encrypted for the identity');
+  machine.write('pass', 'a passphrase\n');
+  expect(await refused('--passphrase-file', path('pass'))).toContain('not encrypted for the passphrase');
+  expect(existsSync(into.DATA_DIR)).toBe(false);
+  const own = await emptyDatabase();
+  const restored = await done(['restore', file, '--identity-file', path('identity')], {
+    DATABASE_URL: own.url,
+    SECRET_KEY: 'another key of 32 characters or more',
+  });
+  expect(restored.secret_key_problem).toContain('SECRET_KEY is not the one this database was set up with');
+  await own.drop();
+});
+
+test('a scheduled backup is made once, seen by every process, and the oldest go', async () => {
+  const folder = path('kept');
+  const env = { ...(await settingsOf(world)), BACKUP_EVERY: '1h', BACKUP_TO: folder, BACKUP_KEEP: '2' };
+  const run = () => machine.run(['backup', '--scheduled', '--json'], { env });
+  await world.query(`delete from server_settings where key = 'last_backup'`);
+  const failed = await run();
+  expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining(`${folder} is not a folder`)]);
+  const age = (setting: string, hours: number) =>
+    world.query(
+      `update server_settings set value = replace(value, value::json ->> $2, iso(now() - $3 * interval '1 hour')) where key = $1`,
+      [setting, setting === 'last_backup' ? 'made_at' : 'failed_at', hours],
+    );
+  mkdirSync(folder);
+  for (const day of ['19', '20', '21']) machine.write(`kept/payhook-2025-11-${day}T030000Z.payhook`, day);
+  machine.write('kept/mine.payhook', 'not named by the time');
+  const told = async () => (await world.api.get('/v2/system')).body.backups;
+  expect(await told()).toMatchObject({ failure: { message: expect.stringContaining('is not a folder') } });
+  const doctor = async () =>
+    (await machine.run(['doctor', '--json'], { env }))
+      .json()
+      .checks.find((each: Json) => each.name === 'backups');
+  expect(await doctor()).toMatchObject({
+    status: 'failed',
+    detail: expect.stringContaining('is not a folder'),
+  });
+  // a failure is not tried again at once
+  expect((await run()).json()).toBeNull();
+  await age('last_backup_failure', 1);
+  const [first, second] = await Promise.all([run(), run()]);
+  const made = [first, second].map((ran) => ran.json()).filter((each) => each !== null);
+  expect(made, first.stderr + second.stderr).toHaveLength(1);
+  expect(made[0].deleted).toEqual([
+    'payhook-2025-11-19T030000Z.payhook',
+    'payhook-2025-11-20T030000Z.payhook',
+  ]);
+  expect(readdirSync(folder).sort()).toEqual([
+    'mine.payhook',
+    'payhook-2025-11-21T030000Z.payhook',
+    expect.stringMatching(/^payhook-20.*Z\.payhook$/),
+  ]);
+  expect((await run()).json()).toBeNull();
+  const { file, made_at, size_bytes, duration_ms } = made[0];
+  expect(await told()).toEqual({ last: { made_at, file, size_bytes, duration_ms }, failure: null });
+  expect(await doctor()).toMatchObject({ status: 'ok', detail: expect.stringContaining(file) });
+  await world.query(`delete from server_settings where key = 'last_backup_failure'`);
+  await age('last_backup', 3);
+  expect(await doctor()).toMatchObject({ status: 'failed', detail: expect.stringContaining('3 hours old') });
+});
+
+test('a server makes the backups of its settings by itself', async () => {
+  const folder = path('by itself');
+  mkdirSync(folder);
+  const own = { DATA_DIR: path('scheduled'), BACKUP_EVERY: '24h', BACKUP_TO: folder };
+  const server = await startServer(machine, { env: own });
+  await until('the backup', async () =>
+    readdirSync(folder).some((name) => /^payhook-.*Z\.payhook$/.test(name)),
+  );
+  server.child.kill('SIGTERM');
+  const { stderr } = await server.ended;
+  expect(stderr).toContain('a backup was made');
+});

@@ -1,0 +1,281 @@
+import { spawnSync } from 'node:child_process';
+import {
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { afterAll, expect, inject, test } from 'vitest';
+import { checkArchive, createArchive } from '../../src/app/backup/archive.ts';
+import type { Manifest } from '../../src/app/backup/manifest.ts';
+import { saveBackup } from '../../src/app/backup/save.ts';
+import { connect } from '../../src/db/connect.ts';
+import { applyMigrations, lockStarts } from '../../src/db/migrate.ts';
+import { readMigrations } from '../../src/db/migration-files.ts';
+import { emptyDatabase, fill } from '../cli/backup-support.ts';
+import { useMachine } from '../cli/support.ts';
+import { settingsOf } from '../support/database-url.ts';
+import { plainEnvironment } from '../support/environment.ts';
+import { until } from '../support/wire.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+
+const world = useWorld();
+const api = useAccount(world);
+const machine = useMachine();
+const folder = mkdtempSync(join(tmpdir(), 'payhook-backup-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const place = (name: string) => join(folder, name);
+const save = (name: string, lock = {}) => saveBackup({ db: world.platform.db, target: place(name), lock });
+
+/** A file of these bytes; returns why it is refused. */
+async function refusalOf(bytes: Buffer, key = {}): Promise<string> {
+  const file = place('altered.payhook');
+  writeFileSync(file, bytes);
+  try {
+    await checkArchive(file, key);
+    return 'it is taken';
+  } catch (error) {
+    expect((error as Error).name, String((error as Error).stack)).toBe('BackupError');
+    return (error as Error).message;
+  }
+}
+
+/** Where the entries of a tar file begin and end. */
+function entriesOf(bytes: Buffer): { name: string; begin: number; end: number }[] {
+  const found: { name: string; begin: number; end: number }[] = [];
+  for (let at = 0; bytes[at] !== 0; ) {
+    const size = Number.parseInt(bytes.toString('latin1', at + 124, at + 135), 8);
+    const name = bytes.toString('latin1', at, at + 100).replace(/\0.*/s, '');
+    found.push({ name, begin: at, end: at + 512 + size });
+    at += 512 + Math.ceil(size / 512) * 512;
+  }
+  return found;
+}
+
+test('a file that is cut off anywhere is refused, encrypted or not', async () => {
+  await fill(world, api);
+  const { file } = await save('whole.payhook');
+  const whole = readFileSync(file);
+  const entries = entriesOf(whole);
+  const last = entries.at(-1)?.end ?? 0;
+  const cuts = entries.flatMap(({ begin, end }) => [begin, begin + 1, begin + 512, begin + 600, end - 1]);
+  for (const cut of [...cuts.filter((each) => each > 0 && each < last)])
+    expect(await refusalOf(whole.subarray(0, cut)), `cut at ${cut}`).toMatch(/cut off|is not a backup/);
+  expect(await refusalOf(Buffer.alloc(0))).toContain('is empty');
+  expect(await refusalOf(Buffer.from('a text that somebody took for a backup\n'))).toContain(
+    'is not a backup',
+  );
+
+  const key = { passphrase: 'four words of mine' };
+  const sealed = readFileSync((await save('sealed.payhook', key)).file);
+  for (const cut of [30, 120, 200, 70_000, sealed.length - 1].filter((each) => each < sealed.length))
+    expect(await refusalOf(sealed.subarray(0, cut), key), `cut at ${cut}`).toMatch(/cut off/);
+});
+
+test('a file with one bit flipped is refused, in every entry and in what is between them', async () => {
+  const { file } = await save('flipped.payhook');
+  const whole = readFileSync(file);
+  for (const { name, begin, end } of entriesOf(whole)) {
+    for (const at of [begin + 3, begin + 130, begin + 512, Math.floor((begin + 512 + end) / 2), end - 1]) {
+      const altered = Buffer.from(whole);
+      altered[at] = (altered[at] ?? 0) ^ 4;
+      expect(await refusalOf(altered), `${name} at ${at - begin}`).toMatch(
+        /use another backup|is not a backup/,
+      );
+    }
+  }
+  const key = { passphrase: 'four words of mine' };
+  const sealed = readFileSync((await save('sealed-2.payhook', key)).file);
+  for (const at of [30, 100, 200, 5000, sealed.length - 1]) {
+    const altered = Buffer.from(sealed);
+    altered[at] = (altered[at] ?? 0) ^ 4;
+    expect(await refusalOf(altered, key), `sealed, at ${at}`).toMatch(/use another backup|not encrypted for/);
+  }
+});
+
+/** A file that was made by another program: whole, but with another manifest. */
+async function madeBy(name: string, change: (manifest: Manifest) => unknown, format = 1): Promise<string> {
+  const { manifest } = await save(`of-${name}`);
+  const archive = createArchive({ format: format as 1, program: '9.0.0' });
+  const written = pipeline(archive.bytes, createWriteStream(place(name)));
+  await archive.finish({ ...manifest, tables: [], ...(change(manifest) as Partial<Manifest>) });
+  await written;
+  return place(name);
+}
+
+test('a backup of a newer program, of another history or without its tables is refused, and the database stays empty', async () => {
+  const own = await emptyDatabase();
+  const env = { DATABASE_URL: own.url, SECRET_KEY: inject('postgres').secretKey };
+  const refused = async (file: string) => {
+    const ran = await machine.run(['restore', file], { env });
+    expect(ran.code, ran.stderr).toBe(1);
+    const client = await own.connect();
+    const left = await client.query(`select from pg_class where relnamespace = 'public'::regnamespace`);
+    await client.end();
+    expect(left.rowCount).toBe(0);
+    return ran.stderr;
+  };
+  expect(await refused(await madeBy('format.payhook', () => ({}), 2))).toContain(
+    'has format 2, which Payhook 9.0.0',
+  );
+  const migrations = ({ migrations: all }: Manifest) => all;
+  const newer = await madeBy('newer.payhook', (manifest) => ({
+    migrations: [...migrations(manifest), { version: 9999, name: '9999_later', checksum: 'a' }],
+  }));
+  expect(await refused(newer)).toContain('has schema 9999');
+  const foreign = await madeBy('foreign.payhook', (manifest) => ({
+    migrations: migrations(manifest).map((each) => ({ ...each, checksum: 'a' })),
+  }));
+  expect(await refused(foreign)).toContain('was made with migration 0001_accounts');
+  expect(await refused(await madeBy('few.payhook', () => ({})))).toContain('another table accounts');
+  const odd = await madeBy('odd.payhook', () => ({
+    sequences: [{ name: 'x; drop', last_value: '1', is_called: true }],
+  }));
+  expect(await refused(odd)).toContain('/sequences/0/name');
+  const wrong = await save('wrong.payhook');
+  expect(wrong.manifest.tables.length).toBeGreaterThan(30);
+  await own.drop();
+});
+
+test('a backup of an earlier schema is restored and brought to this one', async () => {
+  const { host, port, user, password } = inject('postgres');
+  const [old, own] = [await emptyDatabase(), await emptyDatabase()];
+  const database = new URL(old.url).pathname.slice(1);
+  const db = connect({
+    target: { host, port, user, password, database },
+    poolSize: 2,
+    name: 'test',
+    onIdleError: () => undefined,
+  });
+  const before = readMigrations().filter(({ version }) => version <= 20);
+  await db.transaction(async (tx) => {
+    await lockStarts(tx);
+    await applyMigrations(tx, 20);
+  });
+  const client = await old.connect();
+  await client.query(`
+    insert into accounts (name) values ('Old');
+    insert into affiliates (account_id, email) select id, 'old@example.com' from accounts;
+    insert into commissions (account_id, external_id, affiliate_id, type, currency, amount, original_amount, occurred_at,
+      available_at) select account_id, 'c-1', id, 'sale', 'usd', 1234, 1234, now(), now() from affiliates`);
+  await client.end();
+  await saveBackup({ db, target: place('old.payhook'), lock: {} });
+  await db.close();
+  const env = { DATABASE_URL: own.url, SECRET_KEY: inject('postgres').secretKey };
+  const ran = await machine.run(['restore', place('old.payhook'), '--json'], { env });
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  expect(ran.json()).toMatchObject({
+    schema_version: 20,
+    migrated: readMigrations()
+      .slice(before.length)
+      .map(({ name }) => name),
+    sums: [{ of: 'commissions', currency: 'usd', amount: '1234' }],
+  });
+  const restored = await own.connect();
+  const { rows } = await restored.query(
+    `select c.amount::int, c.import_id, s.amount::int as earned from commissions c
+     join commission_series s on s.account_id = c.account_id and s.span = 'day' and s.program_id = 0`,
+  );
+  expect(rows).toEqual([{ amount: 1234, import_id: null, earned: 1234 }]);
+  await restored.end();
+  const { data } = (await machine.run(['accounts', 'list', '--json'], { env })).json();
+  expect(data).toMatchObject([{ name: 'Old' }]);
+  await old.drop();
+  await own.drop();
+});
+
+test('nothing is overwritten, and a place that cannot be written to is told', async () => {
+  const env = await settingsOf(world);
+  const file = machine.write('there.payhook', 'mine');
+  const refused = async (target: string, from = machine) =>
+    (await from.run(['backup', target], { env })).stderr;
+  expect(await refused(file)).toContain('there.payhook exists: backups never overwrite a file');
+  expect(readFileSync(file, 'utf8')).toBe('mine');
+  expect(await refused(join(folder, 'no', 'folder.payhook'))).toContain('no is not a folder');
+  expect(await refused('/proc/backup.payhook')).toMatch(/\/proc is not a folder|no permission|is not/);
+  const restored = await machine.run(['restore', place('nothing.payhook')], { env });
+  expect([restored.code, restored.stderr]).toEqual([1, expect.stringContaining('there is no file')]);
+  await save('again.payhook');
+  const full = await machine.run(['restore', place('again.payhook')], { env });
+  expect([full.code, full.stderr]).toEqual([
+    1,
+    expect.stringContaining('the database is not empty, it has accounts'),
+  ]);
+});
+
+test('a disk that fills leaves no file, and says so', async () => {
+  const env = await settingsOf(world);
+  const target = join(machine.folder, 'small');
+  mkdirSync(target);
+  // a file may have 16 KB here: as on a full disk, writing fails in the middle
+  const ran = spawnSync(
+    'bash',
+    ['-c', `trap '' XFSZ; ulimit -f 16; exec ${machine.command} backup '${target}'`],
+    {
+      env: { ...plainEnvironment(), ...env, DATA_DIR: machine.dataDir },
+      encoding: 'utf8',
+    },
+  );
+  expect([ran.status, ran.stderr]).toEqual([1, expect.stringContaining(`the disk of ${target} is full`)]);
+  expect(readdirSync(target)).toEqual([]);
+});
+
+test('a backup that is killed leaves no file that looks whole; an interrupted one leaves none', async () => {
+  const env = await settingsOf(world);
+  const target = join(machine.folder, 'killed');
+  mkdirSync(target);
+  const partial = /^\.payhook-.*\.part$/;
+  for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+    // it waits here, behind the introduction of the file
+    const held = await world.connect();
+    await held.query('begin; lock table refunds in access exclusive mode');
+    const started = machine.start(['backup', target], { env });
+    await until('the file to begin', async () => readdirSync(target).some((name) => partial.test(name)));
+    started.child.kill(signal);
+    await started.ended;
+    await held.query('rollback');
+    await held.end();
+    const left = readdirSync(target);
+    expect(left.filter((name) => !partial.test(name))).toEqual([]);
+    expect(left).toHaveLength(signal === 'SIGKILL' ? 1 : 0);
+    for (const name of left) rmSync(join(target, name));
+  }
+  const made = await machine.run(['backup', target], { env });
+  expect(made, made.stderr).toMatchObject({ code: 0 });
+});
+
+test('a restore that is killed leaves an empty database, and the next one succeeds', async () => {
+  await save('to-kill.payhook');
+  const own = await emptyDatabase();
+  const env = { DATABASE_URL: own.url, SECRET_KEY: inject('postgres').secretKey };
+  const held = await own.connect();
+  // the lock of partitions: the tables are made, and their rows are about to come
+  await held.query('begin; select pg_advisory_xact_lock(7246813906)');
+  const started = machine.start(['restore', place('to-kill.payhook')], { env });
+  await until('the restore to wait', async () => {
+    const { rowCount } = await held.query(`select from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`);
+    return rowCount === 1;
+  });
+  started.child.kill('SIGKILL');
+  await started.ended;
+  await held.query('rollback');
+  await until('the database to be empty', async () => {
+    const { rowCount } = await held.query(`select from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`);
+    return rowCount === 0;
+  });
+  const left = await held.query(`select from pg_class where relnamespace = 'public'::regnamespace`);
+  expect(left.rowCount).toBe(0);
+  const ran = await machine.run(['restore', place('to-kill.payhook')], { env });
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  await held.end();
+  await own.drop();
+});
