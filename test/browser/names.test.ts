@@ -1,0 +1,138 @@
+import { beforeAll, expect, test } from 'vitest';
+import { COMMISSIONS, type Json, makeAffiliate, makePayout, PAYOUTS } from '../api/fixtures.ts';
+import { useWorld } from '../support/world.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
+import { inChromium, type Page } from './support.ts';
+
+const MARKUP = '<img src=x onerror="window.harmed=1"></script><b>';
+// markup, a turned line that is never turned back, and no place to break; then 200 characters from right to left
+const FIRST = `${MARKUP}\u202e\u2067`.padEnd(200, 'W');
+const LAST = 'عباس שלום '.repeat(20);
+/** Together 15 digits: 149,999,999,999,850 minor units of each. */
+const SALES = 150;
+const SUMS = ['1,499,999,999,998.50', '149,999,999,999,850', '149,999,999,999.850'];
+
+inChromium('a hostile name and sums of 15 digits', (chromium) => {
+  const world = useWorld();
+  let affiliate: Json;
+  let payout: Json | undefined;
+  beforeAll(async () => {
+    await world.api.patch('/v2/account', { hold_days: 0 });
+    affiliate = await makeAffiliate(world.api, {
+      name_first: FIRST,
+      name_last: LAST.trim(),
+      paypal_email: `${'w'.repeat(60)}@${'w'.repeat(60)}.example.com`,
+    });
+    await makeAffiliate(world.api, { name_first: 'Ada', email: 'ada@example.com' });
+    const sales = Array.from({ length: SALES }, (_, sale) =>
+      [
+        ['usd', '9999999999.99'],
+        ['jpy', '999999999999'],
+        ['bhd', '999999999.999'],
+      ].map(
+        ([currency, amount]) =>
+          `${currency}-${sale},${affiliate.email},${currency},${amount},${'o'.repeat(200)}`,
+      ),
+    ).flat();
+    const lines = [
+      'external_id,affiliate_email,currency,amount,order_id',
+      ...sales,
+      'one,ada@example.com,usd,1.00,',
+      '',
+    ];
+    const done = await world.api.upload(`${COMMISSIONS}/import`, lines.join('\n'));
+    expect(done.status, done.text).toBe(200);
+  });
+
+  /** What is wider than its place, or was run. */
+  const broken = (page: Page): Promise<string[]> =>
+    page.evaluate(`(() => {
+      const places = [document.documentElement, ...document.querySelectorAll('dialog .overlay-body, .bar, .card')];
+      const wide = places.filter((each) => each.scrollWidth > each.clientWidth + 1);
+      return [
+        ...wide.map((each) => each.tagName + '.' + each.className + ' ' + each.scrollWidth + ' > ' + each.clientWidth),
+        ...(window.harmed ? ['harmed'] : []),
+      ];
+    })()`);
+  const see = async (page: Page, path: string, seen: string) => {
+    await page.goto(world.url + path);
+    await page.getByText(seen).first().waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await broken(page), path).toEqual([]);
+  };
+
+  for (const [size, viewport] of Object.entries({ wide: WIDE, 'a phone': PHONE })) {
+    test(`is text that stays in its place on every screen where it is shown, on ${size}`, async () => {
+      const ada = await atDashboard(chromium, world, { path: '/', viewport });
+      const { page } = ada;
+      const { id } = affiliate;
+      // the other size may have left one: what is in it is not in a preview
+      if (payout) await world.api.delete(`${PAYOUTS}/${payout.id}`);
+      await see(page, '/affiliates', FIRST);
+      for (const sum of SUMS) await page.getByText(sum).first().waitFor();
+      await expectAccessible(page);
+      await see(page, `/affiliates/${id}`, FIRST);
+      await see(page, `/affiliates/${id}?open=edit`, 'Edit');
+      await see(page, `/affiliates/${id}?open=adjust`, 'Adjust');
+      await page.getByLabel('Amount').fill('9999999999.99');
+      expect(await broken(page)).toEqual([]);
+      await page.getByLabel('Currency').selectOption('BHD');
+      await page.getByLabel('Amount').fill('1.2345');
+      await page.getByText('It must be an amount in BHD above 0, such as 15.000.').waitFor();
+      await see(page, '/commissions', FIRST);
+      const { body } = await world.api.get(`${COMMISSIONS}?affiliate_id=${id}&currency=bhd`);
+      await see(page, `/commissions?open=${body.data[0].id}`, '999,999,999.999 BHD');
+      await see(page, '/', SUMS[2] ?? '');
+      await expectAccessible(page);
+
+      await see(page, '/payouts/new', FIRST);
+      await see(page, '/payouts/new?view=out&currency=eur', 'Left out');
+      payout = await makePayout(world.api);
+      await see(page, '/payouts', SUMS[2] ?? '');
+      await see(page, `/payouts/${payout.id}`, FIRST);
+      await page.emulateMedia({ media: 'print' });
+      expect(await broken(page)).toEqual([]);
+      await page.getByText(FIRST).waitFor();
+      await page.emulateMedia({ media: null });
+      await see(page, `/payouts/${payout.id}?line=${id}`, SUMS[1] ?? '');
+      await see(page, `/payouts/${payout.id}?step=files`, SUMS[2] ?? '');
+      await see(page, `/payouts/${payout.id}?step=complete`, FIRST);
+      await page.getByRole('button', { name: 'Tick all' }).click();
+      await page.getByRole('button', { name: /^Only a part left: .*JPY/ }).click();
+      const part = page.getByRole('dialog', { name: /^Payment to/ });
+      expect(await broken(page)).toEqual([]);
+      await part.getByLabel('Amount that left').fill('149999999999849');
+      await part.getByText('1 JPY is owed again.').waitFor();
+      await part.getByRole('button', { name: 'Tick with 149,999,999,999,849 JPY' }).click();
+      await page.getByText('149,999,999,999,849').first().waitFor();
+      await page.getByRole('button', { name: /^Complete payout #/ }).click();
+      const question = page.getByRole('dialog', { name: /^Complete payout #/ });
+      await question.getByText('1 affiliate 149,999,999,999.850 BHD').waitFor();
+      expect(await broken(page)).toEqual([]);
+      await expectAccessible(page);
+      expect((await world.api.get(`${PAYOUTS}/${payout.id}`)).body.status).toBe('unpaid');
+
+      await page.goto(`${world.url}/affiliates`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Go to anything' }).fill('onerror');
+      await page.getByRole('option', { name: MARKUP }).waitFor();
+      expect(await broken(page)).toEqual([]);
+      await expectAccessible(page);
+
+      await page.goto(`${world.url}/import?kind=affiliates`);
+      const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
+      const file = `email,name_first,name_last,${cell(MARKUP)}\nnew@example.com,${cell(FIRST)},${LAST},x\nnobody,x,y,z\n`;
+      await page.locator('input[type=file]').setInputFiles({
+        name: `${MARKUP.replace('/', '')}.csv`,
+        mimeType: 'text/csv',
+        buffer: Buffer.from(file),
+      });
+      await page.getByRole('button', { name: /^Import 1 affiliate/ }).waitFor();
+      await page.getByRole('cell', { name: 'new@example.com', exact: true }).waitFor();
+      expect(await broken(page)).toEqual([]);
+      await expectAccessible(page);
+      expectQuiet(ada);
+    });
+  }
+});
