@@ -18,6 +18,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { dump } from '../tenants/support.ts';
+import { openLink, partsOf } from './portal-support.ts';
 import { bearer, send } from './support.ts';
 
 // One life of an installation in which every kind of secret is made, used, used wrongly and ended; then everything that
@@ -173,6 +174,7 @@ async function liveWithWebhooks(): Promise<void> {
   expect((await world.api.patch(path, { headers: bad })).reason).toBe('invalid_header');
   const reserved = { host: value('a header that is reserved') };
   expect((await world.api.patch(path, { headers: reserved })).reason).toBe('invalid_header');
+  await liveWithPortal(path);
   await obtain('rotateWebhookEndpointSecret', `${path}/rotate-secret`, undefined, ({ secret }) => secret);
   receiver.respond((_request, response, count) => response.writeHead(count === 1 ? 500 : 200).end('no'));
   for (const external_id of ['one', 'two'])
@@ -184,6 +186,17 @@ async function liveWithWebhooks(): Promise<void> {
   });
   for (const event of (await world.api.get(`${path}/events`)).body.data)
     expect((await world.api.get(`${path}/events/${event.id}`)).status).toBe(200);
+}
+
+/** A link that opens a portal once; what it opened sees its endpoint. */
+async function liveWithPortal(path: string): Promise<void> {
+  const link = await obtain('createPortalLink', `${path}/portal-link`, {}, ({ url }) => partsOf(url).secret);
+  const opened = await openLink(world.url, partsOf(link.url));
+  expect(opened.status).toBe(200);
+  const portal = apiOf(world.url, keep('the token of a portal', opened.body.token));
+  expect((await portal.get(path)).status).toBe(200);
+  expect((await portal.get('/v2/account')).status).toBe(403);
+  expect((await openLink(world.url, partsOf(link.url))).status).toBeGreaterThanOrEqual(400);
 }
 
 async function liveWithApplications(owner: { cookie: string; csrf: string; id: string }): Promise<void> {
