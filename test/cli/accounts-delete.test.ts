@@ -69,6 +69,7 @@ async function fill(api: Api, name: string): Promise<void> {
   const [event] = (await done(api.get(`/v2/webhook-endpoints/${endpoint}/events`))).data;
   await seedAttempts(world, event, [{ status: 500 }, { status: null }]);
   await done(api.post(`/v2/webhook-endpoints/${endpoint}/recover`, { since: '2026-01-01T00:00:00Z' }));
+  await done(api.post(`/v2/webhook-endpoints/${endpoint}/portal-link`));
   await done(api.post('/v2/events', { type: 'order.created', data: {} }));
   await done(api.post('/v2/users', { email: `both-${name}@example.com`, name: 'Both', role: 'member' }));
   await done(api.post('/v2/users', { email: 'both@example.com', name: 'Both', role: 'member' }));
