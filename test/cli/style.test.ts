@@ -120,6 +120,7 @@ test('what cannot be undone is asked about', () => {
       'webhooks delete',
       'webhooks recover',
       'webhooks retry',
+      'webhooks revoke-portal-link',
     ].sort(),
   );
 });
