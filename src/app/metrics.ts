@@ -84,6 +84,8 @@ function register(registry: Registry, { Counter, Gauge, Histogram }: typeof impo
 function readingsOf({ config, db, embedded }: Platform, set: Set): () => Promise<void> {
   const backlog = createBacklog(db);
   set('build', 1, { version: programVersion() });
+  const { schedule } = config.backup;
+  if (schedule) set('backupInterval', schedule.everyMs / 1000);
   return async () => {
     for (const { name: pool, size, open, idle, waiting } of db.pools()) {
       set('poolSize', size, { pool });
@@ -102,6 +104,8 @@ function readingsOf({ config, db, embedded }: Platform, set: Set): () => Promise
     }
     set('workers', figures.workers);
     set('partitions', figures.weeks_ahead);
+    if (figures.backup_at !== null) set('backup', figures.backup_at);
+    set('backupFailed', figures.backup_failed ? 1 : 0);
     for (const [chore, at] of Object.entries(figures.chores)) set('chore', at, { chore });
   };
 }

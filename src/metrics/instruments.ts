@@ -96,6 +96,24 @@ export const INSTRUMENTS = {
     help: 'When any process last did a chore; noted once a minute at most.',
     labels: ['chore'],
   },
+  backup: {
+    kind: 'gauge',
+    name: 'payhook_backup_last_success_timestamp_seconds',
+    help: 'The instant that the last backup holds.',
+    labels: [],
+  },
+  backupFailed: {
+    kind: 'gauge',
+    name: 'payhook_backup_failed',
+    help: 'Whether a backup failed since the last one that was made.',
+    labels: [],
+  },
+  backupInterval: {
+    kind: 'gauge',
+    name: 'payhook_backup_interval_seconds',
+    help: 'How often BACKUP_EVERY asks for a backup.',
+    labels: [],
+  },
   connections: {
     kind: 'gauge',
     name: 'payhook_database_connections',

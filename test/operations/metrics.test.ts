@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { writeSetting } from '../../src/db/settings.ts';
 import { onStage, uuidOf } from '../delivery/support.ts';
 import { until } from '../support/wire.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -98,6 +99,27 @@ describe.concurrent('the metrics of a server', () => {
         'payhook_endpoints{status="disabled"}': 1,
       });
       expect(value(text, 'payhook_workers')).toBe(0);
+    }));
+
+  test('tell the last backup, and the one that failed since', () =>
+    onStage({ settings: MEASURED, delivers: false }, async ({ world }) => {
+      const first = await scrape(world);
+      expect(value(first, 'payhook_backup_last_success_timestamp_seconds')).toBeUndefined();
+      expect(value(first, 'payhook_backup_failed')).toBe(0);
+      expect(value(first, 'payhook_backup_interval_seconds')).toBeUndefined();
+    }));
+
+  test('a backup that was made, and a later one that failed, are told to a server that starts', () =>
+    onStage({ settings: MEASURED, delivers: false }, async ({ world }) => {
+      const made = { made_at: '2026-01-01T00:00:00.000Z', file: '/b', size_bytes: 1, duration_ms: 1 };
+      const failed = { failed_at: '2026-01-02T00:00:00.000Z', message: 'the disk is full' };
+      await world.platform.db.transaction(async (tx) => {
+        await writeSetting(tx, 'last_backup', JSON.stringify(made));
+        await writeSetting(tx, 'last_backup_failure', JSON.stringify(failed));
+      });
+      const text = await scrape(world);
+      expect(value(text, 'payhook_backup_last_success_timestamp_seconds')).toBe(1767225600);
+      expect(value(text, 'payhook_backup_failed')).toBe(1);
     }));
 
   test('what waited at an endpoint is due since it was enabled again', () =>

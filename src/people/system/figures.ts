@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag';
+import { backupState } from '../../db/backups.ts';
 import { DONE } from '../../db/chores.ts';
 import { oneRow, type Tx } from '../../db/connect.ts';
 import { weeksAhead } from '../../db/partitions.ts';
@@ -18,6 +19,10 @@ export interface Figures {
   readonly weeks_ahead: number;
   /** When each chore was last done, in seconds since 1970. */
   readonly chores: Readonly<Record<string, number>>;
+  /** The instant that the last backup holds, in seconds since 1970; null = there is none. */
+  readonly backup_at: number | null;
+  /** Whether a backup failed since. */
+  readonly backup_failed: boolean;
 }
 
 const MOST_AT_WORK = 1000;
@@ -64,10 +69,13 @@ export function readFigures(tx: Tx): Promise<Figures> {
                counts.*, (select count(*)::int from workers) as workers, ${weeksAhead} as weeks_ahead,
                (select coalesce(json_object_agg(substr(key, ${DONE.length + 1}::int),
                          extract(epoch from value::timestamptz)), '{}')
-                from server_settings where starts_with(key, ${DONE})) as chores
+                from server_settings where starts_with(key, ${DONE})) as chores,
+               extract(epoch from (backups #>> '{last,made_at}')::timestamptz)::float8 as backup_at,
+               backups #>> '{failure,failed_at}' is not null as backup_failed
         from (select count(*) filter (where not is_disabled and not is_failing)::int as enabled,
                      count(*) filter (where not is_disabled and is_failing)::int as failing,
-                     count(*) filter (where is_disabled)::int as disabled from endpoint) counts`,
+                     count(*) filter (where is_disabled)::int as disabled from endpoint) counts,
+             ${backupState} as state (backups)`,
     'figures',
   ).then((row) => ({ ...row, chores: JSON.parse(String(row.chores)) as Figures['chores'] }));
 }
