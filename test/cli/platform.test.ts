@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { askTokens, codeFor, register, signedIn } from '../oauth/support.ts';
 import { makeUser } from '../people/support.ts';
 import { apiOf } from '../support/api.ts';
@@ -6,20 +6,19 @@ import { useWorld } from '../support/world.ts';
 import { runHere } from './here.ts';
 
 const world = useWorld();
-beforeAll(async () => {
-  Object.assign(process.env, { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: world.api.key });
-});
+const run = (args: readonly string[]) =>
+  runHere(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: world.api.key } });
 
 /** Runs a command that has to succeed; returns its JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
 async function json(...args: string[]): Promise<any> {
-  const ran = await runHere([...args, '--json']);
+  const ran = await run([...args, '--json']);
   expect(ran.error).toBeNull();
   return ran.json();
 }
 
 async function text(...args: string[]): Promise<string> {
-  const ran = await runHere(args);
+  const ran = await run(args);
   expect(ran.error).toBeNull();
   return ran.stdout;
 }
@@ -71,7 +70,7 @@ test('an application is registered, shown, changed and deleted; its secret is sh
 test('a public application has no secret to show or to rotate', async () => {
   const args = [...CREATE, '--name', 'Desk', '--scope', 'reports', '--public'];
   expect(await text(...args)).toMatch(/^app_\w+\nDesk is registered under this client_id\. It is public/);
-  const ran = await runHere(['oauth-applications', 'rotate-secret', 'Desk', '--yes']);
+  const ran = await run(['oauth-applications', 'rotate-secret', 'Desk', '--yes']);
   expect(ran).toMatchObject({ code: 1, stdout: '', error: { reason: 'application_is_public' } });
 });
 
@@ -90,14 +89,14 @@ test.each([
   [['users', 'change', 'nobody@example.com'], 2, 'say what to change: --name or --role'],
   [['keys', 'revoke', 'nothing', '--yes'], 1, 'payhook keys list shows them'],
 ])('%j is refused: the message says why, or what to do', async (args, code, message) => {
-  const ran = await runHere(args);
+  const ran = await run(args);
   expect(ran).toMatchObject({ code, stdout: '', error: { message: expect.stringContaining(message) } });
 });
 
 test('two applications of one name are told apart by their ids', async () => {
   const ids: string[] = [];
   for (const _ of [1, 2]) ids.push((await register(world.api, { name: 'Twin' })).id);
-  const ran = await runHere(['oauth-applications', 'delete', 'Twin', '--yes']);
+  const ran = await run(['oauth-applications', 'delete', 'Twin', '--yes']);
   expect(ran).toMatchObject({ code: 1, error: { message: expect.stringContaining('choose one by its id') } });
   for (const id of ids) expect(ran.error?.message).toContain(id);
 });

@@ -27,7 +27,7 @@ async function startNginx(ports: readonly number[]) {
        ${paths.map((name) => `${name}_temp_path ${name};`).join(' ')}
        upstream payhook {
          ${ports.map((each) => `server 127.0.0.1:${each} max_fails=0;`).join(' ')}
-         keepalive 16;
+         keepalive 16; keepalive_timeout 300ms;
        }
        server {
          listen 127.0.0.1:${port};
@@ -52,7 +52,7 @@ test.skipIf(!hasNginx)(
   'two servers behind nginx are restarted one after the other, and no request fails (needs nginx)',
   async () => {
     const database = await sharedDatabase();
-    const folder = dataFolder({ database, settings: { SHUTDOWN_DELAY_MS: '500' } });
+    const folder = dataFolder({ database, settings: { SHUTDOWN_DELAY_MS: '1500' } });
     const ports = [await freePort(), await freePort()];
     const nginx = await startNginx(ports);
     try {
