@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import { type AccountId, type EndpointId, nil } from '../../kernel/ids.ts';
 import { noteAttempts } from '../../outbox/counts.ts';
@@ -161,7 +161,7 @@ function lockEndpoints(
           where v.may_start_at is not null and s.may_start_at <= (select now from clock) order by v.place
           for no key update of s skip locked)
         select (extract(epoch from c.now) * 1000)::int8 as now,
-               (select ceil(extract(epoch from min(may_start_at) - c.now) * 1000)::int
+               (select ${milliseconds(sql`min(may_start_at) - c.now`)}
                 from visited where may_start_at > c.now) as wait_ms,
                l.account_id, l.endpoint_id, l.place = ${ENDPOINTS_AT_ONCE}::int or l.found >= ${slots}::int as goes_on,
                (select json_agg(row_to_json(free)) from free) as free, (select count(*)::int from free) as free_count,
@@ -173,6 +173,10 @@ function lockEndpoints(
     'claim_endpoints',
   );
 }
+
+/** A span in milliseconds, never negative. A clock that jumped makes spans that are longer than an int4 holds, 24 days. */
+const milliseconds = (span: Sql) =>
+  sql`least(greatest(0, ceil(extract(epoch from ${span}) * 1000)), 2147483647)::int`;
 
 /** Attempts of endpoint `e` that are in flight at time `c`, at any worker. */
 const underWay = sql`(select count(*) from queue o
@@ -227,7 +231,7 @@ function takeRows(
           returning s.may_start_at),
         moment as materialized (
           select now, token, (extract(epoch from now) * 1000)::int8 as now_ms,
-                 (select ceil(extract(epoch from min(may_start_at) - c.now) * 1000)::int from limited) as wait_ms
+                 (select ${milliseconds(sql`min(may_start_at) - c.now`)} from limited) as wait_ms
           from clock c)
         select m.token, m.now_ms as now, m.wait_ms, p.account_id, p.id as endpoint_id, p.event_id, v.payload, v.traceparent as trace, p.trigger,
                p.step, p.lost, p.url, case when p.local_url = p.url then p.local_machine end as local_machine,
@@ -267,7 +271,7 @@ async function logLost(tx: Tx, lost: readonly Row[]): Promise<void> {
           from lost l
           where d.account_id = l.account_id and d.endpoint_id = l.endpoint_id and d.event_id = l.event_id
           returning l.*, d.attempt_count,
-                    greatest(0, extract(epoch from now() - l.started_at) * 1000)::int as duration_ms),
+                    ${milliseconds(sql`now() - l.started_at`)} as duration_ms),
         counted as (
           ${noteAttempts(sql`
             select account_id, endpoint_id, event_id, 0 as total, 0 as delivered, 0 as failed,
