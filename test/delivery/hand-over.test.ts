@@ -112,7 +112,7 @@ describe.concurrent('an event that is published in the process that delivers', (
     [
       'has others waiting that are due',
       `insert into queue (account_id, endpoint_id, event_id, generation, due_at)
-       select account_id, id, new_id(), resumptions, now() from webhook_endpoints where id = $1`,
+       select account_id, id, new_id(), resumptions, now() + interval '1 second' from webhook_endpoints where id = $1`,
     ],
   ])('is left to a claim where the endpoint %s', (_, statement) =>
     onStage({}, async (stage) => {
@@ -124,6 +124,8 @@ describe.concurrent('an event that is published in the process that delivers', (
       await client.query('select from endpoint_state where endpoint_id = $1 for update', [endpoint.uuid]);
       await client.query('commit; begin');
       await client.query('select from endpoint_state where endpoint_id = $1 for update', [endpoint.uuid]);
+      // what waits is due only now: between the two transactions a claim would have taken it
+      await client.query('select pg_sleep(1.1)');
       await stage.publish();
       expect((await leasedBy(stage, endpoint)).map(({ worker }) => worker)).not.toContain(
         (await workersOf(stage))[0]?.number,
