@@ -52,7 +52,7 @@ test('a backup moves everything from your own PostgreSQL to the embedded one and
   await live.end();
   for (const [name, rows] of Object.entries(source)) {
     if (
-      !/^(queue$|delivery_count|attempt_counts|affiliate_balance|commission_series|commission_arr|program_aff)/.test(
+      !/^(queue$|server_settings$|delivery_count|attempt_counts|affiliate_balance|commission_series|commission_arr|program_aff)/.test(
         name,
       )
     )
