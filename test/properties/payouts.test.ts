@@ -415,12 +415,21 @@ function stateOf(state: State): unknown {
       ]),
       payout.excluded.map((each) => [each.affiliate, each.currency, each.reason, each.amount, each.count]),
     ]),
+    // what two changes at once left behind decides the next payout
+    minimum: state.minimum,
+    affiliates: state.affiliates.map((each) => [each.active, each.ready, each.minimum, each.destination]),
   };
 }
 
 async function observe({ world, account, ids }: Stage): Promise<Observed> {
   const [row] = await world.query<{
-    seen: { rows: unknown[][]; payouts: unknown[][]; returns: [string, string][] };
+    seen: {
+      rows: unknown[][];
+      payouts: unknown[][];
+      returns: [string, string][];
+      minimum: number;
+      affiliates: unknown[][];
+    };
   }>(
     `with own as (select id from accounts where public_id('acc', id) = $1),
        who as (select id, (ord - 1)::int as n from unnest($2::int8[]) with ordinality u (id, ord)),
@@ -450,15 +459,25 @@ async function observe({ world, account, ids }: Stage): Promise<Observed> {
            public_id('po', id)) order by number), '[]') from payouts p where account_id = (select id from own)),
        'returns', (select coalesce(json_agg(json_build_array(named.name, concat('${PAYOUTS}/', public_id('po', back.payout_id),
                      '/affiliates/', back.affiliate_id, '/returned/', public_id('ret', back.id)))), '[]')
-                   from back join named on named.id = back.commission_id)) as seen`,
+                   from back join named on named.id = back.commission_id),
+       'minimum', (select coalesce((minimum_payout ->> 'usd')::int, 0) from accounts where id = (select id from own)),
+       'affiliates', (select json_agg(json_build_array(status = 'active', is_ready_for_payout,
+                                (minimum_payout ->> 'usd')::int, paypal_email is not null) order by n)
+                      from affiliates a join who on who.id = a.id
+                      where account_id = (select id from own))) as seen`,
     [account, ids],
   );
-  const { rows = [], payouts = [], returns = [] } = row?.seen ?? {};
+  const { rows = [], payouts = [], returns = [], minimum, affiliates } = row?.seen ?? {};
   return {
     commissions: Object.fromEntries(rows.map((each) => [each[0], each.at(-1)])),
     payouts: Object.fromEntries(payouts.map((each) => [each[0], each.at(-1)])),
     returns: Object.fromEntries(returns),
-    state: { rows: rows.map((each) => each.slice(0, -1)), payouts: payouts.map((each) => each.slice(0, -1)) },
+    state: {
+      rows: rows.map((each) => each.slice(0, -1)),
+      payouts: payouts.map((each) => each.slice(0, -1)),
+      minimum,
+      affiliates,
+    },
   };
 }
 

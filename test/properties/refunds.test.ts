@@ -253,11 +253,14 @@ function stateOf(state: State): unknown {
       ).map(({ row, took }) => [row, took.amount, took.sale, took.capped]),
     ]),
     payouts: state.payouts.map(({ number, paid }) => [number, paid ? 'paid' : 'unpaid']),
+    minimum: state.minimum,
   };
 }
 
 async function observe({ world, account }: Stage): Promise<Observed> {
-  const [found] = await world.query<{ seen: Record<'rows' | 'refunds' | 'payouts', unknown[][]> }>(
+  const [found] = await world.query<{
+    seen: Record<'rows' | 'refunds' | 'payouts', unknown[][]> & { minimum: number };
+  }>(
     `with own as (select id from accounts where public_id('acc', id) = $1),
        c as (select c.*, coalesce((select concat_ws(':', 'clawback', r.external_id, o.external_id)
                from refund_items i join refunds r on r.id = i.refund_id join commissions o on o.id = i.commission_id
@@ -274,10 +277,12 @@ async function observe({ world, account }: Stage): Promise<Observed> {
              from refund_items i join c on c.id = i.commission_id where i.refund_id = r.id))
           order by external_id collate "C"), '[]') from refunds r where account_id = (select id from own)),
        'payouts', (select coalesce(json_agg(json_build_array(number, status, public_id('po', id)) order by number), '[]')
-                   from payouts where account_id = (select id from own))) as seen`,
+                   from payouts where account_id = (select id from own)),
+       'minimum', (select coalesce((minimum_payout ->> 'usd')::int, 0) from accounts
+                   where id = (select id from own))) as seen`,
     [account],
   );
-  const { rows = [], refunds = [], payouts = [] } = found?.seen ?? {};
+  const { rows = [], refunds = [], payouts = [], minimum = 0 } = found?.seen ?? {};
   const keyed = (list: unknown[][]) => Object.fromEntries(list.map((each) => [each[0], each.at(-1)]));
   return {
     commissions: keyed(rows),
@@ -290,6 +295,7 @@ async function observe({ world, account }: Stage): Promise<Observed> {
         ...[lines, items],
       ]),
       payouts: payouts.map((each) => each.slice(0, -1)),
+      minimum,
     },
   };
 }
