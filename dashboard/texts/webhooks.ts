@@ -4,7 +4,13 @@ export const webhooks = {
   title: 'Webhooks',
   lead: 'Where events are sent, what failed, and why.',
   views: { endpoints: 'Endpoints', log: 'Log' },
-  one: { log: 'Log', charts: 'Charts', recoveries: 'Recoveries', settings: 'Settings' },
+  one: {
+    log: 'Log',
+    charts: 'Charts',
+    recoveries: 'Recoveries',
+    portals: 'Portals',
+    settings: 'Settings',
+  },
   endpoint: 'Endpoint',
   url: 'URL',
   status: 'Status',
@@ -280,7 +286,6 @@ export const webhooks = {
     cancelTitle: 'Cancel the recovery',
     cancelling: (number: number) => `${count(number, 'event')} it queued already are sent all the same.`,
     cancelled: 'The recovery was cancelled.',
-    span: 'of the time looked at',
   },
   delivery: {
     timeline: 'Attempts',

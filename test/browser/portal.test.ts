@@ -140,6 +140,59 @@ inChromium('a portal', (chromium) => {
     expectQuiet(ada);
   });
 
+  test('in the dashboard an owner makes a link, sees that it was opened, and revokes it, which ends its portal', async () => {
+    const olga = await atDashboard(chromium, world, { path: `/webhooks/${endpoint}?view=portals` });
+    const { page } = olga;
+    await page.getByText(`These pages may show a portal in a frame: ${site.stranger}`).waitFor();
+    await page.getByRole('button', { name: 'Make a portal link' }).click();
+    const asked = page.getByRole('dialog', { name: 'Make a portal link' });
+    await asked.getByLabel('Opens').selectOption('All endpoints of Ada');
+    await expectAccessible(page);
+    await asked.getByRole('button', { name: 'Make the link' }).click();
+    const shown = page.getByRole('dialog', { name: 'Portal link made' });
+    const url = await shown.getByLabel('Link').inputValue();
+    await shown.getByRole('button', { name: 'I have saved it' }).click();
+    const links = page.getByRole('region', { name: 'Portal links' });
+    // links of the tests before are in the list too
+    const first = links.getByRole('row').nth(1);
+    await first.getByText('Not opened yet').waitFor();
+    expect(await first.innerText()).toContain('All endpoints of Ada');
+    expect(await page.content()).not.toContain(partsOf(url).secret);
+
+    const customer = await visit();
+    await customer.page.goto(url);
+    await customer.page.getByRole('link', { name: receiver.url }).waitFor();
+    await page.getByLabel('Opens').selectOption('All endpoints of Ada');
+    await page.getByLabel('Status').selectOption('Open');
+    await page.waitForURL(/link=open/);
+    await first.getByText('Open', { exact: true }).waitFor();
+    await expectAccessible(page);
+    await first.getByRole('button', { name: 'Revoke' }).click();
+    const sure = page.getByRole('dialog', { name: 'Revoke the portal link' });
+    await sure.getByText('ends at once').waitFor();
+    await sure.getByRole('button', { name: 'Revoke the portal link' }).click();
+    await page.getByText('Portal link revoked').waitFor();
+    expect(await statusOf(partsOf(url).id)).toBe('revoked');
+    await customer.page.getByRole('link', { name: receiver.url }).click();
+    await customer.page.getByRole('heading', { name: 'This view has ended' }).waitFor();
+    expectQuiet(olga);
+    expectQuiet(customer);
+  });
+
+  test('a member of the account is told that owners make the links, and a portal has no list of them', async () => {
+    const path = `/webhooks/${endpoint}?view=portals`;
+    const member = await atDashboard(chromium, world, { path, role: 'member' });
+    await member.page.getByText('Only owners of the account can see and make portal links.').waitFor();
+    expect(await member.page.getByRole('button', { name: 'Make a portal link' }).count()).toBe(0);
+    await expectAccessible(member.page);
+    expectQuiet(member);
+    const customer = await visit();
+    await customer.page.goto(await link());
+    await customer.page.getByRole('link', { name: 'Settings' }).waitFor();
+    expect(await customer.page.getByRole('link', { name: 'Portals' }).count()).toBe(0);
+    expectQuiet(customer);
+  });
+
   test('one for reading only has no button that would be refused', async () => {
     const visitor = await visit({ viewport: PHONE });
     const { page } = visitor;

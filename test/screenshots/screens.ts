@@ -34,10 +34,14 @@ const endpoint = async (api: Api) => {
   return `/webhooks/${body.data[0]?.id ?? 'we_none'}`;
 };
 
+const newest = async (api: Api): Promise<{ id: string }> => {
+  const { body } = await api.get('/v2/webhook-endpoints');
+  return body.data[0] ?? { id: 'we_none' };
+};
+
 /** A portal of the newest endpoint, or of all of its owner. */
 const portal = async (api: Api, of: { readonly all_of_owner?: boolean } = {}) => {
-  const { body } = await api.get('/v2/webhook-endpoints');
-  const one = `/v2/webhook-endpoints/${body.data[0]?.id ?? 'we_none'}`;
+  const one = `/v2/webhook-endpoints/${(await newest(api)).id}`;
   await api.patch(one, { owner: 'customer 7' });
   const { body: link } = await api.post(`${one}/portal-link`, of);
   return link.url?.replace(/^\w+:\/\/[^/]+/, '') ?? '/portal';
@@ -192,6 +196,19 @@ export const SCREENS: readonly Screen[] = [
       await page.getByRole('button', { name: 'Try the filter' }).click();
       await page.getByText('The filter leaves this event out.').waitFor();
     },
+  },
+  {
+    name: 'webhook-portals',
+    path: async (api) => {
+      await portal(api);
+      await portal(api, { all_of_owner: true });
+      return `/webhooks/${(await newest(api)).id}?view=portals`;
+    },
+  },
+  {
+    name: 'webhook-portal-make',
+    path: async (api) => `/webhooks/${(await newest(api)).id}?view=portals`,
+    act: (page) => page.getByRole('button', { name: 'Make a portal link' }).click(),
   },
   { name: 'webhook-settings', path: async (api) => `${await endpoint(api)}?view=settings` },
   { name: 'portal', path: (api) => portal(api, { all_of_owner: true }) },

@@ -16,6 +16,7 @@ import { webhooks as texts } from '../../texts/webhooks.ts';
 import { Charts } from './charts.tsx';
 import { type LogSearch, logFilters } from './filters.tsx';
 import { Log } from './log.tsx';
+import { PortalLinks } from './portal-links.tsx';
 import { Recover } from './recover.tsx';
 import { Recoveries } from './recoveries.tsx';
 import { EndpointSettings } from './settings.tsx';
@@ -23,6 +24,7 @@ import { EndpointState } from './state.tsx';
 import { SendTest } from './test.tsx';
 
 const route = getRouteApi('/webhooks/$id');
+const VIEWS = ['log', 'charts', 'recoveries', 'portals', 'settings'] as const;
 
 /** /webhooks/{id} */
 export function EndpointScreen() {
@@ -82,7 +84,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
         </Notice>
       )}
       <Tabs label={texts.endpoint}>
-        {(['log', 'charts', 'recoveries', 'settings'] as const).map((each) => (
+        {VIEWS.filter((each) => portal === null || each !== 'portals').map((each) => (
           <Link
             key={each}
             to="/webhooks/$id"
@@ -97,6 +99,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
         ))}
       </Tabs>
       {view === 'settings' && <EndpointSettings endpoint={endpoint} />}
+      {view === 'portals' && portal === null && <PortalLinks endpoint={endpoint} />}
       {view === 'charts' && (
         <Charts
           endpoint={id}

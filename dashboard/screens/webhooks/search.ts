@@ -20,11 +20,16 @@ const LOG = {
   at: text,
 } as const;
 
+export const LINK_STATUSES = ['unused', 'open', 'ended', 'expired', 'revoked'] as const;
+
 // What the screens keep in the URL; the dashboard and the portal have both routes of their own.
 export const listSearch = searchOf({ page: number, status: oneOf(['enabled', 'disabled']) });
 export const logSearch = searchOf({ ...LOG, endpoint: text });
 export const endpointSearch = searchOf({
   ...LOG,
-  view: oneOf(['log', 'charts', 'recoveries', 'settings']),
+  view: oneOf(['log', 'charts', 'recoveries', 'portals', 'settings']),
   span: oneOf(['24h', '7d', '30d']),
+  // of the portal links
+  link: oneOf(LINK_STATUSES),
+  of: oneOf(['owner']),
 });
