@@ -154,6 +154,8 @@ interface Stage {
 interface Observed {
   readonly commissions: Readonly<Record<string, string>>;
   readonly payouts: Readonly<Record<number, string>>;
+  /** Refunds in the order in which they take what comes in. */
+  readonly refunds: readonly string[];
   readonly state: unknown;
 }
 
@@ -259,7 +261,7 @@ function stateOf(state: State): unknown {
 
 async function observe({ world, account }: Stage): Promise<Observed> {
   const [found] = await world.query<{
-    seen: Record<'rows' | 'refunds' | 'payouts', unknown[][]> & { minimum: number };
+    seen: Record<'rows' | 'refunds' | 'payouts', unknown[][]> & { minimum: number; order: string[] };
   }>(
     `with own as (select id from accounts where public_id('acc', id) = $1),
        c as (select c.*, coalesce((select concat_ws(':', 'clawback', r.external_id, o.external_id)
@@ -278,15 +280,18 @@ async function observe({ world, account }: Stage): Promise<Observed> {
           order by external_id collate "C"), '[]') from refunds r where account_id = (select id from own)),
        'payouts', (select coalesce(json_agg(json_build_array(number, status, public_id('po', id)) order by number), '[]')
                    from payouts where account_id = (select id from own)),
+       'order', (select coalesce(json_agg(external_id order by id), '[]') from refunds
+                 where account_id = (select id from own)),
        'minimum', (select coalesce((minimum_payout ->> 'usd')::int, 0) from accounts
                    where id = (select id from own))) as seen`,
     [account],
   );
-  const { rows = [], refunds = [], payouts = [], minimum = 0 } = found?.seen ?? {};
+  const { rows = [], refunds = [], payouts = [], minimum = 0, order = [] } = found?.seen ?? {};
   const keyed = (list: unknown[][]) => Object.fromEntries(list.map((each) => [each[0], each.at(-1)]));
   return {
     commissions: keyed(rows),
     payouts: keyed(payouts),
+    refunds: order,
     state: {
       rows: rows.map((each) => each.slice(0, -1)),
       refunds: refunds.map(([name, status, lines, items]) => [
@@ -322,6 +327,8 @@ async function step(stage: Stage, state: State, commands: readonly Command[], be
   const found = { answers, state: after.state };
   const match = outcomes.find(({ shape }) => JSON.stringify(shape) === JSON.stringify(found)) ?? outcomes[0];
   expect(found).toEqual(match?.shape);
+  // two refunds that wait look alike in either order
+  match?.next.refunds.sort((a, b) => after.refunds.indexOf(a.name) - after.refunds.indexOf(b.name));
   const { world } = stage;
   expect(
     await world.query(
