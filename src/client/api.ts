@@ -1621,7 +1621,7 @@ export interface Pagination {
   readonly page: number;
   /** items per page */
   readonly limit: number;
-  /** items across all pages, exact */
+  /** items across all pages; exact unless the request allowed counting to stop at `max_total` */
   readonly total: number;
   /** pages; 0 when there are no items */
   readonly pages: number;
@@ -3185,6 +3185,11 @@ export interface ListRecoveriesOfWebhookEndpointQuery extends PageQuery {
 export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
+  /**
+   * counting rows one by one may stop here: a `total` that equals it means at least so many, and pages beyond
+   * are empty
+   */
+  readonly max_total?: number | undefined;
   readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
   /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist */
   readonly type?: string | undefined;
@@ -3210,6 +3215,11 @@ export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
 export interface ListWebhookEventsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
+  /**
+   * counting rows one by one may stop here: a `total` that equals it means at least so many, and pages beyond
+   * are empty
+   */
+  readonly max_total?: number | undefined;
   readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
   /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist */
   readonly type?: string | undefined;
@@ -3237,6 +3247,11 @@ export interface ListWebhookEventsQuery extends PageQuery {
 export interface ListEventsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
+  /**
+   * counting rows one by one may stop here: a `total` that equals it means at least so many, and pages beyond
+   * are empty
+   */
+  readonly max_total?: number | undefined;
   /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist */
   readonly type?: string | undefined;
   /** an external_id that an event was published under */

@@ -47,6 +47,8 @@ export interface ListDefinition {
   readonly nullable?: readonly string[];
   /** The order when the request names none, default `-created_at`. */
   readonly defaultSort?: string;
+  /** Whether a caller who need not know more may have the counting stop, at `max_total`. */
+  readonly mayStopCounting?: boolean;
   /** Parameter -> filter. For times, `...instants('created_at', …)` gives all four operators. */
   readonly filters: Readonly<Record<string, Filter>>;
 }
@@ -65,6 +67,8 @@ export interface ListQuery {
   /** The key of the cursor, and the condition of rows after it; null = no cursor. */
   readonly after: { readonly key: Cursor['key']; readonly condition: Sql } | null;
   readonly conditions: readonly Sql[];
+  /** Where counting rows one by one may stop; null = the total is exact. */
+  readonly maxTotal: number | null;
   /** Names of the given filters, for lists that can count some of them cheaply. */
   readonly given: ReadonlyMap<string, string>;
   /** The time zone that days in filters are in. */
@@ -72,10 +76,12 @@ export interface ListQuery {
 }
 
 const MAX_PER_PAGE = 100;
+/** The largest `max_total`. */
+export const MOST_COUNTED = 1_000_000;
 const DEFAULT_PER_PAGE = 50;
 export const DEFAULT_SORT = '-created_at';
 
-/** Reads page, per_page, sort and filters. Throws `invalid_query` or `unknown_query_parameter` naming the parameter. */
+/** Reads page, per_page, sort, max_total and filters. Throws `invalid_query` or `unknown_query_parameter` naming the parameter. */
 export function parseList(
   definition: ListDefinition,
   query: ReadonlyMap<string, string>,
@@ -87,6 +93,7 @@ export function parseList(
   let cursor: Cursor | undefined;
   let perPage = DEFAULT_PER_PAGE;
   let sort: string | undefined;
+  let maxTotal: number | null = null;
   for (const [name, value] of query) {
     const filter = Object.hasOwn(definition.filters, name) ? definition.filters[name] : undefined;
     if (filter) {
@@ -104,8 +111,13 @@ export function parseList(
       cursor = cursorOf(value, scope.operation);
     } else if (name === 'sort') {
       sort = value;
+    } else if (name === 'max_total' && definition.mayStopCounting) {
+      maxTotal = Number(integer(value) ?? 0);
+      if (maxTotal < 1 || maxTotal > MOST_COUNTED)
+        refuse(`max_total must be an integer from 1 to ${MOST_COUNTED}`);
     } else {
-      const known = ['page', 'per_page', 'after', 'sort', ...Object.keys(definition.filters)].join(', ');
+      const own = ['page', 'per_page', 'after', 'sort', ...(definition.mayStopCounting ? ['max_total'] : [])];
+      const known = [...own, ...Object.keys(definition.filters)].join(', ');
       throw fail(
         'unknown_query_parameter',
         `unknown query parameter ${clip(name)}; this list knows ${known}`,
@@ -130,6 +142,7 @@ export function parseList(
       ? { key: cursor.key, condition: isBehind(columns, cursor.key, { isDescending, isNullable }) }
       : null,
     conditions,
+    maxTotal,
     given,
     zone: scope.zone,
   };
@@ -158,6 +171,12 @@ function orderOf(definition: ListDefinition, sort: string) {
   }
   const columns = [...new Set([definition.sort[field] ?? [], definition.id].flat())];
   return { columns, isDescending, isNullable: definition.nullable?.includes(field) ?? false };
+}
+
+/** The query `n` of how many rows another query has, counted up to `max_total` if the caller gave one. */
+export function counting({ maxTotal }: Pick<ListQuery, 'maxTotal'>, found: Sql): Sql {
+  const most = maxTotal === null ? empty : sql`limit ${maxTotal}::int`;
+  return sql`select count(*)::int8 as n from (${found} ${most}) counted`;
 }
 
 export interface Page<T> {
@@ -218,7 +237,7 @@ export async function listPage<T>(db: Reader, source: PageSource<T>): Promise<Pa
   }>(
     db,
     sql`with ${source.ctes ? sql`${source.ctes},` : empty} total as materialized (
-          ${source.total ?? sql`select count(*)::int8 as n from ${table} ${alias} where ${where}`}),
+          ${source.total ?? counting(list, sql`select from ${table} ${alias} where ${where}`)}),
         found_rows as materialized (${found})
         select (select n from total) as total,
                (select coalesce(json_agg(row_to_json(page)), '[]') from (
@@ -227,7 +246,7 @@ export async function listPage<T>(db: Reader, source: PageSource<T>): Promise<Pa
                case when (select count(*) from found_rows) = ${limit}::int8 then (
                  select json_build_array(${key})::text from (${shown} offset ${limit - 2n}::int8 limit 1) ${alias}) end as next`,
     // these are few and read often
-    isPrepared ? `list_${source.name}_${list.sort}` : undefined,
+    isPrepared ? `list_${source.name}_${list.sort}${list.maxTotal === null ? '' : '_max'}` : undefined,
   ).catch((error: unknown) => {
     // a value of another type than its column: the cursor was not made here
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -70,7 +70,10 @@ const pagination = strict(
       description: 'the page this is; with `after`, counted from where the walk began',
     }),
     limit: Type.Integer({ minimum: 1, description: 'items per page' }),
-    total: Type.Integer({ minimum: 0, description: 'items across all pages, exact' }),
+    total: Type.Integer({
+      minimum: 0,
+      description: 'items across all pages; exact unless the request allowed counting to stop at `max_total`',
+    }),
     pages: Type.Integer({ minimum: 0, description: 'pages; 0 when there are no items' }),
     next: nullable(
       Type.String({

@@ -143,6 +143,7 @@ interface List {
   readonly path: () => string;
   readonly sortFields: readonly string[];
   readonly filters: readonly { name: string; schema: Json }[];
+  readonly mayStopCounting: boolean;
 }
 
 // those of a preview are asked for by POST, and tested beside it
@@ -155,8 +156,10 @@ const LISTS: readonly List[] = OPERATIONS.filter(
     path: at,
     sortFields: sort.filter((field) => !field.startsWith('-')),
     filters: parameters.filter(
-      ({ name, in: place }) => place === 'query' && !['page', 'per_page', 'after', 'sort'].includes(name),
+      ({ name, in: place }) =>
+        place === 'query' && !['page', 'per_page', 'after', 'sort', 'max_total'].includes(name),
     ),
+    mayStopCounting: parameters.some(({ name }) => name === 'max_total'),
   });
   if (!path.includes('{payout_id}')) return [made(path, () => fill(path, ids))];
   // the lists of a payout: of one that is paid and of the unpaid one
@@ -204,7 +207,7 @@ test('the description has the lists that are known', () => {
 /** Without what is noted beside any request, once a minute. */
 const steady = (rows: Json[]) => rows.map(({ last_used_at, ...row }) => row);
 
-describe.each(LISTS)('the list $title', ({ path, sortFields, filters }) => {
+describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCounting }) => {
   const all = () => allOf(api, path());
 
   test.each(['0', '-1', '1.5', 'abc', '', '0x1', '1e2', ' 1', '１', 'null'])(
@@ -359,6 +362,32 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters }) => {
     const answer = await query(path(), { after: forged(list, order, page, nothing) });
     // a text may be any text; a number, an id or a time may not
     if (answer.status !== 200) expectRefusal(answer, 400, 'invalid_query', 'after');
+  });
+
+  test('stops counting at max_total if it may, and gives the same rows', async () => {
+    if (!mayStopCounting) {
+      const answer = await query(path(), { max_total: '5' });
+      return expectRefusal(answer, 400, 'unknown_query_parameter', 'max_total');
+    }
+    const type = 'affiliate.*';
+    const rows = (await all()).filter((row) => row.type.startsWith('affiliate.'));
+    expect(rows.length).toBeGreaterThan(2);
+    for (const [most, total] of [
+      [rows.length + 1, rows.length],
+      [rows.length, rows.length],
+      [2, 2],
+    ] as const) {
+      const asked = { type, max_total: String(most) };
+      const page = await query(path(), { ...asked, per_page: '1', page: '2' });
+      expect(page.body.data).toEqual([rows[1]]);
+      expect(page.body.pagination).toMatchObject({ total, pages: total });
+      expect((await query(path(), { ...asked, per_page: '2', page: '2' })).body.data).toEqual(
+        rows.slice(2, Math.max(2, total)).slice(0, 2),
+      );
+      expect((await walkBy(path(), { ...asked, per_page: '1' }))[0]).toEqual(rows);
+    }
+    for (const max_total of ['', '0', '-1', '1.5', 'many', '1000001'])
+      expectRefusal(await query(path(), { max_total }), 400, 'invalid_query', 'max_total', '1000000');
   });
 
   if (filters.length === 0) return;

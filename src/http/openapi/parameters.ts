@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { DEFAULT_SORT, type ListDefinition } from '../../contract/lists.ts';
+import { DEFAULT_SORT, type ListDefinition, MOST_COUNTED } from '../../contract/lists.ts';
 import type { Route } from '../../contract/route.ts';
 import type { IdPrefix } from '../../kernel/ids.ts';
 import { isKeyed } from '../../kernel/keyed-methods.ts';
@@ -107,6 +107,17 @@ function listParameters(list: ListDefinition): Json[] {
         default: list.defaultSort ?? DEFAULT_SORT,
       },
     },
+    ...(list.mayStopCounting
+      ? [
+          {
+            name: 'max_total',
+            in: 'query',
+            description:
+              'counting rows one by one may stop here: a `total` that equals it means at least so many, and pages beyond are empty',
+            schema: { type: 'integer', minimum: 1, maximum: MOST_COUNTED },
+          },
+        ]
+      : []),
     ...Object.entries(list.filters).map(([name, { rule, schema }]) => ({
       name,
       in: 'query',

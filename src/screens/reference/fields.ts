@@ -136,6 +136,7 @@ export function fieldList(schema: Schema, telling: Telling): string {
 const TOPICS: Readonly<Record<string, string>> = {
   page: '/docs#pagination',
   per_page: '/docs#pagination',
+  max_total: '/docs#pagination',
   sort: '/docs#sorting',
   'Idempotency-Key': '/docs#idempotency',
   'If-Match': '/docs#concurrency',

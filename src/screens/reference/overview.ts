@@ -77,7 +77,9 @@ export const PARTS: readonly Part[] = [
         'Lists take `page` (from 1) and `per_page` (1 to 100, default 50) and answer with `data` and `pagination`. The ' +
           'total is exact. The header `Link` leads to the first, previous, next and last page (RFC 8288). A page past the ' +
           'end is empty, not an error.\n\nInstead of `page`, `after` takes the `next` of the page before: records that come in or ' +
-          'leave meanwhile neither repeat nor hide others. It goes with the same filters, and is opaque.',
+          'leave meanwhile neither repeat nor hide others. It goes with the same filters, and is opaque.\n\nSome filters of events and ' +
+          'their log make the server count row by row, which takes a second for every few million. These lists take `max_total`: ' +
+          'the counting stops there, a total that equals it means at least so many, and pages beyond are empty.',
       )(book) + fieldList(book.schemaOf('Pagination'), tellingOf(book)),
     shown: of('listCommissions', pageFigures),
   },

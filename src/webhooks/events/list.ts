@@ -23,6 +23,7 @@ import {
 export const publishedList: ListDefinition = {
   id: 'v.id',
   sort: { id: 'v.id', created_at: 'v.id' },
+  mayStopCounting: true,
   filters: {
     type: byType('v.type'),
     external_id: byExternalId('v.id'),

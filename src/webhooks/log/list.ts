@@ -1,5 +1,6 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag';
 import {
+  counting,
   type Filter,
   idInstants,
   type ListDefinition,
@@ -32,12 +33,13 @@ const filters: Readonly<Record<string, Filter>> = {
 const sort = { id: 'd.event_id', created_at: 'd.event_id' };
 
 /** The log of one endpoint. */
-export const endpointEventList: ListDefinition = { id: 'd.event_id', sort, filters };
+export const endpointEventList: ListDefinition = { id: 'd.event_id', sort, filters, mayStopCounting: true };
 
 /** The log of the account: an event has a row for each endpoint. */
 export const webhookEventList: ListDefinition = {
   id: 'd.endpoint_id',
   sort,
+  mayStopCounting: true,
   filters: { ...filters, webhook_endpoint_id: opaqueId('we', 'd.endpoint_id') },
 };
 
@@ -123,7 +125,7 @@ function walked(scope: Scope, kind: Kind, list: ListQuery): Paths {
       : rowsOf(scope, kind, asked, ended);
   return {
     ...ctes,
-    total: sql`select count(*)::int8 as n from (${rows}) d`,
+    total: counting(list, sql`select from (${rows}) d`),
     find: ({ page, after }) => sql`select d.* from (${rows}) d where ${after} ${page}`,
   };
 }
@@ -175,7 +177,7 @@ function waiting(scope: Scope, status: 'pending' | 'held', list: ListQuery): Pat
       and e.disabled_at ${status === 'held' ? sql`is not null` : sql`is null`}
       and (d.trigger = 'scheduled' or (select l.status from (${logOf(sql`d`)}) l) = 'pending')`;
   return {
-    total: sql`select count(*)::int8 as n ${keys}`,
+    total: counting(list, sql`select ${keys}`),
     find: ({ page, after }) => sql`
       select d.* from (select d.account_id, d.endpoint_id, d.event_id ${keys} and ${after} ${page}) k
       cross join lateral (${logOf(sql`k`)}) d`,
