@@ -8,13 +8,25 @@ export interface Amount {
 
 const locale = navigator.languages[0];
 
+/** Makes each formatter once: making one takes far longer than using it, and a table has hundreds of cells. */
+function once<Options, Formatter>(make: (options: Options) => Formatter): (options: Options) => Formatter {
+  const made = new Map<string, Formatter>();
+  return (options) => {
+    const key = JSON.stringify(options);
+    const formatter = made.get(key) ?? make(options);
+    made.set(key, formatter);
+    return formatter;
+  };
+}
+
+const numbers = once((options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options));
+const dates = once((options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options));
+const ages = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+
 /** The digits of an amount in the reader's locale, complete and never rounded: 152584 usd -> `1,525.84`. */
 export function figures({ amount, currency }: Amount): string {
   const digits = currencyDigits(currency);
-  const format = new Intl.NumberFormat(locale, {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
+  const format = numbers({ minimumFractionDigits: digits, maximumFractionDigits: digits });
   // a string keeps every digit, while a number beyond 2^53 would not
   return format.format(formatDecimal(BigInt(amount), currency) as unknown as number);
 }
@@ -27,14 +39,14 @@ export const exampleAmount = (currency: string) =>
   formatDecimal(BigInt(15 * 10 ** currencyDigits(currency)), currency);
 
 /** An integer in the reader's locale. */
-export const whole = (number: number) => number.toLocaleString(locale);
+export const whole = (number: number) => numbers({}).format(number);
 
 const SIZES = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
 /** A number of bytes in the reader's locale: `1.4 MB`. */
 export function size(bytes: number): string {
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), SIZES.length - 1);
-  return new Intl.NumberFormat(locale, {
+  return numbers({
     style: 'unit',
     unit: SIZES[power] as (typeof SIZES)[number],
     unitDisplay: power === 0 ? 'long' : 'short',
@@ -54,16 +66,15 @@ const UNITS = [
 /** `3 minutes ago`, `in 2 days`. `now` in milliseconds since 1970. */
 export function relative(instant: string, now: number): string {
   const seconds = (Date.parse(instant) - now) / 1000;
-  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
   for (const [unit, size] of UNITS) {
-    if (Math.abs(seconds) >= size) return format.format(Math.round(seconds / size), unit);
+    if (Math.abs(seconds) >= size) return ages.format(Math.round(seconds / size), unit);
   }
-  return format.format(0, 'second');
+  return ages.format(0, 'second');
 }
 
 /** The instant to the second, with its zone. */
 export function exact(instant: string, clock: 'utc' | 'local'): string {
-  return new Intl.DateTimeFormat(locale, {
+  return dates({
     dateStyle: 'medium',
     timeStyle: 'long',
     ...(clock === 'utc' ? { timeZone: 'UTC' } : {}),
@@ -72,7 +83,7 @@ export function exact(instant: string, clock: 'utc' | 'local'): string {
 
 /** The date and the time of day. */
 export function dayAndTime(instant: string, clock: 'utc' | 'local'): string {
-  return new Intl.DateTimeFormat(locale, {
+  return dates({
     day: 'numeric',
     month: 'short',
     year: 'numeric',
@@ -84,14 +95,12 @@ export function dayAndTime(instant: string, clock: 'utc' | 'local'): string {
 
 /** A day `YYYY-MM-DD` in the reader's locale. */
 export function day(text: string): string {
-  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(
-    new Date(`${text}T00:00:00Z`),
-  );
+  return dates({ dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(`${text}T00:00:00Z`));
 }
 
 /** A short round number for an axis: 1500 -> `1.5K`. */
 export const short = (number: number) =>
-  number.toLocaleString(locale, { notation: 'compact', maximumSignificantDigits: 4 });
+  numbers({ notation: 'compact', maximumSignificantDigits: 4 }).format(number);
 
 const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short' };
 const MINUTE: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' };
@@ -106,7 +115,7 @@ export function intervalName(
   timeZone: string | undefined,
 ): { title: string; tick: string } {
   const written = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(locale, { ...options, ...(timeZone && { timeZone }) }).format(new Date(startsAt));
+    dates({ ...options, ...(timeZone && { timeZone }) }).format(new Date(startsAt));
   if (interval === 'month') {
     return { title: written({ month: 'long', year: 'numeric' }), tick: written({ month: 'short' }) };
   }

@@ -30,21 +30,37 @@ type ListOptions<Id extends ListId> = Omit<Input<Id>, 'query'> & {
   readonly onPlace: (next: Place) => void;
   readonly isLive?: ReadOptions['isLive'];
   readonly isEnabled?: boolean;
+  /** Whether rows are shown before all of them are counted: for lists that know `max_total`. */
+  readonly countsLater?: boolean;
 };
+
+/** Up to so many rows are counted before the first are shown. */
+const COUNTED_AT_ONCE = 1000;
 
 /**
  * A list of the API for the parameters in the URL, refetched while it is visible. Use the result for `<Listing
  * {...list}>` and `<ListMenu {...list}>`.
  */
 export function useList<Id extends ListId>(id: Id, options: ListOptions<Id>) {
-  const { filters = {}, place, onPlace, isLive = true, isEnabled = true, ...request } = options;
+  const { filters = {}, place, onPlace, isLive = true, isEnabled = true, countsLater, ...request } = options;
   const { page, sort } = place;
-  const input = { ...request, query: { ...filters, page, sort, per_page: Number(pageSize.use()) } };
+  const per_page = Number(pageSize.use());
+  // a page further on needs its rows counted anyway
+  const isBounded = countsLater && (page ?? 1) * per_page <= COUNTED_AT_ONCE;
+  const max_total = isBounded ? COUNTED_AT_ONCE : undefined;
+  const input = { ...request, query: { ...filters, page, sort, per_page, max_total } };
   const reading = useRead(id, input as unknown as Input<Id>, { isLive, isEnabled, keepsPrevious: true });
+  const isPart = isBounded === true && reading.data?.pagination.total === COUNTED_AT_ONCE;
+  const all = { ...request, query: { ...filters, per_page: 1 } };
+  const counting = useRead(id, all as unknown as Input<Id>, {
+    isLive: isLive !== false,
+    isEnabled: isPart && !reading.isPlaceholderData,
+  });
   return {
     id,
     input,
     reading,
+    total: isPart ? (counting.data?.pagination.total ?? null) : undefined,
     isFiltered: Object.values(filters).some((value) => value !== undefined),
     sort,
     onSort: (by: string) => onPlace({ sort: by }),

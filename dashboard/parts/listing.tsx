@@ -22,6 +22,8 @@ interface Reading<Row> {
 export interface ListingProps<Row> {
   readonly label: string;
   readonly reading: Reading<Row>;
+  /** How many rows there are, if counting stopped at the total of the page; null = they are still being counted. */
+  readonly total?: number | null | undefined;
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string;
   readonly sort?: string | undefined;
@@ -36,8 +38,8 @@ export interface ListingProps<Row> {
 
 /** A loaded list: its rows and pages, new rows, the empty state, or the error. */
 export function Listing<Row>(props: ListingProps<Row>) {
-  const { reading, keyOf, empty, onPage } = props;
-  const { data, fresh, showFresh } = useHeld(reading, keyOf);
+  const { reading, total, keyOf, empty, onPage } = props;
+  const { data, fresh, isMore, showFresh } = useHeld(reading, keyOf, total !== undefined);
   if (reading.error && data === undefined) {
     return <Problem error={reading.error} onRetry={() => void reading.refetch()} />;
   }
@@ -47,7 +49,7 @@ export function Listing<Row>(props: ListingProps<Row>) {
       {fresh > 0 && (
         <div className="fresh">
           <Button icon="up" onPress={showFresh}>
-            {common.fresh(fresh)}
+            {isMore ? common.freshAtLeast(fresh) : common.fresh(fresh)}
           </Button>
         </div>
       )}
@@ -63,33 +65,41 @@ export function Listing<Row>(props: ListingProps<Row>) {
         selection={props.selection}
         isStale={reading.isPlaceholderData}
       />
-      {data && <Pager pagination={data.pagination} onPage={onPage} />}
+      {data && <Pager pagination={data.pagination} total={total} onPage={onPage} />}
     </div>
   );
 }
 
 /**
  * Keeps the rows on screen while others arrive: changes of the same rows are shown at once, new rows on demand. After
- * the user's own writes, and for another page, order or filter, everything is shown at once.
+ * the user's own writes, and for another page, order or filter, everything is shown at once. Where counting stopped
+ * (`isPart`), the total does not tell how many are new: the rows of the page do.
  */
-function useHeld<Row>({ data, isPlaceholderData, place }: Reading<Row>, keyOf: (row: Row) => string) {
+function useHeld<Row>(
+  { data, isPlaceholderData, place }: Reading<Row>,
+  keyOf: (row: Row) => string,
+  isPart: boolean,
+) {
   const own = writes.use();
   const [{ held, heldAt, heldPlace }, setHeld] = useState({ held: data, heldAt: own, heldPlace: place });
   const isSamePlace = held !== undefined && data !== undefined && heldPlace === place;
   const known = new Set(held?.data.map(keyOf));
+  const others = data?.data.filter((row) => !known.has(keyOf(row))).length ?? 0;
+  const more = isSamePlace ? data.pagination.total - held.pagination.total : 0;
   // deleted rows make room for others at the end, which are not new
   const isNew =
     isSamePlace &&
     !isPlaceholderData &&
     own === heldAt &&
     held.data.length > 0 &&
-    data.pagination.total > held.pagination.total &&
-    data.data.some((row) => !known.has(keyOf(row)));
+    (isPart || more > 0) &&
+    others > 0;
   const show = () => setHeld({ held: data, heldAt: own, heldPlace: place });
   if (data !== held && !isNew && !isPlaceholderData) show();
   return {
     data: isNew ? withChanges(held, data, keyOf) : (data ?? held),
-    fresh: isNew ? data.pagination.total - held.pagination.total : 0,
+    fresh: isNew ? (isPart ? others : more) : 0,
+    isMore: isPart && others === data?.data.length,
     showFresh: show,
   };
 }
@@ -103,21 +113,30 @@ function withChanges<Row>(held: ListPage<Row>, now: ListPage<Row>, keyOf: (row: 
 /** Which rows of how many, and links to the other pages. */
 export function Pager({
   label = common.pager.label,
-  pagination: { page, limit, total, pages },
+  pagination: { page, limit, total: counted },
+  total: exact,
   onPage,
 }: {
   /** For screens with several pagers. */
   label?: string;
-  pagination: Pick<ListPage<unknown>['pagination'], 'page' | 'limit' | 'total' | 'pages'>;
+  pagination: Pick<ListPage<unknown>['pagination'], 'page' | 'limit' | 'total'>;
+  /** As for a listing. */
+  total?: number | null | undefined;
   onPage: (page: number) => void;
 }) {
   const size = pageSize.use();
   const from = (page - 1) * limit + 1;
   const texts = common.pager;
+  const total = exact ?? counted;
+  const pages = Math.ceil(total / limit);
   return (
     <nav className="pager" aria-label={label}>
       <span>
-        {texts.range(whole(Math.min(from, total)), whole(Math.min(from + limit - 1, total)), whole(total))}
+        {texts.range(
+          whole(Math.min(from, total)),
+          whole(Math.min(from + limit - 1, total)),
+          exact === null ? texts.atLeast(whole(total)) : whole(total),
+        )}
       </span>
       {total > 25 && (
         <Select

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { memo, type ReactNode } from 'react';
 import { common } from '../texts/common.ts';
 import { Checkbox } from './field.tsx';
 import { Icon } from './icon.tsx';
@@ -91,27 +91,8 @@ export function Table<Row>(props: TableProps<Row>) {
                 </tr>
               ))
             : rows.map((row) => {
-                const key = keyOf(row);
-                const isChosen = selection?.has(key);
-                return (
-                  <tr key={key} className={isMarked?.(row) ? 'marked' : undefined} aria-selected={isChosen}>
-                    {selection && (
-                      <td className="tick">
-                        <Checkbox
-                          isLabelHidden
-                          label={common.selectRow(selection.nameOf(row))}
-                          isChecked={isChosen ?? false}
-                          onChange={(isOn) => selection.toggle(key, isOn)}
-                        />
-                      </td>
-                    )}
-                    {columns.map((column) => (
-                      <td key={column.title} className={classOf(column)}>
-                        {column.cell(row)}
-                      </td>
-                    ))}
-                  </tr>
-                );
+                const [key, isRowMarked] = [keyOf(row), isMarked?.(row) ?? false];
+                return <Line key={key} {...{ row, id: key, columns, selection, isRowMarked }} />;
               })}
         </tbody>
         {footer && <tfoot>{footer}</tfoot>}
@@ -119,6 +100,36 @@ export function Table<Row>(props: TableProps<Row>) {
     </section>
   );
 }
+
+interface LineProps<Row> extends Pick<TableProps<Row>, 'columns' | 'selection'> {
+  readonly row: Row;
+  readonly id: string;
+  readonly isRowMarked: boolean;
+}
+
+// a log that grows is loaded again and again, and the rows on screen stay what they are
+const Line = memo(function Line<Row>({ row, id, columns, selection, isRowMarked }: LineProps<Row>) {
+  const isChosen = selection?.has(id);
+  return (
+    <tr className={isRowMarked ? 'marked' : undefined} aria-selected={isChosen}>
+      {selection && (
+        <td className="tick">
+          <Checkbox
+            isLabelHidden
+            label={common.selectRow(selection.nameOf(row))}
+            isChecked={isChosen ?? false}
+            onChange={(isOn) => selection.toggle(id, isOn)}
+          />
+        </td>
+      )}
+      {columns.map((column) => (
+        <td key={column.title} className={classOf(column)}>
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}) as <Row>(props: LineProps<Row>) => ReactNode;
 
 const classOf = <Row,>({ isFigure, isWide }: Column<Row>) =>
   [isFigure ? 'figure' : '', isWide ? 'wide-only' : ''].filter(Boolean).join(' ') || undefined;

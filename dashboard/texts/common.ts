@@ -29,6 +29,7 @@ export const common = {
   importFile: 'Import a file',
   refresh: 'Show',
   fresh: (count: number) => `${count.toLocaleString()} new`,
+  freshAtLeast: (count: number) => `${count.toLocaleString()} or more new`,
   live: 'Live',
   showAll: (bytes: string) => `Show all of it (${bytes} kB)`,
   selectAll: 'Select all',
@@ -52,6 +53,7 @@ export const common = {
   pager: {
     label: 'Pages',
     range: (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
+    atLeast: (total: string) => `${total} or more`,
     previous: 'Previous page',
     next: 'Next page',
     size: 'Rows per page',

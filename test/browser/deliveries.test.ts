@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ENDPOINTS } from '../api/fixtures.ts';
+import { uuidOf } from '../delivery/support.ts';
+import { eventIdAt, putIn } from '../support/history.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import { useWorld } from '../support/world.ts';
@@ -101,6 +103,52 @@ inChromium('deliveries', (chromium) => {
     await deliverAll(5);
     const later = receiver.received.slice(before).map(({ headers }) => headers['webhook-id']);
     expect(later).toEqual([last.body.id]);
+    expectQuiet(ada);
+  });
+
+  test('a log that takes long to count shows its rows at once, then how many there are', async () => {
+    const account = uuidOf((await world.api.get('/v2/account')).body.id);
+    const add = (count: number) =>
+      putIn(
+        world,
+        account,
+        Array.from({ length: count }, () => ({
+          endpoint: uuidOf(endpoint.id),
+          event: eventIdAt(Date.now()),
+          type: 'order.many',
+        })),
+      );
+    await add(1200);
+    const ada = await atDashboard(chromium, world);
+    const { page } = ada;
+    await page.clock.install();
+    let count = () => {};
+    const held = new Promise<void>((resolve) => {
+      count = resolve;
+    });
+    const isCount = (url: URL) =>
+      url.searchParams.get('type') === 'order.many' && url.searchParams.get('per_page') === '1';
+    await page.route(isCount, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(`${world.url}/webhooks/${endpoint.id}?type=order.many`);
+    await page.getByText('1–25 of 1,000 or more').waitFor();
+    await expectAccessible(page);
+    await add(3);
+    await page.clock.runFor(3100);
+    await page.getByRole('button', { name: '3 new' }).waitFor();
+    await add(40);
+    await page.clock.runFor(3100);
+    await page.getByRole('button', { name: '25 or more new' }).click();
+    count();
+    await page.clock.runFor(15_100);
+    await page.getByText('1–25 of 1,243').waitFor();
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await page.getByText('26–50 of 1,243').waitFor();
+    await page.goto(`${world.url}/webhooks/${endpoint.id}?type=order.many&page=50`);
+    await page.getByText('1,226–1,243 of 1,243').waitFor();
+    expect(await page.getByRole('button', { name: 'Next page' }).isDisabled()).toBe(true);
     expectQuiet(ada);
   });
 });

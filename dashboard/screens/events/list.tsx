@@ -76,6 +76,7 @@ export function EventList() {
     place: search,
     onPlace: change,
     isLive: useLive(),
+    countsLater: true,
   });
   const setOpen = (open: typeof search.open) => void navigate({ search: { ...search, open } });
   return (

@@ -129,7 +129,7 @@ function BadLines({ kind, report, file, choices }: FileOf & { kind: ImportKind; 
       {pages > 1 && (
         <Pager
           label={texts.pages}
-          pagination={{ page: at, limit: perPage, total: errors.length, pages }}
+          pagination={{ page: at, limit: perPage, total: errors.length }}
           onPage={setPage}
         />
       )}

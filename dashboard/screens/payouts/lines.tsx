@@ -112,7 +112,7 @@ export function Lines<Line extends PayoutLine>(props: LinesProps<Line>) {
             selection={selectionOf?.(found)}
           />
           <Pager
-            pagination={{ page, limit: perPage, total: found.length, pages }}
+            pagination={{ page, limit: perPage, total: found.length }}
             onPage={(to) => void navigate({ search: { ...search, page: to } })}
           />
         </div>

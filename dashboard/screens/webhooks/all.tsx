@@ -1,4 +1,5 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
+import type { WebhookEvent } from '../../../src/client/api.ts';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { useLive } from '../../parts/live.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -10,6 +11,17 @@ import { Views } from './views.tsx';
 
 const route = getRouteApi('/webhooks/log');
 
+const linkTo = (event: WebhookEvent) => (
+  <Link
+    {...rowLink}
+    from="/webhooks/log"
+    to="/webhooks/log"
+    search={(now) => ({ ...now, event: event.id, at: event.webhook_endpoint_id })}
+  >
+    {event.type}
+  </Link>
+);
+
 /** /webhooks/log: the log of all endpoints */
 export function WholeLog() {
   const search = route.useSearch();
@@ -20,6 +32,7 @@ export function WholeLog() {
     place: search,
     onPlace: change,
     isLive: useLive(),
+    countsLater: true,
   });
   return (
     <Page
@@ -29,22 +42,7 @@ export function WholeLog() {
       actions={<ListMenu {...list} />}
     >
       <Views />
-      <Log
-        list={list}
-        isOfAll
-        search={search}
-        onChange={change}
-        linkTo={(event) => (
-          <Link
-            {...rowLink}
-            from="/webhooks/log"
-            to="/webhooks/log"
-            search={(now) => ({ ...now, event: event.id, at: event.webhook_endpoint_id })}
-          >
-            {event.type}
-          </Link>
-        )}
-      />
+      <Log list={list} isOfAll search={search} onChange={change} linkTo={linkTo} />
     </Page>
   );
 }

@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { WebhookEndpoint } from '../../../src/client/api.ts';
+import type { WebhookEndpoint, WebhookEvent } from '../../../src/client/api.ts';
 import { useMay, usePortal } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
@@ -124,6 +124,18 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
   );
 }
 
+const linkTo = ({ id, type, webhook_endpoint_id: at }: WebhookEvent) => (
+  <Link
+    {...rowLink}
+    from="/webhooks/$id"
+    to="/webhooks/$id"
+    params={{ id: at }}
+    search={(now) => ({ ...now, event: id, at })}
+  >
+    {type}
+  </Link>
+);
+
 function EndpointLog({
   endpoint,
   onChange,
@@ -141,23 +153,14 @@ function EndpointLog({
     place: search,
     onPlace: onChange,
     isLive: useLive(),
+    countsLater: true,
   });
   return (
     <Log
       list={list}
       search={search}
       onChange={onChange}
-      linkTo={(event) => (
-        <Link
-          {...rowLink}
-          from="/webhooks/$id"
-          to="/webhooks/$id"
-          params={{ id }}
-          search={(now) => ({ ...now, event: event.id, at: id })}
-        >
-          {event.type}
-        </Link>
-      )}
+      linkTo={linkTo}
       actions={(total) =>
         may.write && (
           <Recover

@@ -161,12 +161,12 @@ function MoreFilters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: bo
   );
 }
 
-/** A hook: the endpoints, the newest hundred. */
-export const useEndpoints = () =>
-  useRead('listWebhookEndpoints', { query: { per_page: 100 } }).data?.data ?? [];
+/** A hook: the endpoints, the newest hundred; undefined until they are there. */
+export const useEndpoints = (isEnabled = true) =>
+  useRead('listWebhookEndpoints', { query: { per_page: 100 } }, { isEnabled }).data?.data;
 
 function EndpointFilter({ search: { endpoint }, onFilter }: FiltersProps) {
-  const known = useEndpoints();
+  const known = useEndpoints() ?? [];
   const isOther = endpoint !== undefined && !known.some(({ id }) => id === endpoint);
   return (
     <Select

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import type { DeliveryStatus, WebhookEvent } from '../../../src/client/api.ts';
 import { Empty } from '../../parts/feedback.tsx';
 import { whole } from '../../parts/format.ts';
@@ -13,12 +13,14 @@ import './webhooks.css';
 const texts = webhooks.log;
 const TONES = { pending: 'info', delivered: 'good', failed: 'bad', held: 'neutral' } as const;
 interface LogProps {
-  readonly list: Pick<ListingProps<WebhookEvent>, 'reading' | 'onPage'> & { readonly isFiltered: boolean };
+  readonly list: Pick<ListingProps<WebhookEvent>, 'reading' | 'total' | 'onPage'> & {
+    readonly isFiltered: boolean;
+  };
   /** Whether it is the log of all endpoints. */
   readonly isOfAll?: boolean;
   readonly search: LogSearch;
   readonly onChange: (next: LogSearch) => void;
-  /** The link of a row, which opens the delivery. */
+  /** The link of a row, which opens the delivery; the same function as long as the links are. */
   readonly linkTo: (event: WebhookEvent) => ReactNode;
   /** Rendered above the rows, with their total. */
   readonly actions?: (total: number | undefined) => ReactNode;
@@ -26,6 +28,12 @@ interface LogProps {
 
 /** Deliveries, one per row, with filters; a row opens in a drawer. */
 export function Log({ list, isOfAll = false, search, onChange, linkTo, actions }: LogProps) {
+  const { reading, total = reading.data?.pagination.total } = list;
+  const endpoints = useEndpoints(isOfAll);
+  const columns = useMemo(
+    () => columnsWith(linkTo, isOfAll ? new Map(endpoints?.map(({ id, url }) => [id, url])) : null),
+    [linkTo, isOfAll, endpoints],
+  );
   return (
     <>
       <Filters
@@ -33,11 +41,11 @@ export function Log({ list, isOfAll = false, search, onChange, linkTo, actions }
         onFilter={(next) => onChange({ page: undefined, ...next })}
         isOfAll={isOfAll}
       />
-      {actions?.(list.reading.data?.pagination.total)}
+      {actions?.(total ?? undefined)}
       <Listing
         {...list}
         label={webhooks.views.log}
-        columns={columnsWith(linkTo, isOfAll)}
+        columns={columns}
         keyOf={(event) => `${event.id} ${event.webhook_endpoint_id}`}
         empty={
           <Empty icon="webhooks" title={texts.empty}>
@@ -56,7 +64,11 @@ export function Log({ list, isOfAll = false, search, onChange, linkTo, actions }
   );
 }
 
-const columnsWith = (linkTo: LogProps['linkTo'], isOfAll: boolean): readonly Column<WebhookEvent>[] => [
+/** With the URLs of the endpoints if the log is of all of them; the id stands for one that was deleted. */
+const columnsWith = (
+  linkTo: LogProps['linkTo'],
+  urls: ReadonlyMap<string, string> | null,
+): readonly Column<WebhookEvent>[] => [
   {
     title: texts.type,
     cell: (event) => (
@@ -66,12 +78,12 @@ const columnsWith = (linkTo: LogProps['linkTo'], isOfAll: boolean): readonly Col
       </>
     ),
   },
-  ...(isOfAll
+  ...(urls
     ? [
         {
           title: webhooks.endpoint,
           isWide: true,
-          cell: ({ webhook_endpoint_id: id }: WebhookEvent) => <EndpointUrl id={id} />,
+          cell: ({ webhook_endpoint_id: id }: WebhookEvent) => <Name>{urls.get(id) ?? id}</Name>,
         },
       ]
     : []),
@@ -86,12 +98,6 @@ const columnsWith = (linkTo: LogProps['linkTo'], isOfAll: boolean): readonly Col
   { title: texts.next, isWide: true, cell: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },
   { title: texts.created, isWide: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
-
-/** The URL of an event's endpoint; the id if the endpoint was deleted. */
-function EndpointUrl({ id }: { id: string }) {
-  const known = useEndpoints().find((each) => each.id === id);
-  return <Name>{known?.url ?? id}</Name>;
-}
 
 /** The status of a delivery. */
 export function DeliveryState({ status }: { status: DeliveryStatus }) {
