@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { untilDone } from '../../db/chores.ts';
+import { SLICE_ROWS, untilDone } from '../../db/chores.ts';
 import { type Database, oneRow, rows, type Tx } from '../../db/connect.ts';
 import { LOCKS, takeLock } from '../../db/locks.ts';
 import type { AccountId } from '../../kernel/ids.ts';
@@ -81,6 +81,9 @@ async function foldNotes(tx: Tx): Promise<number> {
         select count(*)::int as folded from gone`,
     'fold_balances',
   );
+  // until autovacuum comes by, the planner would look balances up in the index that is sorted by what is unpaid, which walks
+  // all of the account for each
+  if (folded >= SLICE_ROWS) await rows(tx, sql`analyze affiliate_balances`);
   return folded;
 }
 
