@@ -161,7 +161,7 @@ export const ROOMS = [
     'payhook account, accounts, users, sessions, keys, oauth-…, audit-log',
     ['cli/command', 'cli/finders', 'cli/terminal'],
   ],
-  ['cli/system', 'payhook serve, worker, doctor, secret-key, …', ['cli/command', 'cli/terminal']],
+  ['cli/system', 'payhook serve, worker, doctor, secret-key, service, …', ['cli/command', 'cli/terminal']],
   ['cli/demo', 'payhook demo', ['cli/command', 'cli/terminal', 'cli/webhooks']],
 ];
 

@@ -30,6 +30,12 @@ const COMMANDS: readonly (Group | Alone)[] = [
     load: async () => (await import('./system/secret-key.ts')).addSecretKey,
   },
   {
+    name: 'service',
+    about: 'make this program a service of the machine',
+    takesNo: ['--account', '--data-dir', '--env-file'],
+    load: async () => (await import('./system/service.ts')).addService,
+  },
+  {
     name: 'accounts',
     about: 'accounts (merchants) on this installation',
     takesNo: ['--account'],

@@ -17,7 +17,8 @@ afterEach(() => machine.close());
 const HERE = { env: { DATA_DIR: '' } };
 
 /** What may be run without data, or makes them. */
-const NEEDS_NONE = /^(serve|init|demo|restore|doctor|config|completion|listen|help|events types)\b/;
+const NEEDS_NONE =
+  /^(serve|init|demo|restore|doctor|config|completion|listen|help|events types|service install|service uninstall)\b/;
 
 /** Every command with arguments that are in order, as far as it can be told. */
 function commandLines(command: Command, path: readonly string[] = []): string[][] {

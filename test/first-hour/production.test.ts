@@ -1,110 +1,84 @@
-import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { canMount, isNodeForAll, type OtherSystem, startOtherSystem } from '../support/other-system.ts';
 import { blocksOf, newcomer, type Running, startShell, typeBlocks } from './support.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const page = readFileSync(join(ROOT, 'docs/production.md'), 'utf8');
-const isRoot = process.geteuid?.() === 0;
-const canSwitch = spawnSync('runuser', ['-u', 'nobody', '--', 'node', '--version']).status === 0;
-
-// The page typed by root, with the user nobody for the service's, and with folders of the test for the system's.
-describe.skipIf(!isRoot || !canSwitch)('docs/production.md', () => {
+// The page typed by root, on a system whose folders are the test's. Where it says systemctl, the test does what the unit says.
+describe.skipIf(!canMount || !isNodeForAll)('docs/production.md', () => {
   const blocks = blocksOf('docs/production.md');
-  let root: string;
+  let system: OtherSystem;
   let server: Running | undefined;
-  const here = (text: string) =>
-    text
-      .replaceAll(/(^|[ ="'])\/(opt|etc|var|usr\/local)\//gm, (_, before, top) => `${before}${root}/${top}/`)
-      .replaceAll(
-        /(runuser -u|-[og]) payhook\b/g,
-        (_, option) => `${option} ${option === '-g' ? 'nogroup' : 'nobody'}`,
-      );
   const type = (commands: string) =>
-    typeBlocks(
-      [{ heading: '', commands, output: undefined }],
-      root,
-      newcomer({ PATH: `${root}/usr/local/bin:${process.env.PATH}` }),
-    ).then(([typed]) => typed ?? { output: '', code: -1 });
+    typeBlocks([{ heading: '', commands: system.entered(commands), output: undefined }], '/', env).then(
+      ([typed]) => typed ?? { output: '', code: -1 },
+    );
+  const env = newcomer({ PATH: `/usr/local/sbin:${process.env.PATH}` });
   const blockWith = (text: string) => blocks.find(({ commands }) => commands.includes(text))?.commands ?? '';
 
   beforeAll(() => {
-    root = mkdtempSync(join(tmpdir(), 'payhook-production-'));
-    spawnSync('chmod', ['755', root]);
-    for (const folder of ['etc', 'opt/payhook', 'var/lib/payhook', 'usr/local/bin']) {
-      mkdirSync(join(root, folder), { recursive: true });
-    }
-    for (const name of ['dist', 'migrations', 'package.json']) {
-      cpSync(join(ROOT, name), join(root, 'opt/payhook', name), { recursive: true });
-    }
-    symlinkSync(join(ROOT, 'node_modules'), join(root, 'opt/payhook/node_modules'));
-    spawnSync('chown', ['nobody:nogroup', join(root, 'var/lib/payhook')]);
+    system = startOtherSystem();
   });
   afterAll(async () => {
     await server?.interrupt();
-    rmSync(root, { recursive: true, force: true });
+    system.close();
   });
 
-  test('the settings and the script that it writes are enough for every command; doctor is content with a fresh machine', async () => {
-    const settings = await type(here(blockWith('cat > /etc/payhook.env')));
-    expect(settings, settings.output).toMatchObject({ code: 0 });
-    expect(statSync(join(root, 'etc/payhook.env')).mode & 0o777).toBe(0o640);
-    const script = await type(here(blockWith('cat > /usr/local/bin/payhook')));
-    expect(script.output).toContain('not there yet');
-    expect(script, script.output).toMatchObject({ code: 0 });
-    expect(existsSync(join(root, 'var/lib/payhook/data'))).toBe(false);
+  test('the service is installed, and doctor is content with the settings of a fresh machine', async () => {
+    const installed = await type(
+      `cd /opt/payhook && ${lineWith(blockWith('service install'), 'service install')}`,
+    );
+    expect(installed, installed.output).toMatchObject({ code: 0 });
+    const doctor = await type(blockWith('cat > /etc/payhook.env'));
+    expect(doctor.output).toContain('not there yet');
+    expect(doctor, doctor.output).toMatchObject({ code: 0 });
+    const rights = await type("stat -c '%U %a' /etc/payhook.env && ls -A /var/lib/payhook");
+    expect(rights.output).toBe('root 640\n');
   });
 
   test('the key is for the service alone', async () => {
-    const key = await type(here(blockWith('openssl rand')).replace(/^payhook doctor$/m, ''));
+    const key = await type(blockWith('openssl rand').replace(/^payhook doctor$/m, ''));
     expect(key, key.output).toMatchObject({ code: 0 });
-    expect(statSync(join(root, 'etc/payhook.key')).mode & 0o777).toBe(0o600);
-    const read = await type(`runuser -u nobody -- cat ${root}/etc/payhook.key`);
-    expect(read.output.trim().length).toBeGreaterThan(32);
+    const read = await type("stat -c '%U %a' /etc/payhook.key; runuser -u payhook -- cat /etc/payhook.key");
+    expect(read.output).toMatch(/^payhook 600\n\S{32,}\n$/);
   });
 
   test('before the first start migrate makes nothing; the service starts as its unit says, and the upgrade finds its data', async () => {
     const early = await type('payhook migrate');
     expect(early).toMatchObject({
       code: 1,
-      output: expect.stringContaining(`no Payhook data in ${root}/var/lib/payhook/data`),
+      output: expect.stringContaining('no Payhook data in /var/lib/payhook/data'),
     });
-    expect(existsSync(join(root, 'var/lib/payhook/data'))).toBe(false);
 
-    const unit = Object.fromEntries(
-      [...page.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+    const unit = readFileSync(system.path('/etc/systemd/system/payhook.service'), 'utf8');
+    const said = Object.fromEntries(
+      [...unit.matchAll(/^(\w+)=(.+)$/gm)].map(([, name, value]) => [name, value]),
     );
-    expect(Number(unit.RestartSec)).toBeGreaterThan(2); // five starts within ten seconds and systemd gives up
-    const command = unit.ExecStart?.replace(/^\S+/, process.execPath);
-    const environment = `set -a; . ${here(unit.EnvironmentFile ?? '')}; set +a; PORT=0`;
+    expect(Number(said.RestartSec)).toBeGreaterThan(2); // five starts within ten seconds and systemd gives up
     server = startShell(
-      `cd ${here(unit.WorkingDirectory ?? '')} && ${environment} exec runuser -u nobody -- ${command}`,
-      root,
-      newcomer({}),
+      `exec ${system.entered(
+        `cd ${said.WorkingDirectory} && umask ${said.UMask} && set -a && . ${said.EnvironmentFile} && PORT=0 ` +
+          `exec setpriv --reuid ${said.User} --regid ${said.Group} --clear-groups --no-new-privs ${said.ExecStart}`,
+      )}`,
+      '/',
+      env,
     );
     await server.until(/Ctrl-C stops it/);
-    expect(server.printed()).toContain(`in ${root}/var/lib/payhook/data/first-api-key`);
+    expect(server.printed()).toContain('in /var/lib/payhook/data/first-api-key');
     expect(server.printed()).not.toMatch(/ph_\w{20}|token=/);
 
-    const upgrade = blockWith('payhook migrate')
-      .replace('npm ci && ', '')
-      .replace(/ && systemctl.*/, '');
-    const migrated = await type(here(upgrade));
+    const migrated = await type(
+      lineWith(blockWith('payhook migrate'), 'payhook migrate').replace(/ && systemctl.*/, ''),
+    );
     expect(migrated).toMatchObject({ code: 0, output: expect.stringContaining('already') });
-    expect(existsSync(join(root, 'opt/payhook/data'))).toBe(false);
     const link = await type('payhook users setup-link');
     expect(link.output).toMatch(/^https:\/\/pay\.example\.com\/set-up\?token=/);
   });
 });
+
+/** The line of a block that has a text. */
+function lineWith(block: string, text: string): string {
+  const line = block.split('\n').find((each) => each.includes(text));
+  if (line === undefined) throw new Error(`the page has no "${text}"`);
+  // what comes before is for a folder that is there already
+  return line.replace(/^.*npm ci && /, '');
+}
