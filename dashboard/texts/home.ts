@@ -44,6 +44,7 @@ export const home = {
     empty: 'No deliveries in the last 24 hours.',
   },
   attention: {
+    approval: 'The current payout waits for approval',
     destination: (number: number) =>
       `${count(number, 'affiliate')} with money and no destination in a currency`,
     files: (number: number) =>

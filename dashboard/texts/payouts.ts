@@ -98,6 +98,31 @@ export const payouts = {
     send: 'Send the money',
     complete: 'Complete',
   },
+  approval: {
+    status: {
+      waiting: 'Waits for approval.',
+      approved: 'Approved',
+      rejected: 'Rejected',
+    },
+    lead: 'Somebody who did not create this payout must approve it before it is paid. A change of the payout voids the approval.',
+    own: 'You created this payout, so somebody else must approve it before it is paid.',
+    first: 'This payout needs an approval first',
+    firstLead:
+      'There are no payment files and no completion before somebody who did not create it has approved it.',
+    note: 'Note',
+    approve: {
+      title: (number: number) => `Approve payout #${number}?`,
+      lead: 'The payout may then be paid as it is now:',
+      action: 'Approve',
+      done: 'Payout approved',
+    },
+    reject: {
+      title: (number: number) => `Reject payout #${number}?`,
+      lead: 'The payout stays, and cannot be paid as it is now:',
+      action: 'Reject',
+      done: 'Payout rejected',
+    },
+  },
   review: {
     search: 'Search lines',
     anyCurrency: 'All currencies',

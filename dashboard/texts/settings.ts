@@ -29,6 +29,14 @@ export const settings = {
     minimumsHint: 'Affiliates who are owed less are left out of payouts until they reach it.',
     limits: 'Largest PayPal payment',
     limitsHint: 'The PayPal file splits larger payments into several.',
+    payouts: 'Payouts',
+    approval: 'Approval',
+    approvalHint:
+      'A second person is somebody who did not create the payout. Only an owner can stop asking for one, and the audit log says who did.',
+    approvals: {
+      none: 'Payouts need no approval',
+      second_person: 'A second person approves each payout before it is paid',
+    },
     portals: 'Portals',
     origins: 'Pages that may show a portal in a frame',
     originsHint:

@@ -38,6 +38,16 @@ export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {
     example: examples.payoutUpdated,
     at: examples.payoutUpdated.updated_at,
   }),
+  'payout.approved': entry({
+    data: payoutSummary,
+    example: examples.payoutApproved,
+    at: examples.payoutApproved.updated_at,
+  }),
+  'payout.rejected': entry({
+    data: payoutSummary,
+    example: examples.payoutRejected,
+    at: examples.payoutRejected.updated_at,
+  }),
   'payout.paid': entry({
     data: payoutSummary,
     example: examples.payoutPaid,

@@ -10,6 +10,7 @@ import type { webhookEndpoint } from '../webhooks/endpoints/record.ts';
 
 export const ACCOUNT = 'acc_019b8d9969007414b322309db5c06d09';
 const KEY = 'key_019b8d9b6a5072c7b0e12b7a0646f922';
+const APPROVER = 'usr_019b8a3f21c4715d8a09b6e2f4d7c311';
 const SALE = 'com_019fc7f12ee0759abce94fa35206f2f5';
 const PAYOUT = 'po_01a0a42fef407561b21a668af448c25a';
 const ENDPOINT = 'we_019b8da290c07dc7bc811b9561739d9b';
@@ -208,6 +209,7 @@ export const payoutCreated: Static<typeof payoutSummary> = {
   updated_at: '2026-09-15T08:30:00.000Z',
   paid_at: null,
   paid_by: null,
+  approval: { status: 'waiting', decided_by: null, decided_at: null, note: null },
 };
 
 /** The second commission was reduced by a refund of 10.00 USD. */
@@ -219,8 +221,25 @@ export const payoutUpdated: Static<typeof payoutSummary> = {
   updated_at: '2026-09-15T16:47:09.128Z',
 };
 
-export const payoutPaid: Static<typeof payoutSummary> = {
+export const payoutApproved: Static<typeof payoutSummary> = {
   ...payoutUpdated,
+  updated_at: '2026-09-16T08:20:15.072Z',
+  approval: { status: 'approved', decided_by: APPROVER, decided_at: '2026-09-16T08:20:15.072Z', note: null },
+};
+
+export const payoutRejected: Static<typeof payoutSummary> = {
+  ...payoutUpdated,
+  updated_at: '2026-09-15T17:02:41.800Z',
+  approval: {
+    status: 'rejected',
+    decided_by: APPROVER,
+    decided_at: '2026-09-15T17:02:41.800Z',
+    note: 'The refund of order 1042 is missing.',
+  },
+};
+
+export const payoutPaid: Static<typeof payoutSummary> = {
+  ...payoutApproved,
   status: 'paid',
   totals: payoutUpdated.totals.map((total) => ({ ...total, paid_amount: 10500, paid_count: 2 })),
   revision: 3,

@@ -37,6 +37,11 @@ export interface Account {
   readonly paypal_payment_limit: Readonly<Record<string, number>>;
   /** origins of your own pages that may show a portal in a frame; https, or http on localhost */
   readonly portal_origins: readonly string[];
+  /**
+   * second_person: a payout is paid only after a person who did not create it has approved it. Only a signed-in
+   * owner, or the operator, may change it back to none
+   */
+  readonly approval: ApprovalRule;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
 }
@@ -209,6 +214,30 @@ export interface ApiKey {
 
 export type ApplicationKind = 'confidential' | 'public';
 
+export interface Approval {
+  /**
+   * `waiting`, `rejected`: a second person must approve this revision before the payout is paid, see `approval`
+   * of the account
+   */
+  readonly status: ApprovalStatus;
+  /** the user who approved or rejected it */
+  readonly decided_by: string | null;
+  readonly decided_at: Timestamp | null;
+  /** what they wrote about it */
+  readonly note: string | null;
+}
+
+export type ApprovalRule = 'none' | 'second_person';
+
+export type ApprovalStatus = 'not_needed' | 'waiting' | 'approved' | 'rejected';
+
+export interface ApprovePayoutBody {
+  /** the revision that was looked at: when the payout has another by now, nothing is decided */
+  readonly revision: number;
+  /** shown with the payout */
+  readonly note?: string | null | undefined;
+}
+
 export type AttemptStatus = 'succeeded' | 'failed';
 
 export type AttemptTrigger = 'scheduled' | 'manual' | 'recovery';
@@ -253,6 +282,11 @@ export interface ChangeAccountBody {
   readonly paypal_payment_limit?: Readonly<Record<string, number>> | undefined;
   /** origins of your own pages that may show a portal in a frame; https, or http on localhost */
   readonly portal_origins?: readonly string[] | undefined;
+  /**
+   * second_person: a payout is paid only after a person who did not create it has approved it. Only a signed-in
+   * owner, or the operator, may change it back to none
+   */
+  readonly approval?: ApprovalRule | undefined;
 }
 
 export interface ChangeAffiliateBody {
@@ -731,6 +765,7 @@ export interface CompletedPayout {
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
+  readonly approval: Approval;
   /** all lines, or null when there are more than 1,000 */
   readonly affiliates: readonly PayoutLine[] | null;
   /** who was left out, a row per reason */
@@ -1743,6 +1778,7 @@ export interface Payout {
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
+  readonly approval: Approval;
   /** all lines, or null when there are more than 1,000 */
   readonly affiliates: readonly PayoutLine[] | null;
   /** who was left out, a row per reason */
@@ -1759,6 +1795,18 @@ export interface Payout {
       readonly affiliate_count: number;
     }[];
   }[];
+}
+
+export interface PayoutApprovedEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'payout.approved';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
+  readonly data: PayoutSummary;
 }
 
 export interface PayoutCreatedEvent {
@@ -1999,6 +2047,7 @@ export interface PayoutPreview {
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
+  readonly approval: null;
   /** all lines, or null when there are more than 1,000 */
   readonly affiliates: readonly PayoutLine[] | null;
   /** who was left out, a row per reason */
@@ -2034,6 +2083,18 @@ export interface PayoutPreviewExclusion {
   readonly minimum_payout: number | null;
   /** when the first commission `on_hold` becomes available; null when all are held for review */
   readonly available_at: Timestamp | null;
+}
+
+export interface PayoutRejectedEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly type: 'payout.rejected';
+  readonly timestamp: Timestamp;
+  readonly account_id: string;
+  readonly api_version: '2.0.0';
+  /** somebody sent it to test the endpoint: nothing happened */
+  readonly is_test?: true | undefined;
+  readonly data: PayoutSummary;
 }
 
 export interface PayoutReturn {
@@ -2116,6 +2177,7 @@ export interface PayoutSummary {
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
+  readonly approval: Approval;
 }
 
 export interface PayoutTotal {
@@ -2359,6 +2421,13 @@ export interface RefundOrderBody {
   readonly reason?: string | null | undefined;
   /** RFC 3339; default now */
   readonly occurred_at?: string | undefined;
+}
+
+export interface RejectPayoutBody {
+  /** the revision that was looked at: when the payout has another by now, nothing is decided */
+  readonly revision: number;
+  /** shown with the payout */
+  readonly note?: string | null | undefined;
 }
 
 export interface ReturnPayoutLineBody {
@@ -3451,6 +3520,27 @@ export interface Operations {
     readonly result: undefined;
   };
   /**
+   * Approve a payout. For accounts whose `approval` is `second_person`. It takes a session of a person who did
+   * not create the payout, and holds for the revision: any change of the payout voids it. Without it there are
+   * no payment files and no completion.
+   */
+  readonly approvePayout: {
+    readonly path: [payout_id: string];
+    readonly body: ApprovePayoutBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: Payout;
+  };
+  /**
+   * Reject a payout. The payout stays as it is, for everybody to see, until it is changed, deleted or approved
+   * after all.
+   */
+  readonly rejectPayout: {
+    readonly path: [payout_id: string];
+    readonly body: RejectPayoutBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: Payout;
+  };
+  /**
    * Download payout CSV. One row per commission: all of them for an unpaid payout, those that were paid for a
    * paid one.
    */
@@ -4231,6 +4321,18 @@ export const OPERATIONS = {
     gives: 'record',
   },
   deletePayout: { method: 'DELETE', path: '/v2/affiliates/payouts/{payout_id}', takes: [], gives: 'nothing' },
+  approvePayout: {
+    method: 'POST',
+    path: '/v2/affiliates/payouts/{payout_id}/approve',
+    takes: ['body'],
+    gives: 'record',
+  },
+  rejectPayout: {
+    method: 'POST',
+    path: '/v2/affiliates/payouts/{payout_id}/reject',
+    takes: ['body'],
+    gives: 'record',
+  },
   downloadPayout: {
     method: 'GET',
     path: '/v2/affiliates/payouts/{payout_id}/download',

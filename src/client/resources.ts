@@ -55,6 +55,9 @@ export function resourcesOf({ method, send }: Calls) {
        * since.
        */
       complete: method('completePayout'),
+      /** For accounts that want a second person: with the session of one, and the revision they looked at. */
+      approve: method('approvePayout'),
+      reject: method('rejectPayout'),
       /** Deletes an unpaid payout; its commissions are owed again. */
       delete: method('deletePayout'),
       /** The commissions as CSV: all of an unpaid payout, those that were paid of a paid one. */

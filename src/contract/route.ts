@@ -102,9 +102,9 @@ export interface Principal {
 
 /**
  * What a caller must hold: a scope; or `full`: an API key or an owner, which no merchant can hand to a third party;
- * or `key`: an API key only; or `any`: any valid credential.
+ * or `key`: an API key only; or `person`: a session, which no program holds; or `any`: any valid credential.
  */
-export type Access = Scope | 'any' | 'full' | 'key';
+export type Access = Scope | 'any' | 'full' | 'key' | 'person';
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParamNames<Rest>

@@ -110,7 +110,7 @@ async function bySession(db: Database, { method, headers }: Request, cookie: str
 }
 
 /**
- * Throws `not_in_portal`, `insufficient_scope`, `full_access_required` or `role_too_low` unless the principal may use the
+ * Throws `not_in_portal`, `insufficient_scope`, `full_access_required`, `person_required` or `role_too_low` unless the principal may use the
  * operation.
  */
 export function authorize(principal: Principal, route: Route): void {
@@ -129,7 +129,13 @@ export function authorize(principal: Principal, route: Route): void {
         : 'the operation takes an API key, or a signed-in owner',
     );
   }
-  if (!principal.scopes.has(access)) {
+  if (access === 'person') {
+    if (principal.kind !== 'user')
+      throw fail(
+        'person_required',
+        'only a person who is signed in to the dashboard may do this, not a key and not an application',
+      );
+  } else if (!principal.scopes.has(access)) {
     throw fail('insufficient_scope', `the token does not hold the scope ${access}`, {
       'www-authenticate': `Bearer error="insufficient_scope", scope="${access}"`,
     });

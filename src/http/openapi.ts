@@ -150,10 +150,12 @@ function operationOf(route: Route): Json {
 function securityOf(route: Route): Json[] {
   const { access } = route;
   if (access === 'key') return [{ apiKey: [] }];
+  const session = { session: [], ...(route.kind === 'write' ? { csrfToken: [] } : {}) };
+  if (access === 'person') return [session];
   return [
     { apiKey: [] },
     ...(access === 'full' ? [] : [{ oauth2: access === 'any' ? [] : [access] }]),
-    { session: [], ...(route.kind === 'write' ? { csrfToken: [] } : {}) },
+    session,
     ...(route.portal ? [{ portal: [] }] : []),
   ];
 }

@@ -36,6 +36,8 @@ export const ROUTES: readonly Route[] = [
   payouts.getCurrent,
   payouts.get,
   payouts.complete,
+  payouts.approve,
+  payouts.reject,
   payouts.remove,
   payouts.download,
   payouts.affiliates,

@@ -49,6 +49,16 @@ export const REASONS = {
     status: 403,
     meaning: 'Only whoever runs the server may know: the account that was made first, and the command line.',
   },
+  person_required: {
+    status: 403,
+    meaning:
+      'Only a person who is signed in to the dashboard may do this: not a key, and not an application.',
+  },
+  owner_required: { status: 403, meaning: 'Only an owner who is signed in, or the operator, may do this.' },
+  approver_is_creator: {
+    status: 403,
+    meaning: 'Whoever created the payout, also by a key or an application, cannot approve it.',
+  },
   role_too_low: { status: 403, meaning: "The user's role does not allow the operation." },
   not_in_portal: {
     status: 403,
@@ -99,6 +109,11 @@ export const REASONS = {
   },
   payout_is_paid: { status: 409, meaning: 'The payout is paid, and a paid payout never changes.' },
   payout_changed: { status: 409, meaning: 'If-Match names an older revision of the payout.' },
+  approval_missing: {
+    status: 409,
+    meaning: 'The account wants a second person to approve a payout before it is paid.',
+  },
+  approval_not_needed: { status: 409, meaning: 'The account wants no approval of payouts.' },
   commission_is_paid: { status: 409, meaning: 'The commission is paid; use a refund.' },
   commission_is_voided: { status: 409, meaning: 'The commission is voided.' },
   commission_is_held: { status: 409, meaning: 'The commission is already held for review.' },

@@ -6,6 +6,8 @@ export const EVENT_TYPES = {
   'payout.created': 'An unpaid payout was created.',
   'payout.updated':
     'Members, sums or destinations of the unpaid payout changed, or money of a paid payout came back.',
+  'payout.approved': 'A second person approved the unpaid payout as it is now.',
+  'payout.rejected': 'Somebody rejected the unpaid payout as it is now.',
   'payout.paid': 'A payout was completed.',
   'payout.deleted': 'An unpaid payout was deleted, or a refund emptied it.',
   'commission.created': 'A single commission or adjustment was created.',

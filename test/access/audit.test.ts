@@ -47,7 +47,7 @@ beforeAll(async () => {
   const owner = await memberOf(api, 'owner');
   const granted = await makeGrant(world, api, { scopes: ['affiliates', 'webhooks', 'account'] });
   actors = {
-    key: { id: key.id, url, credentials: bearer(key.key), user: null, may: () => true },
+    key: { id: key.id, url, credentials: bearer(key.key), user: null, may: ({ access }) => access.key },
     user: {
       id: owner.id,
       url,
@@ -67,7 +67,7 @@ beforeAll(async () => {
       url: server.address,
       credentials: bearer(operator.token),
       user: null,
-      may: () => true,
+      may: ({ access }) => access.key,
     },
   };
 });
@@ -206,6 +206,12 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   const first = await act('createPayout', payouts);
   await act('deletePayout', `${payouts}/${first.id}`);
   const payout = await act('createPayout', payouts);
+  await world.query(`update accounts set approval = 'second_person'`);
+  await world.query('update payouts set created_by_user = null');
+  for (const word of ['reject', 'approve']) {
+    await act(`${word}Payout`, `${payouts}/${payout.id}/${word}`, { body: { revision: payout.revision } });
+  }
+  await world.query(`update accounts set approval = 'none'`);
   await act('completePayout', `${payouts}/${payout.id}`, {
     body: { commissions: [{ affiliate_id: affiliate.id, is_paid: true }] },
   });

@@ -68,6 +68,7 @@ beforeAll(async () => {
   }
 });
 
+const closedBy = ({ access }: Operation) => (access.key ? 'full_access_required' : 'person_required');
 const ask = (operation: Operation, credentials: Credentials) => send(world, credentials, nonsense(operation));
 
 /** Asks every operation and sees that no row of any account, of the audit log neither, is another one after it. */
@@ -214,15 +215,16 @@ describe('a token', () => {
       expectLetIn(await ask(operation, tokenWith(String(operation.access.scope))), operation),
     ));
 
-  test('with all scopes does nothing that is for keys and owners', () =>
+  test('with all scopes does nothing that is for keys, owners or persons', () =>
     ofEach(CLOSED_TO_TOKENS, async (operation) =>
-      expectForbidden(await ask(operation, tokenWith(ALL)), operation, 'full_access_required'),
+      expectForbidden(await ask(operation, tokenWith(ALL)), operation, closedBy(operation)),
     ));
 
   test('needs exactly the scopes that the interface names for its operations', () => {
     expect(NEEDED.toSorted()).toEqual(['account', 'affiliates', 'analytics', 'webhooks']);
     for (const { path, operationId, access } of OPERATIONS) {
-      if (/^\/v2\/affiliates\/payouts(\/|$)/.test(path)) expect(access.scope, operationId).toBe('affiliates');
+      if (/^\/v2\/affiliates\/payouts(\/|$)/.test(path) && access.key)
+        expect(access.scope, operationId).toBe('affiliates');
       // what outlives a token is not for it to make
       if (/^\/v2\/webhook-/.test(path) && operationId !== 'createPortalLink')
         expect(access.scope, operationId).toBe('webhooks');
@@ -243,10 +245,11 @@ describe('a token', () => {
 });
 
 describe('an API key', () => {
-  test('is let in everywhere', () =>
+  test('is let in everywhere but where a person must decide', () =>
     ofEach(OPERATIONS, async (operation) => {
-      expect(operation.access.key, operation.operationId).toBe(true);
-      expectLetIn(await ask(operation, bearer(world.api.key)), operation);
+      const answer = await ask(operation, bearer(world.api.key));
+      if (operation.access.key) expectLetIn(answer, operation);
+      else expectForbidden(answer, operation, 'person_required');
     }));
 });
 
@@ -260,7 +263,7 @@ describe('a user who is signed in', () => {
         expectForbidden(
           answer,
           operation,
-          operation.access.scope === null ? 'full_access_required' : 'role_too_low',
+          operation.access.scope === null && operation.access.key ? 'full_access_required' : 'role_too_low',
         );
     }),
   );
@@ -280,7 +283,7 @@ describe('a user who is signed in', () => {
   });
 
   test('members have nothing to do with keys, users, sessions, applications, grants and the audit log', () => {
-    for (const { operationId, access } of CLOSED_TO_TOKENS)
+    for (const { operationId, access } of CLOSED_TO_TOKENS.filter((each) => each.access.key))
       expect([null, 'owner'], operationId).toContain(access.role);
     for (const { operationId, access } of SCOPED) expect(access.role, operationId).not.toBe('owner');
   });
@@ -483,7 +486,7 @@ describe('the description says who may use an operation', () => {
     });
     for (const methods of Object.values<Record<string, { security: object[] }>>(body.paths)) {
       for (const { security } of Object.values(methods)) {
-        expect(security[0]).toEqual({ apiKey: [] });
+        expect([{ apiKey: [] }, { session: [], csrfToken: [] }]).toContainEqual(security[0]);
         for (const way of security)
           for (const [name, values] of Object.entries(way)) {
             expect(Object.keys(schemes)).toContain(name);

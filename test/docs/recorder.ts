@@ -1,7 +1,7 @@
 import type { Example, ExampleAnswer } from '../../src/http/examples.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import type { ReasonName } from '../../src/kernel/errors.ts';
-import type { Answer } from '../support/api.ts';
+import { type Answer, apiOf } from '../support/api.ts';
 import type { World } from '../support/world.ts';
 import { normaliser, storyClock } from './normal.ts';
 
@@ -11,6 +11,8 @@ interface Call {
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** A session of somebody, where a key is not enough. */
+  readonly as?: { readonly cookie: string; readonly csrf: string };
 }
 
 /** Tells the story: makes each request and remembers what was sent and what came back. */
@@ -82,7 +84,7 @@ export function recorderAt(
   };
 }
 
-async function ask(world: World, operation: string, { body, ...call }: Call) {
+async function ask(world: World, operation: string, { body, as: person, ...call }: Call) {
   const route = ROUTES.find((each) => each.operation === operation);
   if (!route) throw new Error(`there is no operation ${operation}`);
   const request = {
@@ -92,9 +94,14 @@ async function ask(world: World, operation: string, { body, ...call }: Call) {
     ...(body === undefined ? {} : { body }),
   };
   const type = typeof body === 'string' ? { 'content-type': 'text/csv' } : {};
-  const answer = await world.api.request(route.method, addressOf(route.path, request), {
+  const session = person && {
+    cookie: `payhook_session=${person.cookie}`,
+    'payhook-csrf': person.csrf,
+  };
+  const caller = person ? apiOf(world.url, '') : world.api;
+  const answer = await caller.request(route.method, addressOf(route.path, request), {
     ...(body === undefined ? {} : { body }),
-    headers: { ...type, ...request.headers },
+    headers: { ...type, ...request.headers, ...session },
   });
   return { request, answer };
 }

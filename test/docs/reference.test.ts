@@ -14,7 +14,7 @@ import { startWorld, type World } from '../support/world.ts';
 import { ADDRESSES, callOf, plain, shownOn } from './pages.ts';
 import { addressOf, recorderAt } from './recorder.ts';
 import { completing, earning, listening, mending, paying, publishing, settingUp } from './story.ts';
-import { applications, people } from './story-people.ts';
+import { applications, approving, people } from './story-people.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const LARGEST_PAGE = 300_000;
@@ -84,6 +84,7 @@ async function tell(): Promise<Record<string, Example>> {
   await mending(recorder, scene, payout);
   await publishing(recorder, endpoint);
   const owner = await people(recorder, scene);
+  await approving(recorder, scene, owner);
   await applications(recorder, scene, { owner, used });
   return recorder.examples();
 }

@@ -41,6 +41,28 @@ export async function people({ show, refuse, chapter }: Recorder, { world }: Sce
   return { cookie: second.cookie() ?? '', csrf: await second.token(), id: mary.id };
 }
 
+/** A payout that somebody else must approve: an owner sends it back, approves it, and ends the rule. */
+export async function approving({ show, refuse, chapter }: Recorder, { world }: Scene, owner: Person) {
+  chapter('2026-09-23T14:00:00.000Z');
+  const { api } = world;
+  await api.patch('/v2/account', { approval: 'second_person' });
+  const { id, revision } = (await api.post('/v2/affiliates/payouts')).body;
+  const path = { payout_id: id };
+  await refuse('completePayout', 'approval_missing', {
+    path,
+    body: { commissions: [{ affiliate_id: 1, is_paid: true }] },
+  });
+  await refuse('approvePayout', 'person_required', { path, body: { revision } });
+  await show('rejectPayout', {
+    path,
+    body: { revision, note: 'The refund of order 1042 is missing.' },
+    as: owner,
+  });
+  await show('approvePayout', { path, body: { revision }, as: owner });
+  await api.delete(`/v2/affiliates/payouts/${id}`);
+  await world.query(`update accounts set approval = 'none'`);
+}
+
 /** An application of somebody else is registered, let in by an owner, used, and shut out again. */
 export async function applications(
   { show, chapter }: Recorder,

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
+import { type Member, memberOf, send } from '../access/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
 import {
@@ -19,9 +20,11 @@ const world = useWorld();
 let ours: Ids;
 let theirs: Ids;
 let other: Api;
+let person: Member;
 beforeAll(async () => {
   await numberApart(world);
   ours = await furnish(world, world.api, 'ours');
+  person = await memberOf(world.api, 'member');
   other = await world.otherAccount();
   theirs = await furnish(world, other, 'theirs');
 });
@@ -91,7 +94,10 @@ describe("with another account's ids", () => {
       for (const wrong of [...names.map((name) => [name]), names]) {
         const ask = (foreign: Ids) => {
           const ids = { ...ours, ...Object.fromEntries(wrong.map((name) => [name, foreign[name]])) };
-          return world.api.request(operation.method, pathOf(operation, ids), requestOf(operation, ours));
+          const request = [operation.method, pathOf(operation, ids), requestOf(operation, ours)] as const;
+          return operation.access.key
+            ? world.api.request(...request)
+            : send(world, person.credentials, request);
         };
         const [asked, missing] = [await ask(theirs), await ask(nobodys)];
         expect(asked.status, asked.text).toBe(404);

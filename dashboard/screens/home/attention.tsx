@@ -12,6 +12,9 @@ const texts = home.attention;
 export function Attention({ balances }: { balances: AffiliateBalances }) {
   const payout = balances.current_payout_id;
   const files = useRead('getPaymentFiles', { path: [payout ?? ''] }, { ...LIVE, isEnabled: payout !== null });
+  const approval = useRead('getPayout', { path: [payout ?? ''] }, { ...LIVE, isEnabled: payout !== null })
+    .data?.approval.status;
+  const isWaiting = payout !== null && approval === 'waiting';
   const endpoints = useRead('listWebhookEndpoints', { query: { per_page: 100 } }, LIVE).data?.data ?? [];
   const failed = useRead('listWebhookEvents', { query: { status: 'failed', per_page: 1 } }, LIVE);
   const without = Math.max(
@@ -22,9 +25,16 @@ export function Attention({ balances }: { balances: AffiliateBalances }) {
   const disabled = endpoints.filter(({ status }) => status === 'disabled').length;
   const failing = endpoints.filter((each) => each.status === 'enabled' && each.first_failure_at).length;
   const events = failed.data?.pagination.total ?? 0;
-  if (outdated + without + disabled + failing + events === 0) return null;
+  if (!isWaiting && outdated + without + disabled + failing + events === 0) return null;
   return (
     <Notice tone="warn">
+      {isWaiting && (
+        <p>
+          <Link to="/payouts/$id" params={{ id: payout }}>
+            {texts.approval}
+          </Link>
+        </p>
+      )}
       {payout !== null && outdated > 0 && (
         <p>
           <Link to="/payouts/$id" params={{ id: payout }} search={{ step: 'files' }}>

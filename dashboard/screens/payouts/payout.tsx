@@ -16,6 +16,7 @@ import { toast } from '../../parts/toast.tsx';
 import { Moneys, Time } from '../../parts/values.tsx';
 import { common, listed } from '../../texts/common.ts';
 import { payouts } from '../../texts/payouts.ts';
+import { Approval, Decided, isWithheld } from './approval.tsx';
 import { Changes } from './changes.tsx';
 import { Complete } from './complete.tsx';
 import { Files } from './files.tsx';
@@ -215,6 +216,7 @@ function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
   return (
     <>
       {lines && <Changes payout={payout} lines={lines} isCurrent={isCurrent} />}
+      <Approval payout={payout} />
       <Steps
         label={payouts.steps.label}
         steps={STEPS.map((name, index) => ({
@@ -240,14 +242,20 @@ function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
           {next('files', payouts.review.next)}
         </>
       )}
-      {step === 'files' && <Files payout={payout} />}
-      {step === 'send' && (
+      {step !== 'review' && isWithheld(payout) && (
+        <Empty icon="payouts" title={payouts.approval.first}>
+          {payouts.approval.firstLead}
+        </Empty>
+      )}
+      {step === 'files' && !isWithheld(payout) && <Files payout={payout} />}
+      {step === 'send' && !isWithheld(payout) && (
         <>
           <Send payout={payout} />
           {next('complete', payouts.send.next)}
         </>
       )}
       {step === 'complete' &&
+        !isWithheld(payout) &&
         (may.write ? (
           <Complete payout={payout} lines={lines} ticks={ticks} />
         ) : (
@@ -315,6 +323,9 @@ function Paid({ payout, lines }: Shown) {
             ? [[payouts.paid.carried, amounts(carried, 'carried_amount')] as const]
             : []),
           [payouts.paid.paidOn, <Time key="paid" at={payout.paid_at} isFocusable />],
+          ...(payout.approval.status === 'approved'
+            ? [[payouts.approval.status.approved, <Decided key="approved" payout={payout} />] as const]
+            : []),
         ]}
       />
       {step === 'files' ? <Files payout={payout} /> : <Lines payout={payout} lines={lines} />}

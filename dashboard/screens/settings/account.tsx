@@ -53,6 +53,7 @@ function AccountForm({ account }: { account: Account }) {
   const [hold, setHold] = useState(String(account.hold_days));
   const [minimums, setMinimums] = useState(() => amountsOf(account.minimum_payout));
   const [limits, setLimits] = useState(() => amountsOf(account.paypal_payment_limit));
+  const [approval, setApproval] = useState(account.approval);
   const [origins, setOrigins] = useState(account.portal_origins.join('\n'));
   const [minimumPayout, paymentLimit] = [minorOf(minimums), minorOf(limits)];
   const isHoldGood = /^\d{1,4}$/.test(hold);
@@ -67,6 +68,7 @@ function AccountForm({ account }: { account: Account }) {
       hold_days: Number(hold),
       minimum_payout: minimumPayout,
       paypal_payment_limit: paymentLimit,
+      approval,
       portal_origins: origins.split(/\s+/).filter(Boolean),
     };
     saving.mutate({ body }, { onSuccess: () => toast(texts.saved) });
@@ -104,6 +106,18 @@ function AccountForm({ account }: { account: Account }) {
         </Card>
         <Card title={texts.limits}>
           <AmountsField hint={texts.limitsHint} amounts={limits} onChange={setLimits} />
+        </Card>
+        <Card title={texts.payouts}>
+          <SelectField
+            label={texts.approval}
+            hint={texts.approvalHint}
+            value={approval}
+            options={(['none', 'second_person'] as const).map((value) => ({
+              value,
+              label: texts.approvals[value],
+            }))}
+            onChange={setApproval}
+          />
         </Card>
         <Card title={texts.portals}>
           <TextArea

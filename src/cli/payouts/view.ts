@@ -79,8 +79,19 @@ function headOf(payout: Payout | PayoutPreview, { paint }: Terminal): string {
     `${paint.strong(`Payout ${payout.number}`)}  ${payout.id}  ${status}  revision ${payout.revision}`,
     counts,
     `Created ${shortTime(payout.created_at)} by ${payout.created_by}${paid} (UTC)`,
+    ...approvalOf(payout),
     ...selection,
   ]);
+}
+
+const DECIDED = { approved: 'Approved', rejected: 'Rejected' } as const;
+
+/** How the approval stands, where the account wants one. */
+function approvalOf({ approval: { status, decided_by: by, decided_at: at, note } }: Payout): string[] {
+  if (status === 'not_needed') return [];
+  if (status === 'waiting') return ['Waits for approval in the dashboard, by somebody who did not create it'];
+  const when = at === null ? '' : ` ${shortTime(at)} (UTC)`;
+  return [`${DECIDED[status]}${when} by ${by}${note === null ? '' : `: ${printable(note)}`}`];
 }
 
 const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Account, ChangeAccountBody } from '../../client/client.ts';
 import { describeMinimums, readCurrency, readMinimums } from '../command/amounts.ts';
 import type { Cli } from '../command/cli.ts';
@@ -19,12 +19,14 @@ interface Settings {
   readonly timeZone?: string;
   readonly paypalLimit?: string;
   readonly portalOrigins?: string;
+  readonly approval?: 'none' | 'second_person';
 }
 
 const HELP = `
 A new hold concerns new commissions only; minimums apply from the next payout on. --minimums says all of them: a currency
 that is not named has none. A day without a time, in filters, files and reports, is one of --time-zone; times are shown in UTC.
-Payment files tell of payments above --paypal-limit, which PayPal may refuse.
+With --approval second_person a payout is paid only after somebody who did not create it approved it in the dashboard; a key
+cannot take that back. Payment files tell of payments above --paypal-limit, which PayPal may refuse.
 
 Examples:
   $ payhook account change --hold-days 30 --minimums usd=50.00,eur=45.00
@@ -32,6 +34,7 @@ Examples:
   $ payhook account change --time-zone Europe/Berlin
   $ payhook account change --paypal-limit usd=60000.00
   $ payhook account change --portal-origins https://shop.example.com
+  $ payhook account change --approval second_person
 `;
 
 /** `payhook account show|change`. */
@@ -54,6 +57,12 @@ export function addAccount(group: Command, cli: Cli): void {
       '--portal-origins <list>',
       'origins of your pages that may show a portal in a frame, separated by commas; none = none',
     )
+    .addOption(
+      new Option('--approval <rule>', 'whether a second person approves payouts').choices([
+        'none',
+        'second_person',
+      ]),
+    )
     .option('--json', 'print the record (Account)')
     .addHelpText('after', HELP)
     .action((settings: Settings) => cli.run(() => change(cli, settings)));
@@ -73,8 +82,8 @@ async function change({ terminal, account }: Cli, settings: Settings): Promise<u
 }
 
 function readSettings(settings: Settings): ChangeAccountBody {
-  const { name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins } = settings;
-  const given = [name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins];
+  const { name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins, approval } = settings;
+  const given = [name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins, approval];
   if (given.every((setting) => setting === undefined)) {
     throw new UsageError('say what to change: payhook account change --help lists it');
   }
@@ -86,6 +95,7 @@ function readSettings(settings: Settings): ChangeAccountBody {
     time_zone: timeZone,
     paypal_payment_limit: paypalLimit === undefined ? undefined : readMinimums('--paypal-limit', paypalLimit),
     portal_origins: portalOrigins === 'none' ? [] : portalOrigins?.split(',').map((origin) => origin.trim()),
+    approval,
   };
 }
 
@@ -97,6 +107,7 @@ function describe(account: Account, { paint }: Terminal): string {
     ['Time zone', account.time_zone],
     ['PayPal limit', describeMinimums(account.paypal_payment_limit) ?? 'none'],
     ['Portal origins', account.portal_origins.map(printable).join(', ') || 'none'],
+    ['Approval', account.approval === 'none' ? 'none' : 'by a second person'],
     ['Created', `${exactTime(account.created_at)} (UTC)`],
   ]);
   return `${paint.strong(printable(account.name))}  ${account.id}\n${facts}`;

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { amount, currencyCode, metadata, nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { PAYOUT_METHODS } from '../../kernel/payments.ts';
+import { approval, approvalColumn } from './approval.ts';
 
 /** Why an affiliate can be left out of a payout. */
 export const EXCLUSION_REASONS = [
@@ -132,6 +133,7 @@ export const summaryFields = {
     description: 'when the money left, as given at completion; default the time of completion',
   }),
   paid_by: nullable(Type.String({ description: 'who completed it' })),
+  approval,
 };
 /** A payout in lists and events. */
 export const payoutSummary = strict(summaryFields, { title: 'PayoutSummary' });
@@ -220,6 +222,7 @@ const summaryColumns = {
   updated_at: 'iso(greatest(p.updated_at, id_time(p.id)))',
   paid_at: 'iso(p.paid_at)',
   paid_by: 'p.paid_by',
+  approval: approvalColumn,
 };
 /** The columns of a payout in lists and events, over `payouts p`: without its lines and exclusions. */
 export const summary = columnsOf(payoutSummary, summaryColumns);

@@ -45,6 +45,7 @@ export const download = readRoute({
   errors: [
     'resource_missing',
     'no_current_payout',
+    'approval_missing',
     'several_currencies',
     'currency_not_in_payout',
     'affiliates_not_in_file',

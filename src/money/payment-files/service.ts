@@ -4,6 +4,7 @@ import { fail, nameSome } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import { type CsvFile, csvOut, joinByHash } from '../files/csv-export.ts';
+import { refuseUnapproved } from '../payouts/approval.ts';
 import { fileName } from '../payouts/csv.ts';
 import { etagOf, payoutHead } from '../payouts/service.ts';
 import type { Choices } from './choices.ts';
@@ -14,7 +15,7 @@ import { type PaymentGroup, paymentCopy, paymentGroups } from './rows.ts';
 
 /**
  * The file that carries out a payout's payments in a format, all of the one snapshot `db` reads. Throws
- * `resource_missing` (format or payout), `no_current_payout`, `unknown_query_parameter`, `invalid_query`,
+ * `resource_missing` (format or payout), `no_current_payout`, `approval_missing`, `unknown_query_parameter`, `invalid_query`,
  * `several_currencies`, `currency_not_in_payout`, `affiliates_not_in_file`, `empty_payment_file`, `several_parts`,
  * `no_such_part`.
  */
@@ -31,6 +32,7 @@ export async function downloadPaymentFile(
   const wanted = readCurrency('currency', input.currency);
   const sourceCurrency = readCurrency('source_currency', input.source_currency);
   const head = await payoutHead(db, account, id);
+  await refuseUnapproved(db, account, head.id);
   const payments = { account, payout: head.id, format, wholeUnits: input.whole_units === 'down' };
   const groups = await paymentGroups(db, payments);
   const currency = format.choices.includes('currency') ? chooseCurrency(groups, wanted) : null;

@@ -14,6 +14,7 @@ import { publish } from '../../outbox/queue.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
 import { refreshTotals } from '../ledger/payout-totals.ts';
 import { readSummary } from '../ledger/payouts.ts';
+import { refuseUnapproved } from './approval.ts';
 import type { CommissionEntry, CompletedPayout } from './record.ts';
 import { checkRevision, getPayout, lockPayoutToChange, type PayoutRecord, readIfMatch } from './service.ts';
 import { carriedImport, compareEntries, type Entry, type Named, settleLines } from './settlement.ts';
@@ -24,7 +25,7 @@ import { type LockedPayout, markPaid } from './store.ts';
  * about all lines of the affiliate. A line listed as paid is paid whole or up to `amount`, with the rest carried to
  * the next payout; every other line is released and owed again. `paidAt` is when the money left, not before the
  * payout was made and not in the future. Throws `invalid_body`, `payout_is_paid`, `payout_changed`,
- * `duplicate_entry`, `affiliate_not_in_payout`, `invalid_amount`, `affiliates_missing`.
+ * `approval_missing`, `duplicate_entry`, `affiliate_not_in_payout`, `invalid_amount`, `affiliates_missing`.
  */
 export async function completePayout(
   tx: Tx,
@@ -46,6 +47,7 @@ export async function completePayout(
   const payout = await lockPayoutToChange(tx, account, id);
   if (payout.status === 'paid') throw fail('payout_is_paid', 'the payout is already paid');
   checkRevision(payout, accepted);
+  await refuseUnapproved(tx, account, payout.id);
   const at = paid && paidWithin(paid, payout);
   refuseRepeated(entries);
   const unlisted = await checkEntries(tx, account, payout.id, entries, input.requireAll);

@@ -72,6 +72,7 @@ export const preview = strict(
     created_by: Type.Null(),
     created_at: Type.Null(),
     updated_at: Type.Null(),
+    approval: Type.Null(),
     current_payout_id: nullable(
       Type.String({ description: 'the unpaid payout that prevents creating this one' }),
     ),
@@ -108,6 +109,15 @@ export const selection = strict(
   { title: 'PayoutSelection' },
 );
 export type SelectionInput = Static<typeof selection>;
+
+/** What a person says of a payout they approve or reject. */
+export const decision = strict({
+  revision: Type.Integer({
+    minimum: 1,
+    description: 'the revision that was looked at: when the payout has another by now, nothing is decided',
+  }),
+  note: Type.Optional(nullable({ ...text(1000), description: 'shown with the payout' })),
+});
 
 const commissionEntry = strict({
   affiliate_id: { ...numberId, description: 'an affiliate of the payout' },

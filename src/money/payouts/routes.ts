@@ -8,11 +8,20 @@ import { commissionList, listPayoutCommissions } from '../commissions/list.ts';
 import { commission } from '../commissions/record.ts';
 import { csvReply } from '../files/csv-export.ts';
 import { line, payout, payoutSummary } from '../ledger/payout-record.ts';
+import { decidePayout, personBehind } from './approval.ts';
 import { completePayout } from './completion.ts';
 import { exclusionList, lineList, listExclusions, listLines, listPayouts, payoutList } from './lists.ts';
 import type { Selection } from './plan.ts';
 import { previewExclusionList, previewExclusions, previewLineList, previewLines } from './preview.ts';
-import { completed, completion, exclusion, preview, previewExclusion, selection } from './record.ts';
+import {
+  completed,
+  completion,
+  decision,
+  exclusion,
+  preview,
+  previewExclusion,
+  selection,
+} from './record.ts';
 import {
   createPayout,
   downloadPayout,
@@ -63,8 +72,9 @@ export const create = writeRoute({
   bodyOptional: true,
   returns: { 201: payout },
   errors: [...filterErrors, 'current_payout_exists', 'nothing_to_pay', 'amount_too_large'],
-  handle: async ({ tx, account, principal, body }) => {
-    const { json, revision } = await createPayout(tx, account, principal.id, body);
+  handle: async ({ tx, principal, body }) => {
+    const user = await personBehind(tx, principal);
+    const { json, revision } = await createPayout(tx, principal, user, body);
     return created(json, { etag: etagOf(revision) });
   },
 });
@@ -175,6 +185,7 @@ export const complete = writeRoute({
     'current_is_read_only',
     'payout_is_paid',
     'payout_changed',
+    'approval_missing',
     'invalid_if_match',
     'duplicate_entry',
     'affiliate_not_in_payout',
@@ -192,6 +203,51 @@ export const complete = writeRoute({
       }),
     ),
 });
+
+/** A decision about the payout, by a person. */
+const decide = (name: 'approve' | 'reject', summary: string, description: string) =>
+  writeRoute({
+    operation: `${name}Payout`,
+    method: 'POST',
+    path: `${one}/${name}`,
+    access: 'person',
+    sends: ['ETag'],
+    summary,
+    description,
+    body: decision,
+    returns: { 200: payout },
+    errors: [
+      'resource_missing',
+      'current_is_read_only',
+      'person_required',
+      'payout_is_paid',
+      'payout_changed',
+      'approval_not_needed',
+      ...(name === 'approve' ? (['approver_is_creator'] as const) : []),
+    ],
+    handle: async ({ tx, principal, params, body }) =>
+      reply(
+        await decidePayout(tx, principal, params.payout_id, {
+          decision: name === 'approve' ? 'approved' : 'rejected',
+          revision: body.revision,
+          note: body.note ?? null,
+        }),
+      ),
+  });
+
+export const approve = decide(
+  'approve',
+  'Approve a payout',
+  'For accounts whose `approval` is `second_person`. It takes a session of a person who did not create the payout, ' +
+    'and holds for the revision: any change of the payout voids it. Without it there are no payment files and no ' +
+    'completion.',
+);
+
+export const reject = decide(
+  'reject',
+  'Reject a payout',
+  'The payout stays as it is, for everybody to see, until it is changed, deleted or approved after all.',
+);
 
 export const remove = writeRoute({
   operation: 'deletePayout',

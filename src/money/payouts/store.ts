@@ -1,7 +1,7 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import { columnsOf } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
-import type { AccountId, PayoutId } from '../../kernel/ids.ts';
+import type { AccountId, PayoutId, UserId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
 import { noteClaimed, notePaid } from '../ledger/balances.ts';
@@ -24,7 +24,7 @@ export async function currentPayout(db: Reader, account: AccountId): Promise<Pay
 export async function insertPayout(
   tx: Tx,
   selection: Selection,
-  createdBy: string,
+  by: { readonly id: string; readonly user: UserId | null },
 ): Promise<{ id: PayoutId; number: bigint }> {
   const { account, filters, search, metadata } = selection;
   return oneRow(
@@ -32,9 +32,9 @@ export async function insertPayout(
     sql`with book as (
           update payout_books set next_number = next_number + 1 where account_id = ${account}
           returning next_number - 1 as number)
-        insert into payouts (account_id, number, filters, search, as_of, created_by, metadata)
+        insert into payouts (account_id, number, filters, search, as_of, created_by, created_by_user, metadata)
         select ${account}, number, ${filters.normal && JSON.stringify(filters.normal)}::jsonb,
-               ${search === '' ? null : search}, now_ms(), ${createdBy}, ${JSON.stringify(metadata)}::jsonb from book
+               ${search === '' ? null : search}, now_ms(), ${by.id}, ${by.user}, ${JSON.stringify(metadata)}::jsonb from book
         returning id, number`,
   );
 }
@@ -117,6 +117,7 @@ export async function previewRecord(
     updated_at: 'null',
     paid_at: 'null',
     paid_by: 'null',
+    approval: 'null',
     current_payout_id: sql`(
       select public_id('po', id) from payouts where account_id = ${account} and status = 'unpaid')`,
   });
@@ -168,6 +169,12 @@ export function lockPayout(tx: Tx, account: AccountId, id: PayoutId): Promise<Lo
   );
 }
 
+const keptDecision = raw(
+  ['decision', 'decided_revision', 'decided_by', 'decided_at', 'decision_note']
+    .map((column) => `${column} = case when decided_revision = revision then ${column} end`)
+    .join(', '),
+);
+
 /** Marks a payout (UUID) as paid, by whom and when: null = now. `metadata` replaces what is stored; null leaves it. */
 export async function markPaid(
   tx: Tx,
@@ -180,7 +187,7 @@ export async function markPaid(
     tx,
     sql`with paid as (
           update payouts set status = 'paid', paid_at = coalesce(${paid.at}::timestamptz, clock_timestamp()),
-            paid_by = ${paid.by}, revision = revision + 1, metadata = coalesce(${metadata}::jsonb, metadata)
+            paid_by = ${paid.by}, revision = revision + 1, ${keptDecision}, metadata = coalesce(${metadata}::jsonb, metadata)
           where account_id = ${account} and id = ${payout} returning paid_at),
         balanced as (${notePaid(
           account,

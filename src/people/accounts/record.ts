@@ -17,6 +17,13 @@ const timeZone = Type.String({
 });
 const paypalLimit = amounts('minor units per currency code: the largest single payment PayPal sends');
 
+const approval = Type.Enum(['none', 'second_person'], {
+  title: 'ApprovalRule',
+  description:
+    'second_person: a payout is paid only after a person who did not create it has approved it. Only a signed-in ' +
+    'owner, or the operator, may change it back to none',
+});
+
 const origins = (origin: TString) =>
   Type.Array(origin, {
     maxItems: 20,
@@ -36,6 +43,7 @@ export const account = strict(
     time_zone: timeZone,
     paypal_payment_limit: paypalLimit,
     portal_origins: origins(Type.String(origin)),
+    approval,
     created_at: timestamp,
     updated_at: timestamp,
   },
@@ -54,6 +62,7 @@ export const record = columnsOf(account, {
   time_zone: 'a.time_zone',
   paypal_payment_limit: 'a.paypal_payment_limit',
   portal_origins: 'a.portal_origins',
+  approval: 'a.approval',
   created_at: 'iso(id_time(a.id))',
   updated_at: 'iso(greatest(a.updated_at, id_time(a.id)))',
 });
@@ -67,5 +76,6 @@ export const accountChange = strict({
   time_zone: Type.Optional(Type.String({ ...timeZone, minLength: 1, maxLength: 100 })),
   paypal_payment_limit: Type.Optional(paypalLimit),
   portal_origins: Type.Optional(origins(Type.String({ ...origin, minLength: 1, maxLength: 255 }))),
+  approval: Type.Optional(approval),
 });
 export type AccountChange = Static<typeof accountChange>;

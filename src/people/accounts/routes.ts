@@ -1,6 +1,6 @@
 import { ok, readRoute, writeRoute } from '../../contract/route.ts';
 import { account, accountChange } from './record.ts';
-import { changeAccount, getAccount } from './service.ts';
+import { authorizeChange, changeAccount, getAccount } from './service.ts';
 
 export const get = readRoute({
   operation: 'getAccount',
@@ -22,5 +22,9 @@ export const change = writeRoute({
     'days mean from now on, and changes no stored instant.',
   body: accountChange,
   returns: { 200: account },
-  handle: async (input) => ok(await changeAccount(input.tx, input.account, input.body)),
+  errors: ['owner_required'],
+  handle: async ({ tx, account: id, principal, body }) => {
+    await authorizeChange(tx, principal, body);
+    return ok(await changeAccount(tx, id, body));
+  },
 });

@@ -1,4 +1,5 @@
 import { assignmentsOf } from '../../contract/changes.ts';
+import type { Principal } from '../../contract/route.ts';
 import type { Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, idOf } from '../../kernel/ids.ts';
@@ -10,7 +11,15 @@ import { isZone, UTC } from '../../kernel/zones.ts';
 import { createKey } from '../keys/service.ts';
 import { originsFrom } from './origins.ts';
 import type { Account, AccountChange } from './record.ts';
-import { allAccounts, insertAccount, readAccount, readZone, spelledZone, updateAccount } from './store.ts';
+import {
+  allAccounts,
+  insertAccount,
+  readAccount,
+  readApproval,
+  readZone,
+  spelledZone,
+  updateAccount,
+} from './store.ts';
 
 /** Makes an account (tenant) with its payout books. Returns its UUID and record. Throws `invalid_body`. */
 export function createAccount(tx: Tx, name: string): Promise<{ id: AccountId; json: Json<Account> }> {
@@ -89,9 +98,33 @@ export async function changeAccount(
       'time_zone',
       'paypal_payment_limit',
       'portal_origins',
+      'approval',
     ],
   );
   return changes === null ? getAccount(tx, account) : updateAccount(tx, account, changes);
+}
+
+/** Whether payouts of the account need a second person. */
+export async function needsApproval(db: Reader, account: AccountId): Promise<boolean> {
+  return (await readApproval(db, account)) === 'second_person';
+}
+
+/**
+ * Throws `owner_required` unless the caller may make this change. A key is in the hands of programs, and one person may
+ * hold it: it cannot take away the second person whom payouts need.
+ */
+export async function authorizeChange(
+  tx: Tx,
+  { account, kind, role }: Principal,
+  { approval }: AccountChange,
+): Promise<void> {
+  if (approval !== 'none') return;
+  if (kind === 'operator' || (kind === 'user' && role === 'owner')) return;
+  if (!(await needsApproval(tx, account))) return;
+  throw fail(
+    'owner_required',
+    'approval: only an owner who is signed in, or the operator with the command line, may change it to none',
+  );
 }
 
 /** The normalised currency of a field. Throws `invalid_body` naming the field. */

@@ -28,6 +28,16 @@ export async function readZone(db: Reader, id: AccountId): Promise<string | null
   return row?.time_zone ?? null;
 }
 
+/** The account's rule for approving payouts, or null. */
+export async function readApproval(db: Reader, id: AccountId): Promise<Account['approval'] | null> {
+  const row = await maybeRow<Pick<Account, 'approval'>>(
+    db,
+    sql`select approval from accounts where id = ${id}`,
+    'account_approval',
+  );
+  return row?.approval ?? null;
+}
+
 /** How PostgreSQL spells the name of a time zone, given in any case; null when it does not know it. */
 export async function spelledZone(db: Reader, name: string): Promise<string | null> {
   const row = await maybeRow<{ name: string }>(
