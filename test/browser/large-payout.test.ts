@@ -11,6 +11,8 @@ const [FEW, MANY] = [100, 10_000];
  */
 const MOST_TIMES = 10;
 const SAMPLE_MICROS = 200;
+// what is longer between two samples is time in which a busy machine ran something else
+const LONGEST_MICROS = 5 * SAMPLE_MICROS;
 // below it a figure is mostly noise
 const LEAST_SECONDS = 0.005;
 
@@ -74,7 +76,7 @@ function ownSeconds({ nodes, samples = [], timeDeltas = [] }: Profile): number {
     if (callFrame.url.includes('/assets/')) own.add(id);
     if (own.has(id)) for (const child of children) own.add(child);
   }
-  const micros = samples.map((id, at) => (own.has(id) ? (timeDeltas[at] ?? 0) : 0));
+  const micros = samples.map((id, at) => (own.has(id) ? Math.min(timeDeltas[at] ?? 0, LONGEST_MICROS) : 0));
   return micros.reduce((sum, each) => sum + each, 0) / 1e6;
 }
 

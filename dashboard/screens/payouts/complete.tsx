@@ -10,14 +10,23 @@ import { TextField } from '../../parts/field.tsx';
 import { money } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { Card } from '../../parts/page.tsx';
-import { type Sum, sumsOf } from '../../parts/sums.ts';
+import type { Sum } from '../../parts/sums.ts';
 import type { Column, Selection } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Money, Moneys } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
 import { COLUMNS, Lines } from './lines.tsx';
 import { PartOfLine } from './part.tsx';
-import { type DueLine, dueLines, entriesOf, leavingOf, namedIn, type Ticks } from './ticks.ts';
+import {
+  type DueLine,
+  dueLines,
+  entriesOf,
+  leavingOf,
+  namedIn,
+  type Outcome,
+  outcomeOf,
+  type Ticks,
+} from './ticks.ts';
 
 const texts = payouts.complete;
 
@@ -38,22 +47,9 @@ export function Complete({
   const [opened, setOpened] = useState<DueLine | null>(null);
   const { ticked, parts } = ticks;
   const due = useMemo(() => dueLines(lines ?? []), [lines]);
-  const [paid, released] = useMemo(
-    () => [due.filter(({ key }) => ticked.has(key)), due.filter(({ key }) => !ticked.has(key))],
-    [due, ticked],
-  );
-  const sums = useMemo(
-    () => ({
-      paid: sumsOf(paid.map((line) => ({ totals: [{ ...line, amount: leavingOf(line, parts) }] }))),
-      released: sumsOf(released),
-      carried: sumsOf(
-        paid
-          .map((line) => ({ ...line, amount: line.amount - leavingOf(line, parts) }))
-          .filter(({ amount }) => amount > 0)
-          .map((rest) => ({ totals: [rest] })),
-      ),
-    }),
-    [paid, released, parts],
+  const { paid, released, sums, people } = useMemo(
+    () => outcomeOf(due, { ticked, parts }),
+    [due, ticked, parts],
   );
   return (
     <>
@@ -96,7 +92,7 @@ export function Complete({
       <div className="bar" role="status">
         <dl>
           <dt>
-            {texts.paid} ({payouts.affiliates(peopleOf(paid))})
+            {texts.paid} ({payouts.affiliates(people.paid)})
           </dt>
           <dd>
             <Moneys amounts={sums.paid} isStrong />
@@ -104,7 +100,7 @@ export function Complete({
         </dl>
         <dl>
           <dt>
-            {texts.released} ({payouts.affiliates(peopleOf(released))})
+            {texts.released} ({payouts.affiliates(people.released)})
           </dt>
           <dd>
             <Moneys amounts={sums.released} />
@@ -144,7 +140,6 @@ export function Complete({
 }
 
 const keyOf = ({ key }: DueLine) => key;
-const peopleOf = (lines: readonly DueLine[]) => new Set(lines.map(({ affiliate_id }) => affiliate_id)).size;
 const titleOf = (line: DueLine) => (line.hasOthers ? texts.in(nameOf(line), line.currency) : nameOf(line));
 
 /** The selection among the lines that match the search; other lines keep theirs. */
@@ -196,7 +191,7 @@ function ConfirmCompletion(props: {
   payout: Payout;
   lines: readonly DueLine[];
   ticks: Ticks;
-  sums: Readonly<Record<'paid' | 'released' | 'carried', readonly Sum[]>>;
+  sums: Outcome['sums'];
   reference: string;
   paidOn: string;
   onClose: () => void;

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { CompletePayoutBody, Payout, PayoutLine } from '../../../src/client/api.ts';
 import { paymentReference } from '../../../src/kernel/payment-reference.ts';
+import { type Sum, sumsOf } from '../../parts/sums.ts';
 
 /** A line as it is selected: one affiliate in one currency, which is the only one in `totals`. */
 export interface DueLine extends PayoutLine {
@@ -55,6 +56,43 @@ export function useTicks(): Ticks {
 /** The amount paid of a selected line: its part, or all of it if the line is now smaller than that. */
 export const leavingOf = ({ key, amount }: DueLine, parts: Ticks['parts']): number =>
   Math.min(parts.get(key) ?? amount, amount);
+
+const worth = (currency: string, amount: number) => ({ totals: [{ currency, amount }] });
+const peopleOf = (lines: readonly DueLine[]) => new Set(lines.map(({ affiliate_id }) => affiliate_id)).size;
+
+/** What completing a payout would do. */
+export interface Outcome {
+  readonly paid: readonly DueLine[];
+  readonly released: readonly DueLine[];
+  /** `carried` is what stays owed of lines that are paid in part. */
+  readonly sums: Readonly<Record<'paid' | 'released' | 'carried', readonly Sum[]>>;
+  /** Numbers of affiliates, who may have several lines. */
+  readonly people: Readonly<Record<'paid' | 'released', number>>;
+}
+
+/** The outcome for the selection. It is computed at every tick, for up to tens of thousands of lines. */
+export function outcomeOf(
+  lines: readonly DueLine[],
+  { ticked, parts }: Pick<Ticks, 'ticked' | 'parts'>,
+): Outcome {
+  const paid: DueLine[] = [];
+  const released: DueLine[] = [];
+  for (const line of lines) (ticked.has(line.key) ? paid : released).push(line);
+  const rests = paid
+    .filter(({ key }) => parts.has(key))
+    .map((line) => ({ ...line, amount: line.amount - leavingOf(line, parts) }))
+    .filter(({ amount }) => amount > 0);
+  return {
+    paid,
+    released,
+    sums: {
+      paid: sumsOf(paid.map((line) => worth(line.currency, leavingOf(line, parts)))),
+      released: sumsOf(released),
+      carried: sumsOf(rests.map(({ currency, amount }) => worth(currency, amount))),
+    },
+    people: { paid: peopleOf(paid), released: peopleOf(released) },
+  };
+}
 
 /** The entries of the request, one per line. */
 export function entriesOf(
