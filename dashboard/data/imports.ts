@@ -12,6 +12,7 @@ export interface Choices
 }
 
 const MOST_OF_NAME = 255;
+const SECOND_MS = 1000;
 
 /** The parameters that say how a file is read. */
 export const queryOf = (kind: ImportKind, file: File, { mapping, ...choices }: Choices) => ({
@@ -21,11 +22,20 @@ export const queryOf = (kind: ImportKind, file: File, { mapping, ...choices }: C
   mapping: typeof mapping === 'object' ? JSON.stringify(mapping) : mapping,
 });
 
+/** A preview and how long it took. It does what the import does and takes it back, so that takes about as long. */
+export interface TimedPreview extends ImportPreview {
+  readonly seconds: number;
+}
+
 /** The preview of a file, refetched whenever a choice changes; the previous one is shown meanwhile. */
 export function useImportPreview(file: File, query: ReturnType<typeof queryOf>) {
-  return useQuery<ImportPreview, Error>({
+  return useQuery<TimedPreview, Error>({
     queryKey: ['previewImport', file.name, file.size, file.lastModified, query],
-    queryFn: ({ signal }) => call('previewImport', { query, file }, { signal }),
+    queryFn: async ({ signal }) => {
+      const begun = performance.now();
+      const preview = await call('previewImport', { query, file }, { signal });
+      return { ...preview, seconds: Math.ceil((performance.now() - begun) / SECOND_MS) };
+    },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     refetchOnWindowFocus: false,

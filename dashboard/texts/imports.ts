@@ -35,8 +35,11 @@ export const imports = {
   },
   working: {
     reading: (name: string, size: string) => `Reading “${name}” (${size}) and trying every line…`,
-    importing: (what: string) => `Importing ${what}. Keep this page open.`,
-    seconds: (number: number) => `${count(number, 'second')} so far`,
+    importing: (what: string) =>
+      `Importing ${what}. Keep this tab open until it is done. If it fails, nothing is written.`,
+    seconds: (number: number) => `${count(number, 'second')} so far.`,
+    expected: (number: number) =>
+      `The preview took ${count(number, 'second')}, and this takes about as long.`,
   },
   dialect: {
     title: 'How the file is read',

@@ -129,6 +129,37 @@ inChromium('the import', (chromium) => {
     expectQuiet(ada);
   });
 
+  test('while an import runs it says how long it may take, and the browser asks before the page is closed', async () => {
+    const mia = await atDashboard(chromium, world, { role: 'member', path: '/import' });
+    const { page } = mia;
+    await choose(page, 'slow.csv', 'email\nslow@example.com\n');
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await page.route(
+      (url) => url.pathname === '/v2/imports' && url.searchParams.get('kind') === 'affiliates',
+      async (route) => {
+        if (route.request().method() === 'POST') await held;
+        await route.continue();
+      },
+    );
+    await page.getByRole('button', { name: 'Import 1 affiliate' }).click();
+    await page.getByText(/Keep this tab open .* nothing is written/).waitFor();
+    await page.getByText(/so far\. The preview took \d+ seconds?, and this takes about as long\./).waitFor();
+    await expectAccessible(page);
+    const asked = page.waitForEvent('dialog');
+    const closing = page.close({ runBeforeUnload: true });
+    const dialog = await asked;
+    expect(dialog.type()).toBe('beforeunload');
+    await dialog.dismiss();
+    await closing;
+    goOn();
+    await page.getByText('1 new.').waitFor();
+    await page.getByRole('link', { name: 'slow.csv' }).waitFor();
+    expectQuiet(mia);
+  });
+
   test('a wrong file is told clearly, dropped or chosen, and what is dropped never leaves the page', async () => {
     const ada = await atDashboard(chromium, world, { path: '/import' });
     const { page } = ada;

@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import type { ImportCounts, ImportError, ImportPreview, ImportReport } from '../../../src/client/api.ts';
+import type { ImportCounts, ImportError, ImportReport } from '../../../src/client/api.ts';
 import { download, UnreadableFile } from '../../data/api.ts';
-import { type Choices, type ImportKind, queryOf } from '../../data/imports.ts';
+import { type Choices, type ImportKind, queryOf, type TimedPreview } from '../../data/imports.ts';
 import { pageSize } from '../../data/preferences.ts';
 import { useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
@@ -33,7 +33,7 @@ export function Report({
   isStale,
   onDone,
 }: FileOf & {
-  preview: ImportPreview;
+  preview: TimedPreview;
   /** The report for changed choices is loading. */
   isStale: boolean;
   onDone: (report: ImportReport) => void;
@@ -184,7 +184,7 @@ function Act({
   choices,
   isStale,
   onDone,
-}: FileOf & { preview: ImportPreview; isStale: boolean; onDone: (report: ImportReport) => void }) {
+}: FileOf & { preview: TimedPreview; isStale: boolean; onDone: (report: ImportReport) => void }) {
   const { kind, report, mapping_name: known } = preview;
   const isChanged = typeof choices.mapping === 'object';
   const [isKept, setKept] = useState(false);
@@ -213,8 +213,13 @@ function Act({
       <p className="soft">{report.failed === report.lines ? imports.nothingGood : imports.nothingToDo}</p>
     );
   }
-  if (importing.isPending)
-    return <Working>{imports.working.importing(action.replace('Import ', ''))}</Working>;
+  if (importing.isPending) {
+    return (
+      <Working expected={preview.seconds} isKept>
+        {imports.working.importing(action.replace('Import ', ''))}
+      </Working>
+    );
+  }
   return (
     <>
       {importing.error && !isAsked && <FileProblem error={importing.error} />}
