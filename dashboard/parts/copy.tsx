@@ -13,10 +13,12 @@ export function copyText(text: string, said: string = common.copied): void {
   );
 }
 
+const SHORT = 16;
+
 /** An id with a button to copy it. */
 export function Id({ children }: { children: string }) {
   return (
-    <span className="id">
+    <span className={children.length > SHORT ? 'id long' : 'id'}>
       <code>{children}</code>
       <IconButton icon="copy" label={common.copyId(children)} onPress={() => copyText(children)} />
     </span>

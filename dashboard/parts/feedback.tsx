@@ -28,16 +28,24 @@ export function Empty({
   );
 }
 
+/** A list that is empty because of its filters. */
+export function NoMatch({ title, onClear }: { title: string; onClear: () => void }) {
+  return (
+    <Empty icon="search" title={title} actions={<Button onPress={onClear}>{common.clearFilters}</Button>} />
+  );
+}
+
 /** An error: what happened, what it means, and the request id in the server's log. */
 export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const { reason, requestId } = error instanceof ApiError ? error : { reason: null, requestId: null };
+  const isGone = reason === 'resource_missing';
   const meaning = common.errors.meaning[reason ?? ''];
   return (
     <div className="notice bad" role="alert">
       <Icon name="alert" />
       <div>
         <p>
-          <b>{sentence(error.message)}</b>
+          <b>{reason === 'internal_error' ? common.errors.failed : sentence(error.message)}</b>
         </p>
         {meaning && <p>{meaning}</p>}
         {requestId && (
@@ -46,7 +54,7 @@ export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void
           </p>
         )}
       </div>
-      {onRetry && <Button onPress={onRetry}>{common.errors.retry}</Button>}
+      {onRetry && !isGone && <Button onPress={onRetry}>{common.errors.retry}</Button>}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { Fragment, useEffect, useState } from 'react';
 import { clock } from '../data/preferences.ts';
 import { serverNow } from '../data/server-time.ts';
 import { common } from '../texts/common.ts';
@@ -71,6 +71,38 @@ export function Status({ tone, label, icon }: { tone: Tone; label: string; icon?
       <Icon name={icon ?? SIGNS[tone]} />
       {label}
     </span>
+  );
+}
+
+/** A URL or a dotted name: a long one breaks after its separators, not within a word. */
+export function Path({ children }: { children: string }) {
+  return (
+    <bdi className="name">
+      {children.split(/(?<=[/.?&=_:-])(?=\w)/).map((part, index) => (
+        <Fragment key={index}>
+          {index > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </bdi>
+  );
+}
+
+/** An id in a table, on one line: a long one is cut off, and whole on hover. */
+export function LineId({ children }: { children: string }) {
+  return (
+    <code className="line-id" title={children}>
+      {children}
+    </code>
+  );
+}
+
+/** A text in which commands and settings stand between backticks. */
+export function Prose({ children }: { children: string }) {
+  return (
+    <>
+      {children.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}
+    </>
   );
 }
 

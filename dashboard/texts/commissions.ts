@@ -184,5 +184,6 @@ export const refunds = {
   occurred: 'Refunded',
   statuses: { waiting: 'Waiting for a commission', applied: 'Applied', reversed: 'Reversed' },
   empty: 'No refunds',
+  filtered: 'No refund matches these filters.',
   emptyLead: 'Your shop sends them, or you refund a commission from its drawer.',
 };

@@ -20,6 +20,7 @@ export const common = {
   optional: 'optional',
   more: 'More actions',
   search: 'Search',
+  clearFilters: 'Clear the filters',
   filters: (set: number) => (set === 0 ? 'Filters' : `Filters (${set})`),
   all: 'All',
   none: 'None',
@@ -67,6 +68,7 @@ export const common = {
   errors: {
     title: 'That did not work',
     retry: 'Try again',
+    failed: 'The server failed.',
     request: 'Request',
     meaning: {
       role_too_low: 'Your role is read-only. An owner or a member of the account can do this.',
@@ -74,8 +76,9 @@ export const common = {
       insufficient_scope: 'This sign-in is not allowed to do this.',
       unknown_route:
         'The server does not know this address. It may run another version than this page: reload the page.',
-      internal_error: 'The server failed. Its log has the cause, under the request id below.',
-      not_found: 'It was deleted, or it belongs to another account.',
+      internal_error:
+        'Its log has the cause, under the request id below. If trying again does not help, give that id to whoever runs the server.',
+      resource_missing: 'It was deleted, or it belongs to another account.',
       payout_changed: 'The payout changed after you opened it. Look at what changed, then continue.',
     } as Readonly<Record<string, string>>,
     unchanged: 'Nothing was changed.',

@@ -228,7 +228,7 @@ export const settings = {
     version: 'Payhook version',
     schema: 'Schema',
     backup: 'Last backup',
-    noBackup: 'None was made by `payhook backup` or BACKUP_EVERY.',
+    noBackup: 'None yet. `payhook backup` makes one; BACKUP_EVERY makes them regularly.',
     database: 'Database',
     databaseVersion: 'PostgreSQL',
     databaseSize: 'Size',

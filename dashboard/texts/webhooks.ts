@@ -42,7 +42,7 @@ export const webhooks = {
     lead: 'An endpoint is a URL of yours that receives events: a payout was paid, a commission was voided. Every attempt is logged with its answer.',
     portalLead:
       'An endpoint is a URL of yours that receives events. Every attempt is logged with its answer.',
-    command: 'npx payhook listen shows the events on your own machine.',
+    command: '`npx payhook listen` shows the events on your own machine.',
     filtered: 'No endpoint has this status.',
   },
   fields: {

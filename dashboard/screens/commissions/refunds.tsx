@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Refund } from '../../../src/client/api.ts';
-import { Empty } from '../../parts/feedback.tsx';
+import { Empty, NoMatch } from '../../parts/feedback.tsx';
 import { DayField, Select } from '../../parts/field.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
@@ -106,9 +106,13 @@ export function RefundList() {
         columns={COLUMNS}
         keyOf={({ id }) => id}
         empty={
-          <Empty icon="commissions" title={texts.empty}>
-            {list.isFiltered ? commissions.empty.filteredLead : texts.emptyLead}
-          </Empty>
+          list.isFiltered ? (
+            <NoMatch title={texts.filtered} onClear={() => void navigate({ search: {} })} />
+          ) : (
+            <Empty icon="commissions" title={texts.empty}>
+              {texts.emptyLead}
+            </Empty>
+          )
         }
       />
     </Page>

@@ -8,7 +8,7 @@ import { whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Card, Facts, Page } from '../../parts/page.tsx';
 import { type Column, rowLink, Table } from '../../parts/table.tsx';
-import { Name, Status, Time } from '../../parts/values.tsx';
+import { Path, Status, Time } from '../../parts/values.tsx';
 import { common } from '../../texts/common.ts';
 import { events as texts, webhooks } from '../../texts/webhooks.ts';
 import { Deliveries } from './list.tsx';
@@ -22,7 +22,7 @@ const SENT: readonly Column<WebhookEventAt>[] = [
     title: webhooks.endpoint,
     cell: ({ id, webhook_endpoint_id: at, url }) => (
       <Link {...rowLink} to="/webhooks/$id" params={{ id: at }} search={{ event: id, at, id }}>
-        <Name>{url}</Name>
+        <Path>{url}</Path>
       </Link>
     ),
   },
@@ -53,7 +53,7 @@ const NOT_SENT: readonly Column<NotSent>[] = [
     title: webhooks.endpoint,
     cell: ({ webhook_endpoint_id: id, url }) => (
       <Link {...rowLink} to="/webhooks/$id" params={{ id }}>
-        <Name>{url}</Name>
+        <Path>{url}</Path>
       </Link>
     ),
   },
@@ -65,18 +65,21 @@ export function EventScreen() {
   const { id } = route.useParams();
   const reading = useEventWithPayload('getEvent', { path: [id] }, { isLive: true });
   const { event, payload = '', error, refetch } = reading;
-  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
-  if (event === undefined) return <Skeleton lines={6} />;
+  const above = (
+    <Link to="/events">
+      <Icon name="left" />
+      {texts.title}
+    </Link>
+  );
+  if (event === undefined || error) {
+    return (
+      <Page title={texts.id} above={above}>
+        {error ? <Problem error={error} onRetry={() => void refetch()} /> : <Skeleton lines={6} />}
+      </Page>
+    );
+  }
   return (
-    <Page
-      above={
-        <Link to="/events">
-          <Icon name="left" />
-          {texts.title}
-        </Link>
-      }
-      title={event.type}
-    >
+    <Page above={above} title={<Path>{event.type}</Path>} name={event.type}>
       <Card>
         <Facts
           rows={[

@@ -2,7 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { DeliveryCounts, PublishedEvent } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { Button } from '../../parts/button.tsx';
-import { Empty, Notice } from '../../parts/feedback.tsx';
+import { Empty, NoMatch, Notice } from '../../parts/feedback.tsx';
 import { DayField, SearchField } from '../../parts/field.tsx';
 import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { whole } from '../../parts/format.ts';
@@ -12,7 +12,7 @@ import { LiveSwitch, useLive } from '../../parts/live.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { Status, Time } from '../../parts/values.tsx';
+import { LineId, Path, Status, Time } from '../../parts/values.tsx';
 import { common } from '../../texts/common.ts';
 import { events as texts, webhooks } from '../../texts/webhooks.ts';
 import { Publish } from './publish.tsx';
@@ -27,9 +27,11 @@ const COLUMNS: readonly Column<PublishedEvent>[] = [
     cell: ({ id, type, created_at }) => (
       <>
         <Link {...rowLink} to="/events/$id" params={{ id }}>
-          {type}
+          <Path>{type}</Path>
         </Link>
-        <span className="second">{id}</span>
+        <span className="second">
+          <LineId>{id}</LineId>
+        </span>
         <span className="second narrow-only">
           <Time at={created_at} />
         </span>
@@ -121,10 +123,14 @@ export function EventList() {
         columns={COLUMNS}
         keyOf={({ id }) => id}
         empty={
-          <Empty icon="events" title={texts.empty}>
-            {list.isFiltered ? texts.filtered : texts.emptyLead}
-            {!list.isFiltered && !may.own && <p>{texts.publish.whoMay}</p>}
-          </Empty>
+          list.isFiltered ? (
+            <NoMatch title={texts.filtered} onClear={() => void navigate({ search: {} })} />
+          ) : (
+            <Empty icon="events" title={texts.empty}>
+              {texts.emptyLead}
+              {!may.own && <p>{texts.publish.whoMay}</p>}
+            </Empty>
+          )
         }
       />
       {search.open === 'publish' && may.own && (

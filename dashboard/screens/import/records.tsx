@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Import, ImportCounts } from '../../../src/client/api.ts';
-import { Empty } from '../../parts/feedback.tsx';
+import { Empty, NoMatch } from '../../parts/feedback.tsx';
 import { Select } from '../../parts/field.tsx';
 import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
@@ -96,9 +96,13 @@ export function Records() {
         columns={COLUMNS}
         keyOf={({ id }) => id}
         empty={
-          <Empty icon="import" title={texts.empty}>
-            {of || status ? texts.filtered : texts.emptyLead}
-          </Empty>
+          list.isFiltered ? (
+            <NoMatch title={texts.filtered} onClear={() => change({ of: undefined, status: undefined })} />
+          ) : (
+            <Empty icon="import" title={texts.empty}>
+              {texts.emptyLead}
+            </Empty>
+          )
         }
       />
       {search.import && (

@@ -2,7 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { PayoutSummary } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
-import { Empty } from '../../parts/feedback.tsx';
+import { Empty, NoMatch } from '../../parts/feedback.tsx';
 import { Select } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
@@ -103,9 +103,13 @@ export function PayoutList() {
         columns={COLUMNS}
         keyOf={({ id }) => id}
         empty={
-          <Empty icon="payouts" title={texts.empty.title} actions={primary}>
-            {search.status ? texts.empty.filtered : texts.empty.lead}
-          </Empty>
+          list.isFiltered ? (
+            <NoMatch title={texts.empty.filtered} onClear={() => change({ status: undefined })} />
+          ) : (
+            <Empty icon="payouts" title={texts.empty.title} actions={primary}>
+              {texts.empty.lead}
+            </Empty>
+          )
         }
       />
     </Page>

@@ -96,10 +96,6 @@ function Actions({ payout }: { payout: Payout }) {
   const stop = useCallback(() => setDeleting(false), []);
   return (
     <>
-      <a className="button plain" href={`/v2/affiliates/payouts/${payout.id}/download`} download>
-        <Icon name="download" />
-        {payouts.paid.csv}
-      </a>
       <Menu
         label={common.more}
         groups={[
@@ -130,6 +126,10 @@ function Actions({ payout }: { payout: Payout }) {
       >
         <Icon name="dots" />
       </Menu>
+      <a className="button plain" href={`/v2/affiliates/payouts/${payout.id}/download`} download>
+        <Icon name="download" />
+        {payouts.paid.csv}
+      </a>
       {isDeleting && <Delete payout={payout} onClose={stop} />}
     </>
   );

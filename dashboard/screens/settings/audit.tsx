@@ -1,13 +1,13 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { AuditEntry } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
-import { Empty } from '../../parts/feedback.tsx';
+import { Empty, NoMatch } from '../../parts/feedback.tsx';
 import { DayField, SearchField, Select } from '../../parts/field.tsx';
 import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { Time } from '../../parts/values.tsx';
+import { LineId, Time } from '../../parts/values.tsx';
 import { common } from '../../texts/common.ts';
 import { settings } from '../../texts/settings.ts';
 import { Settings } from './frame.tsx';
@@ -23,15 +23,17 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     cell: ({ actor, user_id }) => (
       <>
         {texts.kinds[actor.kind]}
-        <span className="second">{actor.id}</span>
+        <span className="second">
+          <LineId>{actor.id}</LineId>
+        </span>
         {user_id !== null && user_id !== actor.id && (
           <span className="second">{texts.onBehalf(user_id)}</span>
         )}
       </>
     ),
   },
-  { title: texts.target, isWide: true, cell: ({ target }) => <code>{target ?? common.nothing}</code> },
-  { title: texts.request, isWide: true, cell: ({ request_id }) => <code>{request_id}</code> },
+  { title: texts.target, isWide: true, cell: ({ target }) => <LineId>{target ?? common.nothing}</LineId> },
+  { title: texts.request, isWide: true, cell: ({ request_id }) => <LineId>{request_id}</LineId> },
 ];
 
 /** /settings/audit */
@@ -93,9 +95,13 @@ export function AuditLog() {
         columns={COLUMNS}
         keyOf={({ id }) => id}
         empty={
-          <Empty icon="search" title={texts.empty}>
-            {list.isFiltered ? texts.filtered : texts.emptyLead}
-          </Empty>
+          list.isFiltered ? (
+            <NoMatch title={texts.filtered} onClear={() => void navigate({ search: {} })} />
+          ) : (
+            <Empty icon="search" title={texts.empty}>
+              {texts.emptyLead}
+            </Empty>
+          )
         }
       />
     </Settings>

@@ -5,7 +5,7 @@ import { useMay } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
 import { serverNow } from '../../data/server-time.ts';
 import { Button } from '../../parts/button.tsx';
-import { Empty } from '../../parts/feedback.tsx';
+import { Empty, NoMatch } from '../../parts/feedback.tsx';
 import { Select, TextField } from '../../parts/field.tsx';
 import { relative } from '../../parts/format.ts';
 import { useList } from '../../parts/list.tsx';
@@ -63,9 +63,13 @@ export function KeySettings() {
         columns={columnsWith(setRevoking)}
         keyOf={({ id }) => id}
         empty={
-          <Empty icon="settings" title={texts.empty} actions={make}>
-            {search.status ? texts.filtered : texts.emptyLead}
-          </Empty>
+          list.isFiltered ? (
+            <NoMatch title={texts.filtered} onClear={() => change({ status: undefined })} />
+          ) : (
+            <Empty icon="settings" title={texts.empty} actions={make}>
+              {texts.emptyLead}
+            </Empty>
+          )
         }
       />
       {isMaking && (
@@ -93,7 +97,7 @@ export function KeySettings() {
 
 const columnsWith = (revoke: (key: ApiKey) => void): readonly Column<ApiKey>[] => [
   { title: texts.name, sort: 'name', cell: ({ name }) => <Name>{name}</Name> },
-  { title: texts.hint, cell: ({ hint }) => <code>{hint}</code> },
+  { title: texts.hint, isWide: true, cell: ({ hint }) => <code>{hint}</code> },
   {
     title: settings.status,
     cell: ({ revoked_at }) => (

@@ -47,6 +47,7 @@ export function Sessions({
     },
     {
       title: texts.address,
+      isWide: true,
       cell: ({ address }) => <code className="unbroken">{address ?? texts.unknown}</code>,
     },
     { title: texts.seen, cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },

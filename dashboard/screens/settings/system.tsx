@@ -7,7 +7,7 @@ import { Empty, Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
 import { relative, size, whole } from '../../parts/format.ts';
 import { Card, Facts } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { Time } from '../../parts/values.tsx';
+import { Prose, Time } from '../../parts/values.tsx';
 import { settings } from '../../texts/settings.ts';
 import { Settings } from './frame.tsx';
 import './settings.css';
@@ -29,7 +29,7 @@ export function SystemState() {
     <Settings part="system" lead={texts.lead} isOwned>
       {error?.reason === 'installation_only' ? (
         <Empty icon="settings" title={texts.otherAccount}>
-          {texts.otherAccountLead}
+          <Prose>{texts.otherAccountLead}</Prose>
         </Empty>
       ) : (
         <>
@@ -92,7 +92,9 @@ function State({ system }: { system: System }) {
           <p>
             <b>{what}</b>
           </p>
-          <p>{remedy}</p>
+          <p>
+            <Prose>{remedy}</Prose>
+          </p>
         </Notice>
       ))}
       <Group
@@ -103,7 +105,7 @@ function State({ system }: { system: System }) {
           [
             texts.backup,
             backups.last === null ? (
-              texts.noBackup
+              <Prose key="backup">{texts.noBackup}</Prose>
             ) : (
               <span key="backup">
                 <Time at={backups.last.made_at} isFocusable /> · {size(backups.last.size_bytes)} ·{' '}

@@ -4,6 +4,7 @@ import { ListMenu, useList } from '../../parts/list.tsx';
 import { useLive } from '../../parts/live.tsx';
 import { Page } from '../../parts/page.tsx';
 import { rowLink } from '../../parts/table.tsx';
+import { Path } from '../../parts/values.tsx';
 import { webhooks as texts } from '../../texts/webhooks.ts';
 import { type LogSearch, logFilters } from './filters.tsx';
 import { Log } from './log.tsx';
@@ -18,7 +19,7 @@ const linkTo = (event: WebhookEvent) => (
     to="/webhooks/log"
     search={(now) => ({ ...now, event: event.id, at: event.webhook_endpoint_id })}
   >
-    {event.type}
+    <Path>{event.type}</Path>
   </Link>
 );
 

@@ -11,7 +11,7 @@ import { useLive } from '../../parts/live.tsx';
 import { Page, Tabs } from '../../parts/page.tsx';
 import { rowLink } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { Name, Time } from '../../parts/values.tsx';
+import { Path, Time } from '../../parts/values.tsx';
 import { webhooks as texts } from '../../texts/webhooks.ts';
 import { Charts } from './charts.tsx';
 import { type LogSearch, logFilters } from './filters.tsx';
@@ -30,9 +30,24 @@ const VIEWS = ['log', 'charts', 'recoveries', 'portals', 'settings'] as const;
 export function EndpointScreen() {
   const { id } = route.useParams();
   const { data: endpoint, error, refetch } = useRead('getWebhookEndpoint', { path: [id] }, { isLive: true });
-  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
-  if (endpoint === undefined) return <Skeleton lines={6} />;
-  return <Endpoint endpoint={endpoint} />;
+  if (endpoint !== undefined && !error) return <Endpoint endpoint={endpoint} />;
+  return (
+    <Page title={texts.endpoint} above={<Back />}>
+      {error ? <Problem error={error} onRetry={() => void refetch()} /> : <Skeleton lines={6} />}
+    </Page>
+  );
+}
+
+function Back() {
+  const portal = usePortal();
+  // a portal of one endpoint has no list
+  if (portal !== null && portal.owner === null) return null;
+  return (
+    <Link to="/webhooks">
+      <Icon name="left" />
+      {texts.title}
+    </Link>
+  );
 }
 
 function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
@@ -46,16 +61,8 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
   const change = (next: LogSearch) => void navigate({ search: { ...search, ...next } });
   return (
     <Page
-      above={
-        // a portal of one endpoint has no list
-        (portal === null || portal.owner !== null) && (
-          <Link to="/webhooks">
-            <Icon name="left" />
-            {texts.title}
-          </Link>
-        )
-      }
-      title={<Name>{url}</Name>}
+      above={<Back />}
+      title={<Path>{url}</Path>}
       name={url}
       lead={description ?? undefined}
       status={<EndpointState endpoint={endpoint} />}
@@ -132,7 +139,7 @@ const linkTo = ({ id, type, webhook_endpoint_id: at }: WebhookEvent) => (
     params={{ id: at }}
     search={(now) => ({ ...now, event: id, at })}
   >
-    {type}
+    <Path>{type}</Path>
   </Link>
 );
 

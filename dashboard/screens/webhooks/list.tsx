@@ -4,7 +4,7 @@ import type { DeliveryStatus, NewWebhookEndpoint, WebhookEndpoint } from '../../
 import { useMay, usePortal } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
-import { Empty } from '../../parts/feedback.tsx';
+import { Empty, NoMatch } from '../../parts/feedback.tsx';
 import { Select } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
 import { ListMenu, useList } from '../../parts/list.tsx';
@@ -12,7 +12,7 @@ import { Listing } from '../../parts/listing.tsx';
 import { Page } from '../../parts/page.tsx';
 import { SecretOnce } from '../../parts/secret.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
-import { Name, Time } from '../../parts/values.tsx';
+import { Path, Prose, Time } from '../../parts/values.tsx';
 import { common } from '../../texts/common.ts';
 import { webhooks as texts } from '../../texts/webhooks.ts';
 import { CreateEndpoint } from './create.tsx';
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<WebhookEndpoint>[] = [
     cell: ({ id, url, description }) => (
       <>
         <Link {...rowLink} to="/webhooks/$id" params={{ id }}>
-          <Name>{url}</Name>
+          <Path>{url}</Path>
         </Link>
         {description && <span className="second">{description}</span>}
       </>
@@ -131,16 +131,18 @@ export function EndpointList() {
         keyOf={({ id }) => id}
         isMarked={({ first_failure_at, status }) => status === 'enabled' && first_failure_at !== null}
         empty={
-          <Empty icon="webhooks" title={texts.empty.title} actions={primary}>
-            {list.isFiltered ? (
-              texts.empty.filtered
-            ) : (
-              <>
-                <p>{portal === null ? texts.empty.lead : texts.empty.portalLead}</p>
-                {portal === null && <p>{texts.empty.command}</p>}
-              </>
-            )}
-          </Empty>
+          list.isFiltered ? (
+            <NoMatch title={texts.empty.filtered} onClear={() => change({ status: undefined })} />
+          ) : (
+            <Empty icon="webhooks" title={texts.empty.title} actions={primary}>
+              <p>{portal === null ? texts.empty.lead : texts.empty.portalLead}</p>
+              {portal === null && (
+                <p>
+                  <Prose>{texts.empty.command}</Prose>
+                </p>
+              )}
+            </Empty>
+          )
         }
       />
       {isMaking && (

@@ -4,7 +4,7 @@ import { Empty } from '../../parts/feedback.tsx';
 import { whole } from '../../parts/format.ts';
 import { Listing, type ListingProps } from '../../parts/listing.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { Name, Status, Time } from '../../parts/values.tsx';
+import { LineId, Path, Status, Time } from '../../parts/values.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
 import { Delivery } from './delivery.tsx';
 import { Filters, type LogSearch, useEndpoints } from './filters.tsx';
@@ -48,9 +48,14 @@ export function Log({ list, isOfAll = false, search, onChange, linkTo, actions }
         columns={columns}
         keyOf={(event) => `${event.id} ${event.webhook_endpoint_id}`}
         empty={
-          <Empty icon="webhooks" title={texts.empty}>
-            {list.isFiltered ? texts.filtered : texts.emptyLead}
-          </Empty>
+          list.isFiltered ? (
+            // the filters have a button that clears them
+            <Empty icon="search" title={texts.filtered} />
+          ) : (
+            <Empty icon="webhooks" title={texts.empty}>
+              {texts.emptyLead}
+            </Empty>
+          )
         }
       />
       {search.event && search.at && (
@@ -74,7 +79,9 @@ const columnsWith = (
     cell: (event) => (
       <>
         {linkTo(event)}
-        <span className="second">{event.id}</span>
+        <span className="second">
+          <LineId>{event.id}</LineId>
+        </span>
       </>
     ),
   },
@@ -83,7 +90,7 @@ const columnsWith = (
         {
           title: webhooks.endpoint,
           isWide: true,
-          cell: ({ webhook_endpoint_id: id }: WebhookEvent) => <Name>{urls.get(id) ?? id}</Name>,
+          cell: ({ webhook_endpoint_id: id }: WebhookEvent) => <Path>{urls.get(id) ?? id}</Path>,
         },
       ]
     : []),

@@ -4,7 +4,7 @@ import type { PortalLink, WebhookEndpoint } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
-import { Empty, Notice } from '../../parts/feedback.tsx';
+import { Empty, NoMatch, Notice } from '../../parts/feedback.tsx';
 import { Checkbox, Select, SelectField } from '../../parts/field.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
@@ -12,7 +12,7 @@ import { Confirm } from '../../parts/overlay.tsx';
 import { SecretOnce } from '../../parts/secret.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { Status, Time } from '../../parts/values.tsx';
+import { LineId, Status, Time } from '../../parts/values.tsx';
 import { portalLinks as texts } from '../../texts/portal-links.ts';
 import { LINK_STATUSES } from './search.ts';
 
@@ -56,8 +56,10 @@ function Links({ endpoint }: { endpoint: WebhookEndpoint }) {
   const make = <Button onPress={() => setMaking(true)}>{texts.make.title}</Button>;
   return (
     <>
-      <p className="soft">{texts.lead}</p>
-      <Frames />
+      <div className="soft portal-lead">
+        <p>{texts.lead}</p>
+        <Frames />
+      </div>
       <div className="filters">
         {owner !== null && (
           <Select
@@ -79,8 +81,8 @@ function Links({ endpoint }: { endpoint: WebhookEndpoint }) {
           ]}
           onChange={(link) => change({ link: link || undefined })}
         />
-        <ListMenu {...list} />
         {make}
+        <ListMenu {...list} />
       </div>
       <Listing
         {...list}
@@ -88,9 +90,13 @@ function Links({ endpoint }: { endpoint: WebhookEndpoint }) {
         columns={columnsWith(setRevoking)}
         keyOf={(link) => link.id}
         empty={
-          <Empty icon="webhooks" title={texts.empty}>
-            {search.link || isOfOwner ? texts.filtered : texts.emptyLead}
-          </Empty>
+          search.link || isOfOwner ? (
+            <NoMatch title={texts.filtered} onClear={() => change({ link: undefined, of: undefined })} />
+          ) : (
+            <Empty icon="webhooks" title={texts.empty}>
+              {texts.emptyLead}
+            </Empty>
+          )
         }
       />
       {isMaking && (
@@ -122,7 +128,7 @@ function Frames() {
   const { data } = useRead('getAccount', {});
   if (data === undefined) return null;
   return (
-    <p className="soft">
+    <p>
       {texts.frames(data.portal_origins)} <Link to="/settings/account">{texts.changeFrames}</Link>
     </p>
   );
@@ -148,7 +154,7 @@ const columnsWith = (revoke: (link: PortalLink) => void): readonly Column<Portal
     cell: ({ status, expires_at, ends_at }) => <Time at={status === 'unused' ? expires_at : ends_at} />,
   },
   { title: texts.made, isWide: true, cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: texts.by, isWide: true, cell: ({ created_by }) => <code>{created_by}</code> },
+  { title: texts.by, isWide: true, cell: ({ created_by }) => <LineId>{created_by}</LineId> },
   {
     title: texts.revoke,
     cell: (link) =>
