@@ -218,6 +218,28 @@ inChromium('a portal', (chromium) => {
     expectQuiet(second);
   });
 
+  test('a link that is too old or revoked, and a secret with the id of another link, say so and show nothing', async () => {
+    const [late, revoked, one, other] = [await link(), await link(), await link(), await link()];
+    await world.query('update portal_links set expires_at = now() where id = $1', [
+      partsOf(late).id.slice(3),
+    ]);
+    await world.api.delete(`/v2/portal-links/${partsOf(revoked).id}`);
+    const mixed = one.replace(partsOf(one).id, partsOf(other).id);
+    for (const [url, title] of [
+      [late, 'This link is too old'],
+      [revoked, 'This link was revoked'],
+      [mixed, 'This link is not complete'],
+    ] as const) {
+      const visitor = await visit();
+      await visitor.page.goto(url);
+      await visitor.page.getByRole('heading', { name: title }).waitFor();
+      expect(await visitor.page.getByText(receiver.url).count()).toBe(0);
+      expectQuiet(visitor);
+    }
+    expect(await statusOf(partsOf(one).id)).toBe('unused');
+    expect(await statusOf(partsOf(other).id)).toBe('unused');
+  });
+
   test('when it ends while it is open, it says so and shows nothing more', async () => {
     const url = await link();
     const visitor = await visit();

@@ -344,6 +344,16 @@ inChromium('webhooks', (chromium) => {
       .waitFor();
     expect(await conditions.getAttribute('aria-invalid')).toBe('true');
     await expectAccessible(page);
+    const deep = `${'{"$and": ['.repeat(20)}{"data.amount": 1}${']}'.repeat(20)}`;
+    const long = JSON.stringify({ 'data.land': 'x'.repeat(5000) });
+    for (const [filter, rule] of [
+      [deep, /must not be nested more than/],
+      [long, /must be at most 4096 bytes/],
+    ] as const) {
+      await conditions.fill(filter);
+      await save.click();
+      await page.getByRole('alert').filter({ hasText: rule }).waitFor();
+    }
     await conditions.fill('{"data.amount": {"$gte": 100}, "$or": [{"data.vip": true}, {"data.land": "DE"}]}');
     await page
       .getByRole('listitem')
