@@ -136,7 +136,7 @@ inChromium('bad input', (chromium) => {
     await row.getByText('Applied').waitFor();
     await expectAccessible(page);
     await page.getByRole('combobox', { name: 'Status' }).selectOption('Reversed');
-    await page.getByText('No refunds').waitFor();
+    await page.getByText('No refund matches these filters.').waitFor();
     await page.getByRole('combobox', { name: 'Status' }).selectOption('Any status');
     await row.getByRole('link').click();
     await page.getByRole('dialog', { name: 'sent-back' }).getByText('Refund took 2.50 USD back').waitFor();
