@@ -45,6 +45,21 @@ describe('a client that sends a byte now and then does not hold a connection:', 
     for (const { received } of await Promise.all(wires.map((wire) => wire.closed()))) expectTimeout(received);
   });
 
+  test('a body behind a request that is still to be answered', async () => {
+    const wire = await openWire(world.url, 'GET', '/v2/affiliates', { ...json(), connection: 'keep-alive' });
+    const head = Object.entries({
+      ...json(),
+      host: 'localhost',
+      connection: 'close',
+      'content-length': '900',
+    });
+    wire.send(`POST /v2/affiliates HTTP/1.1\r\n${head.map((line) => line.join(': ')).join('\r\n')}\r\n\r\n`);
+    drip(wire);
+    const { received } = await wire.closed();
+    expect(received).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expectTimeout(received.slice(received.lastIndexOf('HTTP/1.1 ')));
+  });
+
   test('the file of an import', async () => {
     const wire = await openWire(world.url, 'POST', IMPORT, { ...csv(), 'content-length': '900000' });
     wire.send(HEADER);
