@@ -1,0 +1,219 @@
+import type { ServerResponse } from 'node:http';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { uuidOf } from '../delivery/support.ts';
+import { type DataFolder, dataFolder, type ServerProcess } from '../faults/support-server.ts';
+import { sharedDatabase } from '../faults/support-shared.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { until } from '../support/wire.ts';
+
+/*
+ * A server that delivers and two workers are killed, stopped and continued while events are published. A lease is noted
+ * where it is given, with PostgreSQL's clock, so that a busy machine fails nothing. Lanes keep the width they are given.
+ */
+const LEASE_MS = 60_000;
+const SETTINGS = {
+  DELIVERY_TIMEOUT_MS: String(LEASE_MS / 2),
+  DELIVERY_SCHEDULE: ['0s', ...Array(30).fill('1s')].join(' '),
+  DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
+};
+const INSTRUMENTS = `
+  create table leases (endpoint_id uuid, event_id uuid, given_at timestamptz);
+  create function note_lease() returns trigger language plpgsql security definer as $$
+    begin
+      insert into leases values (new.endpoint_id, new.event_id, new.due_at - interval '${LEASE_MS} ms');
+      return null;
+    end $$;
+  create trigger note_lease after insert or update of lease_token on queue
+    for each row when (new.lease_token is not null) execute function note_lease();
+  create function keep_lane() returns trigger language plpgsql as $$
+    begin new.lane := old.lane; return new; end $$;
+  create trigger keep_lane before update on endpoint_state
+    for each row execute function keep_lane();`;
+/** Changes that no trigger sees. */
+const unseen = (statement: string) =>
+  `set session_replication_role = replica; ${statement}; reset session_replication_role`;
+
+const SERVER = 0;
+type Who = 0 | 1 | 2;
+type Act =
+  | { readonly kind: 'start' | 'kill' | 'stop'; readonly who: Who }
+  | { readonly kind: 'publish'; readonly count: number };
+
+const act: fc.Arbitrary<Act> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('publish' as const), count: fc.integer({ min: 1, max: 12 }) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('start', 'kill', 'stop'),
+      who: fc.constantFrom<Who>(0, 1, 2),
+    }),
+  },
+);
+interface Example {
+  readonly lanes: { readonly hanging: number; readonly failing: number };
+  readonly perSecond: number;
+  readonly acts: readonly Act[];
+}
+
+const example: fc.Arbitrary<Example> = fc.record({
+  lanes: fc.record({ hanging: fc.integer({ min: 1, max: 5 }), failing: fc.integer({ min: 1, max: 5 }) }),
+  perSecond: fc.integer({ min: 5, max: 40 }),
+  acts: fc.array(act, { minLength: 4, maxLength: 9 }),
+});
+
+interface Process {
+  readonly pid: number;
+  kill(): Promise<void>;
+}
+
+/** The three processes of a database: 0 is the server, which delivers too. */
+function processesOf(folder: DataFolder) {
+  const all: (Process | undefined)[] = [undefined, undefined, undefined];
+  const stopped = new Set<Who>();
+  const goOn = (who: Who) => {
+    if (stopped.delete(who)) process.kill(all[who]?.pid ?? 0, 'SIGCONT');
+  };
+  return {
+    /** Starts it if it was killed, continues it if it was stopped. */
+    async start(who: Who): Promise<Process> {
+      goOn(who);
+      all[who] ??= who === SERVER ? await folder.start() : await folder.startWorker();
+      return all[who];
+    },
+    async kill(who: Who) {
+      stopped.delete(who);
+      await all[who]?.kill();
+      all[who] = undefined;
+    },
+    async stop(who: Who) {
+      const { pid } = all[who] ?? {};
+      if (pid === undefined) return;
+      process.kill(pid, 'SIGSTOP');
+      stopped.add(who);
+    },
+    goOnAll: () => ([0, 1, 2] as const).forEach(goOn),
+  };
+}
+
+/** Counts the requests a receiver has at once; `answer` gets each. */
+function counting(receiver: Receiver, answer: (response: ServerResponse, count: number) => void) {
+  const seen = { most: 0, now: 0 };
+  receiver.respond((_, response, count) => {
+    seen.now += 1;
+    seen.most = Math.max(seen.most, seen.now);
+    response.once('close', () => {
+      seen.now -= 1;
+    });
+    answer(response, count);
+  });
+  return seen;
+}
+
+let folder: DataFolder;
+let processes: ReturnType<typeof processesOf>;
+const cleanups: (() => Promise<void>)[] = [];
+beforeAll(async () => {
+  const database = await sharedDatabase();
+  cleanups.push(database.drop);
+  folder = dataFolder({ settings: SETTINGS, database });
+  cleanups.push(() => folder.remove());
+  processes = processesOf(folder);
+  await processes.start(SERVER);
+  await folder.query(INSTRUMENTS);
+});
+afterAll(async () => {
+  processes?.goOnAll();
+  for (const cleanup of cleanups.reverse()) await cleanup();
+});
+
+const server = async () => (await processes.start(SERVER)) as ServerProcess;
+
+async function endpoint({ url }: Receiver, fields: object, lane: number) {
+  const { api } = await server();
+  const { status, text, body } = await api.post('/v2/webhook-endpoints', { url, ...fields });
+  expect(status, text).toBe(201);
+  const uuid = uuidOf(body.id);
+  await folder.query(unseen(`update endpoint_state set lane = ${lane} where endpoint_id = '${uuid}'`));
+  return { uuid, path: `/v2/webhook-endpoints/${body.id}` };
+}
+
+async function publish(count: number): Promise<string[]> {
+  const { api } = await server();
+  const answers = await Promise.all(
+    Array.from({ length: count }, () => api.post('/v2/events', { type: 'order.created', data: {} })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+  return answers.map(({ body }) => body.id);
+}
+
+const came = ({ received }: Receiver) =>
+  new Set(received.map(({ headers }) => String(headers['webhook-id'])));
+const hasAll = (receiver: Receiver, events: readonly string[]) => {
+  const ids = came(receiver);
+  return events.every((event) => ids.has(event));
+};
+
+/** The most leases of an endpoint that were given within any second. */
+async function mostInASecond(uuid: string): Promise<number> {
+  const [row] = await folder.query<{ most: number }>(
+    `select coalesce(max(count), 0)::int as most from (
+       select count(*) over (order by given_at range between current row and interval '999999 microseconds' following) as count
+       from leases where endpoint_id = '${uuid}') each_lease`,
+  );
+  return row?.most ?? 0;
+}
+
+async function play({ lanes, perSecond, acts }: Example): Promise<void> {
+  const receivers = await Promise.all([startReceiver(), startReceiver(), startReceiver()]);
+  const [hanging, failing, limited] = receivers as [Receiver, Receiver, Receiver];
+  try {
+    // the server is alone at first, so that events begin leased to it
+    for (const who of [1, 2] as const) await processes.kill(who);
+    const held: ServerResponse[] = [];
+    const hang = counting(hanging, (response) => void held.push(response));
+    const fail = counting(
+      failing,
+      (response, count) => void response.writeHead(count % 3 === 0 ? 500 : 200).end(),
+    );
+    const endpoints = [
+      await endpoint(limited, { rate_limit: perSecond }, 64),
+      await endpoint(hanging, {}, lanes.hanging),
+      await endpoint(failing, {}, lanes.failing),
+    ] as const;
+    await until('the server is alone', async () => (await folder.query('select from workers')).length === 1);
+    const events: string[] = [];
+    for (let each = 0; each < 8; each += 1) events.push(...(await publish(1)));
+    for (const who of [1, 2] as const) await processes.start(who);
+    for (const act of acts) {
+      if (act.kind === 'publish') events.push(...(await publish(act.count)));
+      else await processes[act.kind](act.who);
+    }
+    processes.goOnAll();
+    const { api } = await server();
+
+    // while one hangs with a full lane, the others get everything
+    for (const receiver of [failing, limited]) await until('all events came', () => hasAll(receiver, events));
+    hanging.respond(200);
+    for (const response of held) response.end();
+    await until('the one that hung gets everything too', () => hasAll(hanging, events));
+    await until('nothing waits', async () => (await folder.query('select from queue')).length === 0);
+
+    expect(hang.most).toBeLessThanOrEqual(lanes.hanging);
+    expect(fail.most).toBeLessThanOrEqual(lanes.failing);
+    // a claim takes a tenth of a second's worth at once
+    const burst = Math.max(1, Math.floor(perSecond / 10));
+    expect(await mostInASecond(endpoints[0].uuid)).toBeLessThan(perSecond + burst);
+    const statuses = await folder.query('select distinct status from deliveries');
+    expect(statuses).toEqual([{ status: 'delivered' }]);
+    for (const { path } of endpoints) expect((await api.delete(path)).status).toBe(204);
+  } finally {
+    await Promise.all(receivers.map((receiver) => receiver.close()));
+  }
+}
+
+test('lanes and rate limits hold over three processes that are killed, stopped and continued; every event comes, and nobody waits for one that hangs', () =>
+  fc.assert(fc.asyncProperty(example, play), { numRuns: 4, endOnFailure: true }));
