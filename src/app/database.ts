@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
-import { type ConnectionTarget, connect, type Database } from '../db/connect.ts';
+import type { ConnectionTarget, Database } from '../db/connect.ts';
 import { type EmbeddedDatabase, openEmbedded, type Purpose } from '../db/embedded/open.ts';
+import { connectReplicated } from '../db/replica.ts';
 import { connectionName } from '../db/secret-key.ts';
 import type { Config } from '../kernel/config.ts';
 import { requireData } from './data-folder.ts';
@@ -23,6 +24,8 @@ interface OpenOptions {
   readonly target?: ConnectionTarget | readonly ConnectionTarget[] | undefined;
   /** PostgreSQL itself, when `target` is a pooler. */
   readonly direct?: ConnectionTarget | undefined;
+  /** A replica of `target`. */
+  readonly replica?: ConnectionTarget | undefined;
   readonly onlyExisting?: boolean;
 }
 
@@ -33,7 +36,7 @@ interface OpenOptions {
  */
 export async function openDatabase(
   config: Config,
-  { purpose, log, target, direct, onlyExisting = false }: OpenOptions,
+  { purpose, log, target, direct, onlyExisting = false, ...given }: OpenOptions,
 ): Promise<OpenDatabase> {
   if (onlyExisting) requireData(config);
   else makeFolder(config.dataDir);
@@ -45,12 +48,16 @@ export async function openDatabase(
           purpose,
           log: (level, message, details) => log[level](details ?? {}, message),
         });
-  const db = connect({
-    ...(target ? { target, direct } : targetsOf(config, embedded)),
+  const settled = target ? { target, direct, replica: given.replica } : targetsOf(config, embedded);
+  // only a server reads enough for it
+  const replica = purpose === 'serve' || target ? settled.replica : undefined;
+  const options = {
+    ...settled,
     poolSize: config.databasePoolSize,
     name: connectionName(heldFingerprints(config), isInFolder(config)),
-    onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
-  });
+    onIdleError: (error: Error) => log.warn({ err: error }, 'an idle database connection was lost'),
+  };
+  const db = connectReplicated(options, replica && readFrom(replica, log));
   return {
     db,
     embedded,
@@ -60,6 +67,15 @@ export async function openDatabase(
     },
   };
 }
+
+const readFrom = (target: ConnectionTarget, log: Logger) => ({
+  target,
+  proves: true,
+  onChange(problem: string | null) {
+    if (problem === null) log.info('the replica is read from');
+    else log.warn({ problem }, 'the replica is left out; the primary answers');
+  },
+});
 
 // Node's recursive mkdir loops for ever where a folder cannot be made (below /proc, for one).
 function makeFolder(path: string): void {

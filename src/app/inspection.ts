@@ -1,6 +1,7 @@
-import { connect, type Database } from '../db/connect.ts';
+import type { Database } from '../db/connect.ts';
 import { openEmbedded } from '../db/embedded/open.ts';
 import { type DatabaseFacts, inspect } from '../db/inspect.ts';
+import { connectReplicated, type ReplicaState } from '../db/replica.ts';
 import { probeWriting } from '../db/settings.ts';
 import type { Config } from '../kernel/config.ts';
 import { type Checked, makeChecks } from './checks.ts';
@@ -8,7 +9,11 @@ import { hasData } from './data-folder.ts';
 import { targetsOf } from './targets.ts';
 
 /** What a database is like, and what came of the checks that /readyz makes; no checks without this program's schema. */
-export type Inspection = DatabaseFacts & { readonly checks: readonly Checked[] };
+export type Inspection = DatabaseFacts & {
+  readonly checks: readonly Checked[];
+  /** How the replica is doing; null = there is none. */
+  readonly replica: ReplicaState | null;
+};
 
 /** Looks at the database without changing it; null when the embedded one was never made. Throws as `openPlatform`. */
 export async function inspectDatabase(config: Config): Promise<Inspection | null> {
@@ -16,12 +21,15 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
   const { databaseUrl, dataDir } = config;
   const embedded =
     databaseUrl === undefined ? await openEmbedded({ dataDir, purpose: 'command' }) : undefined;
-  const db = connect({
-    ...targetsOf(config, embedded),
+  const targets = targetsOf(config, embedded);
+  const options = {
+    ...targets,
     poolSize: 1,
     name: 'payhook doctor',
     onIdleError: () => undefined,
-  });
+  };
+  // doctor changes nothing: it does not prove that what is written arrives
+  const db = connectReplicated(options, targets.replica && { target: targets.replica, proves: false });
   try {
     const facts = await inspect(db);
     const isOurs = facts.foreignSchema === null && facts.schemaVersion === facts.newestSchemaVersion;
@@ -31,7 +39,8 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
       timeoutMs: config.delivery.timeoutMs,
       tryWriting: () => tryWriting(db),
     };
-    return { ...facts, checks: isOurs ? await makeChecks(subject) : [] };
+    const replica = (await db.replica?.look()) ?? null;
+    return { ...facts, checks: isOurs ? await makeChecks(subject) : [], replica };
   } finally {
     await db.close();
     await embedded?.close();

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { ReplicaState } from '../db/replica.ts';
 import { programVersion } from '../kernel/version.ts';
 import { type GaugeName, INSTRUMENTS, type Instruments, measure } from '../metrics/instruments.ts';
 import { createBacklog } from './backlog.ts';
@@ -54,7 +55,8 @@ export async function startMetrics(platform: Platform): Promise<Metrics | undefi
   };
 }
 
-type Set = (name: GaugeName, value: number, labels?: Readonly<Record<string, string>>) => void;
+/** Null = it is not known, and absent from what is shown. */
+type Set = (name: GaugeName, value: number | null, labels?: Readonly<Record<string, string>>) => void;
 
 /** Makes the metrics of the table in a registry. */
 function register(registry: Registry, { Counter, Gauge, Histogram }: typeof import('prom-client')) {
@@ -76,7 +78,8 @@ function register(registry: Registry, { Counter, Gauge, Histogram }: typeof impo
     count: (name, by, labels = {} as never) => counters.get(name)?.inc(labels, by),
     observe: (name, seconds, labels = {} as never) => histograms.get(name)?.observe(labels, seconds),
   };
-  const set: Set = (name, value, labels = {}) => gauges.get(name)?.set(labels, value);
+  const set: Set = (name, value, labels = {}) =>
+    value === null ? gauges.get(name)?.remove(labels) : gauges.get(name)?.set(labels, value);
   return { instruments, set };
 }
 
@@ -93,6 +96,7 @@ function readingsOf({ config, db, embedded }: Platform, set: Set): () => Promise
       set('connections', open - idle, { pool, state: 'used' });
       set('connections', idle, { pool, state: 'idle' });
     }
+    showReplica(db.replica?.state(), set);
     if (embedded) set('disk', (await roomOf(config.dataDir)).free_bytes);
     const { isUp, figures } = await backlog.latest();
     set('database', isUp ? 1 : 0);
@@ -108,6 +112,13 @@ function readingsOf({ config, db, embedded }: Platform, set: Set): () => Promise
     set('backupFailed', figures.backup_failed ? 1 : 0);
     for (const [chore, at] of Object.entries(figures.chores)) set('chore', at, { chore });
   };
+}
+
+function showReplica(state: ReplicaState | undefined, set: Set): void {
+  if (state === undefined) return;
+  set('replicaUsed', state.problem === null ? 1 : 0);
+  set('replicaLag', state.lagMs === null ? null : state.lagMs / 1000);
+  set('replicaLagBytes', state.lagBytes);
 }
 
 /** Calls at about the same time share one result. */

@@ -80,6 +80,8 @@ export interface PlatformOptions {
   readonly target?: ConnectionTarget | readonly ConnectionTarget[] | undefined;
   /** The same for DATABASE_LISTEN_URL. */
   readonly direct?: ConnectionTarget | undefined;
+  /** The same for DATABASE_REPLICA_URL. */
+  readonly replica?: ConnectionTarget | undefined;
 }
 
 // Errors of libraries may carry connections and parameters, which do not belong in a log.

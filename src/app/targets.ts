@@ -4,13 +4,14 @@ import { addressesOf } from '../kernel/database-url.ts';
 
 /** Where PostgreSQL is, by the settings. */
 export function targetsOf(
-  { databaseUrl, databaseListenUrl }: Config,
+  { databaseUrl, databaseListenUrl, databaseReplicaUrl }: Config,
   embedded: EmbeddedDatabase | undefined,
 ) {
-  if (embedded) return { target: embedded.connection };
+  if (embedded) return { target: embedded.connection, replica: undefined };
   const at = (url: string) => (addressesOf(url) ?? []).map((connectionString) => ({ connectionString }));
   return {
     target: at(databaseUrl ?? ''),
     direct: databaseListenUrl === undefined ? undefined : at(databaseListenUrl),
+    replica: databaseReplicaUrl === undefined ? undefined : at(databaseReplicaUrl)[0],
   };
 }

@@ -2549,6 +2549,17 @@ export interface System {
   };
   /** of the program */
   readonly version: string;
+  /** DATABASE_REPLICA_URL, as the server that answers sees it; null when it is not set */
+  readonly replica: {
+    /** whether lists, reports and CSV files are read from it */
+    readonly is_used: boolean;
+    /** why not; null = it is used */
+    readonly problem: string | null;
+    /** for how long it has not had what the primary has */
+    readonly lag_ms: number | null;
+    /** WAL of the primary that it has not replayed */
+    readonly lag_bytes: number | null;
+  } | null;
   /** where the data folder is; null when the database is elsewhere */
   readonly disk: {
     readonly free_bytes: number;
@@ -4124,8 +4135,8 @@ export interface Operations {
   };
   /**
    * Get the state of the installation. For whoever runs the server: keys and owners of the account that was made
-   * first. Version, schema, database, disk, what waits to be delivered, when each chore was last done, and the
-   * last backup.
+   * first. Version, schema, database, disk, what waits to be delivered, when each chore was last done, the last
+   * backup, and the replica.
    */
   readonly getSystem: {
     readonly result: System;

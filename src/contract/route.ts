@@ -143,10 +143,7 @@ export interface FileReply {
   readonly status: 200;
   readonly stream: Readable;
   readonly headers: Headers;
-  /**
-   * Notes, in a transaction of its own, that the file is about to be sent. If it cannot be noted, the file is not
-   * sent.
-   */
+  /** Notes, in a transaction of its own, that the file is about to be sent; it is not sent if that fails. */
   readonly note?: ((tx: Tx) => Promise<void>) | undefined;
 }
 
@@ -259,6 +256,8 @@ interface ReadInput<Path extends string, Query extends TObject> {
   readonly query: Static<Query>;
   /** Room on the disk of the data folder, in bytes; null when the database is elsewhere. */
   readonly disk: () => Promise<{ readonly free_bytes: number; readonly total_bytes: number } | null>;
+  /** How this server sees the replica of the database; null when it has none. */
+  readonly replica: Database['replica'];
 }
 
 interface WriteInput<Path extends string, Query extends TObject, Body extends TSchema> {
@@ -288,6 +287,8 @@ interface ReadSpec<
   Answers extends Returns,
   Listing extends ListDefinition | undefined,
 > extends Common<Path, Query, Answers, Listing> {
+  /** A replica of the database may answer it, as it may all lists: it reads many rows, and decides nothing. */
+  readonly replicable?: true;
   handle(input: ReadInput<Path, Query> & If<Listing, Listed>): Promise<ReplyOf<Answers>>;
 }
 

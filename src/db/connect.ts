@@ -1,11 +1,12 @@
 import type { Readable, Writable } from 'node:stream';
-import pg from 'pg';
 import copyFrom from 'pg-copy-streams';
 import type { Sql } from 'sql-template-tag';
 import { hostsOf } from './hosts.ts';
 import { listen, type SignOfLife } from './listen.ts';
-import { openPool, type Pool, type PoolUse } from './pool.ts';
+import { LONGEST_STATEMENT, openPool, type Pool, type PoolUse } from './pool.ts';
+import type { Replica } from './replica.ts';
 import type { Settings } from './session.ts';
+import { inTransaction, readerOn, rowsOn, snapshotOn, using } from './statements.ts';
 import { createTelling } from './telling.ts';
 import { startWatch } from './watch.ts';
 
@@ -55,6 +56,12 @@ export interface Shape {
   readonly trace?: string | null;
 }
 
+/** What one request reads from. */
+export interface Reads extends Pick<Database, 'reader' | 'snapshot'> {
+  /** Who answered what was read last. */
+  from(): 'primary' | 'replica';
+}
+
 export interface Database {
   readonly reader: Reader;
   /** The same object for all transactions of this database in this process, as a key for what belongs to it. */
@@ -63,6 +70,13 @@ export interface Database {
   transaction<Result>(work: (tx: Tx) => Promise<Result>, shape?: Shape): Promise<Result>;
   /** Runs statements that must agree with each other: all see one snapshot, and none can write. */
   snapshot<Result>(work: (db: Snapshot) => Promise<Result>): Promise<Result>;
+  /**
+   * For one request: reads that a replica may answer. They see everything that was committed before the first of them;
+   * where the replica does not, or not in time, the primary answers.
+   */
+  reads(): Reads;
+  /** null = all reads go to the primary. */
+  readonly replica: Pick<Replica, 'state' | 'look'> | null;
   /**
    * As `transaction`, on the few connections of the delivery engine. It does not wait for requests, and its plans
    * use indexes even if the queue's statistics say that the table is empty.
@@ -98,7 +112,7 @@ export type ConnectionTarget =
       readonly database: string;
     };
 
-interface ConnectOptions {
+export interface ConnectOptions {
   /** PostgreSQL, or a pooler in front of it. Of several addresses the one is used that takes writes. */
   readonly target: ConnectionTarget | readonly ConnectionTarget[];
   /** PostgreSQL itself, for what needs a session of its own; default: the target. */
@@ -117,8 +131,6 @@ const ENGINE_PLANS: Settings = {
   enable_mergejoin: 'off',
   plan_cache_mode: 'force_generic_plan',
 };
-/** No statement of a GET or of the engine may take longer. Writes and downloads take as long as they are large. */
-const LONGEST_STATEMENT: Settings = { statement_timeout: '5min' };
 
 /** Opens the pools (lazily: the first query connects). The caller closes the returned database. */
 export function connect(options: ConnectOptions): Database {
@@ -144,14 +156,15 @@ export function connect(options: ConnectOptions): Database {
   const announced = () => {
     for (const listener of listeners) listener();
   };
+  const reader = readerOn(readers);
+  const onPrimary = { reader, snapshot: (work) => snapshotOn(snapshots, work) } satisfies Partial<Reads>;
 
   return {
-    reader: {
-      rows: (query, name) => using(readers, (client) => rowsOn(readers, client)(query, name)),
-    },
+    ...onPrimary,
     home,
     transaction: (work, shape) => begin(shape)(writers, work, aboutOf(shape)),
-    snapshot: (work) => snapshot(snapshots, work),
+    reads: () => ({ ...onPrimary, from: () => 'primary' }),
+    replica: null,
     engine: (work, shape) => begin(shape)(engine, work, aboutOf(shape)),
     alone: ({ text, values }) =>
       using(loner, async (client) => void (await watch.during(client, client.query(text, values)))),
@@ -177,55 +190,12 @@ export function connect(options: ConnectOptions): Database {
   };
 }
 
-/**
- * Does something with a connection that one statement is enough for: by itself, or behind a pooler in a transaction. After
- * an error that PostgreSQL did not report, the connection is not used again.
- */
-async function using<Result>(pool: Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
-  const client = await pool.take();
-  if (!pool.hasSession(client)) return inTransaction(pool, client, () => work(client));
-  let broken = false;
-  try {
-    return await work(client);
-  } catch (error) {
-    broken = !(error instanceof pg.DatabaseError);
-    throw error;
-  } finally {
-    client.release(broken);
-  }
-}
-
-/** Begins a transaction on a connection, works, commits or rolls back, and releases the connection. */
-async function inTransaction<Result>(
-  pool: Pool,
-  client: pg.PoolClient,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const run = (statement: string) => pool.watch.during(client, client.query(statement));
-  let broken = false;
-  try {
-    await run(pool.beginning(client));
-    const result = await work();
-    // COMMIT of an aborted transaction answers ROLLBACK without an error, which must not be taken for success.
-    const { command } = await run('commit');
-    if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
-    return result;
-  } catch (error) {
-    await run('rollback').catch(() => {
-      broken = true;
-    });
-    throw error;
-  } finally {
-    client.release(broken);
-  }
-}
-
-const begin = (shape: Shape | undefined) => (shape?.single ? single : transaction);
+const begin = (shape: Shape | undefined) => (shape?.single ? single : several);
 
 /** What a transaction knows of its database and its request. */
 type About = Pick<Tx, 'home' | 'trace'> & { announced(): void };
 
-async function transaction<Result>(
+async function several<Result>(
   pool: Pool,
   work: (tx: Tx) => Promise<Result>,
   { announced, ...about }: About,
@@ -284,63 +254,6 @@ async function single<Result>(
   } finally {
     end(isStored);
   }
-}
-
-async function snapshot<Result>(pool: Pool, work: (db: Snapshot) => Promise<Result>): Promise<Result> {
-  const { watch } = pool;
-  const client = await pool.take();
-  let streaming = false;
-  let broken = false;
-  const end = () =>
-    watch.during(client, client.query('commit')).catch(() => {
-      broken = true;
-    });
-  const db: Snapshot = {
-    rows: rowsOn(pool, client),
-    // not watched: PostgreSQL finishes long before a slow reader does
-    copyOut(statement) {
-      streaming = true;
-      const stream = client.query(copyFrom.to(statement));
-      let ended = false;
-      stream.once('end', () => {
-        ended = true;
-      });
-      // A reader that leaves early leaves the connection inside COPY, so it is thrown away.
-      stream.once('close', () => (ended ? end().then(() => client.release(broken)) : client.release(true)));
-      return stream;
-    },
-    async copyThrough(statement, work) {
-      const stream = client.query(copyFrom.to(statement));
-      try {
-        await work(stream);
-        // the stream ends before PostgreSQL says how many rows it had
-        await client.query('select');
-        return stream.rowCount;
-      } catch (error) {
-        broken = true;
-        stream.destroy();
-        throw error;
-      }
-    },
-  };
-  try {
-    await watch.during(client, client.query(pool.beginning(client, 'repeatable read')));
-    return await work(db);
-  } finally {
-    if (!streaming) {
-      if (!broken) await end();
-      client.release(broken);
-    }
-  }
-}
-
-function rowsOn(pool: Pool, client: pg.PoolClient): Reader['rows'] {
-  // what is prepared is a session's: behind a pooler the next statement may run in another one
-  const isNamed = pool.hasSession(client);
-  return async <Row>({ text, values }: Sql, name?: string) => {
-    const query = name !== undefined && isNamed ? { name, text, values } : { text, values };
-    return (await pool.watch.during(client, client.query(query))).rows as Row[];
-  };
 }
 
 /** Rows of a statement. */

@@ -2,9 +2,9 @@ import pg from 'pg';
 import { isUnavailable } from './faults.ts';
 import type { Hosts } from './hosts.ts';
 import { CONNECT_MS, KEEP_ALIVE_S } from './listen.ts';
-import { openSession, PoolerError, ReplicaError, type Settings } from './session.ts';
+import { openSession, PoolerError, ReplicaError, type Session, type Settings } from './session.ts';
 import { types } from './values.ts';
-import type { Watch } from './watch.ts';
+import { cutOff, type Watch } from './watch.ts';
 
 /** What the connections of a pool are for. */
 export interface Purpose {
@@ -15,6 +15,10 @@ export interface Purpose {
   readonly settings?: Settings;
   /** Every connection must have a session of its own; a pooler in the way is a PoolerError. */
   readonly alone?: boolean;
+  /** How long to wait for a connection; 10 s. */
+  readonly patienceMs?: number;
+  /** Throws when a new connection is not one for the purpose; default: it must take writes, if another address could. */
+  accept?(session: Session): void;
 }
 
 /** What all pools of a database have in common. */
@@ -30,19 +34,21 @@ export interface Pooling {
 /** Connections for one purpose. */
 export interface Pool {
   readonly watch: Watch;
-  /** A connection made since the last renewal; waits 10 s at most for one. */
+  /** A connection made since the last renewal; waits for one as long as the purpose allows. */
   take(): Promise<pg.PoolClient>;
   /** Whether the settings of the purpose are those of the connection's session, which no pooler shares with others. */
   hasSession(client: pg.PoolClient): boolean;
   /** What begins a transaction on the connection, with the settings of the purpose. */
   beginning(client: pg.PoolClient, level?: string): string;
   end(): Promise<void>;
+  /** Ends it at once: what waits on a connection fails. */
+  cut(): void;
   use(name: PoolUse['name']): PoolUse;
 }
 
 /** How a pool of connections is used. */
 export interface PoolUse {
-  readonly name: 'reading' | 'writing' | 'downloads' | 'delivery';
+  readonly name: 'reading' | 'writing' | 'downloads' | 'delivery' | 'replica' | 'replica_downloads';
   /** The most connections it may have. */
   readonly size: number;
   readonly open: number;
@@ -52,6 +58,8 @@ export interface PoolUse {
   readonly waiting: number;
 }
 
+/** For reads and for the engine. Writes and downloads take as long as they are large. */
+export const LONGEST_STATEMENT: Settings = { statement_timeout: '5min' };
 const KEEP_ALIVES: Settings = {
   tcp_keepalives_idle: String(KEEP_ALIVE_S),
   tcp_keepalives_interval: '5',
@@ -60,7 +68,7 @@ const KEEP_ALIVES: Settings = {
 
 /** A pool that connects lazily: the first `take` does. The caller ends it. */
 export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool {
-  const { readOnly = false, max, alone = false } = purpose;
+  const { readOnly = false, max, alone = false, patienceMs = CONNECT_MS } = purpose;
   const settings: Settings = { TimeZone: 'UTC', ...purpose.settings };
   const ofSession: Settings = {
     ...settings,
@@ -70,6 +78,7 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
   const ofTransaction = Object.entries(settings).map(([name, value]) => `; set local ${name} to '${value}'`);
   const sessions = new WeakSet<pg.ClientBase>();
   const born = new WeakMap<pg.ClientBase, number>();
+  const clients = new Set<pg.ClientBase>();
   const pool = new pg.Pool({
     // what pg takes for a class; each new connection goes to the address of the moment
     Client: function Client(config: pg.ClientConfig) {
@@ -77,7 +86,7 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
     } as never,
     types,
     max,
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: patienceMs,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_S * 1000,
@@ -86,12 +95,20 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
       born.set(client, common.renewals());
       // A connection lost while it is in use fails its query; without a listener the event would end the process.
       client.on('error', () => undefined);
-      const { isOwn, isReplica } = await openSession(client, ofSession, common.watch);
-      if (isReplica && hosts.count > 1) throw new ReplicaError();
-      if (isOwn) sessions.add(client);
+      clients.add(client);
+      client.once('end', () => clients.delete(client));
+      const session = await openSession(client, ofSession, common.watch);
+      if (purpose.accept) purpose.accept(session);
+      else if (session.isReplica && hosts.count > 1) throw new ReplicaError();
+      if (session.isOwn) sessions.add(client);
       else if (alone) throw new PoolerError();
     },
   });
+  let ended: Promise<void> | undefined;
+  const end = () => {
+    ended ??= pool.end();
+    return ended;
+  };
   pool.on('error', common.onIdleError);
   return {
     watch: common.watch,
@@ -108,7 +125,11 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
       if (sessions.has(client)) return `begin${isolation}`;
       return [`begin${isolation} ${readOnly ? 'read only' : 'read write'}`, ...ofTransaction].join('');
     },
-    end: () => pool.end(),
+    end,
+    cut() {
+      void end();
+      for (const client of clients) cutOff(client);
+    },
     use: (name) => ({
       name,
       size: max,

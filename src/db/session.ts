@@ -43,15 +43,18 @@ export interface Session {
   readonly isOwn: boolean;
   /** It is one of a replica. */
   readonly isReplica: boolean;
+  /** When PostgreSQL was started there, as text: no two have the same. */
+  readonly startedAt: string;
 }
 
 /** Makes the settings those of a new connection's session; changes nothing when the session is not ours alone. */
 export async function openSession(client: pg.ClientBase, settings: Settings, watch: Watch): Promise<Session> {
   const asked = client.query<Session>(
     `select pg_backend_pid() = $1 as "isOwn", pg_is_in_recovery() as "isReplica",
+       pg_postmaster_start_time()::text as "startedAt",
        (select count(set_config(name, value, false)) from unnest($2::text[], $3::text[]) s (name, value)
         where pg_backend_pid() = $1) as set`,
     [processOf(client), Object.keys(settings), Object.values(settings)],
   );
-  return (await watch.during(client, asked)).rows[0] ?? { isOwn: false, isReplica: false };
+  return (await watch.during(client, asked)).rows[0] ?? { isOwn: false, isReplica: false, startedAt: '' };
 }

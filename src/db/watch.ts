@@ -40,6 +40,11 @@ interface Inside {
 
 const inside = (client: pg.ClientBase) => client as unknown as Inside;
 
+/** Breaks a connection: whoever waits for an answer on it is told at once. */
+export function cutOff(client: pg.ClientBase): void {
+  inside(client).connection.stream.destroy();
+}
+
 function bytesMoved(client: pg.ClientBase): number {
   const { bytesRead, bytesWritten } = inside(client).connection.stream;
   return bytesRead + bytesWritten;
@@ -81,7 +86,7 @@ export function startWatch(hosts: Hosts, onSilent: (count: number) => void): Wat
     }
     if (silent.length === 0) return;
     onSilent(silent.length);
-    for (const { client } of silent) inside(client).connection.stream.destroy();
+    for (const { client } of silent) cutOff(client);
     const pids = silent.map(({ client }) => inside(client).processID ?? 0);
     // its locks and its transaction end with it; it was seen to do nothing, or nobody can be reached
     void askAside(hosts, 'select pg_terminate_backend(pid) from unnest($1::int[]) pid', [pids]).catch(
@@ -138,7 +143,7 @@ async function askAside<Row>(
 ): Promise<Row[]> {
   const client = new pg.Client({ ...hosts.current(), application_name: 'payhook watch' });
   client.on('error', () => undefined);
-  const cut = setTimeout(() => inside(client).connection.stream.destroy(), ASK_MS);
+  const cut = setTimeout(() => cutOff(client), ASK_MS);
   try {
     await client.connect();
     const own = addsItself ? [inside(client).processID] : [];

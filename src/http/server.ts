@@ -17,6 +17,7 @@ import { toJson } from '../kernel/json.ts';
 import { isKeyed } from '../kernel/keyed-methods.ts';
 import { clip, readStrictJson, type StrictJson } from '../kernel/strict-json.ts';
 import type { Vault } from '../kernel/vault.ts';
+import { instrumentsOf } from '../metrics/instruments.ts';
 import { authenticator, authorize, type OperatorCredential } from './auth.ts';
 import { checkBody } from './check.ts';
 import { type ConnectionLimits, connectionOptions, limitConnections, onSlowBody } from './connections.ts';
@@ -222,17 +223,21 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl, disk }: 
   return async (request, reply) => {
     const principal = principalOf(request);
     const { query, list } = await queryOf(route, request, db.reader, principal);
+    const isReplicable = route.list !== undefined || route.replicable === true;
+    const reads = isReplicable ? db.reads() : { ...db, from: () => 'primary' };
     const result = await route.handle({
-      db: db.reader,
+      db: reads.reader,
       vault,
-      snapshot: db.snapshot,
+      snapshot: reads.snapshot,
       disk,
+      replica: db.replica,
       account: principal.account,
       principal,
       params: request.params as Record<string, string>,
       query,
       list: list as ListQuery,
     });
+    instrumentsOf(db)?.count('reads', 1, { from: reads.from() });
     await noteFile(db, request, result);
     return sendReply(request, reply, result, {
       base: baseUrl(),

@@ -10,6 +10,8 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** PostgreSQL itself, for what needs a session of its own; undefined = databaseUrl. */
   readonly databaseListenUrl: string | undefined;
+  /** A replica of it to read from; undefined = none. */
+  readonly databaseReplicaUrl: string | undefined;
   readonly databasePoolSize: number;
   /** An absolute path. */
   readonly dataDir: string;
@@ -173,12 +175,10 @@ export function readConfig(env: Environment = process.env): Config {
       'SECRET_KEY must be set when DATABASE_URL is set: all servers on a database need the same key',
     );
   }
-  if (
-    values.DATABASE_LISTEN_URL !== undefined &&
-    values.DATABASE_URL === undefined &&
-    mistakes.length === 0
-  ) {
-    mistakes.push('DATABASE_LISTEN_URL has no effect without DATABASE_URL');
+  if (values.DATABASE_URL === undefined && mistakes.length === 0) {
+    for (const name of ['DATABASE_LISTEN_URL', 'DATABASE_REPLICA_URL']) {
+      if (values[name] !== undefined) mistakes.push(`${name} has no effect without DATABASE_URL`);
+    }
   }
   if (values.SECRET_KEY_PREVIOUS !== undefined && mistakes.length === 0) {
     if (values.SECRET_KEY === undefined) {
@@ -196,6 +196,7 @@ export function readConfig(env: Environment = process.env): Config {
     host: values.HOST as string,
     databaseUrl: values.DATABASE_URL as string | undefined,
     databaseListenUrl: values.DATABASE_LISTEN_URL as string | undefined,
+    databaseReplicaUrl: values.DATABASE_REPLICA_URL as string | undefined,
     databasePoolSize: values.DATABASE_POOL_SIZE as number,
     dataDir: values.DATA_DIR as string,
     dataDirGiven: Boolean(env.DATA_DIR || env.DATA_DIR_FILE),

@@ -108,6 +108,15 @@ export const SETTINGS: readonly Setting[] = [
     rule: DATABASE_RULE,
   },
   {
+    name: 'DATABASE_REPLICA_URL',
+    meaning:
+      'a replica of DATABASE_URL by streaming, for lists, reports and CSV files; none = the primary answers all',
+    fallback: undefined,
+    secret: true,
+    read: (text) => (addressesOf(text)?.length === 1 ? text : undefined),
+    rule: `${DATABASE_RULE} and names one server`,
+  },
+  {
     name: 'DATABASE_POOL_SIZE',
     meaning: 'connections for reading; the same number for writing and for downloads',
     fallback: '10',

@@ -47,6 +47,12 @@ export const INSTRUMENTS = {
     help: 'Deliveries that this process took to send.',
     labels: [],
   },
+  reads: {
+    kind: 'counter',
+    name: 'payhook_reads_total',
+    help: 'Requests that read, by who answered last: primary or replica.',
+    labels: ['from'],
+  },
 
   build: {
     kind: 'gauge',
@@ -131,6 +137,24 @@ export const INSTRUMENTS = {
     name: 'payhook_database_pool_waiting',
     help: 'How much work of this process waits for a connection.',
     labels: ['pool'],
+  },
+  replicaUsed: {
+    kind: 'gauge',
+    name: 'payhook_replica_used',
+    help: 'Whether this server reads from the replica; absent when it has none.',
+    labels: [],
+  },
+  replicaLag: {
+    kind: 'gauge',
+    name: 'payhook_replica_lag_seconds',
+    help: 'For how long the replica has not had what the primary has; absent while that is not known.',
+    labels: [],
+  },
+  replicaLagBytes: {
+    kind: 'gauge',
+    name: 'payhook_replica_lag_bytes',
+    help: 'How much of the WAL of the primary the replica has not replayed; absent while that is not known.',
+    labels: [],
   },
   disk: {
     kind: 'gauge',

@@ -7,9 +7,19 @@ import { type EmbeddedDatabase, openEmbedded } from '../../src/db/embedded/open.
 /** Two embedded PostgreSQLs, of which one follows the other by streaming replication. */
 export interface Pair {
   readonly primary: EmbeddedDatabase;
+  /** As it was started last. */
   readonly replica: EmbeddedDatabase;
   /** kill -9 of the primary, its postmaster; its processes end with it. */
   killPrimary(): Promise<void>;
+  /** The same of the replica. */
+  killReplica(): Promise<void>;
+  /**
+   * Starts the replica again, after it was killed or promoted. Not `following`, it is a replica of what it has itself and
+   * gets nothing more.
+   */
+  startReplica(options?: { following: boolean }): Promise<void>;
+  /** Runs a statement as superuser. */
+  query(where: 'primary' | 'replica', statement: string): Promise<void>;
   /** Makes the replica a primary; resolves when it takes writes. */
   promote(): Promise<void>;
   close(): Promise<void>;
@@ -18,8 +28,15 @@ export interface Pair {
 /** As Payhook's own, and one for replication. */
 const ACCESS_RULES = 'local all all scram-sha-256\nlocal replication all scram-sha-256\n';
 
-/** Starts a pair. If `synchronous`, the primary commits nothing before the replica has it on its disk. */
-export async function startPair({ synchronous }: { synchronous: boolean }): Promise<Pair> {
+interface PairOptions {
+  /** The primary commits nothing before the replica has it on its disk. */
+  readonly synchronous: boolean;
+  /** More settings of both. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** Starts a pair. */
+export async function startPair({ synchronous, settings = {} }: PairOptions): Promise<Pair> {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-pair-'));
   const rules = join(folder, 'rules.conf');
   writeFileSync(rules, ACCESS_RULES);
@@ -29,31 +46,42 @@ export async function startPair({ synchronous }: { synchronous: boolean }): Prom
   cpSync(first, second, { recursive: true, filter: (path) => !path.startsWith(join(first, 'run')) });
   writeFileSync(join(second, 'postgres', 'standby.signal'), '');
   const names = synchronous ? '*' : '';
-  const ofPrimary = { hba_file: rules, synchronous_standby_names: names };
+  const ofPrimary = { ...settings, hba_file: rules, synchronous_standby_names: names };
   const primary = await openEmbedded({ dataDir: first, purpose: 'serve', settings: ofPrimary });
   const { host, port, user, password } = primary.superuser;
   const conninfo = `host=${host} port=${port} user=${user} password=${password}`;
-  const replica = await openEmbedded({
-    dataDir: second,
-    purpose: 'serve',
-    settings: { primary_conninfo: conninfo, hot_standby: 'on' },
-  });
+  const openReplica = (following: boolean) =>
+    openEmbedded({
+      dataDir: second,
+      purpose: 'serve',
+      settings: { ...settings, primary_conninfo: following ? conninfo : '', hot_standby: 'on' },
+    });
+  let replica = await openReplica(true);
+  const query = async (where: 'primary' | 'replica', statement: string) => {
+    const client = new pg.Client({ ...(where === 'primary' ? primary : replica).superuser });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  };
+  const kill = async (dataDir: string, { exited }: EmbeddedDatabase) => {
+    const pid = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8');
+    process.kill(Number.parseInt(pid, 10), 'SIGKILL');
+    await exited;
+  };
   return {
     primary,
-    replica,
-    async killPrimary() {
-      process.kill(
-        Number.parseInt(readFileSync(join(first, 'postgres', 'postmaster.pid'), 'utf8'), 10),
-        'SIGKILL',
-      );
-      await primary.exited;
+    get replica() {
+      return replica;
     },
-    async promote() {
-      const client = new pg.Client({ ...replica.superuser });
-      await client.connect();
-      await client.query('select pg_promote()');
-      await client.end();
+    killPrimary: () => kill(first, primary),
+    killReplica: () => kill(second, replica),
+    async startReplica({ following } = { following: true }) {
+      await replica.close();
+      writeFileSync(join(second, 'postgres', 'standby.signal'), '');
+      replica = await openReplica(following);
     },
+    query,
+    promote: () => query('replica', 'select pg_promote()'),
     async close() {
       await replica.close();
       await primary.close();

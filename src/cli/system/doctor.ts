@@ -120,6 +120,7 @@ function checkDatabase(facts: Inspection): Check[] {
     ),
     check('fsync', verdict(facts.fsync), facts.fsync ? 'on' : 'off: a power cut loses acknowledged changes'),
     ...checkConnections(facts),
+    ...checkReplica(facts),
     checkClock(facts.clockAheadMs),
     checkSchema(facts),
     ...checkReadiness(facts),
@@ -134,6 +135,17 @@ function checkConnections({ isPooled, listening, readersAreReadOnly }: Inspectio
     ? 'PostgreSQL lets no reader write'
     : 'a request that reads could write: begin read only has no effect here';
   return [connections, check('readers', verdict(readersAreReadOnly), can)];
+}
+
+/** A replica that is left out, or a long download that may be cut off, is no failure: the primary answers. */
+function checkReplica({ replica }: Inspection): Check[] {
+  if (replica === null) return [];
+  const { problem, hasFeedback } = replica;
+  if (problem !== null) return [check('replica', 'warning', `the replica ${problem}; the primary answers`)];
+  const detail = hasFeedback
+    ? 'has what the primary has'
+    : 'has what the primary has; set hot_standby_feedback = on there, so that long downloads are not cut off';
+  return [check('replica', verdict(hasFeedback === true, 'warning'), detail)];
 }
 
 function checkClock(aheadMs: number): Check {

@@ -24,14 +24,19 @@ export const roomOf = (disk: System['disk']): string =>
     ? 'not known: the database is not the embedded one'
     : `${gigabytes(disk.free_bytes)} of ${gigabytes(disk.total_bytes)} free`;
 
+/** The replica for people; null when there is none. */
+export const replicaOf = (replica: System['replica']): string | null =>
+  replica && (replica.problem ?? `read from, ${replica.lag_ms ?? 0} ms behind`);
+
 function describe(
-  { version, schema_version, database, disk, backlog, workers, chores }: System,
+  { version, schema_version, database, replica, disk, backlog, workers, chores }: System,
   paint: Paint,
 ) {
   const facts = factLines([
     ['Schema', String(schema_version)],
     ['PostgreSQL', `${database.version}, started ${exactTime(database.started_at)} (UTC)`],
     ['Size', gigabytes(database.size_bytes)],
+    ['Replica', replicaOf(replica)],
     ['Disk', roomOf(disk)],
     ['Waiting', `${count(backlog.queued_count, 'delivery', 'deliveries')}, ${backlog.due_count} of them due`],
     ['Due since', backlog.oldest_due_at && `${exactTime(backlog.oldest_due_at)} (UTC)`],

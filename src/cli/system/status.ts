@@ -14,7 +14,7 @@ import { openLiveLines } from '../terminal/live.ts';
 import { printable, table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { exactTime, lengthOf, shortTime } from '../terminal/time.ts';
-import { roomOf } from './state.ts';
+import { replicaOf, roomOf } from './state.ts';
 
 const EVERY_MS = 2000;
 const MINUTE_MS = 60_000;
@@ -158,7 +158,7 @@ function rateTable(rates: Status['rates'], totals: DeliveryAnalytics['totals'], 
 }
 
 /** A line for each part of the installation; what needs somebody stands out. */
-function stateLines({ backlog, workers, chores, disk }: System, now: number, paint: Paint): string {
+function stateLines({ backlog, workers, chores, replica, disk }: System, now: number, paint: Paint): string {
   const ago = (instant: string | null) =>
     instant === null ? null : lengthOf(Math.max(0, now - Date.parse(instant)));
   const waited = backlog.oldest_due_at === null ? 0 : now - Date.parse(backlog.oldest_due_at);
@@ -178,9 +178,10 @@ function stateLines({ backlog, workers, chores, disk }: System, now: number, pai
         ? 'all done'
         : `late: ${late.map((chore) => `${chore.name} (${ago(chore.last_done_at)})`).join(', ')}`,
     ],
+    ['Replica', replicaOf(replica)],
     ['Disk', roomOf(disk)],
   ]).split('\n');
-  const warns = [waited > LATE_DELIVERY_MS, processes === 0, late.length > 0];
+  const warns = [waited > LATE_DELIVERY_MS, processes === 0, late.length > 0, replica?.is_used === false];
   return lines.map((line, index) => (warns[index] ? paint.warning(line) : line)).join('\n');
 }
 

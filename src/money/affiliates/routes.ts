@@ -41,6 +41,7 @@ export const balances = readRoute({
   description:
     'What all affiliates are owed, by currency and state. `payable` is what a payout without filters would take now; what ' +
     'else is not in the unpaid payout has the reason for which that would leave it out.',
+  replicable: true,
   returns: { 200: owedInAll },
   errors: ['amount_too_large'],
   handle: async ({ db, account }) => ok(await readBalances(db, account)),

@@ -11,6 +11,7 @@ export const commissions = readRoute({
     'Amounts and counts by currency and by day, week or month of the time zone of the account, 400 intervals at most. ' +
     'Earned and adjusted, less refunded and voided, less paid, and what was returned again: over all time that is what is owed.',
   query: commissionAnalyticsQuery,
+  replicable: true,
   returns: { 200: commissionAnalytics },
   errors: ['invalid_query', 'amount_too_large'],
   handle: async ({ db, account, query }) => ok(await getCommissionAnalytics(db, account, query)),

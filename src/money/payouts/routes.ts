@@ -279,6 +279,7 @@ export const download = readRoute({
   summary: 'Download payout CSV',
   description:
     'One row per commission: all of them for an unpaid payout, those that were paid for a paid one.',
+  replicable: true,
   returns: { 200: 'text/csv' },
   errors: missing,
   handle: ({ snapshot, account, params }) =>

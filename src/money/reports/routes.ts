@@ -18,6 +18,7 @@ export const paid = readRoute({
   summary: 'Download what was paid in a period',
   description: WHAT,
   query: period,
+  replicable: true,
   returns: { 200: 'text/csv' },
   handle: ({ snapshot, account, query }) =>
     csvReply(snapshot, (db) => downloadPaidReport(db, account, query)),

@@ -65,6 +65,17 @@ export const system = strict(
   {
     ...known,
     version: Type.String({ description: 'of the program', examples: ['0.1.0'] }),
+    replica: nullable(
+      strict(
+        {
+          is_used: Type.Boolean({ description: 'whether lists, reports and CSV files are read from it' }),
+          problem: nullable(Type.String({ description: 'why not; null = it is used' })),
+          lag_ms: nullable({ ...count, description: 'for how long it has not had what the primary has' }),
+          lag_bytes: nullable({ ...count, description: 'WAL of the primary that it has not replayed' }),
+        },
+        { description: 'DATABASE_REPLICA_URL, as the server that answers sees it; null when it is not set' },
+      ),
+    ),
     disk: nullable(
       strict(
         { free_bytes: bytes, total_bytes: bytes },

@@ -9,8 +9,9 @@ export const get = readRoute({
   summary: 'Get the state of the installation',
   description:
     'For whoever runs the server: keys and owners of the account that was made first. Version, schema, database, disk, ' +
-    'what waits to be delivered, when each chore was last done, and the last backup.',
+    'what waits to be delivered, when each chore was last done, the last backup, and the replica.',
   returns: { 200: system },
   errors: ['installation_only'],
-  handle: async ({ db, principal, disk }) => ok(await describeSystem(db, principal, await disk())),
+  handle: async ({ db, principal, disk, replica }) =>
+    ok(await describeSystem(db, principal, { disk: await disk(), replica: replica?.state() ?? null })),
 });

@@ -1,24 +1,41 @@
 import type { Principal } from '../../contract/route.ts';
 import type { Reader } from '../../db/connect.ts';
+import type { ReplicaState } from '../../db/replica.ts';
 import { fail } from '../../kernel/errors.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
 import { programVersion } from '../../kernel/version.ts';
 import type { System } from './record.ts';
 import { isFirstAccount, readState } from './store.ts';
 
-/** Room on the disk of the data folder, in bytes. */
-export type Disk = System['disk'];
+/** What the server knows of the installation, besides the database. */
+interface Surroundings {
+  /** Room on the disk of the data folder, in bytes. */
+  readonly disk: System['disk'];
+  readonly replica: ReplicaState | null;
+}
 
 /**
  * The state of the installation, for its operator: the command line on its machine, and keys and owners of the
  * account that was made first. Throws `installation_only`.
  */
-export async function describeSystem(db: Reader, who: Principal, disk: Disk): Promise<Json<System>> {
+export async function describeSystem(
+  db: Reader,
+  who: Principal,
+  { disk, replica }: Surroundings,
+): Promise<Json<System>> {
   if (who.kind !== 'operator' && !(await isFirstAccount(db, who.account))) {
     throw fail('installation_only', 'this is told to the account that was made first, and on the machine');
   }
   return extended(await readState(db), {
     version: toJson(programVersion()),
+    replica: toJson(replica && describeReplica(replica)),
     disk: toJson(disk),
   });
 }
+
+const describeReplica = ({ problem, lagMs, lagBytes }: ReplicaState): NonNullable<System['replica']> => ({
+  is_used: problem === null,
+  problem: problem && `the replica ${problem}`,
+  lag_ms: lagMs,
+  lag_bytes: lagBytes,
+});

@@ -13,6 +13,7 @@ export const deliveries = readRoute({
     'long they took. 1500 minutes, 750 hours or 400 days at most. A delivery counts when its event was published, an attempt ' +
     'when it began. It all goes with the log, after `WEBHOOK_RETENTION_DAYS`.',
   query: deliveryAnalyticsQuery,
+  replicable: true,
   returns: { 200: deliveryAnalytics },
   errors: ['invalid_query'],
   handle: async ({ db, account, query }) => ok(await getDeliveryAnalytics(db, account, query)),

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Api, apiOf } from '../support/api.ts';
+import { until } from '../support/wire.ts';
+import { type Replicated, startReplicated } from './replica-support.ts';
+
+const READS = Number(process.env.TEST_REPLICA_READS ?? 1000);
+const CALLERS = 8;
+const LIST = '/v2/affiliates?sort=-created_at';
+
+// one after the other: each leaves a replica that is read from, but for the last
+let stage: Replicated;
+beforeAll(async () => {
+  stage = await startReplicated();
+});
+afterAll(() => stage?.close());
+
+/** Asks until the replica answers, which on a busy machine may have been too late before; returns that answer. */
+const untilByReplica = (api: Api, path: string) =>
+  until(`${path} from the replica`, async () => {
+    stage.answered();
+    const answer = await api.get(path);
+    expect(answer.status, path).toBe(200);
+    return stage.answered().replica === 1 ? answer : null;
+  });
+
+test('the replica answers lists, reports and charts; the primary answers the rest', async () => {
+  const { api, answered } = stage;
+  const made = await api.post('/v2/affiliates', { email: 'a@example.com' });
+  const LONG = [
+    '/v2/affiliates',
+    '/v2/affiliates/balances',
+    '/v2/affiliates/commissions',
+    '/v2/affiliates/payouts',
+    '/v2/analytics/commissions',
+    '/v2/analytics/deliveries',
+    '/v2/audit-log',
+    '/v2/affiliates/reports/paid?year=2026',
+    '/v2/webhook-events/',
+  ];
+  for (const path of LONG) await untilByReplica(api, path);
+  answered();
+  for (const path of [`/v2/affiliates/${made.body.id}`, '/v2/account', '/v2/system']) {
+    expect((await api.get(path)).status, path).toBe(200);
+  }
+  expect(answered()).toEqual({ primary: 3, replica: 0 });
+  const { replica } = (await api.get('/v2/system')).body;
+  expect(replica).toMatchObject({ is_used: true, problem: null });
+});
+
+test('what one reads includes all that another was told to be stored, on another server, while replay pauses and goes on', async () => {
+  const { api, replay, secondServer, answered } = stage;
+  const other = await api.post('/v2/api-keys', { name: 'another' });
+  answered();
+  const second = await secondServer();
+  try {
+    await second.untilUsed();
+    const reader = apiOf(second.url, other.body.key);
+    let isOver = false;
+    const pausing = (async () => {
+      for (let paused = false; !isOver; paused = !paused) await replay(paused);
+      await replay(true);
+    })();
+    let left = READS;
+    const call = async () => {
+      for (let n = left--; n > 0; n = left--) {
+        const { status, body } = await api.post('/v2/affiliates', { email: `a${n}@example.com` });
+        expect(status).toBe(201);
+        const found = await reader.get(`/v2/affiliates?email=a${n}@example.com`);
+        expect(found.body.data.map(({ id }: { id: number }) => id)).toEqual([body.id]);
+      }
+    };
+    await Promise.all(Array.from({ length: CALLERS }, call)).finally(() => {
+      isOver = true;
+    });
+    await pausing;
+    expect(answered()).toEqual({ primary: 0, replica: 0 });
+    const { primary, replica } = second.answered();
+    expect(primary + replica).toBe(READS);
+    expect([primary > 0, replica > 0]).toEqual([true, true]);
+  } finally {
+    await second.close();
+  }
+});
+
+test('a replica that does not replay is left out and says how far it is behind; it is taken back when it has caught up', async () => {
+  const { api, replay, answered, untilUsed, untilLeftOut, otherAccount, url } = stage;
+  const other = apiOf(url, (await otherAccount()).secret);
+  const [ours, theirs] = [await api.get(LIST), await other.get(LIST)];
+  await replay(false);
+  const { body: made } = await api.post('/v2/affiliates', { email: 'newest@example.com' });
+  answered();
+  expect((await api.get(LIST)).body.data[0].id).toBe(made.id);
+  expect((await other.get(LIST)).text).toBe(theirs.text);
+  expect(answered()).toEqual({ primary: 2, replica: 0 });
+  await untilLeftOut(/^does not have what the primary has$/);
+  const told = await until('its lag to be told', async () => {
+    const { replica } = (await api.get('/v2/system')).body;
+    return replica.lag_ms > 1000 && replica;
+  });
+  expect(told).toMatchObject({ is_used: false, problem: 'the replica does not have what the primary has' });
+  expect(told.lag_bytes).toBeGreaterThan(0);
+  await replay(true);
+  await untilUsed();
+  expect((await untilByReplica(api, LIST)).body.data[0].id).toBe(made.id);
+  expect(ours.body.data[0]?.id).not.toBe(made.id);
+  expect((await untilByReplica(other, LIST)).text).toBe(theirs.text);
+});
+
+test('a replica that is killed while many read fails no request, and is taken back when it was started again', async () => {
+  const { api, pair, answered, untilUsed, untilLeftOut } = stage;
+  let isOver = false;
+  const statuses: number[] = [];
+  const callers = Array.from({ length: CALLERS }, async () => {
+    while (!isOver) statuses.push((await api.get('/v2/affiliates')).status);
+  });
+  await until('many to be answered', () => statuses.length > 50);
+  await pair.killReplica();
+  await untilLeftOut(/^(does not answer|cannot be reached)/);
+  const before = statuses.length;
+  await until('more to be answered', () => statuses.length > before + 50);
+  await pair.startReplica();
+  await untilUsed();
+  const after = statuses.length;
+  answered();
+  await until('the replica to answer', () => statuses.length > after + 50);
+  expect(answered().replica).toBeGreaterThan(0);
+  isOver = true;
+  await Promise.all(callers);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+});
+
+test('a replica that says nothing any more fails no request: who waits for it is answered by the primary', async () => {
+  const { api, proxy, untilUsed, untilLeftOut, answered } = stage;
+  expect((await api.get('/v2/affiliates')).status).toBe(200);
+  answered();
+  proxy.silent = true;
+  const asked = Array.from({ length: CALLERS }, () => api.get('/v2/affiliates'));
+  for (const { status } of await Promise.all(asked)) expect(status).toBe(200);
+  await untilLeftOut(/^(does not answer within 1 s|cannot be reached)/);
+  expect((await api.get('/v2/affiliates')).status).toBe(200);
+  expect(answered().replica).toBe(0);
+  proxy.silent = false;
+  proxy.cut();
+  await untilUsed();
+});
+
+test('a primary that is named as the replica is never read from', async () => {
+  const server = await stage.secondServer(stage.pair.primary.connection);
+  try {
+    await server.untilLeftOut(/^takes writes/);
+    expect((await apiOf(server.url, stage.api.key).get('/v2/affiliates')).status).toBe(200);
+    expect(server.answered()).toEqual({ primary: 1, replica: 0 });
+  } finally {
+    await server.close();
+  }
+});
+
+test('a replica that is promoted is left out, and so is one that has gone another way since', async () => {
+  const { api, pair, answered, untilLeftOut } = stage;
+  await pair.promote();
+  await untilLeftOut(/^takes writes/);
+  // it writes more than the primary: by its position alone it would seem to be ahead
+  await pair.query('replica', `create table gone as select repeat('x', 1000) from generate_series(1, 2000)`);
+  await pair.query('replica', 'checkpoint');
+  await pair.startReplica({ following: false });
+  await untilLeftOut(/^does not get what is written to the primary/);
+  const { body: made } = await api.post('/v2/affiliates', { email: 'last@example.com' });
+  answered();
+  expect((await api.get(LIST)).body.data[0].id).toBe(made.id);
+  expect(answered()).toEqual({ primary: 1, replica: 0 });
+});
