@@ -107,6 +107,8 @@ export interface Running {
   printed(): string;
   /** Resolves when the output matches; throws when the program ends before. */
   until(pattern: RegExp): Promise<void>;
+  /** Resolves with its exit code. */
+  readonly ended: Promise<number | null>;
   /** Interrupts it as Ctrl-C does, and waits for its end; returns the exit code. */
   interrupt(): Promise<number | null>;
 }
@@ -128,6 +130,7 @@ export function startShell(commands: string, cwd: string, env: Readonly<Record<s
   const ended = once(child, 'close').then(([code]) => code as number | null);
   return {
     child,
+    ended,
     printed: () => output,
     async until(pattern) {
       while (!pattern.test(output)) {

@@ -1,0 +1,193 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { SETTINGS } from '../../src/kernel/settings.ts';
+import { ROOT } from '../cli/support.ts';
+import { certificateFor } from '../support/certificate.ts';
+
+const COMPOSE = join(ROOT, 'operations/compose');
+const CHART = join(ROOT, 'operations/chart');
+const tools = createRequire(join(ROOT, 'test/tools/package.json'));
+const hasTools = existsSync(join(ROOT, 'test/tools/node_modules/dockerfile-utils'));
+const version = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
+const names = new Set(SETTINGS.map(({ name }) => name));
+const isSetting = (name: string) => names.has(name) || names.has(name.replace(/_FILE$/, ''));
+
+// biome-ignore lint/suspicious/noExplicitAny: files of every shape
+type Any = any;
+const yaml = (text: string): Any => tools('yaml').parse(text);
+const yamls = (text: string): Any[] =>
+  tools('yaml')
+    .parseAllDocuments(text)
+    .map((each: Any) => each.toJS())
+    .filter(Boolean);
+
+describe.skipIf(!hasTools)(
+  'the Dockerfile (needs the programs of test/tools, which .ci/run installs)',
+  () => {
+    const text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+
+    test('a linter has nothing to say', () => {
+      expect(tools('dockerfile-utils').validate(text, {})).toEqual([]);
+    });
+
+    test('what it copies exists and is not kept out of the build', () => {
+      const copied = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources = '']) =>
+        sources.split(' '),
+      );
+      expect(copied.length).toBeGreaterThan(10);
+      const ignored = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
+      expect(copied.filter((name) => !existsSync(join(ROOT, name)) || ignored.includes(name))).toEqual([]);
+    });
+
+    test('its user is a number, which orchestrators ask for, and it sets settings that exist', () => {
+      expect(text).toMatch(/^USER \d+:\d+$/m);
+      expect(text).toMatch(/^HEALTHCHECK /m);
+      const [, set = ''] = /^ENV (.+)$/m.exec(text) ?? [];
+      const given = set.split(' ').map((each) => each.split('=')[0] ?? '');
+      expect(given.filter((name) => !isSetting(name))).toEqual(['NODE_ENV']);
+    });
+  },
+);
+
+describe.skipIf(!hasTools)('the compose file (needs the programs of test/tools)', () => {
+  const compose = hasTools ? yaml(readFileSync(join(COMPOSE, 'compose.yaml'), 'utf8')) : {};
+  const services = Object.entries(compose.services ?? {}) as [string, Any][];
+
+  test('Payhook gets settings that there are, and is of this version', () => {
+    const { environment, image } = compose.services.payhook;
+    expect(Object.keys(environment).filter((name) => !isSetting(name))).toEqual([]);
+    expect(image).toBe(`payhook:${version}`);
+  });
+
+  test('each secret, network, volume and file that a service uses is there, and each image has a version', () => {
+    for (const [name, service] of services) {
+      for (const kind of ['secrets', 'networks'] as const) {
+        const used = (service[kind] ?? []) as string[];
+        expect({ name, missing: used.filter((each) => !(each in compose[kind])) }).toEqual({
+          name,
+          missing: [],
+        });
+      }
+      for (const mount of (service.volumes ?? []) as string[]) {
+        const [source = ''] = mount.split(':');
+        expect(
+          source.startsWith('./') ? existsSync(join(COMPOSE, source)) : source in compose.volumes,
+          mount,
+        ).toBe(true);
+      }
+      expect(service.image, name).toMatch(/:\d/);
+    }
+    const files = Object.values(compose.secrets as Record<string, { file: string }>).map(({ file }) => file);
+    const page = readFileSync(join(ROOT, 'docs/production.md'), 'utf8');
+    expect(files.filter((file) => !page.includes(file.replace('secrets/', '')))).toEqual([]);
+  });
+
+  test.skipIf(spawnSync('nginx', ['-v']).status !== 0)('nginx accepts its configuration', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'payhook-nginx-'));
+    const { key, cert } = certificateFor('pay.example.com');
+    writeFileSync(join(folder, 'tls.key'), key);
+    writeFileSync(join(folder, 'tls.crt'), cert);
+    const server = readFileSync(join(COMPOSE, 'nginx.conf'), 'utf8')
+      .replaceAll('/run/secrets/', `${folder}/`)
+      .replaceAll('/var/log/nginx/', `${folder}/`);
+    writeFileSync(join(folder, 'nginx.conf'), `pid ${folder}/pid;\nevents {}\nhttp {\n${server}\n}\n`);
+    const ran = spawnSync('nginx', ['-t', '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], {
+      encoding: 'utf8',
+    });
+    rmSync(folder, { recursive: true });
+    expect(ran.status, ran.stderr).toBe(0);
+  });
+});
+
+const HELM = process.env.HELM ?? 'helm';
+const hasHelm = spawnSync(HELM, ['version']).status === 0;
+const GIVEN = ['image.repository=registry.example.com/payhook', 'secret.existing=payhook'];
+
+/** Runs helm on the chart with these values. */
+function helm(command: readonly string[], values: readonly string[]) {
+  const set = values.flatMap((value) => ['--set', value]);
+  return spawnSync(HELM, [...command, CHART, '--kube-version', '1.30.0', ...set], { encoding: 'utf8' });
+}
+const objects = (values: readonly string[]) => {
+  const { status, stdout, stderr } = helm(['template', 'payhook'], [...GIVEN, ...values]);
+  expect(status, stderr).toBe(0);
+  return new Map(yamls(stdout).map((each) => [`${each.kind} ${each.metadata.name}`, each]));
+};
+
+test('the chart is of this version, and its schema knows the settings', () => {
+  const chart = readFileSync(join(CHART, 'Chart.yaml'), 'utf8');
+  expect(chart).toContain(`\nversion: ${version}\n`);
+  expect(chart).toContain(`\nappVersion: ${version}\n`);
+  const schema = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'));
+  const own = ['HOST', 'PORT', 'DATA_DIR', 'METRICS_HOST', 'METRICS_PORT', 'DELIVERY_WORKER'];
+  const free = SETTINGS.filter(({ name, secret }) => !secret && !own.includes(name)).map(({ name }) => name);
+  expect(schema.properties.settings.propertyNames.enum.toSorted()).toEqual(free.toSorted());
+});
+
+describe.skipIf(!hasTools || !hasHelm)('the chart (needs helm and the programs of test/tools)', () => {
+  test('helm has nothing to say', () => {
+    const { status, stdout } = helm(['lint', '--strict'], GIVEN);
+    expect(status, stdout).toBe(0);
+  });
+
+  test('by default it is two servers that deliver, a service and a budget of disruptions', () => {
+    const made = objects([]);
+    expect([...made.keys()].toSorted()).toEqual([
+      'Deployment payhook',
+      'PodDisruptionBudget payhook',
+      'Service payhook',
+    ]);
+    const { spec } = made.get('Deployment payhook').spec.template;
+    const [container] = spec.containers;
+    expect(container).toMatchObject({ args: ['serve'], envFrom: [{ secretRef: { name: 'payhook' } }] });
+    expect(container.env).toContainEqual({ name: 'DELIVERY_WORKER', value: 'on' });
+    expect(container.securityContext.readOnlyRootFilesystem).toBe(true);
+    expect(container.env.map(({ name }: Any) => name).filter((name: string) => !isSetting(name))).toEqual([]);
+    expect(spec.terminationGracePeriodSeconds).toBe(30);
+    expect(made.get('Service payhook').spec.selector).toMatchObject({
+      'app.kubernetes.io/component': 'serve',
+    });
+  });
+
+  test('workers, an ingress, metrics and a secret are there on demand', () => {
+    const made = objects([
+      'worker.enabled=true',
+      'ingress.enabled=true,ingress.host=pay.example.com,ingress.tlsSecret=tls',
+      'metrics.enabled=true,metrics.serviceMonitor=true',
+      'secret.existing=,secret.databaseUrl=postgres://db/payhook,secret.secretKey=key',
+      'settings.SHUTDOWN_DELAY_MS=8000',
+    ]);
+    expect([...made.keys()].toSorted()).toEqual([
+      'Deployment payhook',
+      'Deployment payhook-worker',
+      'Ingress payhook',
+      'PodDisruptionBudget payhook',
+      'Secret payhook',
+      'Service payhook',
+      'Service payhook-metrics',
+      'ServiceMonitor payhook',
+    ]);
+    for (const name of ['payhook', 'payhook-worker']) {
+      const { spec } = made.get(`Deployment ${name}`).spec.template;
+      expect(spec.terminationGracePeriodSeconds).toBe(33);
+      expect(spec.containers[0].env).toContainEqual({ name: 'DELIVERY_WORKER', value: 'off' });
+      expect(spec.containers[0].env).toContainEqual({ name: 'SHUTDOWN_DELAY_MS', value: '8000' });
+    }
+    expect(made.get('Deployment payhook-worker').spec.template.spec.containers[0].args).toEqual(['worker']);
+  });
+
+  test.each([
+    ['no image', ['image.repository=', 'secret.existing=x'], 'image.repository'],
+    ['no secret', ['image.repository=x'], 'secret.databaseUrl or secret.existing must be set'],
+    ['a setting that there is not', [...GIVEN, 'settings.BASE_URI=x'], 'BASE_URI'],
+    ['a value that there is not', [...GIVEN, 'replicas=3'], 'replicas'],
+  ])('refuses %s', (_, values, message) => {
+    const { status, stderr } = helm(['template', 'payhook'], values);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain(message);
+  });
+});
