@@ -35,6 +35,11 @@ export const ROOMS = [
   ['money/programs', 'affiliate programs', []],
   ['money/affiliates', 'affiliates, their search and import', ['money/ledger', 'money/files']],
   [
+    'money/destinations',
+    'where affiliates are paid: bank accounts, sealed',
+    ['money/affiliates', 'money/ledger'],
+  ],
+  [
     'money/refund-lines',
     'what a refund by order names, and commissions that are created after it',
     ['money/ledger'],
@@ -57,7 +62,7 @@ export const ROOMS = [
   [
     'money/payment-files',
     'the files for banks and providers, one source file per format',
-    ['money/files', 'money/ledger', 'money/payouts'],
+    ['money/destinations', 'money/files', 'money/ledger', 'money/payouts'],
   ],
   ['money/returns', 'returned payments', ['money/commissions', 'money/ledger', 'money/payouts']],
   ['money/analytics', 'what happened to commissions over time', ['money/ledger']],

@@ -1,9 +1,10 @@
-/** The name of each payout method. */
-export const methodNames = { paypal: 'PayPal', wise: 'Wise', other: 'Other' };
+/** The name of each payout method, and of each type of destination. */
+export const methodNames = { paypal: 'PayPal', wise: 'Wise', other: 'Other', sepa: 'SEPA', ach: 'ACH' };
 
 /** How the money of a payout is sent, by method. */
 export const methodSteps = {
   paypal: 'Upload the file at PayPal under Payouts, check that its total matches, and approve it.',
   wise: 'Upload the file at Wise as a batch payment, check the recipients, and fund it.',
+  sepa: 'Upload the file in your online banking, check that its sum matches, and release it.',
   other: 'Pay these affiliates by bank transfer or however you agreed with them.',
 };

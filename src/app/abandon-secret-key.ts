@@ -3,6 +3,11 @@ import { holdSealing, putInForce, readSecretKeyState, type SecretKeyState } from
 import type { Config } from '../kernel/config.ts';
 import { idOf } from '../kernel/ids.ts';
 import { fingerprintOf, SecretKeyError } from '../kernel/vault.ts';
+import {
+  findLostDestinations,
+  giveUpDestinations,
+  type LostDestination,
+} from '../money/destinations/sealed.ts';
 import { noteCommand } from '../people/audit/service.ts';
 import { findLosses, giveUp, type Loss } from '../webhooks/endpoints/sealed.ts';
 import type { Platform } from './platform.ts';
@@ -12,13 +17,22 @@ import { adoptNewFolderKey, heldKeys, isInFolder, makeFolderKey, refusalOfKeys }
 export interface Abandonment {
   /** Of the key in force now. */
   readonly fingerprint: string;
-  readonly losses: readonly Loss[];
+  readonly losses: Losses;
+}
+
+/** What is lost with a key: values of endpoints, and bank accounts of affiliates. */
+export interface Losses {
+  readonly endpoints: readonly Loss[];
+  readonly destinations: readonly LostDestination[];
 }
 
 /** What giving up the lost key would cost. Throws SecretKeyError when no key is missing. */
-export async function previewAbandoning({ config, db, vault }: Platform): Promise<readonly Loss[]> {
+export async function previewAbandoning({ config, db, vault }: Platform): Promise<Losses> {
   refuseNeedless(config, await readSecretKeyState(db.reader));
-  return findLosses(db.reader, vault);
+  return {
+    endpoints: await findLosses(db.reader, vault),
+    destinations: await findLostDestinations(db.reader, vault),
+  };
 }
 
 /**
@@ -33,10 +47,16 @@ export async function abandonSecretKey({ config, db, vault }: Platform): Promise
     const [held] = heldKeys(config);
     await refuseOthers(tx, held === undefined ? '' : fingerprintOf(held), isInFolder(config));
     const fingerprint = fingerprintOf(held ?? makeFolderKey(config));
-    const losses = await giveUp(tx, vault, fingerprint);
+    const losses = {
+      endpoints: await giveUp(tx, vault, fingerprint),
+      destinations: await giveUpDestinations(tx, vault, fingerprint),
+    };
     await putInForce(tx, fingerprint);
-    for (const { account, endpoint } of losses) {
+    for (const { account, endpoint } of losses.endpoints) {
       await noteCommand(tx, account, { action: 'abandonSecretKey', target: idOf('we', endpoint) });
+    }
+    for (const { account, affiliate } of losses.destinations) {
+      await noteCommand(tx, account, { action: 'abandonSecretKey', target: String(affiliate) });
     }
     return { fingerprint, losses };
   });

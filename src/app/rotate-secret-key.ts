@@ -1,4 +1,4 @@
-import type { Tx } from '../db/connect.ts';
+import type { Reader, Tx } from '../db/connect.ts';
 import { lockStarts } from '../db/migrate.ts';
 import {
   beginRotation,
@@ -9,10 +9,11 @@ import {
   type SecretKeyState,
 } from '../db/secret-key.ts';
 import type { Config } from '../kernel/config.ts';
-import { fingerprintOf, SecretKeyError } from '../kernel/vault.ts';
+import { fingerprintOf, SecretKeyError, type Vault } from '../kernel/vault.ts';
+import { hasStaleDestinations, resealDestinations } from '../money/destinations/sealed.ts';
 import { listAccounts } from '../people/accounts/service.ts';
 import { noteCommand } from '../people/audit/service.ts';
-import { hasStale, type Place, resealSlice } from '../webhooks/endpoints/sealed.ts';
+import { hasStale, resealSlice } from '../webhooks/endpoints/sealed.ts';
 import type { Platform } from './platform.ts';
 import { adoptNewFolderKey, isInFolder, makeNewFolderKey, newFolderKey, short } from './secret-keys.ts';
 
@@ -31,40 +32,63 @@ export interface Rotation {
   /** Of the key in force now. */
   readonly fingerprint: string;
   /** Endpoints whose values this run sealed anew. */
-  readonly resealed: number;
+  readonly endpoints: number;
+  /** Bank accounts of affiliates that it sealed anew. */
+  readonly destinations: number;
   /** False: it had been done before, and this run only checked. */
   readonly changed: boolean;
 }
 
-/** Changes the secret key. `progress` gets the number of endpoints done. Throws SecretKeyError with what to do. */
+/** Changes the secret key. `progress` gets the number of endpoints and bank accounts done. Throws SecretKeyError with what to do. */
 export async function rotateSecretKey(
   platform: Platform,
   progress: (done: number) => void,
 ): Promise<Rotation> {
   const { config, db } = platform;
   const before = await readSecretKeyState(db.reader);
+  const none = { endpoints: 0, destinations: 0 };
   if (adoptNewFolderKey(config, before.current)) {
-    return { fingerprint: before.current ?? '', resealed: 0, changed: true };
+    return { fingerprint: before.current ?? '', ...none, changed: true };
   }
-  if (await isDone(platform, before)) {
-    return { fingerprint: before.current ?? '', resealed: 0, changed: false };
-  }
+  if (await isDone(platform, before)) return { fingerprint: before.current ?? '', ...none, changed: false };
   const fingerprint = await begin(platform);
-  let resealed = 0;
+  const done = { ...none };
+  const told = () => progress(done.endpoints + done.destinations);
   do {
-    for (let after: Place | null | undefined; after !== null; ) {
-      const { vault } = platform;
-      const { last, count } = await db.transaction((tx) =>
-        resealSlice(tx, { vault, fingerprint, limit: SLICE, ...(after ? { after } : {}) }),
-      );
-      after = last;
-      resealed += count;
-      progress(resealed);
-    }
+    done.endpoints += await resealAll(platform, fingerprint, resealSlice, told);
+    done.destinations += await resealAll(platform, fingerprint, resealDestinations, told);
   } while (!(await end(platform, fingerprint)));
   adoptNewFolderKey(config, fingerprint);
-  return { fingerprint, resealed, changed: true };
+  return { fingerprint, ...done, changed: true };
 }
+
+interface Slice<Cursor> {
+  readonly vault: Vault;
+  readonly fingerprint: string;
+  readonly limit: number;
+  readonly after?: Cursor;
+}
+
+/** Seals all of one kind anew, slice by slice; returns how many. */
+async function resealAll<Cursor>(
+  { db, vault }: Platform,
+  fingerprint: string,
+  reseal: (tx: Tx, slice: Slice<Cursor>) => Promise<{ last: Cursor | null; count: number }>,
+  told: () => void,
+): Promise<number> {
+  let all = 0;
+  for (let after: Cursor | null | undefined; after !== null; ) {
+    const slice: Slice<Cursor> = { vault, fingerprint, limit: SLICE, ...(after ? { after } : {}) };
+    const { last, count } = await db.transaction((tx) => reseal(tx, slice));
+    after = last;
+    all += count;
+    told();
+  }
+  return all;
+}
+
+const anyStale = async (db: Reader, fingerprint: string) =>
+  (await hasStale(db, fingerprint)) || hasStaleDestinations(db, fingerprint);
 
 /** Whether the operator's keys say that the change was already made, and it was. */
 async function isDone(
@@ -84,7 +108,7 @@ async function isDone(
       'SECRET_KEY is the current key, but SECRET_KEY_PREVIOUS must be: swap the two on every server and worker',
     );
   }
-  return !(await hasStale(db.reader, current));
+  return !(await anyStale(db.reader, current));
 }
 
 /** Makes every process seal under the new key from now on; returns its fingerprint. */
@@ -113,7 +137,7 @@ const newKey = (config: Config) => config.secretKey ?? newFolderKey(config) ?? m
 function end({ db }: Platform, fingerprint: string): Promise<boolean> {
   return db.transaction(async (tx) => {
     const { current, next } = await holdSealing(tx);
-    if (await hasStale(tx, fingerprint)) return false;
+    if (await anyStale(tx, fingerprint)) return false;
     // another run of the command has finished it
     if (next === null && current === fingerprint) return true;
     await putInForce(tx, fingerprint);

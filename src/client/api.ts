@@ -42,6 +42,7 @@ export interface Account {
    * owner, or the operator, may change it back to none
    */
   readonly approval: ApprovalRule;
+  readonly debtor: Debtor | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
 }
@@ -124,6 +125,38 @@ export interface AffiliateDeletedEvent {
   /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Affiliate;
+}
+
+export interface AffiliateDestination {
+  readonly object: 'affiliate_destination';
+  readonly affiliate_id: number;
+  /** what it is for; null: every currency without a destination of its own */
+  readonly currency: string | null;
+  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: in a way of your own */
+  readonly type: DestinationType;
+  /** sepa, ach: as you sent it */
+  readonly account_holder: string | null;
+  /** sepa, ach: the holder in the characters of payment files */
+  readonly holder_in_files: string | null;
+  /** sepa, ach: the end of the IBAN or account number */
+  readonly last_four: string | null;
+  /** sepa: of the IBAN, ISO 3166-1 alpha-2 */
+  readonly country: string | null;
+  readonly bic: string | null;
+  readonly routing_number: string | null;
+  readonly account_type: BankAccountType | null;
+  /** the number was lost with the secret key: set the destination again */
+  readonly is_lost: boolean;
+  /** other affiliates with the same IBAN or account, the first 20 ids */
+  readonly shared_with: readonly number[];
+  readonly created_at: Timestamp;
+}
+
+export interface AffiliateDestinations {
+  readonly object: 'affiliate_destinations';
+  readonly affiliate_id: number;
+  /** the one for all currencies first; empty: paid as `payout_method` and `paypal_email` of the affiliate say */
+  readonly destinations: readonly AffiliateDestination[];
 }
 
 export interface AffiliateImport {
@@ -268,6 +301,8 @@ export interface BadLine {
   readonly message: string;
 }
 
+export type BankAccountType = 'checking' | 'savings';
+
 export interface ChangeAccountBody {
   readonly name?: string | undefined;
   /** ISO 4217, any case */
@@ -287,6 +322,20 @@ export interface ChangeAccountBody {
    * owner, or the operator, may change it back to none
    */
   readonly approval?: ApprovalRule | undefined;
+  readonly debtor?:
+    | {
+        /** at most 70 characters as banks write it */
+        readonly name: string;
+        /** any case, with or without blanks */
+        readonly iban: string;
+        readonly bic?: string | null | undefined;
+        /** the message that your bank takes; default pain.001.001.09 */
+        readonly message?: SepaMessage | undefined;
+        /** payments in one file; default 10,000. More are split into parts of about the same size */
+        readonly rows_per_file?: number | undefined;
+      }
+    | null
+    | undefined;
 }
 
 export interface ChangeAffiliateBody {
@@ -981,6 +1030,18 @@ export interface CustomSigning {
   readonly secret_prefix: string;
 }
 
+/** the account that SEPA transfers are paid from */
+export interface Debtor {
+  /** at most 70 characters as banks write it */
+  readonly name: string;
+  readonly iban: string;
+  readonly bic: string | null;
+  /** the message that your bank takes; default pain.001.001.09 */
+  readonly message: SepaMessage;
+  /** payments in one file; default 10,000. More are split into parts of about the same size */
+  readonly rows_per_file: number;
+}
+
 export interface DeliveryAnalytics {
   readonly object: 'delivery_analytics';
   readonly interval: 'minute' | 'hour' | 'day';
@@ -1046,6 +1107,8 @@ export interface DeliverySums {
   readonly p99_ms: number | null;
   readonly answers: AnswerCounts;
 }
+
+export type DestinationType = 'paypal' | 'wise' | 'other' | 'sepa' | 'ach';
 
 export type DisabledReason = 'manual' | 'failing' | 'gone';
 
@@ -1390,7 +1453,7 @@ export interface Me {
 
 export interface NeededPaymentFile {
   /** as the path of the download names it */
-  readonly format: 'paypal' | 'wise';
+  readonly format: 'paypal' | 'wise' | 'sepa';
   /** ISO 4217, lower case */
   readonly currency: string;
   readonly affiliate_count: number;
@@ -1730,7 +1793,7 @@ export interface PaymentFiles {
   readonly payout_id: string;
   readonly revision: number;
   readonly files: readonly NeededPaymentFile[];
-  /** who is paid another way: `payout_method` is other */
+  /** who is paid another way: the destination or `payout_method` is other */
   readonly by_hand: readonly {
     /** ISO 4217, lower case */
     readonly currency: string;
@@ -2324,6 +2387,20 @@ export interface PutAffiliateByExternalIdBody {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
+export interface PutAffiliateDestinationBody {
+  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: in a way of your own */
+  readonly type: DestinationType;
+  /** ISO 4217, any case; absent or null: for all currencies */
+  readonly currency?: string | null | undefined;
+  readonly account_holder?: string | undefined;
+  /** any case, with or without blanks */
+  readonly iban?: string | undefined;
+  readonly bic?: string | undefined;
+  readonly routing_number?: string | undefined;
+  readonly account_number?: string | undefined;
+  readonly account_type?: BankAccountType | undefined;
+}
+
 export interface RecoverWebhookEndpointBody {
   /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD of the account */
   readonly since: string;
@@ -2475,6 +2552,8 @@ export interface SecondSignature {
   readonly custom_signing: CustomSigning | null;
   readonly expires_at: Timestamp;
 }
+
+export type SepaMessage = 'pain.001.001.09' | 'pain.001.001.03';
 
 export interface Session {
   readonly id: string;
@@ -2956,6 +3035,8 @@ export interface DownloadPaymentFileQuery {
   readonly allow_skipped?: boolean | undefined;
   /** ISO 4217, any case: the currency the transfers are paid from; default the payout currency */
   readonly source_currency?: string | undefined;
+  /** bank files: the day the bank is to pay, `YYYY-MM-DD`; default today in your time zone */
+  readonly execution_date?: string | undefined;
   readonly whole_units?: 'down' | undefined;
 }
 
@@ -3043,6 +3124,11 @@ export interface GetDeliveryAnalyticsQuery {
 export interface ImportAffiliatesQuery {
   readonly dry_run?: boolean | undefined;
   readonly partial?: boolean | undefined;
+}
+
+export interface RemoveAffiliateDestinationQuery {
+  /** ISO 4217, any case; absent: the one for all currencies */
+  readonly currency?: string | undefined;
 }
 
 export interface ListProgramsQuery extends PageQuery {
@@ -3613,9 +3699,10 @@ export interface Operations {
   /**
    * Download a payment file. One row per affiliate and currency: all of them for an unpaid payout, those that
    * were paid for a paid one. The formats: `summary` (takes no parameters), `paypal` (takes currency, part,
-   * allow_skipped, whole_units), `wise` (takes currency, part, allow_skipped, source_currency). The header
-   * Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency, Payhook-Affiliates-Above-Limit
-   * those in it whose amount PayPal may refuse: see `paypal_payment_limit`.
+   * allow_skipped, whole_units), `wise` (takes currency, part, allow_skipped, source_currency), `sepa` (takes
+   * currency, part, allow_skipped, execution_date). The header Payhook-Skipped-Affiliates counts affiliates left
+   * out of the chosen currency, Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see
+   * `paypal_payment_limit`. `sepa` is an XML message (pain.001) in EUR from the `debtor` of the account.
    */
   readonly downloadPaymentFile: {
     readonly path: [payout_id: string, format: string];
@@ -3730,6 +3817,37 @@ export interface Operations {
     readonly body: PutAffiliateByExternalIdBody;
     readonly header: 'Idempotency-Key';
     readonly result: Affiliate;
+  };
+  /**
+   * Get where an affiliate is paid. The one destination for all currencies, and those for single currencies.
+   * Account numbers are shown by their last four characters.
+   */
+  readonly getAffiliateDestinations: {
+    readonly path: [affiliate_id: number];
+    readonly result: AffiliateDestinations;
+  };
+  /**
+   * Set where an affiliate is paid. Replaces the destination for `currency`, or the one for all currencies.
+   * `sepa` needs `account_holder` and `iban`, and takes `bic`; `ach` needs `account_holder`, `routing_number`,
+   * `account_number` and `account_type`; the other types need nothing more. A destination goes before
+   * `payout_method`. It shows in the unpaid payout at once and raises its revision. IBAN and account number are
+   * sealed and never shown again.
+   */
+  readonly putAffiliateDestination: {
+    readonly path: [affiliate_id: number];
+    readonly body: PutAffiliateDestinationBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: AffiliateDestination;
+  };
+  /**
+   * Remove where an affiliate is paid. Removes the destination for `currency`, or the one for all currencies.
+   * Without any the affiliate is paid as its `payout_method` and `paypal_email` say. Raises the revision of the
+   * unpaid payout.
+   */
+  readonly removeAffiliateDestination: {
+    readonly path: [affiliate_id: number];
+    readonly query?: RemoveAffiliateDestinationQuery;
+    readonly result: undefined;
   };
   /** List programs. List programs. */
   readonly listPrograms: {
@@ -4449,6 +4567,24 @@ export const OPERATIONS = {
     path: '/v2/affiliates/by-external-id/{external_id}',
     takes: ['body'],
     gives: 'record',
+  },
+  getAffiliateDestinations: {
+    method: 'GET',
+    path: '/v2/affiliates/{affiliate_id}/destination',
+    takes: [],
+    gives: 'record',
+  },
+  putAffiliateDestination: {
+    method: 'PUT',
+    path: '/v2/affiliates/{affiliate_id}/destination',
+    takes: ['body'],
+    gives: 'record',
+  },
+  removeAffiliateDestination: {
+    method: 'DELETE',
+    path: '/v2/affiliates/{affiliate_id}/destination',
+    takes: ['query'],
+    gives: 'nothing',
   },
   listPrograms: {
     method: 'GET',

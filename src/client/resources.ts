@@ -94,6 +94,11 @@ export function resourcesOf({ method, send }: Calls) {
       getByExternalId: method('getAffiliateByExternalId'),
       /** Creates the affiliate with this id of yours, or updates the given fields if it exists. */
       putByExternalId: method('putAffiliateByExternalId'),
+      /** Where an affiliate is paid; account numbers by their last four characters. */
+      destinations: method('getAffiliateDestinations'),
+      /** Sets where an affiliate is paid, in all currencies or one. */
+      putDestination: method('putAffiliateDestination'),
+      removeDestination: method('removeAffiliateDestination'),
       /** Credits or debits an affiliate. */
       adjust: method('createAdjustment'),
     },

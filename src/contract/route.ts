@@ -210,8 +210,9 @@ interface Common<Path extends string, Query extends TObject, Answers extends Ret
   readonly summary: string;
   readonly description?: string;
   readonly query?: Query;
-  /** Status -> schema of the JSON body; null = no body; 'text/csv' = a file. */
+  /** Status -> schema of the JSON body; null = no body; 'text/csv' = a file, or one of a type in `alsoSends`. */
   readonly returns: Answers;
+  readonly alsoSends?: readonly string[];
   /**
    * Portals may use it too, about an endpoint of theirs, which is checked before the handler runs: the one that the path
    * names (`id`) or the query (`webhook_endpoint_id`). With `own` the handler keeps to `principal.portal` itself.
@@ -229,7 +230,7 @@ interface Common<Path extends string, Query extends TObject, Answers extends Ret
   readonly locatesDuplicates?: true;
   /** What its path parameters are, where their names do not say so. */
   readonly inPath?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** The reasons it may refuse with, besides those of every operation. */
+  /** Reasons besides those of every operation. */
   readonly errors?: readonly ReasonName[];
 }
 

@@ -3,6 +3,7 @@ import type { Route } from '../contract/route.ts';
 import * as affiliates from '../money/affiliates/routes.ts';
 import * as analytics from '../money/analytics/routes.ts';
 import * as commissions from '../money/commissions/routes.ts';
+import * as destinations from '../money/destinations/routes.ts';
 import * as imports from '../money/imports/routes.ts';
 import * as paymentFiles from '../money/payment-files/routes.ts';
 import * as payouts from '../money/payouts/routes.ts';
@@ -60,6 +61,9 @@ export const ROUTES: readonly Route[] = [
   affiliates.change,
   affiliates.getOwn,
   affiliates.put,
+  destinations.get,
+  destinations.put,
+  destinations.remove,
   programs.list,
   programs.create,
   programs.get,

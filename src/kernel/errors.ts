@@ -181,6 +181,10 @@ export const REASONS = {
     meaning: 'The file cannot pay some affiliates; allow_skipped leaves them out.',
   },
   empty_payment_file: { status: 400, meaning: 'The file can pay nobody, so it would have no rows.' },
+  no_payer: {
+    status: 409,
+    meaning: 'The account does not say whom a SEPA file is from: set its `debtor`.',
+  },
   several_parts: {
     status: 400,
     meaning: 'There are more rows than one file can hold; choose a part with part.',

@@ -15,7 +15,8 @@ export type IdPrefix =
   | 'ref'
   | 'ret'
   | 'imp'
-  | 'pl';
+  | 'pl'
+  | 'dst';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
 declare const noun: unique symbol;
@@ -41,6 +42,7 @@ export type SessionId = Uuid<'ses'>;
 export type ApplicationId = Uuid<'app'>;
 export type GrantId = Uuid<'grant'>;
 export type PortalLinkId = Uuid<'pl'>;
+export type DestinationId = Uuid<'dst'>;
 
 /** The lowest UUID: where iteration over rows starts. */
 export const nil = <P extends IdPrefix>() => '00000000-0000-0000-0000-000000000000' as Uuid<P>;

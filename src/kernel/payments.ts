@@ -2,8 +2,21 @@
 export const PAYOUT_METHODS = ['paypal', 'wise', 'other'] as const;
 export type PayoutMethod = (typeof PAYOUT_METHODS)[number];
 
+/** Where an affiliate can be paid. `paypal`, `wise` and `other` mean what they mean as a payout method. */
+export const DESTINATION_TYPES = [...PAYOUT_METHODS, 'sepa', 'ach'] as const;
+export type DestinationType = (typeof DESTINATION_TYPES)[number];
+
+/** The kinds of account that an ACH payment goes to. */
+export const ACCOUNT_TYPES = ['checking', 'savings'] as const;
+
 /** The options of a request for a payment file. */
-export type Choice = 'currency' | 'part' | 'allow_skipped' | 'source_currency' | 'whole_units';
+export type Choice =
+  | 'currency'
+  | 'part'
+  | 'allow_skipped'
+  | 'source_currency'
+  | 'whole_units'
+  | 'execution_date';
 
 /** A payment file in a provider's format: each row is a payment. */
 interface ProviderFile {
@@ -45,6 +58,23 @@ export const PROVIDER_FILES = {
 
 export type ProviderFormat = keyof typeof PROVIDER_FILES;
 export const PROVIDER_FORMATS = Object.keys(PROVIDER_FILES) as ProviderFormat[];
+
+/** The banks' formats by name, with what may be chosen about a file. */
+export const BANK_FILES = {
+  sepa: ['currency', 'part', 'allow_skipped', 'execution_date'],
+} as const satisfies Record<string, readonly Choice[]>;
+
+export type BankFormat = keyof typeof BANK_FILES;
+/** Every format whose file moves money. */
+export type PaymentFormatName = ProviderFormat | BankFormat;
+export const PAYMENT_FORMATS = [
+  ...PROVIDER_FORMATS,
+  ...(Object.keys(BANK_FILES) as BankFormat[]),
+] as readonly PaymentFormatName[];
+
+/** What may be chosen about a file. */
+export const choicesOf = (format: PaymentFormatName): readonly Choice[] =>
+  format in BANK_FILES ? BANK_FILES[format as BankFormat] : PROVIDER_FILES[format as ProviderFormat].choices;
 
 /** A provider's format, typed for code that handles all of them. */
 export const providerFile = (format: ProviderFormat): ProviderFile => PROVIDER_FILES[format];

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 /** The process cannot work because of its secret key; the message says what to do. */
 export class SecretKeyError extends Error {
@@ -17,6 +17,11 @@ export interface Vault {
   seal(text: string, context: string, fingerprint: string): Buffer;
   /** Throws SecretKeyError when the key is missing, another error when the bytes were altered or belong elsewhere. */
   open(sealed: Buffer, context: string): string;
+  /**
+   * A keyed hash of a text under the key with this fingerprint: equal texts of one context have equal marks, and nobody
+   * without the key can find the text by trying. Throws SecretKeyError when the process does not have that key.
+   */
+  mark(text: string, context: string, fingerprint: string): Buffer;
 }
 
 /** The current format: version, start of the key's fingerprint, nonce, tag, text. Version 1 did not name the key. */
@@ -41,14 +46,11 @@ export function sealPrefix(fingerprint: string): Buffer {
  * process may have added a key.
  */
 export function vaultOf(readKeys: () => readonly string[]): Vault {
-  let held = new Map<string, Buffer>();
+  let held = new Map<string, Keys>();
   const read = () => {
-    held = new Map([
-      ...held,
-      ...readKeys().map((key) => [nameOf(fingerprintOf(key)), derived(key)] as const),
-    ]);
+    held = new Map([...held, ...readKeys().map((key) => [nameOf(fingerprintOf(key)), keysOf(key)] as const)]);
   };
-  const find = (name: string): Buffer => {
+  const find = (name: string): Keys => {
     if (!held.has(name)) read();
     const key = held.get(name);
     if (key) return key;
@@ -61,31 +63,44 @@ export function vaultOf(readKeys: () => readonly string[]): Vault {
   return {
     seal(text, context, fingerprint) {
       const nonce = randomBytes(NONCE_BYTES);
-      const key = find(nameOf(fingerprint));
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
+      const { sealing } = find(nameOf(fingerprint));
+      const cipher = createCipheriv('aes-256-gcm', sealing, nonce).setAAD(Buffer.from(context));
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return Buffer.concat([sealPrefix(fingerprint), nonce, cipher.getAuthTag(), body]);
     },
     open(sealed, context) {
       if (sealed[0] === VERSION) {
-        const key = find(sealed.subarray(1, 1 + NAME_BYTES).toString('hex'));
-        return decrypt(key, sealed.subarray(1 + NAME_BYTES), context);
+        const { sealing } = find(sealed.subarray(1, 1 + NAME_BYTES).toString('hex'));
+        return decrypt(sealing, sealed.subarray(1 + NAME_BYTES), context);
       }
       if (sealed[0] !== UNNAMED) throw new Error('not a sealed secret');
       // The tag shows which key is the right one.
-      for (const key of held.values()) {
+      for (const { sealing } of held.values()) {
         try {
-          return decrypt(key, sealed.subarray(1), context);
+          return decrypt(sealing, sealed.subarray(1), context);
         } catch {}
       }
       throw new SecretKeyError('sealed under a secret key that this process does not hold, or changed');
+    },
+    mark(text, context, fingerprint) {
+      const { marking } = find(nameOf(fingerprint));
+      return createHmac('sha256', marking).update(`${context}\0${text}`).digest();
     },
   };
 }
 
 const nameOf = (fingerprint: string) => fingerprint.slice(0, 2 * NAME_BYTES);
 
-const derived = (secretKey: string) => Buffer.from(hkdfSync('sha256', secretKey, '', 'payhook vault 1', 32));
+/** What is derived from a secret key: one key for each use. */
+interface Keys {
+  readonly sealing: Buffer;
+  readonly marking: Buffer;
+}
+
+function keysOf(secretKey: string): Keys {
+  const derived = (use: string) => Buffer.from(hkdfSync('sha256', secretKey, '', use, 32));
+  return { sealing: derived('payhook vault 1'), marking: derived('payhook marks 1') };
+}
 
 function decrypt(key: Buffer, sealed: Buffer, context: string): string {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new Error('not a sealed secret');

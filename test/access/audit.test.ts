@@ -159,6 +159,9 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('putAffiliateByExternalId', `${affiliates}/by-external-id/${name}`, {
     body: { email: `own-${name}@example.com` },
   });
+  const destination = `${affiliates}/${affiliate.id}/destination`;
+  await act('putAffiliateDestination', destination, { body: { type: 'other' } });
+  await act('removeAffiliateDestination', destination);
   await act('importAffiliates', `${affiliates}/import`, csv(`email\nfile-${name}@example.com\n`));
   const imports = '/v2/imports';
   const people = csv(`email\nimported-${name}@example.com\n`);

@@ -76,6 +76,7 @@ beforeAll(async () => {
   await liveWithKeys();
   await liveWithWebhooks();
   await liveWithApplications(owner);
+  await liveWithBanks();
   await mistakeSecrets();
 });
 afterAll(async () => {
@@ -186,6 +187,47 @@ async function liveWithWebhooks(): Promise<void> {
   });
   for (const event of (await world.api.get(`${path}/events`)).body.data)
     expect((await world.api.get(`${path}/events/${event.id}`)).status).toBe(200);
+}
+
+/** Bank accounts of affiliates: sent, replaced, shared, and paid to. */
+async function liveWithBanks(): Promise<void> {
+  const { body: affiliate } = await world.api.post('/v2/affiliates', { email: 'bank@example.com' });
+  const { body: twin } = await world.api.post('/v2/affiliates', { email: 'twin@example.com' });
+  const iban = keep('an IBAN', 'DE89370400440532013000');
+  const sepa = { type: 'sepa', account_holder: 'Bank Person', iban };
+  const ach = {
+    type: 'ach',
+    account_holder: 'Bank Person',
+    routing_number: '021000021',
+    account_type: 'checking',
+  };
+  const bodies = [
+    sepa,
+    { ...sepa, iban: keep('an IBAN that replaced it', 'GB29NWBK60161331926819') },
+    { ...ach, account_number: keep('an account number', '98765432109876543') },
+    sepa,
+  ];
+  for (const [index, body] of bodies.entries()) {
+    const path = `/v2/affiliates/${affiliate.id}/destination`;
+    const answer = await world.api.put(path, body, {
+      'idempotency-key': `destination ${index}`,
+    });
+    expect(answer.status, answer.text).toBe(200);
+  }
+  const shared = await world.api.put(`/v2/affiliates/${twin.id}/destination`, sepa);
+  expect(shared.body.shared_with).toEqual([affiliate.id]);
+  const wrong = keep('an IBAN with a wrong digit', 'DE89370400440532013001');
+  expect(
+    (await world.api.put(`/v2/affiliates/${twin.id}/destination`, { ...sepa, iban: wrong })).status,
+  ).toBe(400);
+  const sale = { external_id: 'of the bank', affiliate_id: affiliate.id, amount: 700, currency: 'eur' };
+  await world.api.post('/v2/affiliates/commissions', { ...sale, occurred_at: '2025-01-01T00:00:00Z' });
+  const { body: payout } = await world.api.post('/v2/affiliates/payouts', {});
+  expect((await world.api.put(`/v2/affiliates/${affiliate.id}/destination`, { type: 'other' })).status).toBe(
+    200,
+  );
+  const commissions = [{ affiliate_id: affiliate.id, is_paid: true }];
+  expect((await world.api.put(`/v2/affiliates/payouts/${payout.id}`, { commissions })).status).toBe(200);
 }
 
 /** A link that opens a portal once; what it opened sees its endpoint. */

@@ -21,7 +21,12 @@ interface Frozen {
 export async function settingUp({ show, refuse, chapter }: Recorder, { world }: Scene): Promise<void> {
   chapter('2026-07-01T09:00:00.000Z');
   await show('changeAccount', {
-    body: { name: 'Difference Engines', default_currency: 'usd', minimum_payout: { usd: 5000, eur: 5000 } },
+    body: {
+      name: 'Difference Engines',
+      default_currency: 'usd',
+      minimum_payout: { usd: 5000, eur: 5000 },
+      debtor: { name: 'Difference Engines Ltd', iban: 'DE02 1203 0000 0000 2020 51' },
+    },
   });
   await show('getAccount');
   await refuse('getAccount', 'missing_credentials', { headers: { authorization: 'Bearer' } });
@@ -55,6 +60,20 @@ export async function settingUp({ show, refuse, chapter }: Recorder, { world }: 
   await show('changeAffiliate', {
     path: { affiliate_id: ada.id },
     body: { paypal_email: 'ada.lovelace@example.com', payout_method: 'paypal' },
+  });
+  await show('putAffiliateDestination', {
+    path: { affiliate_id: ada.id },
+    body: {
+      type: 'sepa',
+      currency: 'eur',
+      account_holder: 'Ada Lovelace',
+      iban: 'DE89 3704 0044 0532 0130 00',
+    },
+  });
+  await show('getAffiliateDestinations', { path: { affiliate_id: ada.id } });
+  await show('removeAffiliateDestination', {
+    path: { affiliate_id: ada.id },
+    query: { currency: 'eur' },
   });
   await show('importAffiliates', {
     query: { dry_run: false },

@@ -1,11 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type {
-  NeededPaymentFile,
-  PaymentFileDownload,
-  Payout,
-  PayoutMethod,
-} from '../../../src/client/api.ts';
+import type { NeededPaymentFile, PaymentFileDownload, Payout } from '../../../src/client/api.ts';
 import type { ApiError } from '../../../src/client/errors.ts';
 import { download } from '../../data/api.ts';
 import { outdatedDownloads, usePaymentFiles } from '../../data/payouts.ts';
@@ -23,7 +18,7 @@ const texts = payouts.files;
 
 /** Affiliates that are paid together: by a file, or manually. */
 interface Needed {
-  readonly method: PayoutMethod;
+  readonly method: NeededPaymentFile['format'] | 'other';
   readonly currency: string;
   readonly affiliate_count: number;
   readonly amount: number;

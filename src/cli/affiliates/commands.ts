@@ -12,6 +12,7 @@ import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
 import { findProgram } from '../finders/program.ts';
 import { addAffiliateImport } from '../imports/imports.ts';
 import { addAdjust } from './adjust.ts';
+import { addDestination } from './destination.ts';
 import { affiliateTable, describeAffiliate } from './view.ts';
 
 interface AffiliateFilters extends ListOptions {
@@ -40,7 +41,7 @@ interface AffiliateFields extends MetadataOption {
   readonly minimums?: string;
 }
 
-/** `payhook affiliates import|list|show|create|change|put|adjust`. */
+/** `payhook affiliates import|list|show|create|change|put|destination|adjust`. */
 export function addAffiliates(affiliates: Command, cli: Cli): void {
   addAffiliateImport(affiliates, cli);
   addList(affiliates, cli);
@@ -57,6 +58,7 @@ export function addAffiliates(affiliates: Command, cli: Cli): void {
   addCreate(affiliates, cli);
   addChange(affiliates, cli);
   addPut(affiliates, cli);
+  addDestination(affiliates, cli);
   addAdjust(affiliates, cli);
 }
 

@@ -1,6 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { DownloadPaymentFileQuery, Payout } from '../../client/client.ts';
-import { type Choice, PROVIDER_FORMATS, providerFile } from '../../kernel/payments.ts';
+import {
+  type Choice,
+  choicesOf,
+  PAYMENT_FORMATS,
+  PROVIDER_FORMATS,
+  type ProviderFormat,
+} from '../../kernel/payments.ts';
 import { readCurrency } from '../command/amounts.ts';
 import type { Cli } from '../command/cli.ts';
 import {
@@ -26,15 +32,17 @@ interface ExportOptions extends OutputOptions {
   readonly sourceCurrency?: string;
   readonly allowSkipped?: boolean;
   readonly wholeUnits?: boolean;
+  readonly executionDate?: string;
   readonly paidList?: string;
 }
 
 const HELP = `
 Formats: commissions (a row per commission), summary (a row per affiliate and currency, for people), paypal and wise (what
-PayPal Payouts and Wise batch payments take: one currency a file). Of an unpaid payout all is in the file, of a paid one
+PayPal Payouts and Wise batch payments take: one currency a file), sepa (credit transfers in euros as banks in Europe take
+them, from the debtor of the account: payhook account change --debtor). Of an unpaid payout all is in the file, of a paid one
 what was paid. Where the rows are more than one file may have there are several, all of one revision of the payout.
 
-Whom PayPal or Wise cannot pay is named and nothing is written, unless --allow-skipped leaves them out. --paid-list writes
+Whom the file cannot pay is named and nothing is written, unless --allow-skipped leaves them out. --paid-list writes
 who is in the file, for payouts complete --from: true with the payment reference, all other lines false. PayPal takes no
 fractions of HUF, JPY and TWD: --whole-units pays the whole part, and completing from the file or the list carries the rest.
 
@@ -42,6 +50,7 @@ Examples:
   $ payhook payouts export current
   $ payhook payouts export 1 --output september.csv
   $ payhook payouts export current --format paypal --currency usd
+  $ payhook payouts export current --format sepa --execution-date 2026-10-01
   $ payhook payouts export current --format wise --allow-skipped --paid-list paid.csv
   $ payhook payouts export 1 -o - | head
 `;
@@ -50,19 +59,20 @@ Examples:
 export function addExport(payouts: Command, cli: Cli): void {
   const command = payouts
     .command('export')
-    .description('write a payout to a file: its commissions, or a payment file for PayPal or Wise')
+    .description('write a payout to a file: its commissions, or a payment file for PayPal, Wise or a bank')
     .argument('<payout>', REFERENCE_HELP)
     .addOption(
       new Option('--format <format>', 'what kind of file')
-        .choices(['commissions', 'summary', ...PROVIDER_FORMATS])
+        .choices(['commissions', 'summary', ...PAYMENT_FORMATS])
         .default('commissions'),
     )
-    .option('--currency <currency>', 'paypal, wise: the currency, if the payout has several')
+    .option('--currency <currency>', 'paypal, wise, sepa: the currency, if the payout has several')
     .option(
       '--source-currency <currency>',
       'wise: the currency the transfers are paid from; default the currency itself',
     )
-    .option('--allow-skipped', 'paypal, wise: leave out affiliates the file cannot pay')
+    .option('--allow-skipped', 'paypal, wise, sepa: leave out affiliates the file cannot pay')
+    .option('--execution-date <day>', 'sepa: the day the bank is to pay, such as 2026-10-01; default today')
     .option('--whole-units', 'paypal: pay the whole part in currencies without fractions')
     .option('--paid-list <file>', 'paypal, wise: write who is in the file, for payouts complete --from');
   withOutput(command, 'payout-<number>-r<revision>-<day>….csv')
@@ -116,12 +126,19 @@ async function run(
 }
 
 /** The formats that have a choice. */
-const takers = (choice: Choice) =>
-  PROVIDER_FORMATS.filter((format) => providerFile(format).choices.includes(choice));
+const takers = (choice: Choice) => PAYMENT_FORMATS.filter((format) => choicesOf(format).includes(choice));
 
 /** The choices as the API takes them. Throws UsageError for one that the format does not have. */
 function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
-  const { format, currency, sourceCurrency, allowSkipped, wholeUnits, paidList: list } = options;
+  const {
+    format,
+    currency,
+    sourceCurrency,
+    allowSkipped,
+    wholeUnits,
+    executionDate,
+    paidList: list,
+  } = options;
   const refuse = (option: string, given: unknown, formats: readonly Format[]) => {
     if (given === undefined || formats.includes(format)) return;
     throw new UsageError(`${option} goes with --format ${formats.join(' or ')}`);
@@ -130,6 +147,7 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
   refuse('--source-currency', sourceCurrency, takers('source_currency'));
   refuse('--allow-skipped', allowSkipped, takers('allow_skipped'));
   refuse('--whole-units', wholeUnits, takers('whole_units'));
+  refuse('--execution-date', executionDate, takers('execution_date'));
   refuse('--paid-list', list, PROVIDER_FORMATS);
   // a list that is refused at the end would come after bytes that cannot be taken back
   if (list !== undefined && options.output === '-')
@@ -142,15 +160,19 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
     source_currency: code('--source-currency', sourceCurrency),
     allow_skipped: allowSkipped,
     whole_units: wholeUnits ? 'down' : undefined,
+    execution_date: executionDate,
   };
 }
+
+const isProvider = (format: Format): format is ProviderFormat =>
+  (PROVIDER_FORMATS as readonly string[]).includes(format);
 
 /** Writes the files and, if requested, the list of who is in them: all of it, or nothing. */
 function write(source: Source, options: ExportOptions, terminal: Terminal) {
   const { payout, format, client, query } = source;
   return writeFiles(options, async (files) => {
     const { output, paidList: target } = options;
-    if (target === undefined || format === 'commissions' || format === 'summary') {
+    if (target === undefined || !isProvider(format)) {
       const written = await showReceived(terminal, (receive) =>
         writeParts(source, { output, files, receive }),
       );

@@ -1,10 +1,10 @@
 import type { Client, DownloadPaymentFileQuery, Payout } from '../../client/client.ts';
-import type { ProviderFormat } from '../../kernel/payments.ts';
+import type { PaymentFormatName } from '../../kernel/payments.ts';
 import { type FileSet, inExports, markName, pipeOut, type Receive } from '../command/csv-files.ts';
 import { CommandError } from '../command/errors.ts';
 
-/** What kind of file: the commissions, who gets how much for people, or what PayPal and Wise take. */
-export type Format = 'commissions' | 'summary' | ProviderFormat;
+/** What kind of file: the commissions, who gets how much for people, or what PayPal, Wise and banks take. */
+export type Format = 'commissions' | 'summary' | PaymentFormatName;
 
 /** What is exported of which payout. */
 export interface Source {
@@ -79,7 +79,7 @@ async function ask({ client, payout, format, query }: Source, part: number) {
   });
   const revision = tag.revision ?? Number(/^payout-\d+-r(\d+)-/.exec(name ?? '')?.[1] ?? 0);
   stream.on('error', () => undefined); // until somebody reads it, who is told
-  const found = /-part-(\d+)-of-(\d+)\.csv$/.exec(name ?? '');
+  const found = /-part-(\d+)-of-(\d+)\.\w+$/.exec(name ?? '');
   const isAsked = found === null ? part === 1 : Number(found[1]) === part;
   if (revision !== payout.revision || !isAsked) {
     throw new CommandError(

@@ -3,6 +3,7 @@ import type { Account, ChangeAccountBody } from '../../client/client.ts';
 import { describeMinimums, readCurrency, readMinimums } from '../command/amounts.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
+import { readJsonOption } from '../command/json-option.ts';
 import { readHoldDays } from '../command/numbers.ts';
 import { withClient } from '../command/session.ts';
 import { factLines } from '../terminal/facts.ts';
@@ -20,19 +21,23 @@ interface Settings {
   readonly paypalLimit?: string;
   readonly portalOrigins?: string;
   readonly approval?: 'none' | 'second_person';
+  readonly debtor?: string;
 }
 
 const HELP = `
 A new hold concerns new commissions only; minimums apply from the next payout on. --minimums says all of them: a currency
 that is not named has none. A day without a time, in filters, files and reports, is one of --time-zone; times are shown in UTC.
 With --approval second_person a payout is paid only after somebody who did not create it approved it in the dashboard; a key
-cannot take that back. Payment files tell of payments above --paypal-limit, which PayPal may refuse.
+cannot take that back. Payment files tell of payments above --paypal-limit, which PayPal may refuse. --debtor is the
+account that SEPA files are paid from: {"name", "iban"} and, where your bank wants them, "bic", "message" (pain.001.001.03)
+and "rows_per_file".
 
 Examples:
   $ payhook account change --hold-days 30 --minimums usd=50.00,eur=45.00
   $ payhook account change --minimums none
   $ payhook account change --time-zone Europe/Berlin
   $ payhook account change --paypal-limit usd=60000.00
+  $ payhook account change --debtor '{"name": "Shop Ltd", "iban": "DE02 1203 0000 0000 2020 51"}'
   $ payhook account change --portal-origins https://shop.example.com
   $ payhook account change --approval second_person
 `;
@@ -63,6 +68,7 @@ export function addAccount(group: Command, cli: Cli): void {
         'second_person',
       ]),
     )
+    .option('--debtor <json>', 'the account that SEPA files are paid from, as a JSON object; none = none')
     .option('--json', 'print the record (Account)')
     .addHelpText('after', HELP)
     .action((settings: Settings) => cli.run(() => change(cli, settings)));
@@ -82,8 +88,9 @@ async function change({ terminal, account }: Cli, settings: Settings): Promise<u
 }
 
 function readSettings(settings: Settings): ChangeAccountBody {
-  const { name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins, approval } = settings;
-  const given = [name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins, approval];
+  const { name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins, approval, debtor } =
+    settings;
+  const given = [name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins, approval, debtor];
   if (given.every((setting) => setting === undefined)) {
     throw new UsageError('say what to change: payhook account change --help lists it');
   }
@@ -96,7 +103,13 @@ function readSettings(settings: Settings): ChangeAccountBody {
     paypal_payment_limit: paypalLimit === undefined ? undefined : readMinimums('--paypal-limit', paypalLimit),
     portal_origins: portalOrigins === 'none' ? [] : portalOrigins?.split(',').map((origin) => origin.trim()),
     approval,
+    debtor: debtor === undefined ? undefined : readDebtor(debtor),
   };
+}
+
+function readDebtor(text: string): ChangeAccountBody['debtor'] {
+  if (text === 'none') return null;
+  return readJsonOption('--debtor', text).value as NonNullable<ChangeAccountBody['debtor']>;
 }
 
 function describe(account: Account, { paint }: Terminal): string {
@@ -108,6 +121,10 @@ function describe(account: Account, { paint }: Terminal): string {
     ['PayPal limit', describeMinimums(account.paypal_payment_limit) ?? 'none'],
     ['Portal origins', account.portal_origins.map(printable).join(', ') || 'none'],
     ['Approval', account.approval === 'none' ? 'none' : 'by a second person'],
+    [
+      'SEPA debtor',
+      account.debtor === null ? 'none' : `${printable(account.debtor.name)}, ${account.debtor.iban}`,
+    ],
     ['Created', `${exactTime(account.created_at)} (UTC)`],
   ]);
   return `${paint.strong(printable(account.name))}  ${account.id}\n${facts}`;

@@ -66,7 +66,11 @@ function successesOf(route: Route): [string, Json][] {
     const names = [...new Set([...sent, ...more])];
     return [
       status,
-      { description: DESCRIPTIONS[status] ?? 'Success', headers: headersOf(names), ...contentOf(schema) },
+      {
+        description: DESCRIPTIONS[status] ?? 'Success',
+        headers: headersOf(names),
+        ...contentOf(schema, route.alsoSends),
+      },
     ];
   });
   const isJson = Object.values(route.returns).some((schema) => schema !== 'text/csv' && schema !== null);
@@ -125,8 +129,11 @@ function refusalsOf(route: Route): [string, Json][] {
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = { 200: 'OK', 201: 'Created', 204: 'Done, no content' };
 
-function contentOf(schema: TSchema | 'text/csv' | null | undefined): Json {
+function contentOf(schema: TSchema | 'text/csv' | null | undefined, others: readonly string[] = []): Json {
   if (schema === null || schema === undefined) return {};
-  if (schema === 'text/csv') return { content: { 'text/csv': { schema: { type: 'string' } } } };
+  if (schema === 'text/csv') {
+    const types = ['text/csv', ...others];
+    return { content: Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }])) };
+  }
   return { content: { 'application/json': { schema } } };
 }

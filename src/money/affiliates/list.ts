@@ -17,7 +17,7 @@ import type { AccountId } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 import { balanceJoin, earnedIn, earnersIn, fresh } from '../ledger/balances.ts';
-import { HAS_DESTINATION } from '../ledger/owed.ts';
+import { hasDestination } from '../ledger/destinations.ts';
 import { type AffiliateWithBalance, recordWithBalance } from './record.ts';
 import { searchCondition } from './search.ts';
 
@@ -42,7 +42,7 @@ export const affiliateList: ListDefinition = {
       method === 'none' ? sql`a.payout_method is null` : sql`a.payout_method = ${method}`,
     ),
     is_ready_for_payout: oneOf(['true', 'false'], (is) => sql`a.is_ready_for_payout = ${is}::boolean`),
-    has_destination: oneOf(['true', 'false'], (has) => sql`${HAS_DESTINATION} = ${has}::boolean`),
+    has_destination: oneOf(['true', 'false'], (has) => sql`${hasDestination(null)} = ${has}::boolean`),
     program_id: earnedInProgram,
     email: {
       rule: 'an e-mail address',

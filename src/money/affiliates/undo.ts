@@ -29,6 +29,7 @@ export function findUsedAffiliates(tx: Tx, account: AccountId, id: ImportId): Pr
           select a.id, a.email, case
               when a.updated_at is distinct from i.changed_at then 'changed'
               when i.before is not null then null
+              when ${has('affiliate_destinations')} then 'changed'
               when ${has('commissions')} then 'commissions'
               when ${has('payout_lines')} or ${has('payout_exclusions')} then 'payout' end as why
           from import_affiliates i join affiliates a on a.account_id = i.account_id and a.id = i.affiliate_id

@@ -11,6 +11,8 @@ export interface CsvFile {
   readonly stream: Readable;
   /** The file name to save it as. */
   readonly name: string;
+  /** What it is; default CSV. */
+  readonly contentType?: string;
   /** Additional response headers. */
   readonly headers: Readonly<Record<string, string>>;
   /** Called before it is sent. */
@@ -48,12 +50,12 @@ export async function csvReply(
   snapshot: Database['snapshot'],
   make: (db: Snapshot) => Promise<CsvFile>,
 ): Promise<FileReply> {
-  const { stream, name, headers, note } = await snapshot(async (db) => {
+  const { stream, name, contentType, headers, note } = await snapshot(async (db) => {
     await joinByHash(db);
     return make(db);
   });
   const described = {
-    'content-type': 'text/csv; charset=utf-8',
+    'content-type': contentType ?? 'text/csv; charset=utf-8',
     'content-disposition': `attachment; filename="${name}"`,
     ...headers,
   };

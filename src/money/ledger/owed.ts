@@ -2,6 +2,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import type { Reader } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { fresh, OPEN } from './balances.ts';
+import { hasDestination } from './destinations.ts';
 
 /*
  * What all affiliates of an account are owed. The state of a balance says whether a payout without filters would
@@ -9,14 +10,6 @@ import { fresh, OPEN } from './balances.ts';
  * correct the sums by what is not folded yet: new amounts, changed affiliates, and all balances if the account's
  * minimums have changed. So the sums are always current, and the cost of a read depends on recent changes only.
  */
-
-/**
- * Whether the payment destination of an affiliate `a` is known: PayPal pays to `paypal_email`, Wise needs a name, and
- * for other methods nothing is stored here.
- */
-export const HAS_DESTINATION = sql`(case coalesce(a.payout_method, 'paypal')
-  when 'wise' then trim(coalesce(a.name_first, '') || coalesce(a.name_last, '')) <> '' when 'paypal' then a.paypal_email is not null
-  else true end)`;
 
 /** `payable` without a destination is a separate state. */
 export type BalanceState =
@@ -44,7 +37,7 @@ export const judging = (exempt: Sql): Sql => sql`
                 when s.now_unpaid < 0 then 'negative_balance'
                 when s.now_unpaid < coalesce((a.minimum_payout ->> d.currency)::int8,
                        (o.minimum_payout ->> d.currency)::int8, 0) and not ${exempt} then 'below_minimum'
-                when ${HAS_DESTINATION} then 'payable' else 'without_destination' end as state
+                when ${hasDestination('d.currency')} then 'payable' else 'without_destination' end as state
     from delta d
     join accounts o on o.id = d.account_id
     -- one by one: nobody knows beforehand that few balances change

@@ -14,6 +14,13 @@ export const choices = strict({
     ...currencyInput,
     description: 'ISO 4217, any case: the currency the transfers are paid from; default the payout currency',
   }),
+  execution_date: Type.Optional(
+    Type.String({
+      format: 'date',
+      description: 'bank files: the day the bank is to pay, `YYYY-MM-DD`; default today in your time zone',
+      examples: ['2026-10-01'],
+    }),
+  ),
   whole_units: Type.Optional(
     Type.Enum(['down'], {
       description:

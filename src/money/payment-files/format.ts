@@ -1,5 +1,45 @@
-import { type Choice, PROVIDER_FILES, type ProviderFormat } from '../../kernel/payments.ts';
-import type { Column } from '../files/csv-export.ts';
+import type { Readable } from 'node:stream';
+import type { Snapshot } from '../../db/connect.ts';
+import type { AccountId, PayoutId } from '../../kernel/ids.ts';
+import type { Choice, DestinationType } from '../../kernel/payments.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import type { Debtor } from '../../people/accounts/record.ts';
+import type { FileHead } from '../payouts/csv.ts';
+
+/** The payments of a payout as a format sees them. */
+export interface Payments {
+  /** The UUID of the account. */
+  readonly account: AccountId;
+  /** The UUID of the payout. */
+  readonly payout: PayoutId;
+  readonly format: PaymentFormat;
+  /** Pays whole units in currencies of which the provider accepts no fractions. */
+  readonly wholeUnits: boolean;
+}
+
+/** Which payments go into one file. */
+export interface FilePart {
+  /** null = all. */
+  readonly currency: string | null;
+  /** null = that of the payment. */
+  readonly sourceCurrency: string | null;
+  /** From 1; null = the file is whole. */
+  readonly part: number | null;
+  /** Which rows the part has; null = all. */
+  readonly span: { readonly offset: number; readonly count: number } | null;
+}
+
+/** What a file is made of. */
+export interface Making {
+  readonly db: Snapshot;
+  readonly payments: Payments;
+  readonly file: FilePart;
+  readonly head: FileHead;
+  readonly debtor: Debtor | null;
+  readonly vault: Vault;
+  /** `YYYY-MM-DD`: when a bank is to pay. */
+  readonly executionDate: string;
+}
 
 /** A format of payment files. Its expressions are SQL over a row `r` of `paymentRows`. */
 export interface PaymentFormat {
@@ -7,12 +47,22 @@ export interface PaymentFormat {
   readonly name: string;
   /** The name in messages. */
   readonly title: string;
-  readonly hasHeader: boolean;
-  readonly columns: readonly Column[];
+  /** The destinations that it pays to; null = all. */
+  readonly destination: DestinationType | null;
+  /** The one currency that it pays in; null = several. */
+  readonly currency: string | null;
+  readonly extension: string;
+  readonly contentType: string;
   /** What may be chosen; a file without the choice `currency` has all of them. */
   readonly choices: readonly Choice[];
   /** How many rows one file may have; null = any number. */
   readonly maxRows: number | null;
+  /** Parts have about the same number of rows; otherwise all but the last are full. */
+  readonly splitsEvenly: boolean;
+  /** How many rows a file may have by the settings of the account, where they say so. */
+  readonly ownMaxRows?: (debtor: Debtor | null) => number | undefined;
+  /** Why the account cannot have such a file yet; null = it can. */
+  readonly lacks?: (debtor: Debtor | null) => string | null;
   /** Why a row cannot be in the file, as text; null where it can. */
   readonly refusal: string;
   /**
@@ -24,26 +74,26 @@ export interface PaymentFormat {
   readonly wholeCurrencies: readonly string[];
   /** An empty file is refused, because the provider does not accept one. */
   readonly needsRows: boolean;
-}
-
-type ColumnOf<Format extends ProviderFormat> = (typeof PROVIDER_FILES)[Format]['columns'][number];
-
-/** A provider's file as the table of formats describes it; `cells` has the SQL of each column. */
-export function layoutOf<Format extends ProviderFormat>(
-  name: Format,
-  cells: Readonly<Record<ColumnOf<Format>, string>>,
-): Pick<PaymentFormat, 'name' | 'hasHeader' | 'columns' | 'choices'> {
-  const { columns, choices, mark } = PROVIDER_FILES[name];
-  return {
-    name,
-    hasHeader: mark === null,
-    columns: columns.map((column: ColumnOf<Format>): Column => [column, cells[column]]),
-    choices,
-  };
+  /** The bytes of a file. It reads the snapshot to its end. */
+  readonly write: (making: Making) => Promise<Readable>;
 }
 
 /** Why files that move money leave out affiliates who must not be paid now. */
 export const SWITCHED_OFF = `when r.is_switched_off then 'is_ready_for_payout is false'`;
+
+/** How a row `r` is paid: its destination goes before the payout method. */
+export const WAY = 'coalesce(r.destination_type, r.payout_method)';
+
+/** Why a format leaves out who is paid in another way. */
+export const paidElsewhere = (destination: DestinationType): string =>
+  `when ${WAY} <> '${destination}'
+      then case when r.destination_type is null then 'payout_method is ' else 'the destination is ' end || ${WAY}`;
+
+/** Why a bank file leaves out who has no account to pay to, or one whose number is lost. */
+export const bankAccountMissing = (destination: DestinationType): string => `
+    ${paidElsewhere(destination)}
+    when r.destination_type is null then 'no bank account'
+    when r.number is null then 'the account number was lost with the secret key: set the destination again'`;
 
 /** Whether the currency of a row is one of these. */
 export const among = (currencies: readonly string[]): string =>

@@ -6,11 +6,12 @@ import { currencyCode, nullable, strict, timestamp } from '../../contract/schema
 import { type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import { PROVIDER_FORMATS } from '../../kernel/payments.ts';
+import { PAYMENT_FORMATS } from '../../kernel/payments.ts';
 import { ACTORS } from '../../people/audit/record.ts';
 import { joinByHash } from '../files/csv-export.ts';
-import { FORMATS } from './formats.ts';
-import { type FilePart, type Payments, paymentRows, rowsInFile } from './rows.ts';
+import { type FilePart, type PaymentFormat, type Payments, WAY } from './format.ts';
+import { paymentRows, rowsInFile } from './rows.ts';
+import { summary } from './summary.ts';
 
 /** So many affiliates that a file leaves out, and so many downloads, are told. */
 const MOST_TOLD = 100;
@@ -64,7 +65,7 @@ const skipped = strict({
 
 const neededFile = strict(
   {
-    format: Type.Enum([...PROVIDER_FORMATS], { description: 'as the path of the download names it' }),
+    format: Type.Enum([...PAYMENT_FORMATS], { description: 'as the path of the download names it' }),
     currency: currencyCode,
     affiliate_count: count,
     amount: sum,
@@ -88,7 +89,7 @@ export const paymentFiles = strict(
     revision: Type.Integer(),
     files: Type.Array(neededFile),
     by_hand: Type.Array(strict({ currency: currencyCode, affiliate_count: count, amount: sum }), {
-      description: 'who is paid another way: `payout_method` is other',
+      description: 'who is paid another way: the destination or `payout_method` is other',
     }),
     summary_downloads: downloads,
   },
@@ -97,18 +98,20 @@ export const paymentFiles = strict(
 type PaymentFiles = Static<typeof paymentFiles>;
 
 /** The format whose file is to pay a row `r`; PayPal takes whom no method is set for. */
-const homeOf = `coalesce(r.payout_method, 'paypal')`;
+const homeOf = `coalesce(${WAY}, 'paypal')`;
 
 /** The rows of a format that are its to pay, judged. */
-const judged = (account: AccountId, payout: PayoutId): Sql =>
+const judged = (account: AccountId, payout: PayoutId, formats: readonly PaymentFormat[]): Sql =>
   join(
-    FORMATS.filter(({ choices }) => choices.includes('currency')).map(
-      (format) => sql`
+    formats
+      .filter(({ destination }) => destination !== null)
+      .map(
+        (format) => sql`
         select ${format.name}::text as format, ${format.maxRows}::int as max_rows, r.currency, r.affiliate_id, r.name,
                r.amount, ${raw(format.refusal)} as refusal, ${raw(format.aboveLimit)} as is_above
         from (${raw(paymentRows({ account, payout, format, wholeUnits: false }))}) r
-        where ${raw(homeOf)} = ${format.name}`,
-    ),
+        where ${raw(homeOf)} = ${format.destination}`,
+      ),
     ' union all ',
   );
 
@@ -169,7 +172,7 @@ const fileRecord = columnsOf(neededFile, {
   downloads: downloadsOf('w.format = j.format and w.currency = j.currency'),
 });
 
-const overview = (account: AccountId, payout: PayoutId) =>
+const overview = (account: AccountId, payout: PayoutId, formats: readonly PaymentFormat[]) =>
   columnsOf(paymentFiles, {
     object: "'payment_files'",
     payout_id: "public_id('po', p.id)",
@@ -183,23 +186,23 @@ const overview = (account: AccountId, payout: PayoutId) =>
     by_hand: sql`(
       select coalesce(json_agg(row_to_json(h)), '[]') from (
         select r.currency, count(*) as affiliate_count, sum(r.amount)::int8 as amount
-        from (${raw(paymentRows({ account, payout, format: SUMMARY, wholeUnits: false }))}) r
-        where r.payout_method <> all(${PROVIDER_FORMATS}::text[]) group by r.currency order by r.currency) h)`,
+        from (${raw(paymentRows({ account, payout, format: summary, wholeUnits: false }))}) r
+        where ${raw(homeOf)} <> all(${formats.flatMap(({ destination }) => destination ?? [])}::text[]) group by r.currency order by r.currency) h)`,
     summary_downloads: downloadsOf("w.format = 'summary'"),
   });
-const SUMMARY = FORMATS.find(({ name }) => name === 'summary') as (typeof FORMATS)[number];
 
 /** The files that a payout (UUID) needs, or null when it is gone. */
 export function readPaymentFiles(
   db: Reader,
   account: AccountId,
   payout: PayoutId,
+  formats: readonly PaymentFormat[],
 ): Promise<Json<PaymentFiles> | null> {
   return maybeRecord(
     db,
-    overview(account, payout),
+    overview(account, payout, formats),
     sql`payouts p where p.account_id = ${account} and p.id = ${payout}`,
-    { ctes: sql`judged as materialized (${judged(account, payout)})` },
+    { ctes: sql`judged as materialized (${judged(account, payout, formats)})` },
   );
 }
 

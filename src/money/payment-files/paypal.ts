@@ -1,11 +1,12 @@
 import { PROVIDER_FILES } from '../../kernel/payments.ts';
+import { providerFormat } from './csv.ts';
 import {
   among,
   DECIMAL,
   formulaRefusal,
   isFormula,
-  layoutOf,
   type PaymentFormat,
+  paidElsewhere,
   SWITCHED_OFF,
 } from './format.ts';
 
@@ -22,7 +23,7 @@ const WHOLE = ['huf', 'jpy', 'twd'];
  * at most 30 characters and no spaces. Pays every affiliate without another method.
  */
 export const paypal: PaymentFormat = {
-  ...layoutOf('paypal', {
+  ...providerFormat('paypal', {
     recipient: 'r.paypal_email',
     amount: `case when ${among(WHOLE)} then trunc(${DECIMAL}::numeric)::text else ${DECIMAL} end`,
     currency: 'upper(r.currency)',
@@ -35,7 +36,7 @@ export const paypal: PaymentFormat = {
   refusal: `case
     ${SWITCHED_OFF}
     when not ${among(CURRENCIES)} then 'PayPal does not pay in ' || upper(r.currency)
-    when r.payout_method <> 'paypal' then 'payout_method is ' || r.payout_method
+    ${paidElsewhere('paypal')}
     when r.paypal_email is null then 'no paypal_email'
     when ${isFormula('r.paypal_email')} then ${formulaRefusal('paypal_email')}
     when ${among(WHOLE)} and ${DECIMAL}::numeric % 1 <> 0

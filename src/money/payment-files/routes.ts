@@ -39,20 +39,25 @@ export const download = readRoute({
   description:
     'One row per affiliate and currency: all of them for an unpaid payout, those that were paid for a paid one. The formats: ' +
     `${formats}. The header Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency, ` +
-    'Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see `paypal_payment_limit`.',
+    'Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see `paypal_payment_limit`. `sepa` is an XML message (pain.001) in EUR from the `debtor` of ' +
+    'the account.',
   query: choices,
   returns: { 200: 'text/csv' },
+  alsoSends: [...new Set(FORMATS.map(({ contentType }) => contentType.split(';')[0] ?? ''))].slice(1),
   errors: [
     'resource_missing',
     'no_current_payout',
     'approval_missing',
     'several_currencies',
     'currency_not_in_payout',
+    'no_payer',
     'affiliates_not_in_file',
     'empty_payment_file',
     'several_parts',
     'no_such_part',
   ],
-  handle: ({ snapshot, principal, params, query }) =>
-    csvReply(snapshot, (db) => downloadPaymentFile(db, principal, params.payout_id, params.format, query)),
+  handle: ({ snapshot, principal, vault, params, query }) =>
+    csvReply(snapshot, (db) =>
+      downloadPaymentFile(db, { principal, vault }, params.payout_id, params.format, query),
+    ),
 });

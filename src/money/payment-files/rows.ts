@@ -1,21 +1,10 @@
 import sql, { raw } from 'sql-template-tag';
 import { type Reader, rows } from '../../db/connect.ts';
-import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { literal, selectList } from '../files/csv-export.ts';
+import { destinationInForce } from '../ledger/destinations.ts';
 import { frozen } from '../ledger/payout-record.ts';
-import type { PaymentFormat } from './format.ts';
-
-/** The payments of a payout as a format sees them. */
-export interface Payments {
-  /** The UUID of the account. */
-  readonly account: AccountId;
-  /** The UUID of the payout. */
-  readonly payout: PayoutId;
-  readonly format: PaymentFormat;
-  /** Pays whole units in currencies of which the provider accepts no fractions. */
-  readonly wholeUnits: boolean;
-}
+import type { FilePart, Payments } from './format.ts';
 
 const DESTINATION = ['name_first', 'name_last', 'email', 'paypal_email', 'payout_method', 'legal_type'];
 
@@ -37,6 +26,7 @@ export function paymentRows(
            (o.paypal_payment_limit ->> t.currency)::int8 as paypal_payment_limit,
            p.status = 'unpaid' and not a.is_ready_for_payout
              and not coalesce(p.filters ? 'is_ready_for_payout', false) as is_switched_off,
+           x.id as destination_id, x.type as destination_type, x.holder_in_files, x.number, x.bic,
            d.*, nullif(trim(concat_ws(' ', d.name_first, d.name_last)), '') as name
     from payouts p
     join payout_lines l on l.account_id = p.account_id and l.payout_id = p.id
@@ -44,6 +34,11 @@ export function paymentRows(
       and t.affiliate_id = l.affiliate_id and t.is_paid is distinct from false
     join accounts o on o.id = p.account_id
     join affiliates a on a.account_id = l.account_id and a.id = l.affiliate_id
+    left join lateral (
+      select * from affiliate_destinations y
+      where p.status = 'paid' and y.account_id = t.account_id and y.id = t.destination_id
+      union all
+      select * from ${destinationInForce('t.account_id', 't.affiliate_id', 't.currency')} y where p.status <> 'paid') x on true
     cross join lateral (select ${selectList(DESTINATION.map((name) => [name, frozen(name)]))}) d
     where p.account_id = ${literal(account)} and p.id = ${literal(payout)}`;
 }
@@ -80,34 +75,17 @@ export function paymentGroups(db: Reader, payments: Payments): Promise<PaymentGr
   );
 }
 
-/** Which payments go into one file. */
-export interface FilePart {
-  /** null = all. */
-  readonly currency: string | null;
-  /** null = that of the payment. */
-  readonly sourceCurrency: string | null;
-  /** From 1; null = the file is whole. */
-  readonly part: number | null;
-}
-
 /** The query of the rows of a payment file, ordered by affiliate and currency; `columns` of rows `r`. */
 export function rowsInFile(
   payments: Payments,
-  { currency, sourceCurrency, part }: FilePart,
+  { currency, sourceCurrency, span }: FilePart,
   columns: string,
 ): string {
-  const { refusal, maxRows } = payments.format;
-  const span = part === null || maxRows === null ? '' : `limit ${maxRows} offset ${(part - 1) * maxRows}`;
+  const { refusal } = payments.format;
+  const rest = span === null ? '' : `limit ${span.count} offset ${span.offset}`;
   const source = sourceCurrency === null ? undefined : literal(sourceCurrency);
   return `
     select ${columns} from (${paymentRows(payments, source)}) r
     where (${refusal}) is null ${currency === null ? '' : `and r.currency = ${literal(currency)}`}
-    order by r.affiliate_id, r.currency ${span}`;
-}
-
-/** The COPY of a payment file. */
-export function paymentCopy(payments: Payments, file: FilePart): string {
-  const { columns, hasHeader } = payments.format;
-  return `copy (${rowsInFile(payments, file, selectList(columns))})
-    to stdout with (format csv${hasHeader ? ', header' : ''})`;
+    order by r.affiliate_id, r.currency ${rest}`;
 }

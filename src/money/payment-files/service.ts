@@ -1,41 +1,53 @@
 import type { Principal } from '../../contract/route.ts';
+import { readNow } from '../../db/clock.ts';
 import type { Snapshot } from '../../db/connect.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
-import { type CsvFile, csvOut, joinByHash } from '../files/csv-export.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import { dayOf } from '../../kernel/zones.ts';
+import type { Debtor } from '../../people/accounts/record.ts';
+import { debtorOf, zoneOf } from '../../people/accounts/service.ts';
+import { type CsvFile, joinByHash } from '../files/csv-export.ts';
 import { refuseUnapproved } from '../payouts/approval.ts';
 import { fileName } from '../payouts/csv.ts';
 import { etagOf, payoutHead } from '../payouts/service.ts';
 import type { Choices } from './choices.ts';
-import type { PaymentFormat } from './format.ts';
+import type { FilePart, PaymentFormat } from './format.ts';
 import { FORMATS } from './formats.ts';
 import { insertDownload, readPaymentFiles } from './overview.ts';
-import { type PaymentGroup, paymentCopy, paymentGroups } from './rows.ts';
+import { type PaymentGroup, paymentGroups } from './rows.ts';
 
 /**
  * The file that carries out a payout's payments in a format, all of the one snapshot `db` reads. Throws
  * `resource_missing` (format or payout), `no_current_payout`, `approval_missing`, `unknown_query_parameter`, `invalid_query`,
- * `several_currencies`, `currency_not_in_payout`, `affiliates_not_in_file`, `empty_payment_file`, `several_parts`,
+ * `several_currencies`, `currency_not_in_payout`, `no_payer`, `affiliates_not_in_file`, `empty_payment_file`, `several_parts`,
  * `no_such_part`.
  */
 export async function downloadPaymentFile(
   db: Snapshot,
-  principal: Principal,
+  { principal, vault }: { principal: Principal; vault: Vault },
   id: string,
   formatName: string,
   input: Choices,
 ): Promise<CsvFile> {
   const { account } = principal;
-  const format = readFormat(formatName);
-  refuseChoices(format, input);
+  const known = readFormat(formatName);
+  refuseChoices(known, input);
   const wanted = readCurrency('currency', input.currency);
   const sourceCurrency = readCurrency('source_currency', input.source_currency);
+  const executionDate = await readExecutionDate(db, account, input.execution_date);
   const head = await payoutHead(db, account, id);
   await refuseUnapproved(db, account, head.id);
+  const debtor = await debtorOf(db, account);
+  const format = settled(known, debtor);
+  const lack = format.lacks?.(debtor) ?? null;
+  if (lack !== null) throw fail('no_payer', `the ${format.title} needs ${lack}: PATCH /v2/account sets it`);
   const payments = { account, payout: head.id, format, wholeUnits: input.whole_units === 'down' };
   const groups = await paymentGroups(db, payments);
-  const currency = format.choices.includes('currency') ? chooseCurrency(groups, wanted) : null;
+  const currency = format.choices.includes('currency')
+    ? chooseCurrency(groups, wanted ?? format.currency)
+    : null;
   const chosen = groups.filter((group) => currency === null || group.currency === currency);
   const skipped = chosen.filter(({ refusal }) => refusal !== null);
   const hint = wholeUnitsHint(format, skipped, input);
@@ -45,10 +57,11 @@ export async function downloadPaymentFile(
   const parts = format.maxRows === null ? 1 : Math.ceil(rows / format.maxRows);
   const part = choosePart(format, { rows, parts }, input.part);
   const marks = [format.name, currency ?? [], part === null ? [] : `part-${part}-of-${parts}`].flat();
-  const file = { currency, sourceCurrency, part };
+  const file = { currency, sourceCurrency, part, span: spanOf(format, { rows, parts }, part) };
   return {
-    stream: csvOut(db, paymentCopy(payments, file)),
-    name: fileName(head, ...marks),
+    stream: await format.write({ db, payments, file, head, debtor, vault, executionDate }),
+    name: fileName(head, marks, format.extension),
+    contentType: format.contentType,
     headers: {
       etag: etagOf(head.revision),
       'payhook-skipped-affiliates': String(countOf(skipped)),
@@ -62,7 +75,9 @@ export async function downloadPaymentFile(
 export async function getPaymentFiles(db: Snapshot, account: AccountId, id: string) {
   await joinByHash(db);
   const head = await payoutHead(db, account, id);
-  const json = await readPaymentFiles(db, account, head.id);
+  const debtor = await debtorOf(db, account);
+  const formats = FORMATS.map((format) => settled(format, debtor));
+  const json = await readPaymentFiles(db, account, head.id, formats);
   if (json === null) throw fail('resource_missing', `no such payout: ${id}`);
   return json;
 }
@@ -138,6 +153,36 @@ function notInFile({ title }: PaymentFormat, skipped: readonly PaymentGroup[], h
     'affiliates_not_in_file',
     `the ${title} cannot pay everyone: ${reasonsOf(skipped)}. allow_skipped=true leaves them out${hint}`,
   );
+}
+
+/** The day a bank is to pay: today in the account's time zone, or a day named that has not passed. */
+async function readExecutionDate(db: Snapshot, account: AccountId, day: string | undefined): Promise<string> {
+  const today = dayOf(await readNow(db), await zoneOf(db, account));
+  if (day !== undefined && day < today) {
+    throw fail('invalid_query', `execution_date must be today (${today}) or later: no bank pays in the past`);
+  }
+  return day ?? today;
+}
+
+/** A format with the limits of an account. */
+function settled(format: PaymentFormat, debtor: Debtor | null): PaymentFormat {
+  return { ...format, maxRows: format.ownMaxRows?.(debtor) ?? format.maxRows };
+}
+
+/** The rows of a part; null = all. */
+function spanOf(
+  { maxRows, splitsEvenly }: PaymentFormat,
+  { rows, parts }: { rows: number; parts: number },
+  part: number | null,
+): FilePart['span'] {
+  if (part === null || maxRows === null) return null;
+  if (!splitsEvenly) return { offset: (part - 1) * maxRows, count: maxRows };
+  const least = Math.floor(rows / parts);
+  const larger = rows % parts; // the first parts have a row more
+  return {
+    offset: (part - 1) * least + Math.min(part - 1, larger),
+    count: part <= larger ? least + 1 : least,
+  };
 }
 
 /** The part to send; null when the file is whole. */

@@ -1,5 +1,6 @@
 import type { Column } from '../files/csv-export.ts';
-import { DECIMAL, type PaymentFormat } from './format.ts';
+import { csvFormat } from './csv.ts';
+import { DECIMAL, type PaymentFormat, WAY } from './format.ts';
 
 const text = (name: string): Column => [name, `csv_text(r.${name})`];
 
@@ -10,24 +11,27 @@ const text = (name: string): Column => [name, `csv_text(r.${name})`];
 export const summary: PaymentFormat = {
   name: 'summary',
   title: 'summary',
-  hasHeader: true,
-  columns: [
-    ['payout_id', `public_id('po', r.payout_id)`],
-    ['payout_number', 'r.payout_number'],
-    ['payout_status', 'r.payout_status'],
-    ['affiliate_id', 'r.affiliate_id'],
-    text('name_first'),
-    text('name_last'),
-    text('email'),
-    ['payout_method', 'r.payout_method'],
-    text('paypal_email'),
-    ['currency', 'upper(r.currency)'],
-    ['amount', DECIMAL],
-    ['commission_count', 'r.commission_count'],
-    ['reference', 'r.reference'],
-    text('payment_reference'),
-    ['paid_at', 'iso(r.paid_at)'],
-  ],
+  destination: null,
+  ...csvFormat(
+    [
+      ['payout_id', `public_id('po', r.payout_id)`],
+      ['payout_number', 'r.payout_number'],
+      ['payout_status', 'r.payout_status'],
+      ['affiliate_id', 'r.affiliate_id'],
+      text('name_first'),
+      text('name_last'),
+      text('email'),
+      ['payout_method', WAY],
+      text('paypal_email'),
+      ['currency', 'upper(r.currency)'],
+      ['amount', DECIMAL],
+      ['commission_count', 'r.commission_count'],
+      ['reference', 'r.reference'],
+      text('payment_reference'),
+      ['paid_at', 'iso(r.paid_at)'],
+    ],
+    true,
+  ),
   choices: [],
   maxRows: null,
   refusal: 'null::text',

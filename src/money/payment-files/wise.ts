@@ -1,11 +1,13 @@
+import { providerFormat } from './csv.ts';
 import {
   among,
   DECIMAL,
   formulaRefusal,
   isFormula,
-  layoutOf,
   type PaymentFormat,
+  paidElsewhere,
   SWITCHED_OFF,
+  WAY,
 } from './format.ts';
 
 // wise.com/help, "What currencies can I send to and from?": those that can be sent to
@@ -20,7 +22,7 @@ const CURRENCIES = (
  * institution, and every business is an institution. Pays affiliates whose method is Wise.
  */
 export const wise: PaymentFormat = {
-  ...layoutOf('wise', {
+  ...providerFormat('wise', {
     name: 'r.name',
     recipientEmail: 'r.email',
     paymentReference: 'r.reference',
@@ -35,8 +37,8 @@ export const wise: PaymentFormat = {
   refusal: `case
     ${SWITCHED_OFF}
     when not ${among(CURRENCIES)} then 'Wise does not pay in ' || upper(r.currency)
-    when r.payout_method is null then 'no payout_method'
-    when r.payout_method <> 'wise' then 'payout_method is ' || r.payout_method
+    when ${WAY} is null then 'no payout_method'
+    ${paidElsewhere('wise')}
     when r.name is null then 'no name'
     when ${isFormula('r.name')} then ${formulaRefusal('the name')}
     when ${isFormula('r.email')} then ${formulaRefusal('email')}

@@ -27,8 +27,12 @@ export async function fileHead(db: Reader, account: AccountId, which: WhichPayou
 }
 
 /** The name of a file of a payout: its number, revision and day, and what else distinguishes it from the others. */
-export function fileName({ number, revision, day }: FileHead, ...marks: readonly string[]): string {
-  return `${['payout', number, `r${revision}`, day, ...marks].join('-')}.csv`;
+export function fileName(
+  { number, revision, day }: FileHead,
+  marks: readonly string[] = [],
+  extension = 'csv',
+): string {
+  return `${['payout', number, `r${revision}`, day, ...marks].join('-')}.${extension}`;
 }
 
 const COLUMNS: readonly Column[] = [

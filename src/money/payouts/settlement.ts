@@ -145,6 +145,17 @@ async function freezeDestinations(tx: Tx, account: AccountId, payout: PayoutId):
         where l.account_id = ${account} and l.payout_id = ${payout} and a.account_id = ${account}
           and a.id = l.affiliate_id`,
   );
+  await rows(
+    tx,
+    sql`update payout_line_totals t set destination_id = d.id
+        from affiliate_destinations d
+        where t.account_id = ${account} and t.payout_id = ${payout} and d.account_id = ${account}
+          and d.affiliate_id = t.affiliate_id and d.replaced_at is null
+          and (d.currency = t.currency or d.currency is null and not exists (
+            select from affiliate_destinations own
+            where own.account_id = ${account} and own.affiliate_id = t.affiliate_id and own.replaced_at is null
+              and own.currency = t.currency))`,
+  );
 }
 
 async function release(tx: Tx, account: AccountId, payout: PayoutId): Promise<void> {

@@ -5,6 +5,7 @@ import {
   currencyCode,
   currencyInput,
   minimums,
+  nullable,
   strict,
   text,
   timestamp,
@@ -31,6 +32,45 @@ const origins = (origin: TString) =>
   });
 const origin = { examples: ['https://shop.example.com'] };
 
+/** Messages that banks take SEPA credit transfers in. */
+export const SEPA_MESSAGES = ['pain.001.001.09', 'pain.001.001.03'] as const;
+const sepaMessage = Type.Enum([...SEPA_MESSAGES], {
+  title: 'SepaMessage',
+  description: 'the message that your bank takes; default pain.001.001.09',
+});
+const rowsPerFile = Type.Integer({
+  minimum: 2,
+  maximum: 100_000,
+  description: 'payments in one file; default 10,000. More are split into parts of about the same size',
+});
+const debtorName = Type.String({
+  minLength: 1,
+  maxLength: 70,
+  description: 'at most 70 characters as banks write it',
+});
+
+/** Whom SEPA files are from. */
+const debtor = strict(
+  {
+    name: debtorName,
+    iban: Type.String(),
+    bic: nullable(Type.String()),
+    message: sepaMessage,
+    rows_per_file: rowsPerFile,
+  },
+  { title: 'Debtor', description: 'the account that SEPA transfers are paid from' },
+);
+export type Debtor = Static<typeof debtor>;
+
+const debtorInput = strict({
+  name: debtorName,
+  iban: Type.String({ minLength: 1, maxLength: 60, description: 'any case, with or without blanks' }),
+  bic: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 20 }))),
+  message: Type.Optional(sepaMessage),
+  rows_per_file: Type.Optional(rowsPerFile),
+});
+export type DebtorInput = Static<typeof debtorInput>;
+
 /** The account record. */
 export const account = strict(
   {
@@ -44,6 +84,7 @@ export const account = strict(
     paypal_payment_limit: paypalLimit,
     portal_origins: origins(Type.String(origin)),
     approval,
+    debtor: nullable(debtor),
     created_at: timestamp,
     updated_at: timestamp,
   },
@@ -63,6 +104,7 @@ export const record = columnsOf(account, {
   paypal_payment_limit: 'a.paypal_payment_limit',
   portal_origins: 'a.portal_origins',
   approval: 'a.approval',
+  debtor: 'a.debtor',
   created_at: 'iso(id_time(a.id))',
   updated_at: 'iso(greatest(a.updated_at, id_time(a.id)))',
 });
@@ -77,5 +119,6 @@ export const accountChange = strict({
   paypal_payment_limit: Type.Optional(paypalLimit),
   portal_origins: Type.Optional(origins(Type.String({ ...origin, minLength: 1, maxLength: 255 }))),
   approval: Type.Optional(approval),
+  debtor: Type.Optional(nullable(debtorInput)),
 });
 export type AccountChange = Static<typeof accountChange>;

@@ -20,6 +20,7 @@ const RECORDS = [
   'payout_exclusions',
   'payout_line_totals',
   'payout_lines',
+  'affiliate_destinations',
   'commissions',
   'payouts',
   'payout_books',

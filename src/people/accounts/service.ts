@@ -3,19 +3,21 @@ import type { Principal } from '../../contract/route.ts';
 import type { Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, idOf } from '../../kernel/ids.ts';
-import type { Json } from '../../kernel/json.ts';
+import { fromJson, type Json } from '../../kernel/json.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import { nameFrom } from '../../kernel/names.ts';
 import { clip } from '../../kernel/strict-json.ts';
 import { isZone, UTC } from '../../kernel/zones.ts';
 import { createKey } from '../keys/service.ts';
+import { debtorFrom } from './debtor.ts';
 import { originsFrom } from './origins.ts';
-import type { Account, AccountChange } from './record.ts';
+import type { Account, AccountChange, Debtor } from './record.ts';
 import {
   allAccounts,
   insertAccount,
   readAccount,
   readApproval,
+  readDebtor,
   readZone,
   spelledZone,
   updateAccount,
@@ -65,9 +67,14 @@ export async function zoneOf(db: Reader, account: AccountId): Promise<string> {
   return (await readZone(db, account)) ?? UTC;
 }
 
+/** The account that SEPA files are paid from; null = not said. */
+export async function debtorOf(db: Reader, account: AccountId): Promise<Debtor | null> {
+  return fromJson(await readDebtor(db, account));
+}
+
 /**
  * Changes settings; a new hold applies to new commissions only. Throws `invalid_body` for an unknown currency or
- * time zone, a name with invisible characters, or what is no origin.
+ * time zone, a name with invisible characters, what is no origin, or a debtor that no bank takes.
  */
 export async function changeAccount(
   tx: Tx,
@@ -89,6 +96,7 @@ export async function changeAccount(
         ? { paypal_payment_limit: knownAmounts('paypal_payment_limit', input.paypal_payment_limit) }
         : {}),
       ...(input.portal_origins !== undefined ? { portal_origins: originsFrom(input.portal_origins) } : {}),
+      ...(input.debtor ? { debtor: debtorFrom(input.debtor) } : {}),
     },
     [
       'name',
@@ -99,6 +107,7 @@ export async function changeAccount(
       'paypal_payment_limit',
       'portal_origins',
       'approval',
+      'debtor',
     ],
   );
   return changes === null ? getAccount(tx, account) : updateAccount(tx, account, changes);

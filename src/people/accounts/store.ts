@@ -3,7 +3,7 @@ import { maybeRecord, oneRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import { type Account, record } from './record.ts';
+import { type Account, type Debtor, record } from './record.ts';
 
 export async function insertAccount(tx: Tx, name: string): Promise<{ id: AccountId; json: Json<Account> }> {
   const { id } = await oneRow<{ id: AccountId }>(
@@ -16,6 +16,15 @@ export async function insertAccount(tx: Tx, name: string): Promise<{ id: Account
 
 export function readAccount(db: Reader, id: AccountId): Promise<Json<Account> | null> {
   return maybeRecord(db, record, sql`accounts a where a.id = ${id}`);
+}
+
+/** The account that SEPA files are paid from, as JSON; `null` when it is not said. */
+export async function readDebtor(db: Reader, id: AccountId): Promise<Json<Debtor | null>> {
+  const { json } = await oneRow<{ json: Json<Debtor | null> }>(
+    db,
+    sql`select coalesce(debtor::text, 'null') as json from accounts where id = ${id}`,
+  );
+  return json;
 }
 
 /** The time zone of an account, or null. */

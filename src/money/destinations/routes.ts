@@ -1,0 +1,54 @@
+import { noContent, ok, readRoute, writeRoute } from '../../contract/route.ts';
+import { destination, destinations, newDestination, ofCurrency } from './record.ts';
+import { getDestinations, putDestination, removeDestination } from './service.ts';
+
+const path = '/v2/affiliates/{affiliate_id}/destination';
+
+export const get = readRoute({
+  operation: 'getAffiliateDestinations',
+  path,
+  access: 'affiliates',
+  summary: 'Get where an affiliate is paid',
+  description:
+    'The one destination for all currencies, and those for single currencies. Account numbers are shown by their last four ' +
+    'characters.',
+  returns: { 200: destinations },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => ok(await getDestinations(db, account, params.affiliate_id)),
+});
+
+export const put = writeRoute({
+  operation: 'putAffiliateDestination',
+  method: 'PUT',
+  path,
+  access: 'affiliates',
+  summary: 'Set where an affiliate is paid',
+  description:
+    'Replaces the destination for `currency`, or the one for all currencies. `sepa` needs `account_holder` and `iban`, and ' +
+    'takes `bic`; `ach` needs `account_holder`, `routing_number`, `account_number` and `account_type`; the other types need ' +
+    'nothing more. A destination goes before `payout_method`. It shows in the unpaid payout at once and raises its revision. ' +
+    'IBAN and account number are sealed and never shown again.',
+  body: newDestination,
+  returns: { 200: destination },
+  errors: ['resource_missing'],
+  handle: async ({ tx, account, vault, params, body }) =>
+    ok(await putDestination(tx, { account, vault }, params.affiliate_id, body)),
+});
+
+export const remove = writeRoute({
+  operation: 'removeAffiliateDestination',
+  method: 'DELETE',
+  path,
+  access: 'affiliates',
+  summary: 'Remove where an affiliate is paid',
+  description:
+    'Removes the destination for `currency`, or the one for all currencies. Without any the affiliate is paid as its ' +
+    '`payout_method` and `paypal_email` say. Raises the revision of the unpaid payout.',
+  query: ofCurrency,
+  returns: { 204: null },
+  errors: ['resource_missing'],
+  handle: async ({ tx, account, params, query }) => {
+    await removeDestination(tx, account, params.affiliate_id, query.currency);
+    return noContent();
+  },
+});

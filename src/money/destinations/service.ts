@@ -1,0 +1,87 @@
+import type { Reader, Tx } from '../../db/connect.ts';
+import { sealingKey } from '../../db/secret-key.ts';
+import { fail } from '../../kernel/errors.ts';
+import { type AccountId, numberIdOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { normalizeCurrency } from '../../kernel/money.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import { missingAffiliate } from '../affiliates/service.ts';
+import { lockBooks, reviseCurrentPayout } from '../ledger/books.ts';
+import { checkDestination } from './check.ts';
+import type { Destination, Destinations, NewDestination } from './record.ts';
+import { markContext, placeOf } from './sealed.ts';
+import { endDestination, insertDestination, newDestinationId, readDestinations, readSame } from './store.ts';
+
+/** Whose destinations, and what seals their numbers. */
+interface Caller {
+  readonly account: AccountId;
+  readonly vault: Vault;
+}
+
+/** The destinations of an affiliate. Throws `resource_missing`. */
+export async function getDestinations(
+  db: Reader,
+  account: AccountId,
+  affiliateId: string,
+): Promise<Json<Destinations>> {
+  const id = numberIdOf(affiliateId);
+  const json = id === null ? null : await readDestinations(db, account, id);
+  if (json === null) throw missingAffiliate();
+  return json;
+}
+
+/**
+ * Sets where an affiliate is paid, in all currencies or one. It shows in the unpaid payout at once and raises its
+ * revision. The same destination again is no change. Throws `resource_missing`, `invalid_body`.
+ */
+export async function putDestination(
+  tx: Tx,
+  { account, vault }: Caller,
+  affiliateId: string,
+  input: NewDestination,
+): Promise<Json<Destination>> {
+  const { number, ...checked } = checkDestination(input);
+  const affiliate = numberIdOf(affiliateId);
+  if (affiliate === null) throw missingAffiliate();
+  await lockBooks(tx, account);
+  const id = await newDestinationId(tx, account, affiliate);
+  if (id === null) throw missingAffiliate();
+  const key = await sealingKey(tx);
+  const which = { account, affiliate, currency: checked.currency };
+  const whole = `${checked.routing_number ?? ''} ${number}`;
+  const sealed = {
+    ...checked,
+    number: number === null ? null : vault.seal(number, placeOf(id), key),
+    number_mark: number === null ? null : vault.mark(whole, markContext(account), key),
+    last_four: number?.slice(-4) ?? null,
+  };
+  const same = await readSame(tx, which, sealed);
+  if (same !== null) return same;
+  await endDestination(tx, which);
+  const json = await insertDestination(tx, which, id, sealed);
+  await reviseCurrentPayout(tx, account, affiliate);
+  return json;
+}
+
+/**
+ * Removes a destination: the affiliate is paid as its other one says, or its own fields. Raises the revision of the unpaid
+ * payout. Throws `resource_missing`, `invalid_query`.
+ */
+export async function removeDestination(
+  tx: Tx,
+  account: AccountId,
+  affiliateId: string,
+  code: string | undefined,
+): Promise<void> {
+  const currency = code === undefined ? null : normalizeCurrency(code);
+  if (code !== undefined && currency === null) {
+    throw fail('invalid_query', 'currency must be an ISO 4217 currency code');
+  }
+  const affiliate = numberIdOf(affiliateId);
+  if (affiliate === null) throw missingAffiliate();
+  await lockBooks(tx, account);
+  if (!(await endDestination(tx, { account, affiliate, currency }))) {
+    throw fail('resource_missing', 'the affiliate has no such destination');
+  }
+  await reviseCurrentPayout(tx, account, affiliate);
+}

@@ -1,0 +1,104 @@
+import sql from 'sql-template-tag';
+import { maybeRecord, oneRecord } from '../../contract/records.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, DestinationId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { noteAffiliates } from '../ledger/owed.ts';
+import type { CheckedDestination } from './check.ts';
+import { type Destination, type Destinations, record } from './record.ts';
+
+/** Which destination of which affiliate; `currency` null = the one for all. */
+export interface Which {
+  readonly account: AccountId;
+  readonly affiliate: number;
+  readonly currency: string | null;
+}
+
+const inForce = ({ account, affiliate, currency }: Which) => sql`x.account_id = ${account}
+  and x.affiliate_id = ${affiliate} and x.currency is not distinct from ${currency} and x.replaced_at is null`;
+
+/** The destinations of an affiliate, or null when there is no such affiliate. */
+export async function readDestinations(
+  db: Reader,
+  account: AccountId,
+  affiliate: number,
+): Promise<Json<Destinations> | null> {
+  const row = await maybeRow<{ json: Json<Destinations> }>(
+    db,
+    sql`select json_build_object('object', 'affiliate_destinations', 'affiliate_id', a.id, 'destinations', (
+                 select coalesce(json_agg(r), '[]') from (
+                   select ${record} from affiliate_destinations x
+                   where x.account_id = a.account_id and x.affiliate_id = a.id and x.replaced_at is null
+                   order by x.currency nulls first) r))::text as json
+        from affiliates a where a.account_id = ${account} and a.id = ${affiliate}`,
+  );
+  return row?.json ?? null;
+}
+
+/** The id of the next destination of an affiliate, or null when there is no such affiliate. */
+export async function newDestinationId(
+  tx: Tx,
+  account: AccountId,
+  affiliate: number,
+): Promise<DestinationId | null> {
+  const row = await maybeRow<{ id: DestinationId }>(
+    tx,
+    sql`select new_id() as id from affiliates where account_id = ${account} and id = ${affiliate} for key share`,
+  );
+  return row?.id ?? null;
+}
+
+/** A destination with its number sealed. */
+export interface SealedDestination extends Omit<CheckedDestination, 'number'> {
+  readonly number: Buffer | null;
+  readonly number_mark: Buffer | null;
+  readonly last_four: string | null;
+}
+
+/** The record of the destination in force if it is the same as this one, or null. */
+export function readSame(tx: Tx, which: Which, d: SealedDestination): Promise<Json<Destination> | null> {
+  return maybeRecord(
+    tx,
+    record,
+    sql`affiliate_destinations x where ${inForce(which)} and x.type = ${d.type}
+      and (x.account_holder, x.number_mark, x.bic, x.routing_number, x.account_type) is not distinct from
+          (${d.account_holder}::text, ${d.number_mark}::bytea, ${d.bic}::text, ${d.routing_number}::text, ${d.account_type}::text)`,
+  );
+}
+
+/** Ends the destination in force; whether there was one. */
+export async function endDestination(tx: Tx, which: Which): Promise<boolean> {
+  const { count } = await oneRow<{ count: bigint }>(
+    tx,
+    sql`with ended as (update affiliate_destinations x set replaced_at = clock_timestamp() where ${inForce(which)}
+                       returning account_id, affiliate_id as id),
+        noted as (${noteAffiliates(sql`select account_id, id from ended`)})
+        select count(*) as count from ended`,
+  );
+  return count > 0n;
+}
+
+/** Puts a destination in force, in the place of none. */
+export async function insertDestination(
+  tx: Tx,
+  { account, affiliate, currency }: Which,
+  id: DestinationId,
+  d: SealedDestination,
+): Promise<Json<Destination>> {
+  await rows(
+    tx,
+    sql`with made as (
+          insert into affiliate_destinations (account_id, id, affiliate_id, currency, type, account_holder, holder_in_files,
+            number, number_mark, last_four, country, bic, routing_number, account_type, created_at)
+          values (${account}, ${id}, ${affiliate}, ${currency}, ${d.type}, ${d.account_holder}, ${d.holder_in_files},
+            ${d.number}, ${d.number_mark}, ${d.last_four}, ${d.country}, ${d.bic}, ${d.routing_number}, ${d.account_type},
+            clock_timestamp())
+          returning account_id, affiliate_id as id)
+        ${noteAffiliates(sql`select account_id, id from made`)}`,
+  );
+  return oneRecord(
+    tx,
+    record,
+    sql`affiliate_destinations x where x.account_id = ${account} and x.id = ${id}`,
+  );
+}

@@ -1,0 +1,33 @@
+import sql, { raw, type Sql } from 'sql-template-tag';
+
+/*
+ * Where an affiliate is paid, as the statements of other nouns read it. An affiliate without a destination record is
+ * paid as the fields of its own record say.
+ */
+
+/**
+ * The destination in force of an affiliate in a currency, as a subquery with the columns of `affiliate_destinations`: the
+ * one of the currency, else the one for all. In: SQL of the account, the affiliate and the currency.
+ */
+export const destinationInForce = (account: string, affiliate: string, currency: string): string => `(
+  select * from affiliate_destinations f
+  where f.account_id = ${account} and f.affiliate_id = ${affiliate} and f.replaced_at is null
+    and (f.currency = ${currency} or f.currency is null)
+  order by f.currency nulls last limit 1)`;
+
+/**
+ * Whether it is known where an affiliate `a` is paid: PayPal pays to `paypal_email`, Wise needs a name, a bank account
+ * is enough, and for other ways nothing is stored here. In: SQL of the currency; null = in any.
+ */
+export function hasDestination(currency: string | null): Sql {
+  const type =
+    currency === null
+      ? `(select f.type from affiliate_destinations f
+          where f.account_id = a.account_id and f.affiliate_id = a.id and f.replaced_at is null
+          order by f.currency nulls first limit 1)`
+      : `(select f.type from ${destinationInForce('a.account_id', 'a.id', currency)} f)`;
+  return sql`(case coalesce(${raw(type)}, a.payout_method, 'paypal')
+    when 'wise' then trim(coalesce(a.name_first, '') || coalesce(a.name_last, '')) <> ''
+    when 'paypal' then a.paypal_email is not null
+    else true end)`;
+}

@@ -1,0 +1,93 @@
+import { Readable } from 'node:stream';
+import sql, { raw } from 'sql-template-tag';
+import { oneRow } from '../../db/connect.ts';
+import type { DestinationId } from '../../kernel/ids.ts';
+import { placeOf } from '../destinations/sealed.ts';
+import { DECIMAL, type Making } from './format.ts';
+import { rowsInFile } from './rows.ts';
+
+/** A payment to a bank account. */
+export interface BankPayment {
+  readonly affiliate_id: number;
+  readonly reference: string;
+  /** Minor units. */
+  readonly amount: number;
+  /** The amount with the digits of its currency. */
+  readonly decimal: string;
+  /** The account holder in the characters of banks. */
+  readonly holder: string;
+  /** IBAN or account number. */
+  readonly number: string;
+  readonly bic: string | null;
+}
+
+/** What the header of a bank file says beforehand. */
+export interface BankSums {
+  readonly count: number;
+  /** The sum with the digits of its currency. */
+  readonly decimal: string;
+  /** When the file was made, RFC 3339. */
+  readonly now: string;
+}
+
+const COLUMNS = `json_build_object('affiliate_id', r.affiliate_id, 'reference', r.reference, 'amount', r.amount,
+  'decimal', ${DECIMAL}, 'holder', r.holder_in_files, 'destination', r.destination_id, 'number', encode(r.number, 'hex'),
+  'bic', r.bic) as payment`;
+
+/** The sums of the payments in a file. */
+export function bankSums({ db, payments, file }: Making): Promise<BankSums> {
+  const all = raw(rowsInFile(payments, file, 'r.amount'));
+  const currency = payments.format.currency ?? '';
+  return oneRow(
+    db,
+    sql`select count(*)::int as count,
+               decimal_text(coalesce(sum(amount), 0)::int8, ${currency}) as decimal, iso(now()) as now
+        from (${all}) r`,
+  );
+}
+
+/**
+ * A file of what `pieces` makes of its payments, which come one by one with their numbers opened: memory is constant at
+ * any size. The last statement of the snapshot.
+ */
+export function bankFile(
+  { db, payments, file, vault }: Making,
+  pieces: (all: AsyncIterable<BankPayment>) => AsyncIterable<string>,
+): Readable {
+  const source = db.copyOut(`copy (${rowsInFile(payments, file, COLUMNS)}) to stdout`);
+  async function* opened(): AsyncIterable<BankPayment> {
+    for await (const line of linesOf(source)) {
+      // JSON has no control characters, so all that COPY has escaped are its backslashes
+      const { destination, ...payment } = JSON.parse(line.replaceAll('\\\\', '\\'));
+      const number = vault.open(Buffer.from(payment.number, 'hex'), placeOf(destination as DestinationId));
+      yield { ...payment, number };
+    }
+  }
+  const stream = Readable.from(joined(pieces(opened())), { objectMode: false });
+  stream.once('close', () => source.destroy());
+  return stream;
+}
+
+async function* linesOf(source: Readable): AsyncIterable<string> {
+  let rest = '';
+  source.setEncoding('utf8');
+  for await (const chunk of source) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+}
+
+const PIECE = 1 << 15;
+
+/** Small texts together, so that a file does not go out line by line. */
+async function* joined(pieces: AsyncIterable<string>): AsyncIterable<Buffer> {
+  let waiting = '';
+  for await (const piece of pieces) {
+    waiting += piece;
+    if (waiting.length < PIECE) continue;
+    yield Buffer.from(waiting);
+    waiting = '';
+  }
+  yield Buffer.from(waiting);
+}

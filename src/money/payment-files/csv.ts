@@ -1,0 +1,43 @@
+import type { Readable } from 'node:stream';
+import { PROVIDER_FILES, type ProviderFormat } from '../../kernel/payments.ts';
+import { type Column, csvOut, selectList } from '../files/csv-export.ts';
+import type { Making, PaymentFormat } from './format.ts';
+import { rowsInFile } from './rows.ts';
+
+type ColumnOf<Format extends ProviderFormat> = (typeof PROVIDER_FILES)[Format]['columns'][number];
+
+/** What formats in CSV have in common. */
+type CsvFormat = Pick<PaymentFormat, 'currency' | 'extension' | 'contentType' | 'splitsEvenly' | 'write'>;
+
+/** A format in CSV: a COPY of these columns, SQL over a row `r` of `paymentRows`. */
+export function csvFormat(columns: readonly Column[], hasHeader: boolean): CsvFormat {
+  return {
+    currency: null,
+    extension: 'csv',
+    contentType: 'text/csv; charset=utf-8',
+    splitsEvenly: false,
+    write: async ({ db, payments, file }: Making): Promise<Readable> =>
+      csvOut(
+        db,
+        `copy (${rowsInFile(payments, file, selectList(columns))})
+         to stdout with (format csv${hasHeader ? ', header' : ''})`,
+      ),
+  };
+}
+
+/** A provider's file as the table of formats describes it; `cells` has the SQL of each column. */
+export function providerFormat<Format extends ProviderFormat>(
+  name: Format,
+  cells: Readonly<Record<ColumnOf<Format>, string>>,
+): CsvFormat & Pick<PaymentFormat, 'name' | 'choices' | 'destination'> {
+  const { columns, choices, mark } = PROVIDER_FILES[name];
+  return {
+    name,
+    destination: name,
+    choices,
+    ...csvFormat(
+      columns.map((column: ColumnOf<Format>): Column => [column, cells[column]]),
+      mark === null,
+    ),
+  };
+}

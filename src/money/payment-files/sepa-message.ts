@@ -1,0 +1,51 @@
+import { bankText } from '../../kernel/bank-text.ts';
+import type { Debtor } from '../../people/accounts/record.ts';
+import type { FileHead } from '../payouts/csv.ts';
+import type { BankPayment, BankSums } from './bank-rows.ts';
+
+/** What differs between the messages of 2009 and 2019. */
+const MESSAGES = {
+  'pain.001.001.09': { bic: 'BICFI', date: (day: string) => `<Dt>${day}</Dt>` },
+  'pain.001.001.03': { bic: 'BIC', date: (day: string) => day },
+} as const;
+
+/** What stands around the payments of a message. */
+export interface SepaFrame {
+  readonly head: Pick<FileHead, 'number' | 'revision'>;
+  readonly part: number;
+  /** `YYYY-MM-DD`. */
+  readonly executionDate: string;
+  readonly debtor: Debtor;
+  readonly sums: BankSums;
+}
+
+/**
+ * The XML of a credit transfer initiation, piece by piece. No text in it needs escaping: names are written in the
+ * characters of `bankText`, and the rest are numbers, codes and dates that were checked when they were stored.
+ */
+export async function* sepaMessage(
+  { head, part, executionDate, debtor, sums: { count, decimal, now } }: SepaFrame,
+  payments: AsyncIterable<BankPayment>,
+): AsyncIterable<string> {
+  const { bic, date } = MESSAGES[debtor.message];
+  const id = `P${head.number}-R${head.revision}-F${part}`;
+  const name = `<Nm>${bankText(debtor.name)}</Nm>`;
+  const agent = (code: string | null) =>
+    `<FinInstnId>${code === null ? '<Othr><Id>NOTPROVIDED</Id></Othr>' : `<${bic}>${code}</${bic}>`}</FinInstnId>`;
+  const sums = `<NbOfTxs>${count}</NbOfTxs><CtrlSum>${decimal}</CtrlSum>`;
+  yield '<?xml version="1.0" encoding="UTF-8"?>\n' +
+    `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:${debtor.message}"><CstmrCdtTrfInitn>\n` +
+    `<GrpHdr><MsgId>${id}</MsgId><CreDtTm>${now}</CreDtTm>${sums}<InitgPty>${name}</InitgPty></GrpHdr>\n` +
+    `<PmtInf><PmtInfId>${id}</PmtInfId><PmtMtd>TRF</PmtMtd><BtchBookg>true</BtchBookg>${sums}` +
+    `<PmtTpInf><SvcLvl><Cd>SEPA</Cd></SvcLvl></PmtTpInf><ReqdExctnDt>${date(executionDate)}</ReqdExctnDt>` +
+    `<Dbtr>${name}</Dbtr><DbtrAcct><Id><IBAN>${debtor.iban}</IBAN></Id></DbtrAcct>` +
+    `<DbtrAgt>${agent(debtor.bic)}</DbtrAgt><ChrgBr>SLEV</ChrgBr>\n`;
+  for await (const payment of payments) {
+    const creditorAgent = payment.bic === null ? '' : `<CdtrAgt>${agent(payment.bic)}</CdtrAgt>`;
+    yield `<CdtTrfTxInf><PmtId><EndToEndId>${payment.reference}</EndToEndId></PmtId>` +
+      `<Amt><InstdAmt Ccy="EUR">${payment.decimal}</InstdAmt></Amt>${creditorAgent}` +
+      `<Cdtr><Nm>${payment.holder}</Nm></Cdtr><CdtrAcct><Id><IBAN>${payment.number}</IBAN></Id></CdtrAcct>` +
+      `<RmtInf><Ustrd>Affiliate payout ${head.number} ${payment.reference}</Ustrd></RmtInf></CdtTrfTxInf>\n`;
+  }
+  yield '</PmtInf>\n</CstmrCdtTrfInitn></Document>\n';
+}

@@ -1,0 +1,30 @@
+import { type Checked, readBic, readIban } from '../../kernel/bank-accounts.ts';
+import { bankText } from '../../kernel/bank-text.ts';
+import { fail } from '../../kernel/errors.ts';
+import type { Debtor, DebtorInput } from './record.ts';
+
+/** Payments in a SEPA file, unless the account says another number. */
+const ROWS_PER_FILE = 10_000;
+
+function accepted<Value>(field: string, checked: Checked<Value>): Value {
+  if ('rule' in checked) throw fail('invalid_body', `${field} ${checked.rule}`);
+  return checked.value;
+}
+
+/** A debtor as it is stored. Throws `invalid_body`. */
+export function debtorFrom({ name, iban, bic, message, rows_per_file }: DebtorInput): Debtor {
+  const written = bankText(name);
+  if (written === '' || written.length > 70) {
+    throw fail(
+      'invalid_body',
+      `debtor.name must have 1 to 70 characters as banks write it, which is "${written}"`,
+    );
+  }
+  return {
+    name,
+    iban: accepted('debtor.iban', readIban(iban)).number,
+    bic: bic ? accepted('debtor.bic', readBic(bic)) : null,
+    message: message ?? 'pain.001.001.09',
+    rows_per_file: rows_per_file ?? ROWS_PER_FILE,
+  };
+}

@@ -1,0 +1,200 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Api } from '../support/api.ts';
+import { useWorld } from '../support/world.ts';
+import {
+  AFFILIATES,
+  completePayout,
+  eventsOf,
+  expectRefusal,
+  type Json,
+  makeAffiliate,
+  makeCommission,
+  makePayout,
+  nothingChanges,
+  PAYOUTS,
+} from './fixtures.ts';
+
+const world = useWorld();
+let api: Api;
+beforeEach(async () => {
+  api = await world.otherAccount();
+});
+
+const IBAN = 'DE89370400440532013000';
+const SEPA = { type: 'sepa', account_holder: 'Ada Lovelace', iban: IBAN };
+const ACH = {
+  type: 'ach',
+  account_holder: 'Ada Lovelace',
+  routing_number: '021000021',
+  account_number: '000123456789',
+  account_type: 'checking',
+};
+
+const at = (affiliate: number) => `${AFFILIATES}/${affiliate}/destination`;
+const put = (affiliate: number, body: object) => api.put(at(affiliate), body);
+const current = async (affiliate: number): Promise<Json[]> =>
+  (await api.get(at(affiliate))).body.destinations;
+
+test('a bank account is shown by its end; IBANs come in any case, with or without blanks', async () => {
+  const { id } = await makeAffiliate(api);
+  expect((await api.get(at(id))).body).toEqual({
+    object: 'affiliate_destinations',
+    affiliate_id: id,
+    destinations: [],
+  });
+  const made = await put(id, { ...SEPA, iban: ' de89 3704 0044 0532 0130 00 ', bic: 'cobadeff' });
+  expect(made.status, made.text).toBe(200);
+  expect(made.body).toEqual({
+    object: 'affiliate_destination',
+    affiliate_id: id,
+    currency: null,
+    type: 'sepa',
+    account_holder: 'Ada Lovelace',
+    holder_in_files: 'Ada Lovelace',
+    last_four: '3000',
+    country: 'DE',
+    bic: 'COBADEFF',
+    routing_number: null,
+    account_type: null,
+    is_lost: false,
+    shared_with: [],
+    created_at: expect.any(String),
+  });
+  expect(await current(id)).toEqual([made.body]);
+});
+
+test('one for all currencies and others for single ones; each is replaced and removed by itself', async () => {
+  const { id } = await makeAffiliate(api);
+  await put(id, { type: 'other' });
+  await put(id, { ...SEPA, currency: 'EUR' });
+  await put(id, { ...ACH, currency: 'usd' });
+  await put(id, { type: 'wise', currency: null });
+  const types = async () => (await current(id)).map(({ currency, type }) => `${currency} ${type}`);
+  expect(await types()).toEqual(['null wise', 'eur sepa', 'usd ach']);
+  expect((await api.delete(`${at(id)}?currency=EUR`)).status).toBe(204);
+  expect((await api.delete(at(id))).status).toBe(204);
+  expect(await types()).toEqual(['usd ach']);
+  expectRefusal(await api.delete(at(id)), 404, 'resource_missing', 'destination');
+  expectRefusal(await api.delete(`${at(id)}?currency=xyz`), 400, 'invalid_query', 'currency');
+});
+
+describe('what breaks a rule is refused by its field, and the number is not repeated', () => {
+  const sepa = (fields: object) => ({ ...SEPA, ...fields });
+  const ach = (fields: object) => ({ ...ACH, ...fields });
+  test.each<[title: string, body: object, field: string, rule: string]>([
+    ['a wrong digit', sepa({ iban: 'DE89370400440532013001' }), 'iban', 'check digits'],
+    ['too short', sepa({ iban: 'DE8937040044053201300' }), 'iban', 'length'],
+    ['a country without IBANs', sepa({ iban: 'US89370400440532013000' }), 'iban', 'country'],
+    ['outside SEPA', sepa({ iban: 'TR330006100519786457841326' }), 'iban', 'TR'],
+    ['other characters', sepa({ iban: 'DE89.3704.0044.0532.0130.00' }), 'iban', 'blanks'],
+    ['a BIC too short', sepa({ bic: 'COBADE' }), 'bic', '8 or 11'],
+    ['a name of 71 characters', sepa({ account_holder: 'x'.repeat(71) }), 'account_holder', '70'],
+    ['a name that grows', sepa({ account_holder: 'ß'.repeat(36) }), 'account_holder', '72'],
+    ['a name without letters', sepa({ account_holder: '…' }), 'account_holder', 'letter'],
+    ['another currency', sepa({ currency: 'usd' }), 'currency', 'EUR'],
+    ['no IBAN', { type: 'sepa', account_holder: 'Ada' }, 'iban', 'required'],
+    ['a field of another type', sepa({ routing_number: '021000021' }), 'routing_number', 'sepa'],
+    ['a bank account for PayPal', { type: 'paypal', iban: IBAN }, 'iban', 'paypal'],
+    ['a wrong routing number', ach({ routing_number: '021000022' }), 'routing_number', 'check digit'],
+    ['zeros', ach({ routing_number: '000000000' }), 'routing_number', 'check digit'],
+    ['a long account number', ach({ account_number: '1'.repeat(18) }), 'account_number', '17'],
+    ['a name of 23 characters', ach({ account_holder: 'x'.repeat(23) }), 'account_holder', '22'],
+    ['euros by ACH', ach({ currency: 'eur' }), 'currency', 'USD'],
+    ['an unknown type', { type: 'cheque' }, 'type', 'sepa'],
+  ])('%s', async (_, body, field, rule) => {
+    const { id } = await makeAffiliate(api);
+    const answer = await nothingChanges(world, () => put(id, body));
+    expectRefusal(answer, 400, 'invalid_body', field, rule);
+    const { iban = IBAN, account_number = '1'.repeat(18) } = body as Record<string, string>;
+    expect(answer.text).not.toContain(iban);
+    expect(answer.text).not.toContain(account_number);
+  });
+
+  test('another account cannot see, set or remove it', async () => {
+    const { id } = await makeAffiliate(api);
+    await put(id, SEPA);
+    const other = await world.otherAccount();
+    await nothingChanges(world, async () => {
+      expectRefusal(await other.get(at(id)), 404, 'resource_missing');
+      expectRefusal(await other.put(at(id), SEPA), 404, 'resource_missing');
+      expectRefusal(await other.delete(at(id)), 404, 'resource_missing');
+    });
+  });
+});
+
+test('the holder as banks write it is shown beside what was sent', async () => {
+  const { id } = await makeAffiliate(api);
+  const written = async (account_holder: string) =>
+    (await put(id, { ...SEPA, account_holder })).body.holder_in_files;
+  expect(await written('Jörg Müßig & Söhne')).toBe('Joerg Muessig + Soehne');
+  expect(await written('Łukasz Żółć')).toBe('Lukasz Zolc');
+  expect(await written('Ελένη')).toMatch(/^[A-Za-z]+$/);
+});
+
+test('two affiliates with one IBAN are shown to each other, within the account only', async () => {
+  const [one, two] = [await makeAffiliate(api), await makeAffiliate(api)];
+  const other = await world.otherAccount();
+  const stranger = await makeAffiliate(other);
+  await other.put(at(stranger.id), SEPA);
+  expect((await put(one.id, SEPA)).body.shared_with).toEqual([]);
+  expect((await put(two.id, { ...SEPA, account_holder: 'Bob' })).body.shared_with).toEqual([one.id]);
+  expect((await current(one.id))[0].shared_with).toEqual([two.id]);
+  await put(two.id, { type: 'other' });
+  expect((await current(one.id))[0].shared_with).toEqual([]);
+});
+
+test('a change raises the revision of the unpaid payout that has the affiliate, the same again does not', async () => {
+  const [one, two] = [await makeAffiliate(api), await makeAffiliate(api)];
+  await makeCommission(api, one.id, { currency: 'eur' });
+  const payout = await makePayout(api);
+  const revision = async () => (await api.get(`${PAYOUTS}/${payout.id}`)).body.revision;
+  await put(one.id, SEPA);
+  expect(await revision()).toBe(2);
+  await put(one.id, { ...SEPA, iban: 'de89 3704 0044 0532 0130 00' });
+  await put(two.id, SEPA);
+  expect(await revision()).toBe(2);
+  await put(one.id, { ...SEPA, account_holder: 'Ada King' });
+  await api.delete(at(one.id));
+  expect(await revision()).toBe(4);
+  expect(await eventsOf(world, api, 'payout.updated')).toHaveLength(3);
+  const log = (await api.get('/v2/audit-log?action=putAffiliateDestination')).body.data;
+  expect(log.map(({ target }: Json) => target)).toContain(String(one.id));
+});
+
+test('who has a destination is not without one', async () => {
+  const { id } = await makeAffiliate(api);
+  await makeCommission(api, id, { currency: 'eur', amount: 700 });
+  await makeCommission(api, id, { currency: 'usd', amount: 300 });
+  const lacking = async () =>
+    Object.fromEntries(
+      (await api.get(`${AFFILIATES}/balances`)).body.balances.map(
+        ({ currency, without_destination }: Json) => [currency, without_destination.amount],
+      ),
+    );
+  expect(await lacking()).toEqual({ eur: 700, usd: 300 });
+  await put(id, { ...SEPA, currency: 'eur' });
+  expect(await lacking()).toEqual({ eur: 0, usd: 300 });
+  await put(id, { type: 'other' });
+  expect(await lacking()).toEqual({ eur: 0, usd: 0 });
+  await api.delete(at(id));
+  expect(await lacking()).toEqual({ eur: 0, usd: 300 });
+  expect((await api.get(`${AFFILIATES}?has_destination=true`)).body.data).toHaveLength(1);
+});
+
+test('a paid line keeps the destination that it was paid to', async () => {
+  const { id } = await makeAffiliate(api);
+  await put(id, { ...SEPA, currency: 'eur' });
+  for (const currency of ['eur', 'usd']) await makeCommission(api, id, { currency });
+  const payout = await makePayout(api);
+  await completePayout(api, payout, [{ affiliate_id: id, is_paid: true }]);
+  await put(id, { type: 'other', currency: 'eur' });
+  const lines = await world.query(
+    `select t.currency, d.type, d.last_four from payout_line_totals t
+     left join affiliate_destinations d on d.id = t.destination_id where t.affiliate_id = $1 order by 1`,
+    [id],
+  );
+  expect(lines).toEqual([
+    { currency: 'eur', type: 'sepa', last_four: '3000' },
+    { currency: 'usd', type: null, last_four: null },
+  ]);
+});
