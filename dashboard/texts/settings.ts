@@ -37,6 +37,11 @@ export const settings = {
       none: 'Payouts need no approval',
       second_person: 'A second person approves each payout before it is paid',
     },
+    debtor: 'Bank account for SEPA files',
+    debtorHint: 'SEPA files are paid from it. Without it there are none.',
+    debtorName: 'Name',
+    debtorIban: 'IBAN',
+    debtorBic: 'BIC',
     portals: 'Portals',
     origins: 'Pages that may show a portal in a frame',
     originsHint:

@@ -15,12 +15,13 @@ import { Money, Name, Status, Time } from '../../parts/values.tsx';
 import { affiliates as texts } from '../../texts/affiliates.ts';
 import { common, listed } from '../../texts/common.ts';
 import { Adjust } from './adjust.tsx';
+import { Destinations, SetDestination } from './destination.tsx';
 import { EditAffiliate } from './edit.tsx';
 import { SwitchPayouts } from './switch.tsx';
 import { Timeline } from './timeline.tsx';
 
 const route = getRouteApi('/affiliates/$id');
-const OVERLAYS = { edit: EditAffiliate, adjust: Adjust, switch: SwitchPayouts };
+const OVERLAYS = { edit: EditAffiliate, adjust: Adjust, switch: SwitchPayouts, destination: SetDestination };
 
 /** /affiliates/{id} */
 export function AffiliateScreen() {
@@ -55,6 +56,7 @@ export function AffiliateScreen() {
       <Warning affiliate={affiliate} />
       <Balances balances={affiliate.balance} />
       <Details affiliate={affiliate} />
+      <Destinations affiliate={affiliate} onSet={() => show('destination')} />
       <Timeline id={affiliate.id} />
       {Overlay && <Overlay affiliate={affiliate} onClose={() => show(undefined)} />}
     </Page>
@@ -97,7 +99,8 @@ function Actions({
 
 /** Why an affiliate is not paid at present. */
 function Warning({ affiliate }: { affiliate: AffiliateWithBalance }) {
-  const missing = missingOf(affiliate);
+  const { data } = useRead('getAffiliateDestinations', { path: [affiliate.id] });
+  const missing = data?.destinations.length === 0 ? missingOf(affiliate) : null;
   const told = [
     ...(affiliate.status === 'inactive' ? [texts.warning.inactive] : []),
     ...(affiliate.is_ready_for_payout ? [] : [texts.warning.paused]),

@@ -25,7 +25,10 @@ const list = createRoute({
 const one = createRoute({
   getParentRoute: () => rootRoute,
   path: '/affiliates/$id',
-  validateSearch: searchOf({ open: oneOf(['edit', 'adjust', 'switch']), kind: oneOf(TIMELINE_KINDS) }),
+  validateSearch: searchOf({
+    open: oneOf(['edit', 'adjust', 'switch', 'destination']),
+    kind: oneOf(TIMELINE_KINDS),
+  }),
   component: lazyRouteComponent(() => import('./affiliate.tsx'), 'AffiliateScreen'),
 });
 

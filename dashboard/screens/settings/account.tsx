@@ -44,6 +44,13 @@ function minorOf(amounts: Amounts): Record<string, number> | null {
   return Object.fromEntries(entries.map(([code, minor]) => [code, Number(minor)]));
 }
 
+/** What is typed of the debtor; what the form does not show stays as it is. null = none of it is filled in. */
+function debtorFrom({ debtor: before }: Account, typed: { name: string; iban: string; bic: string }) {
+  const [name, iban, bic] = [typed.name, typed.iban, typed.bic].map((text) => text.trim());
+  if (!name && !iban && !bic) return null;
+  return { ...before, name: name ?? '', iban: iban ?? '', bic: bic || null };
+}
+
 function AccountForm({ account }: { account: Account }) {
   const may = useMay();
   const saving = useWrite('changeAccount');
@@ -55,6 +62,11 @@ function AccountForm({ account }: { account: Account }) {
   const [limits, setLimits] = useState(() => amountsOf(account.paypal_payment_limit));
   const [approval, setApproval] = useState(account.approval);
   const [origins, setOrigins] = useState(account.portal_origins.join('\n'));
+  const [debtor, setDebtor] = useState({
+    name: account.debtor?.name ?? '',
+    iban: account.debtor?.iban ?? '',
+    bic: account.debtor?.bic ?? '',
+  });
   const [minimumPayout, paymentLimit] = [minorOf(minimums), minorOf(limits)];
   const isHoldGood = /^\d{1,4}$/.test(hold);
   const zones = [...new Set([account.time_zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
@@ -69,6 +81,7 @@ function AccountForm({ account }: { account: Account }) {
       minimum_payout: minimumPayout,
       paypal_payment_limit: paymentLimit,
       approval,
+      debtor: debtorFrom(account, debtor),
       portal_origins: origins.split(/\s+/).filter(Boolean),
     };
     saving.mutate({ body }, { onSuccess: () => toast(texts.saved) });
@@ -118,6 +131,17 @@ function AccountForm({ account }: { account: Account }) {
             }))}
             onChange={setApproval}
           />
+        </Card>
+        <Card title={texts.debtor}>
+          <p className="soft">{texts.debtorHint}</p>
+          {(['name', 'iban', 'bic'] as const).map((field) => (
+            <TextField
+              key={field}
+              label={{ name: texts.debtorName, iban: texts.debtorIban, bic: texts.debtorBic }[field]}
+              value={debtor[field]}
+              onChange={(value) => setDebtor({ ...debtor, [field]: value })}
+            />
+          ))}
         </Card>
         <Card title={texts.portals}>
           <TextArea

@@ -1,0 +1,170 @@
+import { useState } from 'react';
+import type {
+  AffiliateDestination,
+  AffiliateWithBalance,
+  PutAffiliateDestinationBody,
+} from '../../../src/client/api.ts';
+import { ACCOUNT_TYPES, DESTINATION_TYPES } from '../../../src/kernel/payments.ts';
+import { nameOf } from '../../data/affiliates.ts';
+import { useMay } from '../../data/me.ts';
+import { useRead, useWrite } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Problem } from '../../parts/feedback.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { Confirm } from '../../parts/overlay.tsx';
+import { Card } from '../../parts/page.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { Name } from '../../parts/values.tsx';
+import { affiliates } from '../../texts/affiliates.ts';
+
+const texts = affiliates.destinations;
+
+/** `DE …3000`, or nothing for who is not paid to a bank account. */
+const accountOf = ({ country, last_four }: AffiliateDestination) =>
+  last_four === null ? '' : `${country ?? ''} …${last_four}`.trim();
+
+/** Where an affiliate is paid, by currency: set, shown by the end of the number, removed. */
+export function Destinations({ affiliate, onSet }: { affiliate: AffiliateWithBalance; onSet: () => void }) {
+  const may = useMay();
+  const { data, error, refetch } = useRead('getAffiliateDestinations', { path: [affiliate.id] });
+  const removal = useWrite('removeAffiliateDestination');
+  const [removed, setRemoved] = useState<AffiliateDestination | null>(null);
+  const columns: readonly Column<AffiliateDestination>[] = [
+    { title: texts.currency, cell: ({ currency }) => currency?.toUpperCase() ?? texts.all },
+    { title: texts.type, cell: ({ type }) => affiliates.method[type] },
+    { title: texts.account, cell: (each) => <Account destination={each} /> },
+    {
+      title: texts.action,
+      cell: (each) => may.write && <Button onPress={() => setRemoved(each)}>{texts.remove}</Button>,
+    },
+  ];
+  const confirm = () => {
+    if (removed === null) return;
+    const query = removed.currency === null ? {} : { currency: removed.currency };
+    removal.mutate({ path: [affiliate.id], query }, { onSuccess: () => setRemoved(null) });
+  };
+  return (
+    <Card title={texts.title}>
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {data?.destinations.length === 0 && <p className="soft">{texts.none}</p>}
+      {data !== undefined && data.destinations.length > 0 && (
+        <Table
+          label={texts.title}
+          columns={columns}
+          rows={data.destinations}
+          keyOf={({ currency }) => currency ?? 'all'}
+        />
+      )}
+      {may.write && <Button onPress={onSet}>{texts.set}</Button>}
+      {removed && (
+        <Confirm
+          title={texts.removeTitle(removed.currency?.toUpperCase() ?? texts.all)}
+          action={texts.remove}
+          isBusy={removal.isPending}
+          error={removal.error}
+          onConfirm={confirm}
+          onClose={() => setRemoved(null)}
+        >
+          <p>{texts.removeLead}</p>
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+function Account({ destination }: { destination: AffiliateDestination }) {
+  const { account_holder, holder_in_files, shared_with, is_lost } = destination;
+  return (
+    <>
+      {account_holder !== null && <Name>{account_holder}</Name>} {accountOf(destination)}
+      {holder_in_files !== account_holder && (
+        <span className="second">{texts.written(holder_in_files ?? '')}</span>
+      )}
+      {shared_with.length > 0 && <span className="second">{texts.shared(shared_with.join(', '))}</span>}
+      {is_lost && <span className="second">{texts.lost}</span>}
+    </>
+  );
+}
+
+/** The fields of each type, in the order in which they are asked for. */
+const FIELDS = {
+  paypal: [],
+  wise: [],
+  other: [],
+  sepa: ['account_holder', 'iban', 'bic'],
+  ach: ['account_holder', 'routing_number', 'account_number'],
+} as const;
+
+/** The dialog that sets a destination. */
+export function SetDestination({
+  affiliate,
+  onClose,
+}: {
+  affiliate: AffiliateWithBalance;
+  onClose: () => void;
+}) {
+  const write = useWrite('putAffiliateDestination');
+  const [type, setType] = useState<PutAffiliateDestinationBody['type']>('sepa');
+  const [accountType, setAccountType] = useState<'checking' | 'savings'>('checking');
+  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const field = (name: string) => (typed[name] ?? '').trim();
+  const asked = FIELDS[type];
+  const isIncomplete = asked.some((name) => name !== 'bic' && field(name) === '');
+  const save = () => {
+    const fields = asked.filter((name) => field(name) !== '').map((name) => [name, field(name)]);
+    const body: PutAffiliateDestinationBody = {
+      type,
+      ...(field('currency') === '' ? {} : { currency: field('currency') }),
+      ...(type === 'ach' ? { account_type: accountType } : {}),
+      ...Object.fromEntries(fields),
+    };
+    write.mutate(
+      { path: [affiliate.id], body },
+      {
+        onSuccess: () => {
+          toast(texts.done);
+          onClose();
+        },
+      },
+    );
+  };
+  const text = (name: 'currency' | (typeof asked)[number]) => ({
+    label: texts.fields[name],
+    value: typed[name] ?? '',
+    onChange: (value: string) => setTyped({ ...typed, [name]: value }),
+  });
+  return (
+    <Confirm
+      title={texts.setTitle(nameOf(affiliate))}
+      action={texts.save}
+      isBusy={write.isPending}
+      isDisabled={isIncomplete}
+      error={write.error}
+      onConfirm={save}
+      onClose={onClose}
+    >
+      <p className="soft form-lead">{texts.lead}</p>
+      <div className="form-grid">
+        <SelectField
+          label={texts.type}
+          value={type}
+          options={DESTINATION_TYPES.map((value) => ({ value, label: affiliates.method[value] }))}
+          onChange={(value) => setType(value as typeof type)}
+        />
+        <TextField {...text('currency')} hint={texts.currencyHint} maxLength={3} />
+        {asked.map((name) => (
+          <TextField key={name} {...text(name)} />
+        ))}
+        {type === 'ach' && (
+          <SelectField
+            label={texts.accountType}
+            value={accountType}
+            options={ACCOUNT_TYPES.map((value) => ({ value, label: texts.accountTypes[value] }))}
+            onChange={(value) => setAccountType(value as typeof accountType)}
+          />
+        )}
+      </div>
+    </Confirm>
+  );
+}
