@@ -111,10 +111,7 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   : never;
 export type Params<Path extends string> = { readonly [Name in ParamNames<Path>]: string };
 
-/**
- * An uploaded file, complete on this machine before the transaction begins, so that a slow client holds no
- * connection.
- */
+/** An uploaded file, whole on this machine before the transaction begins, so that a slow client holds no connection. */
 export interface Upload {
   readonly bytes: number;
   /** SHA-256 of the bytes, which an Idempotency-Key is compared by. */
