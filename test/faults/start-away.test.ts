@@ -7,7 +7,7 @@ import { sharedDatabase } from './support-shared.ts';
 
 test('a server and a worker that start while PostgreSQL is away keep trying, and work once it is there', async () => {
   const proxy = await latencyProxy(inject('postgres'), 0);
-  const database = await sharedDatabase(proxy.port);
+  const database = await sharedDatabase({ port: proxy.port });
   const folder = dataFolder({ database, settings: { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8' } });
   const receiver = await startReceiver();
   try {

@@ -52,6 +52,8 @@ export interface FolderOptions {
   /** Settings of all processes, by their names in the environment. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly database?: SharedDatabase;
+  /** Another program than the built one: the arguments of Node before the command. */
+  readonly program?: readonly string[];
   /** How many files each process may have open (`ulimit -n`). */
   readonly openFiles?: number;
 }
@@ -99,7 +101,12 @@ export function listens(url: string): Promise<boolean> {
 }
 
 /** A data folder (DATA_DIR) of its own under the system's temporary one. */
-export function dataFolder({ settings = {}, database, openFiles }: FolderOptions = {}): DataFolder {
+export function dataFolder({
+  settings = {},
+  database,
+  program = [PROGRAM],
+  openFiles,
+}: FolderOptions = {}): DataFolder {
   const path = mkdtempSync(join(tmpdir(), 'payhook-server-'));
   const children: ChildProcess[] = [];
   const postmasters: number[] = [];
@@ -110,7 +117,7 @@ export function dataFolder({ settings = {}, database, openFiles }: FolderOptions
   /** Runs a command until it says this; the match is among what it returns. */
   async function run(command: string, ready: RegExp, more: Settings) {
     const limited = openFiles === undefined ? '' : `ulimit -n ${openFiles} && `;
-    const child = spawn('sh', ['-c', `${limited}exec "$@"`, 'sh', process.execPath, PROGRAM, command], {
+    const child = spawn('sh', ['-c', `${limited}exec "$@"`, 'sh', process.execPath, ...program, command], {
       cwd: path,
       env: {
         ...plainEnvironment(),

@@ -5,9 +5,15 @@ import type { SharedDatabase } from './support-server.ts';
 
 /**
  * Makes a database on the PostgreSQL of the test run, for processes that share it; `port` is that of a proxy on this
- * machine through which they reach it.
+ * machine through which they reach it. An empty one gets its schema and its first key from the process that starts first.
  */
-export async function sharedDatabase(port?: number): Promise<SharedDatabase & { drop(): Promise<void> }> {
+export async function sharedDatabase({
+  port,
+  isEmpty = false,
+}: {
+  port?: number;
+  isEmpty?: boolean;
+} = {}): Promise<SharedDatabase & { drop(): Promise<void> }> {
   const { user, password, superuser, superuserPassword, ...postgres } = inject('postgres');
   const name = `payhook_fault_${randomBytes(8).toString('hex')}`;
   const as = (database: string) => ({
@@ -23,7 +29,9 @@ export async function sharedDatabase(port?: number): Promise<SharedDatabase & { 
     await admin.query(statement);
     await admin.end();
   };
-  await asAdmin(`create database ${name} template ${postgres.template} owner ${user}`);
+  await asAdmin(
+    `create database ${name} template ${isEmpty ? `template0 encoding 'UTF8'` : postgres.template} owner ${user}`,
+  );
   const credentials = [user, ...(password ? [password] : [])].map(encodeURIComponent).join(':');
   const host = port === undefined ? postgres.host : '127.0.0.1';
   return {
