@@ -266,8 +266,8 @@ interface WriteInput<Path extends string, Query extends TObject, Body extends TS
   readonly baseUrl: string;
   /** The public address of the pages people see. */
   readonly authorizeUrl: string;
-  /** Which addresses webhooks may be sent to. */
-  readonly addresses: AddressRules;
+  readonly addresses: AddressRules; // that webhooks may be sent to
+  readonly mostEndpoints: number; // of webhooks, in an account
   readonly account: AccountId;
   readonly principal: Principal;
   readonly params: Params<Path>;

@@ -50,6 +50,7 @@ export interface ServerOptions {
   readonly limits: ConnectionLimits & {
     /** How many files may be uploaded at once. */
     readonly uploads: number;
+    readonly webhookEndpoints: number;
     readonly rates: RateLimits;
   };
   /** Why no requests should be sent here; null = ready. */
@@ -249,7 +250,7 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl, disk }: 
 
 function writing(
   route: Route & { kind: 'write' },
-  { db, vault, addresses, baseUrl, authorizeUrl, gate }: RouteOptions,
+  { db, vault, addresses, limits, baseUrl, authorizeUrl, gate }: RouteOptions,
 ): Handler {
   const answer = transactions(db, route);
   // a preview of a file changes nothing, so its response is not stored under a key
@@ -274,6 +275,7 @@ function writing(
           requestId: request.id,
           vault,
           addresses,
+          mostEndpoints: limits.webhookEndpoints,
           baseUrl: baseUrl(),
           authorizeUrl: authorizeUrl(),
           account: principal.account,

@@ -73,6 +73,8 @@ export interface HttpConfig {
   readonly connections: number | null;
   /** Concurrent uploads. */
   readonly uploads: number;
+  /** Webhook endpoints of an account. */
+  readonly webhookEndpoints: number;
   /** Requests per minute of an account, and of one key, token or user; null = no limit. */
   readonly rates: { readonly account: number | null; readonly key: number | null };
 }
@@ -217,6 +219,7 @@ export function readConfig(env: Environment = process.env): Config {
       bytesPerSecond: values.MIN_BYTES_PER_SECOND as number,
       connections: (values.MAX_CONNECTIONS as number | undefined) ?? null,
       uploads: values.MAX_UPLOADS as number,
+      webhookEndpoints: values.MAX_WEBHOOK_ENDPOINTS as number,
       rates: {
         account: (values.RATE_LIMIT_ACCOUNT as number | undefined) ?? null,
         key: (values.RATE_LIMIT_KEY as number | undefined) ?? null,

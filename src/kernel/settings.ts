@@ -180,6 +180,13 @@ export const SETTINGS: readonly Setting[] = [
     rule: 'a number from 1 to 1000',
   },
   {
+    name: 'MAX_WEBHOOK_ENDPOINTS',
+    meaning: 'webhook endpoints of an account; publishing an event matches it against each of them',
+    fallback: '200',
+    read: integer(1, 10_000),
+    rule: 'a number from 1 to 10000',
+  },
+  {
     name: 'RATE_LIMIT_ACCOUNT',
     meaning: 'requests per minute of an account to each server; none = no limit',
     fallback: undefined,

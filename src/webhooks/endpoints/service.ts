@@ -52,6 +52,8 @@ export interface Caller {
   readonly principal: Principal;
   readonly vault: Vault;
   readonly addresses: AddressRules;
+  /** How many endpoints the account may have. */
+  readonly mostEndpoints: number;
   /** The audit log names it. */
   readonly requestId: string;
 }
@@ -95,10 +97,11 @@ export async function createEndpoint(
   checkSubscription(principal, input.event_types ?? null);
   const count = await lockAndCount(tx, account, input.owner ?? null);
   checkRoom(principal, count.ofOwner);
-  if (count.all >= MOST_ENDPOINTS) {
+  const { mostEndpoints } = caller;
+  if (count.all >= mostEndpoints) {
     throw fail(
       'too_many_endpoints',
-      `the account has ${MOST_ENDPOINTS} webhook endpoints, which is the maximum: delete one first`,
+      `the account has ${count.all} webhook endpoints, and MAX_WEBHOOK_ENDPOINTS allows ${mostEndpoints}: delete one first`,
     );
   }
   const seal = sealing(vault, endpoint, await sealingKey(tx));
@@ -109,9 +112,6 @@ export async function createEndpoint(
   if (input.status === 'disabled') await markDisabled(tx, account, endpoint, 'manual');
   return withSecret(await recordOf(tx, principal, endpoint), secret);
 }
-
-/** Every event is matched against every endpoint of its account, in the transaction that publishes it. */
-const MOST_ENDPOINTS = 200;
 
 /** An endpoint after a change. */
 export interface ChangedEndpoint {
