@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
@@ -125,6 +126,53 @@ test('a backup made while payouts are completed and events are published has boo
     await own.drop();
   }
 });
+
+test('a table of many parts is restored without a warning', async () => {
+  // a row that is longer than a part is a part of its own
+  await world.query(
+    `insert into idempotency_keys (account_id, credential, key, request_hash, status, headers, body)
+     select id, 'test', 'part ' || n, '', 200, '{}', repeat('x', 4500000)
+     from accounts, generate_series(1, 15) n where accounts.name = 'Default'`,
+  );
+  const saved = await done(['backup', path('parts.payhook')], await settingsOf(world));
+  await world.query(`delete from idempotency_keys where credential = 'test'`);
+  const own = await emptyDatabase();
+  const env = { DATABASE_URL: own.url, SECRET_KEY: secretKey() };
+  const restored = await machine.run(['restore', saved.file], { env });
+  expect(restored).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Warning') });
+  const client = await own.connect();
+  const bodies = `select count(*)::int as count from idempotency_keys where length(body) = 4500000`;
+  expect((await client.query(bodies)).rows).toEqual([{ count: 15 }]);
+  await client.end();
+  await own.drop();
+});
+
+const hasAge = ['age', 'age-keygen'].every((name) => spawnSync(name, ['--version']).status === 0);
+test.skipIf(!hasAge)(
+  'the age program opens a backup, and what it encrypts is restored (needs age, of the Debian package age)',
+  async () => {
+    const age = (...args: string[]) => {
+      const { status, stderr } = spawnSync('age', args, { cwd: machine.folder, encoding: 'utf8' });
+      expect(status, stderr).toBe(0);
+    };
+    expect(spawnSync('age-keygen', ['-o', path('age.key')]).status).toBe(0);
+    const recipient = /public key: (age1\w+)/.exec(readFileSync(path('age.key'), 'utf8'))?.[1] ?? '';
+    const env = await settingsOf(world);
+    const saved = await done(['backup', path('locked.payhook'), '--recipient', recipient], env);
+    age('-d', '-i', 'age.key', '-o', 'opened.tar', saved.file);
+    const listed = spawnSync('tar', ['-tf', path('opened.tar')], { encoding: 'utf8' });
+    expect(listed.stdout).toMatch(/^payhook-backup\.json\n[\s\S]*\nmanifest\.json\nSHA256SUMS\n$/);
+    age('-r', recipient, '-o', 'again.payhook', 'opened.tar');
+    const own = await emptyDatabase();
+    const there = { DATABASE_URL: own.url, SECRET_KEY: secretKey() };
+    const restored = await done(
+      ['restore', path('again.payhook'), '--identity-file', path('age.key')],
+      there,
+    );
+    expect(restored).toMatchObject({ rows: saved.rows, sums: saved.sums });
+    await own.drop();
+  },
+);
 
 test('a server goes on with what was restored: beside the running one, encrypted, with the key it had', async () => {
   const server = await startServer(machine);
