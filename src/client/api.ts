@@ -171,6 +171,20 @@ export interface AffiliateImport {
   readonly errors: readonly BadLine[];
 }
 
+export interface AffiliateStatement {
+  readonly object: 'affiliate_statement';
+  readonly affiliate_id: number;
+  readonly name: string | null;
+  readonly email: string;
+  /** the first day; null = from the beginning */
+  readonly from: string | null;
+  /** the last day; null = until now, and what is dated later */
+  readonly to: string | null;
+  /** of the account: its days are meant */
+  readonly time_zone: string;
+  readonly currencies: readonly StatementBalance[];
+}
+
 export type AffiliateStatus = 'active' | 'inactive';
 
 export interface AffiliateUpdatedEvent {
@@ -2575,6 +2589,27 @@ export type SignatureEncoding = 'hex' | 'base64';
 
 export type SigningScheme = 'standard' | 'stripe' | 'github' | 'shopify' | 'custom';
 
+export interface StatementBalance {
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** owed before the first day */
+  readonly opening_amount: number;
+  /** commissions as they came in, by when the sale was */
+  readonly earned_amount: number;
+  /** credits and debits by hand */
+  readonly adjusted_amount: number;
+  /** below zero: what refunds took, by when they were; reversed ones do not count */
+  readonly refunded_amount: number;
+  /** below zero: what was left of commissions that were voided by hand */
+  readonly voided_amount: number;
+  /** below zero: what left, by when it did */
+  readonly paid_amount: number;
+  /** what came back of what was paid, less what turned out not to have */
+  readonly returned_amount: number;
+  /** owed after the last day: the opening amount and all others added up */
+  readonly closing_amount: number;
+}
+
 export interface System {
   readonly object: 'system';
   /** of the last migration */
@@ -3058,6 +3093,24 @@ export interface ListPaidReportQuery extends PageQuery {
   readonly to?: string | undefined;
   /** four digits such as 2026, from 1970 to 2999 */
   readonly year?: string | undefined;
+}
+
+export interface GetAffiliateStatementQuery {
+  /** four digits, 1970 to 2999 */
+  readonly year?: string | undefined;
+  /** a day YYYY-MM-DD: the first day */
+  readonly from?: string | undefined;
+  /** a day YYYY-MM-DD: the last day */
+  readonly to?: string | undefined;
+}
+
+export interface DownloadAffiliateStatementQuery {
+  /** four digits, 1970 to 2999 */
+  readonly year?: string | undefined;
+  /** a day YYYY-MM-DD: the first day */
+  readonly from?: string | undefined;
+  /** a day YYYY-MM-DD: the last day */
+  readonly to?: string | undefined;
 }
 
 export interface ListAffiliatesQuery extends PageQuery {
@@ -3728,6 +3781,28 @@ export interface Operations {
   readonly listPaidReport: {
     readonly query?: ListPaidReportQuery;
     readonly result: Page<PaidRow>;
+  };
+  /**
+   * Get the statement of an affiliate. By currency: what was owed before the period, what was earned, adjusted,
+   * refunded, voided, paid and returned in it, and what was owed after it. Statements of periods that follow
+   * each other join without a gap. A refund that arrives later than it happened still belongs to the day it
+   * happened.
+   */
+  readonly getAffiliateStatement: {
+    readonly path: [affiliate_id: number];
+    readonly query?: GetAffiliateStatementQuery;
+    readonly result: AffiliateStatement;
+  };
+  /**
+   * Download the statement of an affiliate. By currency: what was owed before the period, what was earned,
+   * adjusted, refunded, voided, paid and returned in it, and what was owed after it. Statements of periods that
+   * follow each other join without a gap. A refund that arrives later than it happened still belongs to the day
+   * it happened. The file has every entry between the balances of a currency.
+   */
+  readonly downloadAffiliateStatement: {
+    readonly path: [affiliate_id: number];
+    readonly query?: DownloadAffiliateStatementQuery;
+    readonly result: Download;
   };
   /**
    * List affiliates. With their balances. `sort=-unpaid` begins with whom most is owed that a payout may take,
@@ -4527,6 +4602,18 @@ export const OPERATIONS = {
     takes: ['query'],
     gives: 'page',
     order: 'id',
+  },
+  getAffiliateStatement: {
+    method: 'GET',
+    path: '/v2/affiliates/{affiliate_id}/statement',
+    takes: ['query'],
+    gives: 'record',
+  },
+  downloadAffiliateStatement: {
+    method: 'GET',
+    path: '/v2/affiliates/{affiliate_id}/statement/download',
+    takes: ['query'],
+    gives: 'file',
   },
   listAffiliates: { method: 'GET', path: '/v2/affiliates', takes: ['query'], gives: 'page', order: 'id' },
   createAffiliate: { method: 'POST', path: '/v2/affiliates', takes: ['body'], gives: 'record' },

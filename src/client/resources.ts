@@ -171,6 +171,10 @@ export function resourcesOf({ method, send }: Calls) {
       paid: method('downloadPaidReport'),
       /** The same rows as JSON, a page at a time. */
       paidRows: method('listPaidReport'),
+      /** What an affiliate was owed, earned and was paid in a period. */
+      statement: method('getAffiliateStatement'),
+      /** The same as CSV, with every entry. */
+      statementFile: method('downloadAffiliateStatement'),
     },
     /** Where events are sent, and the log of deliveries. */
     webhookEndpoints: {

@@ -51,6 +51,8 @@ export const ROUTES: readonly Route[] = [
   paymentFiles.download,
   reports.paid,
   reports.paidRows,
+  reports.statement,
+  reports.statementFile,
   affiliates.list,
   affiliates.balances,
   analytics.commissions,

@@ -48,10 +48,6 @@ export async function approving({ show, refuse, chapter }: Recorder, { world }: 
   await api.patch('/v2/account', { approval: 'second_person' });
   const { id, revision } = (await api.post('/v2/affiliates/payouts')).body;
   const path = { payout_id: id };
-  await refuse('completePayout', 'approval_missing', {
-    path,
-    body: { commissions: [{ affiliate_id: 1, is_paid: true }] },
-  });
   await refuse('approvePayout', 'person_required', { path, body: { revision } });
   await show('rejectPayout', {
     path,

@@ -361,6 +361,9 @@ export async function mending(
   const { paid_at: paidAt } = (await world.api.get(`/v2/affiliates/payouts/${id}`)).body;
   await show('downloadPaidReport', { query: { year: paidAt.slice(0, 4) } });
   await show('listPaidReport', { query: { year: paidAt.slice(0, 4) } });
+  const statement = { path: { affiliate_id: affiliates[0] ?? 0 }, query: { year: paidAt.slice(0, 4) } };
+  await show('getAffiliateStatement', statement);
+  await show('downloadAffiliateStatement', statement);
   await refuse('deletePayout', 'payout_is_paid', { path: { payout_id: id } });
   const early = (await world.api.post('/v2/affiliates/payouts')).body;
   const moved = await world.api.patch(`/v2/affiliates/${affiliates[1]}`, { paypal_email: 'cb@example.com' });

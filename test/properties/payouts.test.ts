@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
-import { expectOwed } from '../support/balances.ts';
+import { expectOwed, expectStatement } from '../support/balances.ts';
 import { keepHouse } from '../support/chores.ts';
 import { IMBALANCES, MISTOLD, UNTOLD } from '../support/imbalances.ts';
 import { makeAffiliates } from '../support/seed.ts';
@@ -577,6 +577,7 @@ async function checkTold({ world, api, ids }: Stage, state: State, seen: Observe
       [pending, unpaid, in_payout, paid].some((amount) => amount !== 0);
     expect(body.balance).toEqual(balance.filter(isTold));
     expect(list.find((row) => row.id === id)).toEqual(body);
+    await expectStatement(api, id);
   }
   await expectOwed(api);
   await keepHouse(world, 'affiliate balances');

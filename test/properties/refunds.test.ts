@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { expectStatement } from '../support/balances.ts';
 import { keepHouse } from '../support/chores.ts';
 import { IMBALANCES, MISTOLD, UNTOLD } from '../support/imbalances.ts';
 import { makeAffiliates } from '../support/seed.ts';
@@ -370,6 +371,7 @@ test('whatever is refunded, reversed and taken in, in whatever order, takes what
           told.push(some.map((command) => JSON.stringify(command)).join('  at once with  '));
           ({ state, after: seen } = await step(stage, state, some, seen));
         }
+        for (const id of ids) await expectStatement(api, id);
       } catch (error) {
         // what is broken in this world would be found again in every run
         broken.add(world);

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { AffiliateStatement } from '../../src/client/api.ts';
 import type { Api } from './api.ts';
 
 interface Sum {
@@ -51,3 +52,35 @@ type Told = { currency: string; owed: number; without_destination: State } & Rec
     currency: string;
     owed: number;
   };
+
+/** Fails unless an affiliate's statement closes with what they are owed, and statements of adjacent periods join. */
+export async function expectStatement(api: Api, affiliate: number): Promise<void> {
+  const path = `/v2/affiliates/${affiliate}/statement`;
+  const read = async (query = ''): Promise<Statement[]> => (await api.get(`${path}${query}`)).body.currencies;
+  const { balance } = (await api.get(`/v2/affiliates/${affiliate}`)).body;
+  const all = await read();
+  const owed = all.map(({ currency, closing_amount, paid_amount, returned_amount }) => ({
+    currency,
+    owed: closing_amount,
+    paid: 0 - paid_amount - returned_amount,
+  }));
+  const expected = balance.map(({ currency, pending, unpaid, in_payout, paid }: Record<string, number>) => ({
+    currency,
+    owed: Number(pending) + Number(unpaid) + Number(in_payout),
+    paid,
+  }));
+  expect(owed.filter((each) => each.owed !== 0 || each.paid !== 0)).toEqual(expected);
+  const today = new Date().toISOString().slice(0, 10);
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  const [before, since] = [await read(`?to=${yesterday}`), await read(`?from=${today}`)];
+  for (const sums of all) {
+    const { opening_amount: opening, closing_amount: closing, currency, ...changes } = sums;
+    expect(opening).toBe(0);
+    expect(Object.values(changes).reduce((sum, amount) => sum + amount, 0)).toBe(closing);
+    const of = (list: Statement[]) => list.find((each) => each.currency === currency);
+    expect(of(since)?.opening_amount ?? 0).toBe(of(before)?.closing_amount ?? 0);
+    expect(of(since)?.closing_amount ?? of(before)?.closing_amount).toBe(closing);
+  }
+}
+
+type Statement = AffiliateStatement['currencies'][number];

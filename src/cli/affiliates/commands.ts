@@ -13,6 +13,7 @@ import { findProgram } from '../finders/program.ts';
 import { addAffiliateImport } from '../imports/imports.ts';
 import { addAdjust } from './adjust.ts';
 import { addDestination } from './destination.ts';
+import { addStatement } from './statement.ts';
 import { affiliateTable, describeAffiliate } from './view.ts';
 
 interface AffiliateFilters extends ListOptions {
@@ -41,7 +42,7 @@ interface AffiliateFields extends MetadataOption {
   readonly minimums?: string;
 }
 
-/** `payhook affiliates import|list|show|create|change|put|destination|adjust`. */
+/** `payhook affiliates import|list|show|create|change|put|destination|adjust|statement`. */
 export function addAffiliates(affiliates: Command, cli: Cli): void {
   addAffiliateImport(affiliates, cli);
   addList(affiliates, cli);
@@ -60,6 +61,7 @@ export function addAffiliates(affiliates: Command, cli: Cli): void {
   addPut(affiliates, cli);
   addDestination(affiliates, cli);
   addAdjust(affiliates, cli);
+  addStatement(affiliates, cli);
 }
 
 function addList(affiliates: Command, cli: Cli): void {

@@ -41,6 +41,28 @@ export function pipeOut(stream: Readable): Promise<void> {
   return pipeline(stream, process.stdout, { end: false });
 }
 
+/**
+ * Writes one file that the server sends, to standard output where the options say so, else beside its own name in the
+ * folder of exports; returns where it is and its size in bytes, null for standard output.
+ */
+export async function saveReceived(
+  terminal: Terminal,
+  options: OutputOptions,
+  get: () => Promise<{ readonly name: string | null; readonly stream: Readable }>,
+): Promise<{ file: string; bytes: number } | null> {
+  if (options.output === '-') {
+    await pipeOut((await get()).stream);
+    return null;
+  }
+  return showReceived(terminal, (receive) =>
+    writeFiles(options, async (files) => {
+      const { name, stream } = await get();
+      const file = options.output ?? inExports(name ?? 'download.csv');
+      return { file, bytes: await files.write(file, receive(file, stream)) };
+    }),
+  );
+}
+
 /** Files that are written together. */
 export interface FileSet {
   /** Writes a file beside its place; returns its size in bytes. */

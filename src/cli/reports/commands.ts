@@ -1,14 +1,6 @@
 import type { Command } from 'commander';
 import type { Cli } from '../command/cli.ts';
-import {
-  checkOutput,
-  inExports,
-  type OutputOptions,
-  pipeOut,
-  showReceived,
-  withOutput,
-  writeFiles,
-} from '../command/csv-files.ts';
+import { checkOutput, type OutputOptions, saveReceived, withOutput } from '../command/csv-files.ts';
 import { withClient } from '../command/session.ts';
 
 interface PaidOptions extends OutputOptions {
@@ -46,21 +38,11 @@ export function addReports(reports: Command, cli: Cli): void {
 
 async function paid({ terminal, account }: Cli, options: PaidOptions): Promise<undefined> {
   checkOutput(options, terminal);
-  const { year, from, to, output } = options;
+  const { year, from, to } = options;
   const query = { year, from, to };
-  const written = await withClient({ terminal, account: account() }, async (client) => {
-    if (output === '-') {
-      await pipeOut((await client.reports.paid(query)).stream);
-      return null;
-    }
-    return showReceived(terminal, (receive) =>
-      writeFiles(options, async (files) => {
-        const { name, stream } = await client.reports.paid(query);
-        const file = output ?? inExports(name ?? 'paid.csv');
-        return { file, bytes: await files.write(file, receive(file, stream)) };
-      }),
-    );
-  });
+  const written = await withClient({ terminal, account: account() }, (client) =>
+    saveReceived(terminal, options, () => client.reports.paid(query)),
+  );
   if (written === null) return;
   const period = { year: year === undefined ? null : Number(year), from: from ?? null, to: to ?? null };
   terminal.result({ ...written, ...period }, () => `${written.file}\n`);

@@ -45,14 +45,3 @@ export const record = columnsOf(paidRow, {
   payout_method: 's.payout_method',
   country: 'a.country',
 });
-
-const day = (description: string) =>
-  Type.Optional(Type.String({ description: `a day YYYY-MM-DD: ${description}`, examples: ['2026-01-01'] }));
-
-/** The period of a report: a year, or the days from one to another, both included. A missing end is open. */
-export const period = strict({
-  year: Type.Optional(Type.String({ description: 'four digits, 1970 to 2999', examples: ['2026'] })),
-  from: day('the first day'),
-  to: day('the last day'),
-});
-export type PeriodInput = Static<typeof period>;

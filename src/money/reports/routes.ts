@@ -1,8 +1,11 @@
-import { page, readRoute } from '../../contract/route.ts';
+import { ok, page, readRoute } from '../../contract/route.ts';
 import { listOf } from '../../contract/schemas.ts';
 import { csvReply } from '../files/csv-export.ts';
-import { paidRow, period } from './record.ts';
+import { period } from './period.ts';
+import { paidRow } from './record.ts';
 import { downloadPaidReport, listPaidReport } from './service.ts';
+import { downloadStatement, getStatement } from './statement.ts';
+import { statement as record } from './statement-record.ts';
 import { paidList } from './store.ts';
 
 const path = '/v2/affiliates/reports/paid';
@@ -35,4 +38,35 @@ export const paidRows = readRoute({
   errors: ['amount_too_large'],
   handle: async ({ snapshot, account, list }) =>
     page(await snapshot((db) => listPaidReport(db, account, list))),
+});
+
+const STATEMENT =
+  'By currency: what was owed before the period, what was earned, adjusted, refunded, voided, paid and returned in it, and what ' +
+  'was owed after it. Statements of periods that follow each other join without a gap. A refund that arrives later than it ' +
+  'happened still belongs to the day it happened.';
+
+export const statement = readRoute({
+  operation: 'getAffiliateStatement',
+  path: '/v2/affiliates/{affiliate_id}/statement',
+  access: 'affiliates',
+  summary: 'Get the statement of an affiliate',
+  description: STATEMENT,
+  query: period,
+  returns: { 200: record },
+  errors: ['resource_missing', 'amount_too_large'],
+  handle: async ({ snapshot, account, params, query }) =>
+    ok(await snapshot((db) => getStatement(db, account, params.affiliate_id, query))),
+});
+
+export const statementFile = readRoute({
+  operation: 'downloadAffiliateStatement',
+  path: '/v2/affiliates/{affiliate_id}/statement/download',
+  access: 'affiliates',
+  summary: 'Download the statement of an affiliate',
+  description: `${STATEMENT} The file has every entry between the balances of a currency.`,
+  query: period,
+  returns: { 200: 'text/csv' },
+  errors: ['resource_missing'],
+  handle: ({ snapshot, account, params, query }) =>
+    csvReply(snapshot, (db) => downloadStatement(db, account, params.affiliate_id, query)),
 });
