@@ -17,7 +17,7 @@ const ONLY_IN = [
   ],
   [
     /from 'sql-template-tag'/,
-    /^src\/((db|outbox|webhooks\/engine)\/|oauth\/store\.ts$|contract\/(lists|page-cuts|cursors|changes|records)\.ts$|http\/idempotency\.ts$|(money|people|webhooks)\/(?!.*(routes|service|state|schema)\.ts))/,
+    /^src\/((db|outbox|notices|alerts\/sender|webhooks\/engine)\/|oauth\/store\.ts$|contract\/(lists|page-cuts|cursors|changes|records)\.ts$|http\/idempotency\.ts$|(money|people|webhooks|alerts)\/(?!.*(routes|service|state|schema)\.ts))/,
     'routes, services and states contain no SQL',
   ],
   [/pg_(try_)?advisory/, /^src\/db\/(locks|listen)\.ts$/, 'advisory locks are those of db/locks'],
@@ -25,14 +25,14 @@ const ONLY_IN = [
   [/process\.exit\(/, /^src\/cli\/main\.ts$/, 'process.exit is called in cli/main only'],
   [
     /new Date\(\)|Date\.now\(\)/,
-    /^src\/(?!money|people|webhooks|outbox|catalogue|contract|oauth|screens)/,
+    /^src\/(?!money|people|webhooks|alerts|notices|outbox|catalogue|contract|oauth|screens)/,
     "the database's clock decides, not the machine's",
   ],
 ];
 
 // A noun is used through its service; the rooms below the nouns are open.
 const INSIDE =
-  /^src\/(money|people|webhooks)\/(?!ledger|files|refund-lines|types|engine)[^/]+\/(routes|store|lists)\.ts$/;
+  /^src\/(money|people|webhooks|alerts)\/(?!ledger|files|refund-lines|types|engine|sender)[^/]+\/(routes|store|lists)\.ts$/;
 
 // Written by scripts/client-types.ts, and not read from top to bottom.
 const GENERATED = 'src/client/api.ts';

@@ -18,7 +18,9 @@ export const ROOMS = [
     ['db', 'metrics', 'kernel'],
   ],
 
-  ['people', 'who may do what', ['contract', 'db', 'kernel']],
+  ['notices', 'notify(tx, notices): what people are told, noted with the change; kinds', ['db', 'kernel']],
+
+  ['people', 'who may do what', ['notices', 'contract', 'db', 'kernel']],
   ['people/accounts', 'accounts, their settings and their removal', ['people/keys']],
   ['people/users', 'users, invitations, passwords', ['people/audit', 'people/grants', 'people/sessions']],
   ['people/sessions', 'sessions in a browser', ['people/audit']],
@@ -29,7 +31,11 @@ export const ROOMS = [
   ['people/me', 'the caller of a request', ['people/audit', 'people/users']],
   ['people/system', 'the state of the installation', []],
 
-  ['money', 'who is owed what, and who was paid', ['people', 'outbox', 'contract', 'db', 'kernel']],
+  [
+    'money',
+    'who is owed what, and who was paid',
+    ['people', 'outbox', 'notices', 'contract', 'db', 'kernel'],
+  ],
   ['money/ledger', 'the common ground below the nouns: books, membership, arrivals, totals', []],
   ['money/files', 'CSV in and out', []],
   ['money/programs', 'affiliate programs', []],
@@ -77,7 +83,7 @@ export const ROOMS = [
   [
     'webhooks',
     'events, and the endpoints they are sent to',
-    ['people', 'outbox', 'contract', 'db', 'metrics', 'kernel'],
+    ['people', 'outbox', 'notices', 'contract', 'db', 'metrics', 'kernel'],
   ],
   ['webhooks/types', 'names of event types, and which subscription covers which', []],
   ['webhooks/log', 'deliveries and their attempts', ['webhooks/types']],
@@ -112,6 +118,14 @@ export const ROOMS = [
   ['screens/html', 'escaping, the page around a screen, its style', []],
   ['screens/dashboard', 'the files of the built dashboard', []],
   ['screens/reference', 'the reference at /docs', ['screens/html']],
+  [
+    'alerts',
+    'what people and channels are told, and sending it',
+    ['screens', 'webhooks', 'notices', 'contract', 'db', 'kernel'],
+  ],
+  ['alerts/settings', 'what somebody is told by e-mail', []],
+  ['alerts/channels', 'webhooks and Slack channels that are told', ['alerts/settings']],
+  ['alerts/sender', 'from notices to messages: look, claim, compose, send', ['alerts/channels']],
   ['oauth', 'the authorization server', ['screens', 'people', 'contract', 'db', 'kernel']],
   [
     'http',
@@ -119,6 +133,7 @@ export const ROOMS = [
     [
       'catalogue',
       'screens',
+      'alerts',
       'oauth',
       'money',
       'webhooks',
@@ -134,7 +149,19 @@ export const ROOMS = [
   [
     'app',
     'a running program: platform, data folder, secret keys, chores, readiness, metrics',
-    ['http', 'oauth', 'money', 'webhooks', 'people', 'outbox', 'db', 'metrics', 'kernel'],
+    [
+      'http',
+      'oauth',
+      'alerts',
+      'money',
+      'webhooks',
+      'people',
+      'outbox',
+      'notices',
+      'db',
+      'metrics',
+      'kernel',
+    ],
   ],
   ['app/backup', 'one file with everything, and the database from it', []],
 

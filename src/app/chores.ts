@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
+import { alertChores } from '../alerts/sender/chores.ts';
 import { type Chore, type Slice, untilDone } from '../db/chores.ts';
 import { noteLatestTime, readLatestTime } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
 import { makePartitions, needsPartitions } from '../db/partitions.ts';
 import { forgetOldReplies, redateReplies } from '../http/idempotency.ts';
 import type { Config } from '../kernel/config.ts';
+import type { Vault } from '../kernel/vault.ts';
 import { foldArrivals } from '../money/ledger/arrivals.ts';
 import { BALANCES_CHORE, foldBalances } from '../money/ledger/balance-folding.ts';
 import { foldSeries } from '../money/ledger/series.ts';
@@ -16,6 +18,7 @@ import { deleteOldFailures, deleteOldLinks, mendLinks } from '../people/users/st
 import { mendEndpoints, mendQueue } from '../webhooks/engine/mend.ts';
 import { dropOldWeeks } from '../webhooks/engine/retention.ts';
 import { deleteOldPortalLinks, mendPortalLinks } from '../webhooks/portal/store.ts';
+import { addressOf } from './address.ts';
 import { backupChores } from './backup/schedule.ts';
 
 const SECOND_MS = 1000;
@@ -29,10 +32,12 @@ export function choresOf({
   db,
   log,
   config,
+  vault,
 }: {
   readonly db: Database;
   readonly log: Logger;
   readonly config: Config;
+  readonly vault: Vault;
 }): readonly Chore[] {
   return [
     { name: 'clock', everyMs: SECOND_MS, run: watchClock(db, log) },
@@ -61,6 +66,7 @@ export function choresOf({
     { name: 'tokens', everyMs: HOUR_MS, forget: deleteExpiredTokens },
     { name: 'codes', everyMs: HOUR_MS, forget: deleteExpiredCodes },
     { name: 'unused grants', everyMs: HOUR_MS, forget: deleteUnusedGrants },
+    ...alertChores({ db, log, config, vault, base: config.authorizeUrl ?? addressOf(config) }),
     ...backupChores({ db, log, config }),
   ];
 }

@@ -4,6 +4,7 @@ import { type DatabaseFacts, inspect } from '../db/inspect.ts';
 import { connectReplicated, type ReplicaState } from '../db/replica.ts';
 import { probeWriting } from '../db/settings.ts';
 import type { Config } from '../kernel/config.ts';
+import { type AlertState, readAlertState } from '../notices/state.ts';
 import { type Checked, makeChecks } from './checks.ts';
 import { hasData } from './data-folder.ts';
 import { targetsOf } from './targets.ts';
@@ -13,6 +14,8 @@ export type Inspection = DatabaseFacts & {
   readonly checks: readonly Checked[];
   /** How the replica is doing; null = there is none. */
   readonly replica: ReplicaState | null;
+  /** What came of alerts; null without this program's schema. */
+  readonly alerts: AlertState | null;
 };
 
 /** Looks at the database without changing it; null when the embedded one was never made. Throws as `openPlatform`. */
@@ -40,7 +43,9 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
       tryWriting: () => tryWriting(db),
     };
     const replica = (await db.replica?.look()) ?? null;
-    return { ...facts, checks: isOurs ? await makeChecks(subject) : [], replica };
+    if (!isOurs) return { ...facts, checks: [], replica, alerts: null };
+    const [checks, alerts] = [await makeChecks(subject), await readAlertState(db.reader)];
+    return { ...facts, checks, replica, alerts };
   } finally {
     await db.close();
     await embedded?.close();

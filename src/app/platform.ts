@@ -29,6 +29,7 @@ import { newSetUpLink } from '../people/users/service.ts';
 import { disableEndpoint } from '../webhooks/endpoints/service.ts';
 import { createNotifier } from '../webhooks/engine/wake.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../webhooks/engine/worker.ts';
+import { plainAddress } from './address.ts';
 import { roomOf } from './checks.ts';
 import { choresOf } from './chores.ts';
 import { openDatabase } from './database.ts';
@@ -193,16 +194,6 @@ async function firstRun(tx: Tx, config: Config): Promise<FirstRun | undefined> {
 /** Where the first owner of an account is made; `address` is where the server listens. */
 export function setUpUrl(config: Config, address: string, secret: string): string {
   return `${config.authorizeUrl ?? config.baseUrl ?? address}/set-up?token=${secret}`;
-}
-
-/** Where a server with these settings can be reached. */
-export const addressOf = (config: Config): string => config.baseUrl ?? plainAddress(config);
-
-/** Where it can be reached from this machine. */
-function plainAddress({ host, port }: Config): string {
-  const isAny = host === '0.0.0.0' || host === '::';
-  const name = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return port === 0 ? `http://${name}` : `http://${name}:${port}`;
 }
 
 function writePrivate(path: string, text: string): void {

@@ -1,3 +1,4 @@
+import { hasStaleAlerts, resealAlerts } from '../alerts/sender/sealed.ts';
 import type { Reader, Tx } from '../db/connect.ts';
 import { lockStarts } from '../db/migrate.ts';
 import {
@@ -57,6 +58,7 @@ export async function rotateSecretKey(
   do {
     done.endpoints += await resealAll(platform, fingerprint, resealSlice, told);
     done.destinations += await resealAll(platform, fingerprint, resealDestinations, told);
+    await resealAllAlerts(platform, fingerprint);
   } while (!(await end(platform, fingerprint)));
   adoptNewFolderKey(config, fingerprint);
   return { fingerprint, ...done, changed: true };
@@ -87,8 +89,17 @@ async function resealAll<Cursor>(
   return all;
 }
 
+/** Seals the URLs of alert channels and the links of letters anew; they are few. */
+async function resealAllAlerts({ db, vault }: Platform, fingerprint: string): Promise<void> {
+  let count: number;
+  do count = await db.transaction((tx) => resealAlerts(tx, { vault, fingerprint, limit: SLICE }));
+  while (count > 0);
+}
+
 const anyStale = async (db: Reader, fingerprint: string) =>
-  (await hasStale(db, fingerprint)) || hasStaleDestinations(db, fingerprint);
+  (await hasStale(db, fingerprint)) ||
+  (await hasStaleDestinations(db, fingerprint)) ||
+  (await hasStaleAlerts(db, fingerprint));
 
 /** Whether the operator's keys say that the change was already made, and it was. */
 async function isDone(
@@ -138,6 +149,7 @@ function end({ db }: Platform, fingerprint: string): Promise<boolean> {
   return db.transaction(async (tx) => {
     const { current, next } = await holdSealing(tx);
     if (await anyStale(tx, fingerprint)) return false;
+
     // another run of the command has finished it
     if (next === null && current === fingerprint) return true;
     await putInForce(tx, fingerprint);

@@ -67,6 +67,11 @@ const COMMANDS: readonly (Group | Alone)[] = [
     load: async () => (await import('./people/oauth-grants.ts')).addOAuthGrants,
   },
   {
+    name: 'alerts',
+    about: 'what people are told by e-mail, and channels by webhook or in Slack',
+    load: async () => (await import('./people/alerts.ts')).addAlerts,
+  },
+  {
     name: 'audit-log',
     about: 'what was done, and by whom',
     load: async () => (await import('./people/audit-log.ts')).addAuditLog,

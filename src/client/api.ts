@@ -236,6 +236,67 @@ export interface AffiliateWithBalance {
   readonly last_paid_at: Timestamp | null;
 }
 
+export interface AlertChannel {
+  readonly id: string;
+  readonly object: 'alert_channel';
+  readonly name: string;
+  /**
+   * webhook: a JSON object, signed as Standard Webhooks; slack: what an incoming webhook of Slack takes, and of
+   * Mattermost
+   */
+  readonly format: AlertFormat;
+  /** of the URL */
+  readonly host: string;
+  /** what it is told */
+  readonly kinds: readonly AlertKind[];
+  /** when a message was last taken, within the last week */
+  readonly last_sent_at: Timestamp | null;
+  /** why the last try failed; null when it was taken */
+  readonly last_error: string | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+}
+
+export type AlertFormat = 'webhook' | 'slack';
+
+export type AlertKind =
+  | 'endpoint_failing'
+  | 'endpoint_disabled'
+  | 'endpoint_recovered'
+  | 'deliveries_failed'
+  | 'payout_waiting'
+  | 'import_done'
+  | 'backup_failed';
+
+export interface AlertSettings {
+  readonly object: 'alert_settings';
+  readonly user_id: string;
+  /** where alerts are sent */
+  readonly email: string;
+  /** whether the server sends e-mail at all: SMTP_URL */
+  readonly is_email_sent: boolean;
+  /** these are the alerts of the role; nothing was chosen */
+  readonly is_default: boolean;
+  /** every kind there is */
+  readonly alerts: readonly {
+    readonly kind: AlertKind;
+    readonly label: string;
+    /** when it is sent */
+    readonly meaning: string;
+    /** whether the user gets it by e-mail */
+    readonly by_email: boolean;
+  }[];
+  /** when an e-mail was last sent, within the last week */
+  readonly last_sent_at: Timestamp | null;
+  /** why the last try to send one failed; null when it was sent */
+  readonly last_error: string | null;
+}
+
+export interface AlertTest {
+  readonly object: 'alert_test';
+  readonly requested_at: Timestamp;
+}
+
 /** the attempts by the class of the answer; none: no answer came */
 export interface AnswerCounts {
   readonly '2xx': number;
@@ -375,6 +436,15 @@ export interface ChangeAffiliateBody {
    * all of them
    */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface ChangeAlertChannelBody {
+  /** your own name of it */
+  readonly name?: string | undefined;
+  /** where messages are sent by POST; it is stored encrypted and not shown again */
+  readonly url?: string | undefined;
+  /** what it is told */
+  readonly kinds?: readonly AlertKind[] | undefined;
 }
 
 export interface ChangeOAuthApplicationBody {
@@ -890,6 +960,20 @@ export interface CreateAffiliateBody {
    * all of them
    */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface CreateAlertChannelBody {
+  /** your own name of it */
+  readonly name: string;
+  /**
+   * webhook: a JSON object, signed as Standard Webhooks; slack: what an incoming webhook of Slack takes, and of
+   * Mattermost
+   */
+  readonly format: AlertFormat;
+  /** where messages are sent by POST; it is stored encrypted and not shown again */
+  readonly url: string;
+  /** what it is told; default: everything */
+  readonly kinds?: readonly AlertKind[] | undefined;
 }
 
 export interface CreateApiKeyBody {
@@ -1493,6 +1577,29 @@ export interface NeededPaymentFile {
   readonly downloads: readonly PaymentFileDownload[];
 }
 
+export interface NewAlertChannel {
+  readonly id: string;
+  readonly object: 'alert_channel';
+  readonly name: string;
+  /**
+   * webhook: a JSON object, signed as Standard Webhooks; slack: what an incoming webhook of Slack takes, and of
+   * Mattermost
+   */
+  readonly format: AlertFormat;
+  /** of the URL */
+  readonly host: string;
+  /** what it is told */
+  readonly kinds: readonly AlertKind[];
+  /** when a message was last taken, within the last week */
+  readonly last_sent_at: Timestamp | null;
+  /** why the last try failed; null when it was taken */
+  readonly last_error: string | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  /** signs the messages of a webhook; shown once; null for Slack, and when a stored answer is replayed */
+  readonly secret: string | null;
+}
+
 export interface NewApiKey {
   readonly id: string;
   readonly object: 'api_key';
@@ -1572,6 +1679,8 @@ export interface NewUser {
   readonly updated_at: Timestamp;
   /** a link that works once; shown once, and null when a stored answer is replayed */
   readonly invitation_url: string | null;
+  /** whether the link is also sent to the user by e-mail */
+  readonly is_emailed: boolean;
 }
 
 export interface NewWebhookEndpoint {
@@ -1768,6 +1877,8 @@ export interface PasswordReset {
   readonly user_id: string;
   /** a link that works once; shown once, and null when a stored answer is replayed */
   readonly reset_url: string | null;
+  /** whether the link is also sent to the user by e-mail */
+  readonly is_emailed: boolean;
   readonly expires_at: Timestamp;
 }
 
@@ -2583,6 +2694,11 @@ export interface Session {
   readonly expires_at: Timestamp;
 }
 
+export interface SetAlertSettingsBody {
+  /** the alerts to get by e-mail; null = those of the role */
+  readonly kinds: readonly AlertKind[] | null;
+}
+
 export type SignatureAlgorithm = 'sha256' | 'sha512' | 'sha1';
 
 export type SignatureEncoding = 'hex' | 'base64';
@@ -2660,6 +2776,15 @@ export interface System {
       /** why, and what to do */
       readonly message: string;
     } | null;
+  };
+  /** what people and channels are told */
+  readonly alerts: {
+    /** messages of all accounts that are still to be sent */
+    readonly waiting_count: number;
+    /** given up within the last week */
+    readonly failed_count: number;
+    /** why the last of these was given up */
+    readonly last_error: string | null;
   };
   /** of the program */
   readonly version: string;
@@ -3488,6 +3613,34 @@ export interface ListEventsQuery extends PageQuery {
 export interface ListEventTypesQuery extends PageQuery {
   /** a field; a leading - means descending; default `type` */
   readonly sort?: 'type' | '-type' | undefined;
+}
+
+export interface GetAlertSettingsQuery {
+  /** the user; default: whoever is signed in. Only owners and API keys may name others. */
+  readonly user_id?: string | undefined;
+}
+
+export interface SetAlertSettingsQuery {
+  /** the user; default: whoever is signed in. Only owners and API keys may name others. */
+  readonly user_id?: string | undefined;
+}
+
+export interface TestAlertSettingsQuery {
+  /** the user; default: whoever is signed in. Only owners and API keys may name others. */
+  readonly user_id?: string | undefined;
+}
+
+export interface ListAlertChannelsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'name' | '-name' | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[gte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[gt]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[lte]'?: string | undefined;
+  /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
+  readonly 'created_at[lt]'?: string | undefined;
 }
 
 export interface ListApiKeysQuery extends PageQuery {
@@ -4326,6 +4479,70 @@ export interface Operations {
   readonly getMe: {
     readonly result: Me;
   };
+  /** Get what somebody is told by e-mail. Every kind of alert, and whether the user gets it by e-mail. */
+  readonly getAlertSettings: {
+    readonly query?: GetAlertSettingsQuery;
+    readonly result: AlertSettings;
+  };
+  /**
+   * Choose what somebody is told by e-mail. What happens within a minute comes in one e-mail, and at most 6 come
+   * in an hour; the next one has everything that came meanwhile.
+   */
+  readonly setAlertSettings: {
+    readonly query?: SetAlertSettingsQuery;
+    readonly body: SetAlertSettingsBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: AlertSettings;
+  };
+  /**
+   * Send somebody a test. It goes to the e-mail address of the user within seconds; `getAlertSettings` says what
+   * came of it.
+   */
+  readonly testAlertSettings: {
+    readonly query?: TestAlertSettingsQuery;
+    readonly header: 'Idempotency-Key';
+    readonly result: AlertTest;
+  };
+  /** List alert channels. List alert channels. */
+  readonly listAlertChannels: {
+    readonly query?: ListAlertChannelsQuery;
+    readonly result: Page<AlertChannel>;
+  };
+  /**
+   * Create an alert channel. A webhook or a Slack channel that is told what people of the account are told by
+   * e-mail. The URL may lead where those of webhook endpoints may.
+   */
+  readonly createAlertChannel: {
+    readonly body: CreateAlertChannelBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: NewAlertChannel;
+  };
+  /** Get an alert channel. Get an alert channel. */
+  readonly getAlertChannel: {
+    readonly path: [channel_id: string];
+    readonly result: AlertChannel;
+  };
+  /** Change an alert channel. The secret of a webhook stays the same. */
+  readonly changeAlertChannel: {
+    readonly path: [channel_id: string];
+    readonly body: ChangeAlertChannelBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: AlertChannel;
+  };
+  /** Delete an alert channel. What waits to be sent there is not sent any more. */
+  readonly deleteAlertChannel: {
+    readonly path: [channel_id: string];
+    readonly result: undefined;
+  };
+  /**
+   * Send a test to an alert channel. It is sent within seconds; `last_sent_at` and `last_error` of the channel
+   * say what came of it.
+   */
+  readonly testAlertChannel: {
+    readonly path: [channel_id: string];
+    readonly header: 'Idempotency-Key';
+    readonly result: AlertTest;
+  };
   /**
    * Get the state of the installation. For whoever runs the server: keys and owners of the account that was made
    * first. Version, schema, database, disk, what waits to be delivered, when each chore was last done, the last
@@ -4369,9 +4586,9 @@ export interface Operations {
     readonly result: Page<User>;
   };
   /**
-   * Invite a user. Payhook sends no e-mail: pass on `invitation_url`, which works once, for 7 days. There the
-   * user joins with the password they already have on this server from another account, or chooses a new one.
-   * The answer does not reveal which.
+   * Invite a user. Pass on `invitation_url`, which works once, for 7 days; where the server sends e-mail
+   * (`is_emailed`), the user gets it too. There the user joins with the password they already have on this
+   * server from another account, or chooses a new one. The answer does not reveal which.
    */
   readonly createUser: {
     readonly body: CreateUserBody;
@@ -4886,6 +5103,36 @@ export const OPERATIONS = {
   getEvent: { method: 'GET', path: '/v2/events/{event_id}', takes: [], gives: 'record' },
   listEventTypes: { method: 'GET', path: '/v2/event-types', takes: ['query'], gives: 'page', order: 'type' },
   getMe: { method: 'GET', path: '/v2/me', takes: [], gives: 'record' },
+  getAlertSettings: { method: 'GET', path: '/v2/alerts', takes: ['query'], gives: 'record' },
+  setAlertSettings: { method: 'PUT', path: '/v2/alerts', takes: ['body', 'query'], gives: 'record' },
+  testAlertSettings: { method: 'POST', path: '/v2/alerts/test', takes: ['query'], gives: 'record' },
+  listAlertChannels: {
+    method: 'GET',
+    path: '/v2/alert-channels',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  createAlertChannel: { method: 'POST', path: '/v2/alert-channels', takes: ['body'], gives: 'record' },
+  getAlertChannel: { method: 'GET', path: '/v2/alert-channels/{channel_id}', takes: [], gives: 'record' },
+  changeAlertChannel: {
+    method: 'PATCH',
+    path: '/v2/alert-channels/{channel_id}',
+    takes: ['body'],
+    gives: 'record',
+  },
+  deleteAlertChannel: {
+    method: 'DELETE',
+    path: '/v2/alert-channels/{channel_id}',
+    takes: [],
+    gives: 'nothing',
+  },
+  testAlertChannel: {
+    method: 'POST',
+    path: '/v2/alert-channels/{channel_id}/test',
+    takes: [],
+    gives: 'record',
+  },
   getSystem: { method: 'GET', path: '/v2/system', takes: [], gives: 'record' },
   getAccount: { method: 'GET', path: '/v2/account', takes: [], gives: 'record' },
   changeAccount: { method: 'PATCH', path: '/v2/account', takes: ['body'], gives: 'record' },

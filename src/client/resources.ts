@@ -237,6 +237,24 @@ export function resourcesOf({ method, send }: Calls) {
       create: method('createApiKey'),
       revoke: method('revokeApiKey'),
     },
+    /** What the user of a session is told by e-mail. */
+    alerts: {
+      get: method('getAlertSettings'),
+      set: method('setAlertSettings'),
+      /** Sends a test to their e-mail address. */
+      test: method('testAlertSettings'),
+    },
+    /** Webhooks and Slack channels that are told. */
+    alertChannels: {
+      list: method('listAlertChannels'),
+      /** Creates a channel; the secret of a webhook is only in this response. */
+      create: method('createAlertChannel'),
+      get: method('getAlertChannel'),
+      change: method('changeAlertChannel'),
+      delete: method('deleteAlertChannel'),
+      /** Sends a test message there. */
+      test: method('testAlertChannel'),
+    },
     /** The people who sign in. */
     users: {
       list: method('listUsers'),

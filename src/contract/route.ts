@@ -41,7 +41,7 @@ export const ALL_SCOPES: ReadonlySet<Scope> = new Set(Object.keys(SCOPES) as Sco
 export const CONSEQUENCES: { readonly [Name in Scope]?: { readonly may: string; readonly more: string } } = {
   account: {
     may: 'Change the settings of your account',
-    more: 'Its name, currency and time zone, the hold on commissions, the minimum payouts, and where portals may be framed.',
+    more: 'Its name, currency and time zone, the hold on commissions, the minimum payouts, where portals may be framed, and what you are told by e-mail.',
   },
   webhooks: {
     may: 'Change where your webhooks go, and read their signing secrets',

@@ -115,6 +115,8 @@ const TAGS: Readonly<Record<string, string>> = {
   me: 'Who asks.',
   system: 'The state of the installation.',
   'api-keys': 'Secrets of programs.',
+  alerts: 'What people are told by e-mail.',
+  'alert-channels': 'Webhooks and Slack channels that are told.',
   users: 'People who sign in.',
   sessions: 'Where people are signed in.',
   'audit-log': 'Who changed what.',

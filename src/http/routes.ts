@@ -1,3 +1,5 @@
+import * as channels from '../alerts/channels/routes.ts';
+import * as alerts from '../alerts/settings/routes.ts';
 import * as catalogue from '../catalogue/routes.ts';
 import type { Route } from '../contract/route.ts';
 import * as affiliates from '../money/affiliates/routes.ts';
@@ -116,6 +118,15 @@ export const ROUTES: readonly Route[] = [
   events.get,
   catalogue.listTypes,
   me.get,
+  alerts.get,
+  alerts.set,
+  alerts.test,
+  channels.list,
+  channels.create,
+  channels.get,
+  channels.change,
+  channels.remove,
+  channels.test,
   system.get,
   accounts.get,
   accounts.change,

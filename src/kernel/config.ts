@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { type MailServer, mailServerOf } from './mail-server.ts';
 import { COMMAND_SETTINGS, origin, SETTINGS, type Setting, withoutCredentials } from './settings.ts';
 
 /** The validated settings of the program. */
@@ -37,6 +38,14 @@ export interface Config {
   readonly shutdownDelayMs: number;
   readonly delivery: DeliveryConfig;
   readonly backup: BackupConfig;
+  /** How e-mail is sent; null = not at all. */
+  readonly mail: MailConfig | null;
+}
+
+/** The SMTP server that takes e-mail. */
+export interface MailConfig extends MailServer {
+  /** An address, or a name and an address: `Payhook <pay@example.com>`. */
+  readonly from: string;
 }
 
 /** Backups, and those that the server makes by itself. */
@@ -191,7 +200,7 @@ export function readConfig(env: Environment = process.env): Config {
       mistakes.push('SECRET_KEY_PREVIOUS must differ from SECRET_KEY');
     }
   }
-  if (mistakes.length === 0) mistakes.push(...backupMistakes(values));
+  if (mistakes.length === 0) mistakes.push(...backupMistakes(values), ...mailMistakes(values));
   if (mistakes.length > 0) throw new ConfigError(`the settings are wrong:\n  ${mistakes.join('\n  ')}`);
   return {
     port: values.PORT as number,
@@ -236,6 +245,7 @@ export function readConfig(env: Environment = process.env): Config {
         values.WEBHOOK_RETENTION_DAYS === 'off' ? null : (values.WEBHOOK_RETENTION_DAYS as number),
     },
     backup: backupOf(values),
+    mail: mailOf(values),
   };
 }
 
@@ -249,6 +259,18 @@ function backupMistakes(values: Values): string[] {
     return ['BACKUP_PASSPHRASE and BACKUP_RECIPIENT are both set: a backup is encrypted with one of them'];
   }
   return [];
+}
+
+function mailMistakes({ SMTP_URL: url, SMTP_FROM: from }: Values): string[] {
+  if ((url === undefined) === (from === undefined)) return [];
+  return from === undefined
+    ? ['SMTP_FROM must be set when SMTP_URL is set: the sender of e-mail']
+    : ['SMTP_FROM has no effect without SMTP_URL'];
+}
+
+function mailOf({ SMTP_URL: url, SMTP_FROM: from }: Values): MailConfig | null {
+  const server = url === undefined ? undefined : mailServerOf(url as string);
+  return server === undefined ? null : { ...server, from: from as string };
 }
 
 function backupOf(values: Values): BackupConfig {

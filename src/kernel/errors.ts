@@ -143,6 +143,8 @@ export const REASONS = {
   recovery_in_progress: { status: 409, meaning: 'The webhook endpoint already has a recovery in progress.' },
   recovery_ended: { status: 409, meaning: 'The recovery is completed or cancelled.' },
   application_is_public: { status: 409, meaning: 'A public OAuth application has no secret.' },
+  email_not_sent: { status: 409, meaning: 'The server sends no e-mail: SMTP_URL is not set.' },
+  too_many_channels: { status: 409, meaning: 'The account has the maximum number of alert channels.' },
   too_many_endpoints: { status: 409, meaning: 'The account has the maximum number of webhook endpoints.' },
   too_many_uploads: {
     status: 409,

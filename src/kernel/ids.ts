@@ -16,7 +16,8 @@ export type IdPrefix =
   | 'ret'
   | 'imp'
   | 'pl'
-  | 'dst';
+  | 'dst'
+  | 'alc';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
 declare const noun: unique symbol;
@@ -43,6 +44,7 @@ export type ApplicationId = Uuid<'app'>;
 export type GrantId = Uuid<'grant'>;
 export type PortalLinkId = Uuid<'pl'>;
 export type DestinationId = Uuid<'dst'>;
+export type AlertChannelId = Uuid<'alc'>;
 
 /** The lowest UUID: where iteration over rows starts. */
 export const nil = <P extends IdPrefix>() => '00000000-0000-0000-0000-000000000000' as Uuid<P>;

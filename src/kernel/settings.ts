@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { isNetwork } from './addresses.ts';
 import { addressesOf } from './database-url.ts';
+import { isSender, mailServerOf } from './mail-server.ts';
 
 export interface Setting {
   readonly name: string;
@@ -329,6 +330,22 @@ export const SETTINGS: readonly Setting[] = [
     fallback: undefined,
     read: (text) => (/^age1[0-9a-z]{20,}$/.test(text) ? text : undefined),
     rule: 'a public key as age-keygen prints it, age1…',
+  },
+  {
+    name: 'SMTP_URL',
+    meaning:
+      'SMTP server for alerts, invitations and password links; smtp:// uses STARTTLS, or no TLS with ?tls=off; none = no e-mail',
+    fallback: undefined,
+    secret: true,
+    read: (text) => (mailServerOf(text) === undefined ? undefined : text),
+    rule: 'a URL such as smtp://user:password@mail.example.com:587 or smtps://mail.example.com',
+  },
+  {
+    name: 'SMTP_FROM',
+    meaning: 'sender of e-mail; required with SMTP_URL',
+    fallback: undefined,
+    read: (text) => (isSender(text) ? text : undefined),
+    rule: 'an e-mail address, or a name with one: Payhook <pay@example.com>',
   },
 ];
 

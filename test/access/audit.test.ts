@@ -43,6 +43,8 @@ beforeAll(async () => {
   const [first] = await world.query<{ id: AccountId }>('select id from accounts order by id limit 1');
   const operator = { token: 'the-operator-of-one-process', account: first?.id ?? nil() };
   server = await serve(world.platform, { listen: { host: '127.0.0.1', port: 0 }, operator });
+  // as if a process sent e-mail
+  await world.query(`insert into server_settings (key, value) values ('chore e-mail', now()::text)`);
   const key = (await api.post('/v2/api-keys', { name: 'the actor' })).body;
   const owner = await memberOf(api, 'owner');
   const granted = await makeGrant(world, api, { scopes: ['affiliates', 'webhooks', 'account'] });
@@ -246,6 +248,18 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('revokePortalLink', `/v2/portal-links/${link?.id}`);
   await act('publishEvent', '/v2/events', { body: { type: 'order.created', data: {} } });
   await act('deleteWebhookEndpoint', `${endpoints}/${endpoint.id}`);
+
+  const channels = '/v2/alert-channels';
+  const channel = await act('createAlertChannel', channels, {
+    body: { name, format: 'slack', url: 'https://hooks.example.com/x', kinds: [] },
+  });
+  await act('changeAlertChannel', `${channels}/${channel?.id}`, { body: { name: 'x' } });
+  await act('testAlertChannel', `${channels}/${channel?.id}/test`);
+  await act('deleteAlertChannel', `${channels}/${channel?.id}`);
+  // a key and the operator name the user
+  const of = actor.user === null ? `?user_id=${actors.user.id}` : '';
+  await act('setAlertSettings', `/v2/alerts${of}`, { body: { kinds: [] } });
+  await act('testAlertSettings', `/v2/alerts/test${of}`);
 
   const key = await act('createApiKey', '/v2/api-keys', { body: { name } });
   await act('revokeApiKey', `/v2/api-keys/${key?.id}`);

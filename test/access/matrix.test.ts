@@ -238,7 +238,7 @@ describe('a token', () => {
 
   test('cannot make what would outlive it: keys, users, applications, grants and sessions are closed to it', () => {
     const closed =
-      /^\/v2\/(portal-links|api-keys|users|oauth-applications|oauth-grants|sessions|audit-log)(\/|$)/;
+      /^\/v2\/(portal-links|alert-channels|api-keys|users|oauth-applications|oauth-grants|sessions|audit-log)(\/|$)/;
     for (const { path, operationId, access } of OPERATIONS.filter((each) => closed.test(each.path)))
       expect([path, access.scope], operationId).toEqual([path, null]);
   });

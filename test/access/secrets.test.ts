@@ -145,6 +145,12 @@ async function liveAsPeople(): Promise<{ cookie: string; csrf: string; id: strin
 }
 
 async function liveWithKeys(): Promise<void> {
+  await obtain(
+    'createAlertChannel',
+    '/v2/alert-channels',
+    { name: 'ops', format: 'webhook', url: 'https://ops.example.com/x', kinds: [] },
+    ({ secret }) => secret,
+  );
   const made = await obtain('createApiKey', '/v2/api-keys', { name: 'till' }, ({ key }) => key);
   const till = apiOf(world.url, made.key);
   expect((await till.get('/v2/account')).status).toBe(200);

@@ -70,6 +70,9 @@ async function fill(api: Api, name: string): Promise<void> {
   await seedAttempts(world, event, [{ status: 500 }, { status: null }]);
   await done(api.post(`/v2/webhook-endpoints/${endpoint}/recover`, { since: '2026-01-01T00:00:00Z' }));
   await done(api.post(`/v2/webhook-endpoints/${endpoint}/portal-link`));
+  const told = { name: 'ops', format: 'slack', url: 'http://127.0.0.1:9/alerts', kinds: [] };
+  const channel = await done(api.post('/v2/alert-channels', told));
+  await done(api.post(`/v2/alert-channels/${channel.id}/test`));
   await done(api.post('/v2/events', { type: 'order.created', data: {} }));
   await done(api.post('/v2/users', { email: `both-${name}@example.com`, name: 'Both', role: 'member' }));
   await done(api.post('/v2/users', { email: 'both@example.com', name: 'Both', role: 'member' }));

@@ -99,6 +99,7 @@ test('what cannot be undone is asked about', () => {
   expect(asked.sort()).toEqual(
     [
       'accounts delete',
+      'alerts remove-channel',
       'affiliates adjust',
       'affiliates import',
       'commissions import',

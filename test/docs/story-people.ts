@@ -28,6 +28,31 @@ export async function people({ show, refuse, chapter }: Recorder, { world }: Sce
   await show('changeUser', { path: { user_id: other.body.id }, body: { role: 'member' } });
   await refuse('changeUser', 'last_owner', { path: { user_id: mary.id }, body: { role: 'viewer' } });
   await show('resetUserPassword', { path: { user_id: mary.id } });
+  await world.query(`insert into server_settings (key, value) values ('chore e-mail', now()::text)
+    on conflict (key) do update set value = excluded.value`);
+  await show('setAlertSettings', {
+    query: { user_id: mary.id },
+    body: { kinds: ['payout_waiting', 'backup_failed'] },
+  });
+  await show('testAlertSettings', { query: { user_id: mary.id } });
+  await show('getAlertSettings', { query: { user_id: mary.id } });
+  await world.query(`delete from server_settings where key = 'chore e-mail'`);
+  await world.query('delete from notices');
+  const channel = await show('createAlertChannel', {
+    headers: { 'Idempotency-Key': 'ops-channel' },
+    body: {
+      name: 'ops',
+      format: 'webhook',
+      url: 'https://ops.example.com/payhook',
+      kinds: ['endpoint_failing', 'endpoint_disabled'],
+    },
+  });
+  const one = { channel_id: channel.id };
+  await show('listAlertChannels', { query: { sort: 'name' } });
+  await show('changeAlertChannel', { path: one, body: { kinds: ['endpoint_disabled', 'backup_failed'] } });
+  await show('testAlertChannel', { path: one });
+  await show('getAlertChannel', { path: one });
+  await show('deleteAlertChannel', { path: one });
   await show('getMe');
   await show('getSystem');
   await show('listUsers', { query: { status: 'active' } });

@@ -126,6 +126,7 @@ export const REFERENCES = [
   'return_id',
   'webhook_endpoint_id',
   'link_id',
+  'channel_id',
 ] as const;
 export type Reference = (typeof REFERENCES)[number];
 export type Ids = Readonly<Record<Reference, string | number>>;
@@ -228,6 +229,7 @@ export const nobodys: Ids = {
   return_id: `ret_${'0192f8e5'.repeat(4)}`,
   webhook_endpoint_id: `we_${'0192f8e5'.repeat(4)}`,
   link_id: `pl_${'0192f8e5'.repeat(4)}`,
+  channel_id: `alc_${'0192f8e5'.repeat(4)}`,
 };
 
 /** Pays an affiliate in a payout of its own, whose money comes back; the id of that return. */
@@ -273,6 +275,12 @@ export async function furnish(world: World, api: Api, prefix: string): Promise<I
   const refund = { external_id: `${prefix}-refund`, order_id: `late order of ${prefix}` };
   const { body: link } = await api.post(`/v2/webhook-endpoints/${endpoint}/portal-link`);
   const { body: waiting } = await api.post('/v2/affiliates/refunds', refund);
+  const { body: channel } = await api.post('/v2/alert-channels', {
+    name: `channel of ${prefix}`,
+    format: 'slack',
+    url: 'https://hooks.example.com/x',
+    kinds: [],
+  });
   return {
     user_id: user.id,
     session_id: sessions.data[0].id,
@@ -291,6 +299,7 @@ export async function furnish(world: World, api: Api, prefix: string): Promise<I
     return_id,
     webhook_endpoint_id: endpoint,
     link_id: link.id,
+    channel_id: channel.id,
   };
 }
 

@@ -8,6 +8,8 @@ import type { Chore } from '../../db/chores.ts';
 import { readNow } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
 import { type BackupSchedule, type Config, environmentOfCommand } from '../../kernel/config.ts';
+import { notify } from '../../notices/notices.ts';
+import { firstAccount } from '../../people/accounts/service.ts';
 import { BackupError } from './errors.ts';
 import { deleteOld } from './place.ts';
 import { type SavedBackup, saveBackup } from './save.ts';
@@ -65,14 +67,22 @@ export function scheduledBackup(
   const { schedule, passphrase, recipient } = config.backup;
   if (schedule === null) throw new BackupError('BACKUP_EVERY is not set: name a file or a folder');
   return aloneAt(db, NAME, async () => {
-    if (!isDue(await readBackups(db.reader), schedule)) return null;
+    const state = await readBackups(db.reader);
+    if (!isDue(state, schedule)) return null;
     try {
       const lock = { passphrase, recipient };
       const saved = await saveBackup({ db, target: `${schedule.folder}/`, lock, begun });
       const deleted = await deleteOld(schedule.folder, schedule.keep, await readNow(db.reader));
       return { ...saved, deleted };
     } catch (error) {
-      await db.transaction((tx) => noteFailedBackup(tx, (error as Error).message));
+      const { message } = error as Error;
+      await db.transaction(async (tx) => {
+        await noteFailedBackup(tx, message);
+        // of failures in a row people are told once
+        if (state.failure !== null) return;
+        const account = await firstAccount(tx);
+        await notify(tx, [{ account, kind: 'backup_failed', subject: null, data: { message } }]);
+      });
       throw error;
     }
   });

@@ -36,9 +36,9 @@ export function addUsers(users: Command, cli: Cli): void {
     .addHelpText(
       'after',
       `
-Owners may do everything; members everything but API keys, users and applications; viewers may read. Nothing is mailed:
-hand over the link, which works once, for 7 days; an address that signs in to another account joins with the password it
-has. BASE_URL (or AUTHORIZE_URL) is the address it begins with.
+Owners may do everything; members everything but API keys, users and applications; viewers may read. Hand
+over the link, which works once, for 7 days; it is also sent by e-mail where SMTP_URL is set. An address that signs in to another
+account joins with the password it has. BASE_URL (or AUTHORIZE_URL) is the address it begins with.
 
 Example:
   $ payhook users create --email ada@example.com --name "Ada Lovelace" --role owner
@@ -111,9 +111,12 @@ async function create(
   terminal.result(
     made,
     () =>
-      `${terminal.paint.strong(link)}\nFor ${printable(made.name)} (${made.id}) to choose a password. The link works once, for 7 days.\n`,
+      `${terminal.paint.strong(link)}\nFor ${printable(made.name)} (${made.id}) to choose a password. The link works once, for 7 days.\n${emailed(made)}`,
   );
 }
+
+const emailed = ({ is_emailed }: { is_emailed: boolean }) =>
+  is_emailed ? 'It is also sent by e-mail.\n' : '';
 
 const lostLink = (id: string) =>
   new CommandError(
@@ -151,7 +154,8 @@ async function resetPassword({ terminal, account }: Cli, wanted: string): Promis
   if (link === null) throw lostLink(reset.user_id);
   terminal.result(
     reset,
-    () => `${terminal.paint.strong(link)}\nIt works once, until ${shortTime(reset.expires_at)} UTC.\n`,
+    () =>
+      `${terminal.paint.strong(link)}\nIt works once, until ${shortTime(reset.expires_at)} UTC.\n${emailed(reset)}`,
   );
 }
 

@@ -54,6 +54,7 @@ async function examine(terminal: Terminal): Promise<Check[]> {
     else {
       checks.push(...checkDatabase(facts), ...checkLog(facts, config.delivery.retentionDays));
       checks.push(await checkSecretKey(config, facts.secretKey), checkBackups(facts.backups, config.backup));
+      checks.push(checkAlerts(facts.alerts, config.mail));
     }
   } catch (error) {
     checks.push(check('database', 'failed', tell(error).message));
@@ -208,6 +209,18 @@ function checkBackups(state: Inspection['backups'], { schedule }: Config['backup
         `${detail}; BACKUP_EVERY wants it younger: does a server with these settings run?`,
       )
     : check(name, 'ok', detail);
+}
+
+function checkAlerts(state: Inspection['alerts'], mail: Config['mail']): Check {
+  const name = 'alerts';
+  if (state === null) return check(name, 'skipped', 'not there yet: the first start makes them');
+  const way = mail === null ? 'no e-mail is sent: SMTP_URL is not set' : `e-mail goes out by ${mail.host}`;
+  if (state.failed_count === 0) return check(name, 'ok', `${way}; ${state.waiting_count} wait`);
+  return check(
+    name,
+    'warning',
+    `${state.failed_count} were given up within a week, the last one because: ${state.last_error}; ${way}`,
+  );
 }
 
 async function checkSecretKey(config: Config, state: Inspection['secretKey']): Promise<Check> {

@@ -10,7 +10,7 @@ export async function init({ terminal }: Cli): Promise<undefined> {
   const work = async (platform: Platform) => {
     const { config, firstKey } = platform;
     const created = firstKey !== undefined;
-    const { addressOf } = await import('../../app/platform.ts');
+    const { addressOf } = await import('../../app/address.ts');
     const { key, owner } = await firstStart(platform, addressOf(config), process.stdout.isTTY);
     const lines = [
       `Payhook ${created ? 'is' : 'was already'} set up in ${config.dataDir}`,

@@ -4,6 +4,7 @@ import { formulaStart } from '../../kernel/csv-guard.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type ImportId, idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import { notify } from '../../notices/notices.ts';
 import { importAffiliates } from '../affiliates/import.ts';
 import { importCommissions } from '../commissions/import.ts';
 import type { ImportOutcome, ImportRequest, Reading } from '../files/csv-import.ts';
@@ -61,10 +62,15 @@ interface RunOptions {
 }
 
 /** Imports a file; a dry run is rolled back. */
-function run(input: Omit<ImportInput, 'settings'>, way: Way, options: RunOptions): Promise<Imported> {
-  return options.dryRun
-    ? takingBack(input.tx, async () => ({ ...(await write(input, way, options)), id: null }))
-    : write(input, way, options);
+async function run(input: Omit<ImportInput, 'settings'>, way: Way, options: RunOptions): Promise<Imported> {
+  if (options.dryRun)
+    return takingBack(input.tx, async () => ({ ...(await write(input, way, options)), id: null }));
+  const imported = await write(input, way, options);
+  const data = { file: input.fileName, lines: imported.outcome.lines };
+  await notify(input.tx, [
+    { account: input.account, kind: 'import_done', subject: publicId(imported.id), data },
+  ]);
+  return imported;
 }
 
 async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: RunOptions): Promise<Imported> {

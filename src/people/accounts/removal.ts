@@ -5,6 +5,8 @@ import type { AccountId } from '../../kernel/ids.ts';
 
 /** Tables with an account column, in an order in which nothing refers to rows already deleted. */
 const RECORDS = [
+  'notices',
+  'alert_channels',
   'portal_links',
   'oauth_grants',
   'oauth_applications',

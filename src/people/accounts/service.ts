@@ -47,6 +47,13 @@ export async function listAccounts(db: Reader): Promise<ListedAccount[]> {
   }));
 }
 
+/** The account (UUID) that was made first: its owners are told what concerns the whole installation. */
+export async function firstAccount(db: Reader): Promise<AccountId> {
+  const [first] = await allAccounts(db);
+  if (first === undefined) throw new Error('there is no account');
+  return first.id;
+}
+
 /** On an empty database: the first account and its first key. null when there are accounts already. */
 export async function createFirstAccount(tx: Tx): Promise<{ account: AccountId; secret: string } | null> {
   if ((await allAccounts(tx)).length > 0) return null;

@@ -4,6 +4,7 @@ import { columnsOf } from '../../contract/records.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { backupState } from '../../db/backups.ts';
 import { DONE } from '../../db/chores.ts';
+import { alertState } from '../../notices/state.ts';
 
 const bytes = Type.Integer({ minimum: 0 });
 const count = Type.Integer({ minimum: 0 });
@@ -57,6 +58,14 @@ const known = {
     },
     { description: 'made by `payhook backup`, by any process' },
   ),
+  alerts: strict(
+    {
+      waiting_count: { ...count, description: 'messages of all accounts that are still to be sent' },
+      failed_count: { ...count, description: 'given up within the last week' },
+      last_error: nullable(Type.String({ description: 'why the last of these was given up' })),
+    },
+    { description: 'what people and channels are told' },
+  ),
 };
 export const knownState = strict(known);
 
@@ -108,4 +117,5 @@ export const stateRecord = columnsOf(knownState, {
       'last_done_at', iso(value::timestamptz)) order by key), '[]')
     from server_settings where starts_with(key, ${DONE}))`,
   backups: backupState,
+  alerts: alertState,
 });

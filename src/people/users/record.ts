@@ -51,13 +51,20 @@ const link = nullable(
   }),
 );
 
+const isEmailed = Type.Boolean({ description: 'whether the link is also sent to the user by e-mail' });
+
 /** The record with the link of the invitation. */
-export const newUser = strict({ ...fields, invitation_url: link }, { title: 'NewUser' });
+export const newUser = strict(
+  { ...fields, invitation_url: link, is_emailed: isEmailed },
+  { title: 'NewUser' },
+);
 export type InvitedUser = Static<typeof newUser>;
 
 /** The record with the link that was just made. */
-export const withInvitation = (json: Json<User>, url: string): Json<InvitedUser> =>
-  extended(json, { invitation_url: toJson(url) });
+export const withInvitation = (
+  json: Json<User>,
+  { url, isEmailed: sent }: { url: string; isEmailed: boolean },
+): Json<InvitedUser> => extended(json, { invitation_url: toJson(url), is_emailed: toJson(sent) });
 
 /** A link that chooses a new password. */
 export const passwordReset = strict(
@@ -65,6 +72,7 @@ export const passwordReset = strict(
     object: Type.Literal('password_reset'),
     user_id: Type.String(),
     reset_url: link,
+    is_emailed: isEmailed,
     expires_at: timestamp,
   },
   { title: 'PasswordReset' },

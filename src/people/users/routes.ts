@@ -22,14 +22,15 @@ export const create = writeRoute({
   access: 'full',
   summary: 'Invite a user',
   description:
-    'Payhook sends no e-mail: pass on `invitation_url`, which works once, for 7 days. There the user joins with the password ' +
-    'they already have on this server from another account, or chooses a new one. The answer does not reveal which.',
+    'Pass on `invitation_url`, which works once, for 7 days; where the server sends e-mail (`is_emailed`), the user gets it ' +
+    'too. There the user joins with the password they already have on this server from another account, or chooses a new ' +
+    'one. The answer does not reveal which.',
   body: invitation,
   returns: { 201: newUser },
   errors: ['duplicate_email'],
   secretField: 'invitation_url',
-  handle: async ({ tx, account, authorizeUrl, body }) =>
-    created(await inviteUser(tx, { account, pages: authorizeUrl }, body)),
+  handle: async ({ tx, account, vault, authorizeUrl, body }) =>
+    created(await inviteUser(tx, { account, vault, pages: authorizeUrl }, body)),
 });
 
 export const get = readRoute({
@@ -88,6 +89,6 @@ export const reset = writeRoute({
   returns: { 200: passwordReset },
   errors: ['resource_missing', 'member_elsewhere'],
   secretField: 'reset_url',
-  handle: async ({ tx, account, principal, authorizeUrl, params }) =>
-    ok(await resetPassword(tx, { account, principal, pages: authorizeUrl }, params.user_id)),
+  handle: async ({ tx, account, principal, vault, authorizeUrl, params }) =>
+    ok(await resetPassword(tx, { account, principal, vault, pages: authorizeUrl }, params.user_id)),
 });

@@ -2,12 +2,15 @@ import { assignmentsOf } from '../../contract/changes.ts';
 import type { Principal, Role } from '../../contract/route.ts';
 import type { Reader, Tx } from '../../db/connect.ts';
 import { uniqueViolation } from '../../db/faults.ts';
+import { sealingKey } from '../../db/secret-key.ts';
 import { EMAIL_RULE } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, idOf, type UserId, uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import { nameFrom } from '../../kernel/names.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import { notifyOne, placeOfLink } from '../../notices/notices.ts';
 import { endGrantsOfFormerOwner, endGrantsOfUser } from '../grants/service.ts';
 import { endSessionsOf } from '../sessions/service.ts';
 import { newEmail } from './email.ts';
@@ -64,18 +67,19 @@ export function emailOf(text: string): string {
 
 /**
  * Invites somebody with a link, valid once and for 7 days, where they join with a password of their own; `pages` is
- * the address it leads to. The link is only in the response. The response is the same whether or not the address is
+ * the address it leads to. The link is only in the response, and in an e-mail where the server sends any. The response is the same whether or not the address is
  * known from other accounts. Throws `duplicate_email` or `invalid_body`.
  */
 export async function inviteUser(
   tx: Tx,
-  { account, pages }: { account: AccountId; pages: string },
+  { account, pages, vault }: { account: AccountId; pages: string; vault: Vault },
   input: Invitation,
 ): Promise<Json<InvitedUser>> {
   const person = await findOrMakePerson(tx, emailOf(input.email));
   const { id, json } = await addUser(tx, account, { ...input, person, joined: false });
-  const { url } = await newLink(tx, { account, pages, byOperator: false }, { id, joined: false });
-  return withInvitation(json, url);
+  const invited = { id, joined: false };
+  const { url } = await newLink(tx, { account, pages, byOperator: false }, invited);
+  return withInvitation(json, { url, isEmailed: await emailLink(tx, { account, vault, url }, invited) });
 }
 
 /** Makes a user of a person (UUID). Throws `duplicate_email` or `invalid_body`. */
@@ -110,6 +114,16 @@ async function newLink(
     byOperator,
   });
   return { url: `${pages}/password?token=${secret}`, expires_at };
+}
+
+/** Sends a link to its user by e-mail; false where the server sends none. */
+async function emailLink(
+  tx: Tx,
+  { account, vault, url }: { account: AccountId; vault: Vault; url: string },
+  { id, joined }: Pick<UserRow, 'id' | 'joined'>,
+): Promise<boolean> {
+  const link = vault.seal(url, placeOfLink(id), await sealingKey(tx));
+  return notifyOne(tx, { account, kind: joined ? 'password_link' : 'invitation', to: { user: id }, link });
 }
 
 /**
@@ -176,7 +190,12 @@ async function keepAnOwner(tx: Tx, account: AccountId, user: UserId): Promise<vo
  */
 export async function resetPassword(
   tx: Tx,
-  { account, pages, principal }: { account: AccountId; pages: string; principal: Principal },
+  {
+    account,
+    pages,
+    principal,
+    vault,
+  }: { account: AccountId; pages: string; principal: Principal; vault: Vault },
   id: string,
 ): Promise<Json<PasswordReset>> {
   const uuid = userUuid(id);
@@ -194,7 +213,13 @@ export async function resetPassword(
     );
   }
   const { url, expires_at } = await newLink(tx, { account, pages, byOperator }, user);
-  return toJson({ object: 'password_reset', user_id: idOf('usr', user.id), reset_url: url, expires_at });
+  return toJson({
+    object: 'password_reset',
+    user_id: idOf('usr', user.id),
+    reset_url: url,
+    is_emailed: await emailLink(tx, { account, vault, url }, user),
+    expires_at,
+  });
 }
 
 /**

@@ -120,6 +120,15 @@ export const GROUPS: readonly SectionGroup[] = [
           'keys; each gives full access to the account. Give every program its own key, so that you can revoke one alone.',
       },
       {
+        slug: 'alerts',
+        title: 'Alerts',
+        tags: ['alerts', 'alert-channels'],
+        lead:
+          'Alerts tell people what needs them: an endpoint that keeps failing, deliveries without attempts left, a payout ' +
+          'that waits. Each person chooses what comes by e-mail; an account has channels that are told by webhook or in ' +
+          'Slack.\n\nWhat happens within a minute is one message, and a recipient gets at most 6 in an hour.',
+      },
+      {
         slug: 'users',
         title: 'Users and sessions',
         tags: ['users', 'sessions'],

@@ -5,9 +5,10 @@ import { sealingKey } from '../../db/secret-key.ts';
 import { type AddressRules, namesLoopback, PUBLIC_ONLY, refusalOfUrl } from '../../kernel/addresses.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, idOf, uuidOf } from '../../kernel/ids.ts';
-import { type Json, toJson } from '../../kernel/json.ts';
+import { fromJson, type Json, toJson } from '../../kernel/json.ts';
 import type { StrictJson } from '../../kernel/strict-json.ts';
 import type { Vault } from '../../kernel/vault.ts';
+import { hostOf, notify } from '../../notices/notices.ts';
 import { endDeleted, publish, publishTest } from '../../outbox/queue.ts';
 import { placeOf } from '../../outbox/secrets.ts';
 import { note } from '../../people/audit/service.ts';
@@ -39,6 +40,7 @@ import {
   markDeleted,
   markDisabled,
   markEnabled,
+  markTold,
   newEndpointId,
   readEndpoint,
   replaceSecret,
@@ -171,7 +173,8 @@ export async function changeEndpoint(
 const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : null);
 
 /**
- * Disables an endpoint (UUID) and notifies the account's other endpoints; false when it is disabled already.
+ * Disables an endpoint (UUID) and tells the account's other endpoints, and people unless one of them did it; false when
+ * it is disabled already.
  */
 export async function disableEndpoint(
   tx: Tx,
@@ -184,6 +187,18 @@ export async function disableEndpoint(
   if (!(await markDisabled(tx, account, endpoint, reason))) return false;
   const data = await recordOf(tx, { account }, endpoint);
   await publish(tx, { account, type: 'webhook_endpoint.disabled', data, audience: { except: endpoint } });
+  if (reason !== 'manual') {
+    await markTold(tx, account, endpoint);
+    const { url } = fromJson(data);
+    await notify(tx, [
+      {
+        account,
+        kind: 'endpoint_disabled',
+        subject: idOf('we', endpoint),
+        data: { host: hostOf(url), reason },
+      },
+    ]);
+  }
   return true;
 }
 

@@ -166,6 +166,15 @@ export async function markDisabled(
   return done.length === 1;
 }
 
+/** Notes that people were told of an endpoint: they are also told when it takes events again. */
+export async function markTold(tx: Tx, account: AccountId, id: EndpointId): Promise<void> {
+  await rows(
+    tx,
+    sql`update endpoint_state set told = greatest(told, 1), told_at = now_ms()
+        where account_id = ${account} and endpoint_id = ${id}`,
+  );
+}
+
 /**
  * Enables it: everything that waits is due at once with a new schedule, and earlier failures no longer count.
  */

@@ -53,7 +53,8 @@ function slowDown({ delivery, outcome, result, retryAfterMs }: Finished): number
   return 1000 * 2 ** Math.min(delivery.failures, LONGEST_SLOW_DOWN);
 }
 
-function groupByEndpoint(batch: readonly Finished[]): Map<EndpointId, Finished[]> {
+/** The attempts of each endpoint. */
+export function groupByEndpoint(batch: readonly Finished[]): Map<EndpointId, Finished[]> {
   const groups = new Map<EndpointId, Finished[]>();
   for (const finished of batch) {
     const group = groups.get(finished.delivery.endpoint);

@@ -29,16 +29,23 @@ export interface Result {
   readonly errorMessage: string | null;
 }
 
+/** A result that counted. */
+export interface Settled {
+  readonly result: Result;
+  /** It was the last attempt of the schedule: the delivery has failed. */
+  readonly isLast: boolean;
+}
+
 /**
  * Writes the results of attempts: the attempts, the log and the queue together, in one statement. Only rows that
  * still carry the lease of their attempt are written. If a row does not, another worker owns it, and the result is
  * dropped. Returns the results that counted.
  */
-export async function settle(tx: Tx, results: readonly Result[]): Promise<Result[]> {
+export async function settle(tx: Tx, results: readonly Result[]): Promise<Settled[]> {
   // so that PostgreSQL leaves out the weeks of the log that hold none of them
   const events = results.map(({ delivery }) => delivery.event).sort();
   const isNear = (id: Sql) => sql`${id} between ${events[0]}::uuid and ${events.at(-1)}::uuid`;
-  const settled = await rows<{ place: number }>(
+  const settled = await rows<{ place: number; is_last: boolean }>(
     tx,
     sql`with result as materialized (
           select * from rows from (json_to_recordset(${JSON.stringify(results.map(recordOf))}::json) as (
@@ -102,10 +109,10 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Result
           from logged l
           where q.event_id = l.event_id and q.endpoint_id = l.endpoint_id
             and (l.status = 'pending' or l.released))
-        select ordinality::int as place from logged`,
+        select ordinality::int as place, status = 'failed' and status_before = 'pending' as is_last from logged`,
     'settle',
   );
-  return settled.map(({ place }) => results[place - 1] as Result);
+  return settled.map(({ place, is_last }) => ({ result: results[place - 1] as Result, isLast: is_last }));
 }
 
 // JSON for the statement. False and null are left out, because the statement is parsed for each attempt.

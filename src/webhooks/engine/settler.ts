@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import type { Database, Tx } from '../../db/connect.ts';
+import { idOf } from '../../kernel/ids.ts';
+import { hostOf, type Notice, notify } from '../../notices/notices.ts';
 import type { Finished } from './attempt.ts';
-import { createNotes } from './notes.ts';
-import { type EndpointNote, type Hopeless, noteEndpoints, settle } from './settle.ts';
+import { createNotes, groupByEndpoint } from './notes.ts';
+import { type EndpointNote, type Hopeless, noteEndpoints, type Result, settle } from './settle.ts';
 
 /** An endpoint that is to be disabled. */
 type Disabling = Hopeless & { readonly reason: 'failing' | 'gone' };
@@ -33,7 +35,7 @@ const GATHER_MS = 2;
 const AFTER_ERROR_MS = 200;
 
 /** Every attempt has failed for five days, and there were at least twenty. */
-const PATIENCE = { ms: 120 * 3_600_000, failures: 20 };
+export const PATIENCE = { ms: 120 * 3_600_000, failures: 20 };
 
 /** Makes the settler of a worker. */
 export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: SettlerOptions): Settler {
@@ -122,9 +124,14 @@ function writeAll(
   const results = batch.map(({ result }) => result);
   const notes = notesOf(batch.filter(({ result }) => !result.released));
   const write = async (tx: Tx) => {
-    const counted = new Set(await settle(tx, results));
+    const settled = await settle(tx, results);
+    const counted = new Set(settled.map(({ result }) => result));
     const told = batch.filter(({ result }) => counted.has(result) && !result.released);
     const certain = counted.size === batch.length ? notes : notesOf(told);
+    await notify(
+      tx,
+      lastFailures(told, new Set(settled.flatMap(({ result, isLast }) => (isLast ? [result] : [])))),
+    );
     const failing = notes.length === 0 ? [] : await noteEndpoints(tx, certain, PATIENCE);
     return [
       ...told
@@ -134,4 +141,22 @@ function writeAll(
     ];
   };
   return db.engine(write, { single: notes.length === 0 });
+}
+
+/** What people are told of deliveries that have no attempts left. A 410 disables the endpoint, which is told by itself. */
+function lastFailures(told: readonly Finished[], last: ReadonlySet<Result>): Notice[] {
+  const failed = told.filter(({ result, isGone }) => last.has(result) && !isGone);
+  return [...groupByEndpoint(failed)].flatMap(([endpoint, [first, ...others]]) =>
+    first
+      ? [
+          {
+            account: first.delivery.account,
+            kind: 'deliveries_failed' as const,
+            subject: idOf('we', endpoint),
+            count: 1 + others.length,
+            data: { host: hostOf(first.delivery.url) },
+          },
+        ]
+      : [],
+  );
 }

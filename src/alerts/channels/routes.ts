@@ -1,0 +1,84 @@
+import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { listOf } from '../../contract/schemas.ts';
+import { alertTest } from '../settings/record.ts';
+import { alertChannel, alertChannelChange, alertChannelInput, newAlertChannel } from './record.ts';
+import { changeChannel, createChannel, deleteChannel, getChannel, testChannel } from './service.ts';
+import { channelList, listChannels } from './store.ts';
+
+export const list = readRoute({
+  operation: 'listAlertChannels',
+  path: '/v2/alert-channels',
+  access: 'full',
+  summary: 'List alert channels',
+  list: channelList,
+  returns: { 200: listOf(alertChannel) },
+  handle: async ({ db, account, list }) => page(await listChannels(db, account, list)),
+});
+
+export const create = writeRoute({
+  operation: 'createAlertChannel',
+  method: 'POST',
+  path: '/v2/alert-channels',
+  access: 'full',
+  summary: 'Create an alert channel',
+  description:
+    'A webhook or a Slack channel that is told what people of the account are told by e-mail. The URL may lead where those ' +
+    'of webhook endpoints may.',
+  body: alertChannelInput,
+  returns: { 201: newAlertChannel },
+  errors: ['invalid_url', 'too_many_channels'],
+  secretField: 'secret',
+  handle: async ({ tx, body, ...caller }) => created(await createChannel(tx, caller, body)),
+});
+
+export const get = readRoute({
+  operation: 'getAlertChannel',
+  path: '/v2/alert-channels/{channel_id}',
+  access: 'full',
+  summary: 'Get an alert channel',
+  returns: { 200: alertChannel },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => ok(await getChannel(db, account, params.channel_id)),
+});
+
+export const change = writeRoute({
+  operation: 'changeAlertChannel',
+  method: 'PATCH',
+  path: '/v2/alert-channels/{channel_id}',
+  access: 'full',
+  summary: 'Change an alert channel',
+  description: 'The secret of a webhook stays the same.',
+  body: alertChannelChange,
+  returns: { 200: alertChannel },
+  errors: ['resource_missing', 'invalid_url'],
+  handle: async ({ tx, body, params, ...caller }) =>
+    ok(await changeChannel(tx, caller, params.channel_id, body)),
+});
+
+export const remove = writeRoute({
+  operation: 'deleteAlertChannel',
+  method: 'DELETE',
+  path: '/v2/alert-channels/{channel_id}',
+  access: 'full',
+  summary: 'Delete an alert channel',
+  description: 'What waits to be sent there is not sent any more.',
+  returns: { 204: null },
+  errors: ['resource_missing'],
+  handle: async ({ tx, account, params }) => {
+    await deleteChannel(tx, account, params.channel_id);
+    return noContent();
+  },
+});
+
+export const test = writeRoute({
+  operation: 'testAlertChannel',
+  method: 'POST',
+  path: '/v2/alert-channels/{channel_id}/test',
+  access: 'full',
+  summary: 'Send a test to an alert channel',
+  description:
+    'It is sent within seconds; `last_sent_at` and `last_error` of the channel say what came of it.',
+  returns: { 200: alertTest },
+  errors: ['resource_missing'],
+  handle: async ({ tx, account, params }) => ok(await testChannel(tx, account, params.channel_id)),
+});

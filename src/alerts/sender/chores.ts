@@ -1,0 +1,96 @@
+import type { Logger } from 'pino';
+import type { Chore } from '../../db/chores.ts';
+import { readNow } from '../../db/clock.ts';
+import type { Database } from '../../db/connect.ts';
+import { LOCKS, tryLock } from '../../db/locks.ts';
+import { addressRules } from '../../kernel/addresses.ts';
+import type { Config } from '../../kernel/config.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import { MAIL_CHORE, placeOfLink } from '../../notices/notices.ts';
+import { claimMessages, type Message, noteSent, noteUnsent } from './claim.ts';
+import { composeMail } from './compose.ts';
+import { deleteOldNotices, lookAtEndpoints, lookAtPayouts } from './look.ts';
+import { createMailer, type Mailer, type Unsent } from './mail.ts';
+import { createPoster, postMessage } from './post.ts';
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+interface Options {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly config: Config;
+  readonly vault: Vault;
+  /** The public address of the dashboard. */
+  readonly base: string;
+}
+
+/** The chores of alerts. The two ways of sending do not wait for each other. */
+export function alertChores(options: Options): Chore[] {
+  const { mail } = options.config;
+  const mailer = mail && createMailer(mail);
+  return [
+    { name: 'endpoint alerts', everyMs: 30 * SECOND_MS, slice: lookAtEndpoints },
+    { name: 'payout alerts', everyMs: 10 * MINUTE_MS, slice: lookAtPayouts },
+    { name: 'alert channels', everyMs: 5 * SECOND_MS, run: () => sendToChannels(options) },
+    { name: 'old alerts', everyMs: 60 * MINUTE_MS, forget: deleteOldNotices },
+    ...(mailer ? [{ name: MAIL_CHORE, everyMs: 2 * SECOND_MS, run: () => sendByMail(options, mailer) }] : []),
+  ];
+}
+
+/**
+ * Claims what is due, sends it outside of any transaction and notes what came of it, until nothing is due. Killed after
+ * a message was taken and before that is noted, it is sent again when its lease has ended.
+ */
+async function sendAll(
+  { db, log }: Options,
+  way: 'mail' | 'channels',
+  send: (message: Message) => Promise<Unsent>,
+): Promise<void> {
+  for (;;) {
+    const messages = await db.transaction(async (tx) =>
+      (await tryLock(tx, LOCKS.chore(`claim ${way}`))) ? claimMessages(tx, way) : [],
+    );
+    if (messages.length === 0) return;
+    await Promise.all(
+      messages.map(async (message) => {
+        const unsent = await send(message).catch((error: Error) => ({
+          error: error.message,
+          isFinal: false,
+        }));
+        await db.transaction((tx) =>
+          unsent === null ? noteSent(tx, message.lease) : noteUnsent(tx, message.lease, unsent),
+        );
+        if (unsent !== null) log.warn({ way, reason: unsent.error }, 'an alert could not be sent');
+      }),
+    );
+  }
+}
+
+/** Sends the e-mail that is due. */
+export function sendByMail(options: Options, mailer: Mailer): Promise<void> {
+  const { vault, base } = options;
+  return sendAll(options, 'mail', async (message) => {
+    const { recipient, link, id } = message;
+    if (!('user' in recipient) || recipient.email === null)
+      return { error: 'the user was removed', isFinal: true };
+    const { name, email, user } = recipient;
+    const opened = link && vault.open(link, placeOfLink(user));
+    return mailer.send({ name, email }, composeMail(message, { name, base, link: opened }), id);
+  });
+}
+
+async function sendToChannels(options: Options): Promise<void> {
+  const { db, config, vault, base } = options;
+  const poster = createPoster(addressRules(config.delivery.allowedNetworks));
+  try {
+    await sendAll(options, 'channels', async (message) => {
+      const { recipient } = message;
+      if (!('channel' in recipient)) return { error: 'the channel was deleted', isFinal: true };
+      const nowMs = await readNow(db.reader);
+      return postMessage(poster, { message, channel: recipient }, { vault, base, nowMs });
+    });
+  } finally {
+    await poster.close();
+  }
+}

@@ -1,0 +1,146 @@
+import { visible } from '../../kernel/names.ts';
+import { type AlertKind, type LetterKind, textsOf } from '../../notices/kinds.ts';
+import { escapeHtml, escapeValue } from '../../screens/html/html.ts';
+import type { Message, NoticeGroup } from './claim.ts';
+
+/** A line of a message, and the screen it is about. */
+interface Line {
+  readonly kind: AlertKind;
+  readonly subject: string | null;
+  readonly count: number;
+  readonly text: string;
+  readonly url: string;
+}
+
+/** A message in words, before it has a format. */
+export interface Composed {
+  readonly title: string;
+  readonly lines: readonly Line[];
+  /** Lines that were left out. */
+  readonly more: number;
+}
+
+const MOST_LINES = 30;
+
+const isAlert = (group: NoticeGroup): group is NoticeGroup & { kind: AlertKind } => !isLetter(group.kind);
+const isLetter = (kind: NoticeGroup['kind']): kind is LetterKind =>
+  kind === 'test' || kind === 'invitation' || kind === 'password_link';
+
+/** Text in one line, without invisible characters, so that it can stand in a header. */
+const oneLine = (text: string) => visible(text.replaceAll(/\s+/g, ' ')).trim();
+
+/** The title and the lines of a message of alerts; `base` is the public address of the dashboard. */
+export function composeAlerts({ accountName, groups }: Message, base: string): Composed {
+  const alerts = groups.filter(isAlert);
+  const labels = [...new Set(alerts.map(({ kind }) => textsOf(kind).label))];
+  const what = alerts.length === 0 ? 'Test alert' : alerts.length === 1 ? labels[0] : labels.join(', ');
+  const count = alerts.length > 1 ? `${alerts.length} alerts: ` : '';
+  return {
+    title: oneLine(`${accountName}: ${count}${what}`),
+    lines: alerts.slice(0, MOST_LINES).map(({ kind, subject, count: times, data }) => ({
+      kind,
+      subject,
+      count: times,
+      text: oneLine(textsOf(kind).line({ count: times, data })),
+      url: base + textsOf(kind).path(subject),
+    })),
+    more: Math.max(0, alerts.length - MOST_LINES),
+  };
+}
+
+/** An e-mail, without its sender. */
+export interface Mail {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** Where its reader chooses what to be told; null = nobody chooses this message. */
+  readonly settings: string | null;
+}
+
+interface Paragraph {
+  readonly text: string;
+  readonly url?: string;
+}
+
+/** An e-mail to a user: alerts, a test, or a letter with this link. */
+export function composeMail(
+  message: Message,
+  { name, base, link }: { name: string; base: string; link: string | null },
+): Mail {
+  const settings = `${base}/settings/alerts`;
+  const account = oneLine(message.accountName);
+  const kind = message.groups[0]?.kind;
+  if (kind === 'invitation' || kind === 'password_link') {
+    return mail(name, null, {
+      subject:
+        kind === 'invitation' ? `You are invited to ${account}` : `Choose a new password for ${account}`,
+      paragraphs: [
+        {
+          text:
+            kind === 'invitation'
+              ? `you are invited to join ${account} on Payhook. This link works once, for 7 days:`
+              : `somebody asked for a link with which you choose a new password for ${account} on Payhook. It works once, for a day. If you did not expect it, ignore it: your password stays.`,
+          url: link ?? '',
+        },
+      ],
+    });
+  }
+  if (kind === 'test') {
+    const text = `this is the test you asked for: alerts of ${account} reach you here.`;
+    return mail(name, settings, { subject: `${account}: Test alert`, paragraphs: [{ text }] });
+  }
+  const { title, lines, more } = composeAlerts(message, base);
+  const rest = more === 0 ? [] : [{ text: `And ${more} more, which the dashboard shows.`, url: base }];
+  return mail(name, settings, {
+    subject: title,
+    paragraphs: [{ text: `this happened in ${account}:` }, ...lines, ...rest],
+  });
+}
+
+function mail(
+  name: string,
+  settings: string | null,
+  { subject, paragraphs }: { subject: string; paragraphs: readonly Paragraph[] },
+): Mail {
+  const greeting = `Hello ${oneLine(name)},`;
+  const all: readonly Paragraph[] = [
+    { text: greeting },
+    ...paragraphs,
+    ...(settings === null ? [] : [{ text: 'Choose what you are told:', url: settings }]),
+  ];
+  const html = all.map(({ text, url }) => {
+    const anchor = url === undefined ? '' : `<br><a href="${escapeValue(url)}">${escapeHtml(url)}</a>`;
+    return `<p>${escapeHtml(text)}${anchor}</p>`;
+  });
+  return {
+    subject: oneLine(subject),
+    text: `${all.map(({ text, url }) => (url === undefined ? text : `${text}\n${url}`)).join('\n\n')}\n`,
+    html: `<!doctype html><html lang="en"><body>${html.join('\n')}</body></html>`,
+    settings,
+  };
+}
+
+/** The body of a Slack message: the escapes are those of "Formatting text for app surfaces". */
+export function composeSlack(message: Message, base: string): string {
+  const escaped = (text: string) =>
+    text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const { title, lines, more } = composeAlerts(message, base);
+  const rest = more === 0 ? [] : [`• And ${more} more: ${base}`];
+  const told = lines.map(({ text, url }) => `• ${escaped(text)} <${url}|Open>`);
+  return JSON.stringify({ text: [`*${escaped(title)}*`, ...told, ...rest].join('\n') });
+}
+
+/** The body for a webhook of alerts. */
+export function composeWebhook(
+  message: Message,
+  { base, account }: { base: string; account: string },
+): string {
+  const { title, lines, more } = composeAlerts(message, base);
+  return JSON.stringify({
+    object: 'alerts',
+    account: { id: account, name: message.accountName },
+    title,
+    alerts: lines.map(({ text, ...line }) => ({ ...line, message: text })),
+    more_count: more,
+  });
+}

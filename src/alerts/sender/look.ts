@@ -1,0 +1,97 @@
+import sql from 'sql-template-tag';
+import { SLICE_ROWS } from '../../db/chores.ts';
+import { slowClock } from '../../db/clock.ts';
+import { rows, type Tx } from '../../db/connect.ts';
+import { type AccountId, type EndpointId, idOf, type PayoutId } from '../../kernel/ids.ts';
+import { hostOf, notify } from '../../notices/notices.ts';
+import { PATIENCE } from '../../webhooks/engine/settler.ts';
+
+interface ToldEndpoint {
+  account: AccountId;
+  endpoint: EndpointId;
+  url: string;
+  told: number;
+}
+
+/**
+ * Notes alerts about endpoints that are 50, 70 or 90 % of the way to being disabled, and that recovered; returns how
+ * many. What was told is noted beside the state of the endpoint, so each step is told once.
+ */
+export async function lookAtEndpoints(tx: Tx): Promise<number> {
+  const told = await rows<ToldEndpoint>(
+    tx,
+    sql`with seen as (
+          select s.account_id, s.endpoint_id, e.url,
+                 -- once it fails again after it was told, nothing of that was told yet
+                 case when s.told > 0 and s.failing_since > s.told_at then 1 else s.told end as before,
+                 s.failing_since is null and s.last_success_at > s.told_at as is_over,
+                 case when s.failing_since is not null then 100 * least(
+                   s.failures / ${PATIENCE.failures}::float8,
+                   extract(epoch from ${slowClock} - s.failing_since)::float8 * 1000 / ${PATIENCE.ms}::float8)
+                 else 0 end as percent
+          from endpoint_state s
+          join webhook_endpoints e on e.account_id = s.account_id and e.id = s.endpoint_id
+          where (s.failing_since is not null or s.told > 0) and e.disabled_at is null and e.deleted_at is null
+          order by s.account_id, s.endpoint_id
+          for no key update of s skip locked),
+        news as (
+          select *, case when is_over and before > 0 then 0
+                         when percent >= 90 then 90 when percent >= 70 then 70 when percent >= 50 then 50 else 0 end as level
+          from seen)
+        update endpoint_state s set told = n.level, told_at = now_ms()
+        from news n
+        where s.account_id = n.account_id and s.endpoint_id = n.endpoint_id
+          and (n.level > n.before or n.level < n.before and n.is_over)
+        returning s.account_id as account, s.endpoint_id as endpoint, n.url, n.level as told`,
+    'look_at_endpoints',
+  );
+  await notify(
+    tx,
+    told.map(({ account, endpoint, url, told: percent }) => ({
+      account,
+      kind: percent === 0 ? 'endpoint_recovered' : 'endpoint_failing',
+      subject: idOf('we', endpoint),
+      data: percent === 0 ? { host: hostOf(url) } : { host: hostOf(url), percent },
+    })),
+  );
+  return 0;
+}
+
+/** Notes alerts about payouts that have been unpaid for a day, each once; returns how many. */
+export async function lookAtPayouts(tx: Tx): Promise<number> {
+  const waiting = await rows<{ account: AccountId; payout: PayoutId }>(
+    tx,
+    sql`update payout_books b set told_payout = p.id
+        from payouts p
+        where p.account_id = b.account_id and p.status = 'unpaid' and id_time(p.id) < now() - interval '1 day'
+          and b.told_payout is distinct from p.id
+        returning b.account_id as account, p.id as payout`,
+  );
+  await notify(
+    tx,
+    waiting.map(({ account, payout }) => ({
+      account,
+      kind: 'payout_waiting',
+      subject: idOf('po', payout),
+      data: {},
+    })),
+  );
+  return 0;
+}
+
+/**
+ * Deletes notices a week after they were sent or given up, and those that no process could send for a day; returns how
+ * many.
+ */
+export async function deleteOldNotices(tx: Tx, at: string): Promise<number> {
+  const gone = await rows(
+    tx,
+    sql`delete from notices where (account_id, id) in (
+          select account_id, id from notices
+          where coalesce(sent_at, failed_at) < ${at}::timestamptz - interval '7 days'
+             or (tries = 0 and sent_at is null and id_time(id) < ${at}::timestamptz - interval '1 day')
+          limit ${SLICE_ROWS}::int)
+        returning 1`,
+  );
+  return gone.length;
+}

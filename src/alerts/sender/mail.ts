@@ -1,0 +1,79 @@
+import { createTransport } from 'nodemailer';
+import type { MailConfig } from '../../kernel/config.ts';
+import type { Mail } from './compose.ts';
+
+/** What came of sending a message; null = it was taken. */
+export type Unsent = { readonly error: string; readonly isFinal: boolean } | null;
+
+/** Sends e-mail through one SMTP server. */
+export interface Mailer {
+  /** Never rejects, and takes no longer than its time limit. `id` is the same when a message is sent again. */
+  send(to: { readonly email: string; readonly name: string }, mail: Mail, id: string): Promise<Unsent>;
+}
+
+const STEP_MS = 10_000;
+const LIMIT_MS = 40_000;
+
+/** Creates a mailer. `authorities` are PEM certificates to trust instead of Node's. */
+export function createMailer(
+  { host, port, isTls, needsTls, user, password, from }: MailConfig,
+  authorities?: string,
+): Mailer {
+  const transport = createTransport({
+    host,
+    port,
+    secure: isTls,
+    requireTLS: needsTls,
+    ignoreTLS: !isTls && !needsTls,
+    ...(user === null ? {} : { auth: { user, pass: password ?? '' } }),
+    ...(authorities === undefined ? {} : { tls: { ca: authorities } }),
+    dnsTimeout: STEP_MS,
+    connectionTimeout: STEP_MS,
+    greetingTimeout: STEP_MS,
+    socketTimeout: STEP_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return {
+    async send({ email, name }, { subject, text, html, settings }, id) {
+      const sent = transport.sendMail({
+        from,
+        // as parts, not as one text to be parsed: a name cannot add an address
+        to: { address: email, name },
+        subject,
+        text,
+        html,
+        messageId: `<${id}@payhook>`,
+        headers: {
+          'auto-submitted': 'auto-generated',
+          ...(settings === null ? {} : { 'list-unsubscribe': `<${settings}>` }),
+        },
+      });
+      try {
+        await withinLimit(sent);
+        return null;
+      } catch (error) {
+        return unsentOf(error as Error & { code?: string; responseCode?: number });
+      }
+    },
+  };
+}
+
+/** A server that sends a byte now and then never runs into the time limits of a step. */
+async function withinLimit(work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the SMTP server took too long')), LIMIT_MS);
+  });
+  try {
+    await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A 5xx about the message or its recipient is final (RFC 5321 section 4.2.1). What is wrong with the server may be mended. */
+function unsentOf({ message, code, responseCode = 0 }: Error & { code?: string; responseCode?: number }) {
+  const isFinal = responseCode >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');
+  return { error: message.replaceAll(/\s+/g, ' ').slice(0, 300), isFinal };
+}

@@ -1,0 +1,43 @@
+import type { AddressRules } from '../../kernel/addresses.ts';
+import { idOf } from '../../kernel/ids.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import { createSender, type Sender } from '../../webhooks/engine/send.ts';
+import { signersOf } from '../../webhooks/signing/schemes.ts';
+import { openTarget } from '../channels/target.ts';
+import type { Message, Recipient } from './claim.ts';
+import { composeSlack, composeWebhook } from './compose.ts';
+import type { Unsent } from './mail.ts';
+
+const LIMIT_MS = 15_000;
+
+/** Creates what posts to channels: it connects only where webhooks may go. The caller closes it. */
+export const createPoster = (addresses: AddressRules): Sender =>
+  createSender({ addresses, timeoutMs: LIMIT_MS, connectionsPerOrigin: 2 });
+
+/** Posts a message to a channel; `base` is the public address of the dashboard, `nowMs` milliseconds since 1970. */
+export async function postMessage(
+  poster: Sender,
+  { message, channel: { channel, format, target } }: { message: Message; channel: Channel },
+  { vault, base, nowMs }: { vault: Vault; base: string; nowMs: number },
+): Promise<Unsent> {
+  const { url, secret } = openTarget(vault, channel, target);
+  const body =
+    format === 'slack'
+      ? composeSlack(message, base)
+      : composeWebhook(message, { base, account: idOf('acc', message.account) });
+  const headers: Record<string, string> = {
+    'content-type': 'application/json; charset=utf-8',
+    'user-agent': 'Payhook/2.0 (alerts)',
+  };
+  if (secret !== null) {
+    const timestamp = Math.floor(nowMs / 1000);
+    headers['webhook-id'] = message.id;
+    headers['webhook-timestamp'] = String(timestamp);
+    for (const signer of signersOf({ signing: null, secret }).signers)
+      headers[signer.header] = signer.valueOf({ id: message.id, timestamp, body, url });
+  }
+  const { errorMessage } = await poster.send({ url, headers, body });
+  return errorMessage === null ? null : { error: errorMessage, isFinal: false };
+}
+
+type Channel = Extract<Recipient, { channel: unknown }>;

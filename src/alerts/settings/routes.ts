@@ -1,0 +1,51 @@
+import { ok, readRoute, writeRoute } from '../../contract/route.ts';
+import { alertChoice, alertSettings, alertTest, ofUser } from './record.ts';
+import { getAlertSettings, setAlertSettings, testAlertSettings } from './service.ts';
+
+export const get = readRoute({
+  operation: 'getAlertSettings',
+  path: '/v2/alerts',
+  access: 'account',
+  summary: 'Get what somebody is told by e-mail',
+  description: 'Every kind of alert, and whether the user gets it by e-mail.',
+  query: ofUser,
+  returns: { 200: alertSettings },
+  errors: ['resource_missing', 'full_access_required'],
+  handle: async ({ db, principal, query }) =>
+    ok(await getAlertSettings(db, { principal, userId: query.user_id })),
+});
+
+export const set = writeRoute({
+  operation: 'setAlertSettings',
+  method: 'PUT',
+  path: '/v2/alerts',
+  access: 'account',
+  // it is about their own e-mail
+  harmless: true,
+  summary: 'Choose what somebody is told by e-mail',
+  description:
+    'What happens within a minute comes in one e-mail, and at most 6 come in an hour; the next one has everything that ' +
+    'came meanwhile.',
+  query: ofUser,
+  body: alertChoice,
+  returns: { 200: alertSettings },
+  errors: ['resource_missing', 'full_access_required'],
+  handle: async ({ tx, principal, query, body }) =>
+    ok(await setAlertSettings(tx, { principal, userId: query.user_id }, body)),
+});
+
+export const test = writeRoute({
+  operation: 'testAlertSettings',
+  method: 'POST',
+  path: '/v2/alerts/test',
+  access: 'account',
+  harmless: true,
+  summary: 'Send somebody a test',
+  description:
+    'It goes to the e-mail address of the user within seconds; `getAlertSettings` says what came of it.',
+  query: ofUser,
+  returns: { 200: alertTest },
+  errors: ['resource_missing', 'full_access_required', 'email_not_sent'],
+  handle: async ({ tx, principal, query }) =>
+    ok(await testAlertSettings(tx, { principal, userId: query.user_id })),
+});

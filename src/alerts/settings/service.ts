@@ -1,0 +1,88 @@
+import type { Principal } from '../../contract/route.ts';
+import type { Reader, Tx } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { type AccountId, type AlertChannelId, type UserId, uuidOf } from '../../kernel/ids.ts';
+import { type Json, toJson } from '../../kernel/json.ts';
+import { ALERT_KINDS, textsOf } from '../../notices/kinds.ts';
+import { notifyOne, sendsMail } from '../../notices/notices.ts';
+import type { AlertChoice, AlertSettings, AlertTest } from './record.ts';
+import { isTestWaiting, readChoice, timeOf, writeChoice } from './store.ts';
+
+/** A request about somebody's alerts: who asks, and the user it names; null = themselves. */
+interface Asked {
+  readonly principal: Principal;
+  readonly userId: string | undefined;
+}
+
+/**
+ * The user that a request is about. Throws `invalid_query` when a key names none, `full_access_required` when somebody
+ * names another user and is no owner.
+ */
+function userOf({ principal, userId }: Asked): UserId {
+  const { kind, role, user } = principal;
+  if (userId === undefined) {
+    if (user !== undefined) return user;
+    throw fail('invalid_query', 'user_id must name the user: a key is not a person');
+  }
+  const named = uuidOf('usr', userId);
+  if (kind === 'application' || role !== 'owner') {
+    if (named === user) return named as UserId;
+    throw fail('full_access_required', 'user_id: the alerts of others are for owners and API keys');
+  }
+  if (named === null) throw missing();
+  return named;
+}
+
+const missing = () => fail('resource_missing', 'no such user');
+
+/** What a user is told by e-mail. Throws `resource_missing`, `invalid_query`, `full_access_required`. */
+export async function getAlertSettings(db: Reader, asked: Asked): Promise<Json<AlertSettings>> {
+  const found = await readChoice(db, asked.principal.account, userOf(asked));
+  if (found === null) throw missing();
+  const { kinds, role, ...rest } = found;
+  return toJson({
+    object: 'alert_settings',
+    user_id: rest.user_id,
+    email: rest.email,
+    is_email_sent: await sendsMail(db),
+    is_default: kinds === null,
+    alerts: ALERT_KINDS.map((kind) => {
+      const { label, meaning, roles } = textsOf(kind);
+      return { kind, label, meaning, by_email: kinds === null ? roles.includes(role) : kinds.includes(kind) };
+    }),
+    last_sent_at: rest.last_sent_at,
+    last_error: rest.last_error,
+  });
+}
+
+/** Stores what a user is told by e-mail. Throws as `getAlertSettings`. */
+export async function setAlertSettings(
+  tx: Tx,
+  asked: Asked,
+  { kinds }: AlertChoice,
+): Promise<Json<AlertSettings>> {
+  await writeChoice(tx, asked.principal.account, userOf(asked), kinds);
+  return getAlertSettings(tx, asked);
+}
+
+/** Sends a user a test by e-mail. Throws as `getAlertSettings`, and `email_not_sent`. */
+export async function testAlertSettings(tx: Tx, asked: Asked): Promise<Json<AlertTest>> {
+  const { account } = asked.principal;
+  const user = userOf(asked);
+  if ((await readChoice(tx, account, user)) === null) throw missing();
+  return sendTest(tx, account, { user });
+}
+
+/** Notes a test, unless one waits already, so that nobody floods a recipient. Throws `email_not_sent`. */
+export async function sendTest(
+  tx: Tx,
+  account: AccountId,
+  to: { user: UserId } | { channel: AlertChannelId },
+): Promise<Json<AlertTest>> {
+  const recipient = 'user' in to ? to.user : to.channel;
+  const waits = await isTestWaiting(tx, account, recipient);
+  if (!waits && !(await notifyOne(tx, { account, kind: 'test', to }))) {
+    throw fail('email_not_sent', 'the server sends no e-mail: its operator sets SMTP_URL and SMTP_FROM');
+  }
+  return toJson({ object: 'alert_test', requested_at: await timeOf(tx) });
+}

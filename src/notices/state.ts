@@ -1,0 +1,23 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { oneRow, type Reader } from '../db/connect.ts';
+
+/** What came of alerts and letters, of all accounts. */
+export interface AlertState {
+  /** Notices that are still to be sent. */
+  readonly waiting_count: number;
+  /** Given up within the last week, which is how long they are kept. */
+  readonly failed_count: number;
+  /** Why the last of these was given up. */
+  readonly last_error: string | null;
+}
+
+/** AlertState as JSON. */
+export const alertState: Sql = sql`(select json_build_object(
+    'waiting_count', count(*) filter (where failed_at is null), 'failed_count', count(failed_at),
+    'last_error', (array_agg(error order by failed_at desc nulls last) filter (where failed_at is not null))[1])
+  from notices where sent_at is null)`;
+
+export async function readAlertState(db: Reader): Promise<AlertState> {
+  const { told } = await oneRow<{ told: string }>(db, sql`select ${alertState}::text as told`);
+  return JSON.parse(told) as AlertState;
+}
