@@ -5,6 +5,7 @@ export const settings = {
   parts: {
     account: 'Account',
     people: 'People',
+    alerts: 'Alerts',
     keys: 'API keys',
     applications: 'Applications',
     audit: 'Audit log',
@@ -72,13 +73,13 @@ export const settings = {
       viewer: 'Viewer: read-only',
     },
     inviteAction: (email: string) => (email === '' ? 'Invite' : `Invite ${email}`),
-    invited: (name: string) =>
-      `Send ${name} this link. It works once, and whoever opens it chooses the password.`,
+    invited: (name: string, isEmailed: boolean) =>
+      `Send ${name} this link. It works once, and whoever opens it chooses the password.${isEmailed ? ' It is also sent by e-mail.' : ''}`,
     changeRole: 'Change the role',
     becomes: (name: string, role: string) => `${name} is now ${role === 'owner' ? 'an' : 'a'} ${role}.`,
     reset: 'Create a link to set a new password',
-    resetDone: (name: string) =>
-      `Send ${name} this link. It works once. Until it is used, the old password stays.`,
+    resetDone: (name: string, isEmailed: boolean) =>
+      `Send ${name} this link. It works once. Until it is used, the old password stays.${isEmailed ? ' It is also sent by e-mail.' : ''}`,
     remove: (name: string) => `Remove ${name}`,
     removing: (name: string) =>
       `${name} is signed out everywhere at once and can no longer sign in to this account. Applications that ${name} allowed lose their access. The audit log keeps what ${name} did.`,

@@ -168,7 +168,9 @@ inChromium('bad input', (chromium) => {
       '/import?kind=commissions',
       `/webhooks/${endpoint.body.id}?view=settings`,
       '/events?open=publish',
-      ...['account', 'people', 'keys', 'applications', 'audit', 'system'].map((part) => `/settings/${part}`),
+      ...['account', 'people', 'alerts', 'keys', 'applications', 'audit', 'system'].map(
+        (part) => `/settings/${part}`,
+      ),
     ]) {
       await page.goto(world.url + path);
       await page.getByRole('heading', { level: 1 }).waitFor();

@@ -77,6 +77,37 @@ inChromium('the settings', (chromium) => {
     expectQuiet(ada);
   });
 
+  test('a person chooses their alerts, and an owner adds a channel whose secret is shown once', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/settings/alerts' });
+    const { page } = ada;
+    await page.getByText('This server sends no e-mail yet').waitFor();
+    await page.getByLabel('Import done').check();
+    await page.getByLabel('Endpoint recovered').uncheck();
+    await page.getByRole('button', { name: 'Save alerts' }).click();
+    await page.getByText('Alerts saved').waitFor();
+    await expectAccessible(page);
+    await page.reload();
+    expect(await page.getByLabel('Import done').isChecked()).toBe(true);
+    expect(await page.getByLabel('Endpoint recovered').isChecked()).toBe(false);
+    await page.getByRole('button', { name: 'Add a channel' }).click();
+    const asked = page.getByRole('dialog', { name: 'Add a channel' });
+    await asked.getByLabel('Name').fill('ops <b>bold</b>');
+    await asked.getByLabel('Format').selectOption('webhook');
+    await asked.getByLabel('URL').fill('http://127.0.0.1:9/alerts');
+    await expectAccessible(page);
+    await asked.getByRole('button', { name: 'Add channel' }).click();
+    const shown = page.getByRole('dialog', { name: /added$/ });
+    expect(await shown.getByLabel('Secret').inputValue()).toMatch(/^whsec_/);
+    await shown.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByTitle('Send a test to ops <b>bold</b>').click();
+    await page.getByText('A test is on its way.').waitFor();
+    await page.getByText('the connection was refused').waitFor();
+    await page.getByTitle('Delete ops <b>bold</b>').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete ops <b>bold</b>' }).click();
+    await page.getByText('No channels yet').waitFor();
+    expectQuiet(ada);
+  });
+
   test('an application is registered, its secret shown once, and it is deleted', async () => {
     const ada = await atDashboard(chromium, world, { path: '/settings/applications' });
     const { page } = ada;

@@ -229,6 +229,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'event', path: event },
   { name: 'settings-account', path: () => '/settings/account' },
   { name: 'settings-people', path: () => '/settings/people' },
+  { name: 'settings-alerts', path: () => '/settings/alerts' },
   { name: 'settings-keys', path: () => '/settings/keys' },
   { name: 'settings-applications', path: () => '/settings/applications' },
   { name: 'settings-audit', path: () => '/settings/audit' },

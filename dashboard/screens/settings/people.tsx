@@ -86,7 +86,7 @@ export function PeopleSettings() {
       {invited && (
         <SecretOnce
           title={texts.inviteAction(invited.email)}
-          lead={texts.invited(invited.name)}
+          lead={texts.invited(invited.name, invited.is_emailed)}
           label={texts.linkLabel}
           secret={invited.invitation_url}
           onClose={() => setInvited(null)}

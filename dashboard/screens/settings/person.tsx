@@ -76,7 +76,7 @@ function Inside({ user }: { user: User }) {
       {link && (
         <SecretOnce
           title={texts.reset}
-          lead={texts.resetDone(name)}
+          lead={texts.resetDone(name, link.is_emailed)}
           label={texts.linkLabel}
           secret={link.reset_url}
           onClose={() => setLink(null)}

@@ -45,6 +45,12 @@ const applications = createRoute({
   component: lazyRouteComponent(() => import('./applications.tsx'), 'ApplicationSettings'),
 });
 
+const alerts = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings/alerts',
+  component: lazyRouteComponent(() => import('./alerts.tsx'), 'AlertsScreen'),
+});
+
 const audit = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings/audit',
@@ -66,4 +72,4 @@ const system = createRoute({
   component: lazyRouteComponent(() => import('./system.tsx'), 'SystemState'),
 });
 
-export const settingsRoutes = [start, account, people, keys, applications, audit, system] as const;
+export const settingsRoutes = [start, account, people, alerts, keys, applications, audit, system] as const;
