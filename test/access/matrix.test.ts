@@ -268,7 +268,7 @@ describe('a user who is signed in', () => {
     }),
   );
 
-  test('viewers change nothing, and see no secret: of all writes only the previews and trials, which are none, are theirs', () => {
+  test('viewers change nothing but what they are told themselves, and see no secret; previews and trials are no changes', () => {
     const namesOf = (operations: readonly Operation[]) => operations.map(({ operationId }) => operationId);
     expect(namesOf(WRITES.filter(({ access }) => access.role === 'viewer'))).toEqual([
       'previewPayout',
@@ -277,6 +277,8 @@ describe('a user who is signed in', () => {
       'previewImport',
       'downloadBadLines',
       'testWebhookEndpointFilter',
+      'setAlertSettings',
+      'testAlertSettings',
     ]);
     const reads = SCOPED.filter(({ method, access }) => method === 'GET' && access.role !== 'viewer');
     expect(namesOf(reads)).toEqual(['getWebhookEndpointSecret']);

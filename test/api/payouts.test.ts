@@ -103,6 +103,7 @@ describe('a new payout', () => {
       updated_at: expect.stringMatching(TIMESTAMP),
       paid_at: null,
       paid_by: null,
+      approval: { status: 'not_needed', decided_by: null, decided_at: null, note: null },
     });
     const one = await api.get(`${PAYOUTS}/${made.body.id}`);
     expect([one.text, one.headers.get('etag')]).toEqual([made.text, expect.stringMatching(/^"1-/)]);
@@ -229,7 +230,7 @@ describe('preview', () => {
     const payout = await makePayout(api, body);
     const { current_payout_id, ...same } = preview.body;
     expect(current_payout_id).toBeNull();
-    const later = ['id', 'number', 'revision', 'created_by', 'created_at', 'updated_at'];
+    const later = ['id', 'number', 'revision', 'created_by', 'created_at', 'updated_at', 'approval'];
     for (const name of later) expect(same[name]).toBeNull();
     expect({ ...same, as_of: 0 }).toEqual({
       ...payout,

@@ -51,6 +51,8 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.post('/v2/affiliates/commissions', { ...sale, program_id: program.id }));
   const [held] = (await done(api.get('/v2/affiliates/commissions?sort=id'))).data;
   await done(api.post(`/v2/affiliates/commissions/${held.id}/hold`));
+  const bank = { type: 'sepa', account_holder: 'Ada Lovelace', iban: 'DE89370400440532013000' };
+  await done(api.put(`/v2/affiliates/${ada}/destination`, bank));
   const payout = await done(api.post('/v2/affiliates/payouts'));
   await done(api.get(`/v2/affiliates/payouts/${payout.id}/payment-files/summary`));
   const paid = [ada, bob].map((affiliate_id) => ({ affiliate_id, is_paid: true }));

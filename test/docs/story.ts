@@ -332,7 +332,7 @@ async function recovering(
 
 /** What comes after: a payment bounces, an order is sent back, a payout is made too early. */
 export async function mending(
-  { show, refuse, chapter }: Recorder,
+  { show, refuse, chapter, day }: Recorder,
   { world }: Scene,
   { id, affiliates }: Frozen,
 ): Promise<void> {
@@ -361,7 +361,8 @@ export async function mending(
   const { paid_at: paidAt } = (await world.api.get(`/v2/affiliates/payouts/${id}`)).body;
   await show('downloadPaidReport', { query: { year: paidAt.slice(0, 4) } });
   await show('listPaidReport', { query: { year: paidAt.slice(0, 4) } });
-  const statement = { path: { affiliate_id: affiliates[0] ?? 0 }, query: { year: paidAt.slice(0, 4) } };
+  const period = { from: day('2026-08-01'), to: day('2026-09-30') };
+  const statement = { path: { affiliate_id: affiliates[0] ?? 0 }, query: period };
   await show('getAffiliateStatement', statement);
   await show('downloadAffiliateStatement', statement);
   await refuse('deletePayout', 'payout_is_paid', { path: { payout_id: id } });

@@ -189,7 +189,7 @@ describe('by e-mail', () => {
   test('a key names the user, others choose for themselves alone, and another account finds nobody', async () => {
     const { id, browser } = await makeUser(api, 'viewer');
     const owner = await makeUser(api, 'owner');
-    expect((await api.get('/v2/alerts')).reason).toBe('invalid_query');
+    expect((await api.get('/v2/alerts')).reason).toBe('resource_missing');
     const of = `/v2/alerts?user_id=${id}`;
     expect((await api.put(of, { kinds: ['payout_waiting'] })).body).toMatchObject({ user_id: id });
     expect((await owner.browser.call('GET', of, undefined, null)).body).toMatchObject({ is_default: false });

@@ -15,14 +15,14 @@ interface Asked {
 }
 
 /**
- * The user that a request is about. Throws `invalid_query` when a key names none, `full_access_required` when somebody
+ * The user that a request is about. Throws `resource_missing` when a key names none, `full_access_required` when somebody
  * names another user and is no owner.
  */
 function userOf({ principal, userId }: Asked): UserId {
   const { kind, role, user } = principal;
   if (userId === undefined) {
     if (user !== undefined) return user;
-    throw fail('invalid_query', 'user_id must name the user: a key is not a person');
+    throw fail('resource_missing', 'user_id must name the user: a key is not a person');
   }
   const named = uuidOf('usr', userId);
   if (kind === 'application' || role !== 'owner') {
@@ -35,7 +35,7 @@ function userOf({ principal, userId }: Asked): UserId {
 
 const missing = () => fail('resource_missing', 'no such user');
 
-/** What a user is told by e-mail. Throws `resource_missing`, `invalid_query`, `full_access_required`. */
+/** What a user is told by e-mail. Throws `resource_missing`, `full_access_required`. */
 export async function getAlertSettings(db: Reader, asked: Asked): Promise<Json<AlertSettings>> {
   const found = await readChoice(db, asked.principal.account, userOf(asked));
   if (found === null) throw missing();
