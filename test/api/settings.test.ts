@@ -94,6 +94,8 @@ describe('the account', () => {
       time_zone: 'UTC',
       paypal_payment_limit: { usd: 2_000_000 },
       portal_origins: [],
+      approval: 'none',
+      debtor: null,
       created_at: expect.stringMatching(TIMESTAMP),
       updated_at: expect.stringMatching(TIMESTAMP),
     });
