@@ -20,6 +20,7 @@ import { dropOldWeeks } from '../webhooks/engine/retention.ts';
 import { deleteOldPortalLinks, mendPortalLinks } from '../webhooks/portal/store.ts';
 import { addressOf } from './address.ts';
 import { backupChores } from './backup/schedule.ts';
+import { eraseSlice } from './erasures.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -57,6 +58,8 @@ export function choresOf({
       everyMs: HOUR_MS,
       run: () => dropOldWeeks({ db, log, days: config.delivery.retentionDays }),
     },
+    // people who are being erased
+    { name: 'erasures', everyMs: 5 * SECOND_MS, slice: eraseSlice },
     // what has expired
     { name: 'idempotency keys', everyMs: 10 * MINUTE_MS, forget: forgetOldReplies },
     { name: 'sign-in attempts', everyMs: HOUR_MS, forget: deleteOldFailures },

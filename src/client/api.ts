@@ -1212,6 +1212,17 @@ export type DisabledReason = 'manual' | 'failing' | 'gone';
 
 export type EndpointStatus = 'enabled' | 'disabled';
 
+export interface Erasure {
+  readonly object: 'erasure';
+  readonly affiliate_id: number;
+  /** in_progress: commissions and the webhook log are still looked through */
+  readonly status: ErasureStatus;
+  readonly requested_at: Timestamp;
+  readonly completed_at: Timestamp | null;
+}
+
+export type ErasureStatus = 'in_progress' | 'completed';
+
 /** a whole event, as it is sent */
 export interface Event {
   readonly id: string;
@@ -4029,6 +4040,18 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: Affiliate;
   };
+  /**
+   * Erase the person behind an affiliate. Takes names, e-mail addresses and your own id out of the affiliate,
+   * its payouts and imports at once, then out of commissions, refunds, events, attempts, stored answers and the
+   * audit log. It cannot be undone. Amounts stay, and the affiliate stays as an inactive one without a name. Ask
+   * again to learn whether it is completed. An affiliate with the same e-mail address that is created or
+   * imported afterwards is a new one.
+   */
+  readonly eraseAffiliate: {
+    readonly path: [affiliate_id: number];
+    readonly header: 'Idempotency-Key';
+    readonly result: Erasure;
+  };
   /** Get an affiliate by your own id. With its balance. */
   readonly getAffiliateByExternalId: {
     readonly path: [external_id: string];
@@ -4860,6 +4883,7 @@ export const OPERATIONS = {
     takes: ['body'],
     gives: 'record',
   },
+  eraseAffiliate: { method: 'POST', path: '/v2/affiliates/{affiliate_id}/erase', takes: [], gives: 'record' },
   getAffiliateByExternalId: {
     method: 'GET',
     path: '/v2/affiliates/by-external-id/{external_id}',

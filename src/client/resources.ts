@@ -90,6 +90,8 @@ export function resourcesOf({ method, send }: Calls) {
       /** An affiliate with its balance. */
       get: method('getAffiliate'),
       change: method('changeAffiliate'),
+      /** Erases the person behind an affiliate; amounts stay. It cannot be undone. */
+      erase: method('eraseAffiliate'),
       /** An affiliate with its balance, by your own id. */
       getByExternalId: method('getAffiliateByExternalId'),
       /** Creates the affiliate with this id of yours, or updates the given fields if it exists. */

@@ -4,7 +4,9 @@ import type { Principal, Reply } from '../contract/route.ts';
 import { SLICE_ROWS } from '../db/chores.ts';
 import { TOLERANCE } from '../db/clock.ts';
 import { rows, type Tx } from '../db/connect.ts';
+import { type Patterns, tellsOf, withoutAddress, withoutPerson } from '../db/person.ts';
 import { Failure, fail } from '../kernel/errors.ts';
+import type { AccountId } from '../kernel/ids.ts';
 
 /** What makes two requests the same: the key's owner, the key, and a digest of method, path, query and body. */
 export interface IdempotentRequest {
@@ -171,4 +173,24 @@ export async function redateReplies(tx: Tx): Promise<number> {
         returning 1`,
   );
   return redated.length;
+}
+
+/**
+ * Takes the person behind an affiliate out of the stored responses of an account (UUID), and out of their keys.
+ * `record` is the affiliate as it is now: JSON text, for responses that were the affiliate.
+ */
+export async function eraseFromReplies(
+  tx: Tx,
+  account: AccountId,
+  { affiliate, record, patterns }: { affiliate: bigint; record: string; patterns: Patterns },
+): Promise<void> {
+  const isRecord = sql`coalesce(starts_with(body, ${`{"id":${affiliate},"object":"affiliate"`}), false)`;
+  await rows(
+    tx,
+    sql`update idempotency_keys
+        set key = ${withoutAddress(sql`key`, patterns)},
+            body = case when ${isRecord} then ${record} else ${withoutPerson(sql`body`, patterns)} end
+        where account_id = ${account}
+          and (${isRecord} or ${tellsOf(sql`concat_ws(chr(10), key, body)`, patterns)})`,
+  );
 }

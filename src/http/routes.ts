@@ -63,6 +63,7 @@ export const ROUTES: readonly Route[] = [
   imports.importAffiliates,
   affiliates.get,
   affiliates.change,
+  affiliates.erase,
   affiliates.getOwn,
   affiliates.put,
   destinations.get,

@@ -103,6 +103,10 @@ export const REASONS = {
   },
   duplicate_name: { status: 409, meaning: 'Another record of the account has this name.' },
   current_payout_exists: { status: 409, meaning: 'The account already has an unpaid payout.' },
+  affiliate_in_payout: {
+    status: 409,
+    meaning: 'The affiliate is in the unpaid payout; complete or delete it before the affiliate is erased.',
+  },
   nothing_to_pay: {
     status: 409,
     meaning: 'No commission is left to pay after filters and rules were applied.',

@@ -165,6 +165,10 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('putAffiliateDestination', destination, { body: { type: 'other' } });
   await act('removeAffiliateDestination', destination);
   await act('importAffiliates', `${affiliates}/import`, csv(`email\nfile-${name}@example.com\n`));
+  const passing = await act('createAffiliate', affiliates, {
+    body: { email: `passing-${name}@example.com` },
+  });
+  await act('eraseAffiliate', `${affiliates}/${passing.id}/erase`);
   const imports = '/v2/imports';
   const people = csv(`email\nimported-${name}@example.com\n`);
   await act('previewImport', `${imports}/preview?kind=affiliates`, people);

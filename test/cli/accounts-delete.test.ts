@@ -5,6 +5,7 @@ import type { AccountId } from '../../src/kernel/ids.ts';
 import { removeAccount } from '../../src/people/accounts/removal.ts';
 import { dump } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
+import { keepHouse } from '../support/chores.ts';
 import { makeAffiliates, makeEndpoint, makeGrant, salesFor, seedAttempts, takeIn } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -80,6 +81,8 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.post('/v2/users', { email: 'both@example.com', name: 'Both', role: 'member' }));
   const people = '/v2/imports?kind=affiliates&accept_guesses=true&save_as=ours';
   await done(api.upload(people, `email\nnew@${name}.example\n`));
+  await done(api.post(`/v2/affiliates/${bob}/erase`));
+  await keepHouse(world, 'erasures');
   await makeGrant(world, api);
 }
 

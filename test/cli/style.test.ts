@@ -101,6 +101,7 @@ test('what cannot be undone is asked about', () => {
       'accounts delete',
       'alerts remove-channel',
       'affiliates adjust',
+      'affiliates erase',
       'affiliates import',
       'commissions import',
       'commissions refund',

@@ -13,6 +13,7 @@ import { findProgram } from '../finders/program.ts';
 import { addAffiliateImport } from '../imports/imports.ts';
 import { addAdjust } from './adjust.ts';
 import { addDestination } from './destination.ts';
+import { addErase } from './erase.ts';
 import { addStatement } from './statement.ts';
 import { affiliateTable, describeAffiliate } from './view.ts';
 
@@ -42,7 +43,7 @@ interface AffiliateFields extends MetadataOption {
   readonly minimums?: string;
 }
 
-/** `payhook affiliates import|list|show|create|change|put|destination|adjust|statement`. */
+/** `payhook affiliates import|list|show|create|change|put|destination|adjust|statement|erase`. */
 export function addAffiliates(affiliates: Command, cli: Cli): void {
   addAffiliateImport(affiliates, cli);
   addList(affiliates, cli);
@@ -62,6 +63,7 @@ export function addAffiliates(affiliates: Command, cli: Cli): void {
   addDestination(affiliates, cli);
   addAdjust(affiliates, cli);
   addStatement(affiliates, cli);
+  addErase(affiliates, cli);
 }
 
 function addList(affiliates: Command, cli: Cli): void {

@@ -11,6 +11,7 @@ import {
 import { CommandError, UsageError } from '../command/errors.ts';
 import { withPlatform } from '../command/session.ts';
 import { printable, table } from '../terminal/table.ts';
+import { addExport } from './export-account.ts';
 
 const LONGEST_NAME = 200;
 
@@ -35,7 +36,7 @@ interface Confirmation {
   readonly name?: string;
 }
 
-/** `payhook accounts create|list|use|delete`: across tenants, so only at the machine. */
+/** `payhook accounts create|list|use|export|delete`: across tenants, so only at the machine. */
 export function addAccounts(accounts: Command, cli: Cli): void {
   accounts
     .command('create')
@@ -59,6 +60,7 @@ export function addAccounts(accounts: Command, cli: Cli): void {
     .option('--json', 'print {id, object, name, is_current}')
     .addHelpText('after', USE_HELP)
     .action((account: string) => cli.run(() => use(cli, account)));
+  addExport(accounts, cli);
   accounts
     .command('delete')
     .description('delete an account that payhook demo filled, with everything in it')

@@ -158,7 +158,11 @@ function rateTable(rates: Status['rates'], totals: DeliveryAnalytics['totals'], 
 }
 
 /** A line for each part of the installation; what needs somebody stands out. */
-function stateLines({ backlog, workers, chores, replica, disk }: System, now: number, paint: Paint): string {
+function stateLines(
+  { backlog, workers, chores, replica, disk, backups }: System,
+  now: number,
+  paint: Paint,
+): string {
   const ago = (instant: string | null) =>
     instant === null ? null : lengthOf(Math.max(0, now - Date.parse(instant)));
   const waited = backlog.oldest_due_at === null ? 0 : now - Date.parse(backlog.oldest_due_at);
@@ -178,11 +182,29 @@ function stateLines({ backlog, workers, chores, replica, disk }: System, now: nu
         ? 'all done'
         : `late: ${late.map((chore) => `${chore.name} (${ago(chore.last_done_at)})`).join(', ')}`,
     ],
+    ['Backup', backupLine(backups, ago)],
     ['Replica', replicaOf(replica)],
     ['Disk', roomOf(disk)],
   ]).split('\n');
-  const warns = [waited > LATE_DELIVERY_MS, processes === 0, late.length > 0, replica?.is_used === false];
+  const warns = [
+    waited > LATE_DELIVERY_MS,
+    processes === 0,
+    late.length > 0,
+    backups.failure !== null,
+    replica?.is_used === false,
+  ];
   return lines.map((line, index) => (warns[index] ? paint.warning(line) : line)).join('\n');
+}
+
+/** The last backup, and whether a later one failed. */
+function backupLine({ last, failure }: System['backups'], ago: (instant: string) => string | null): string {
+  const made =
+    last === null
+      ? 'none yet'
+      : `${ago(last.made_at)} ago, ${(last.size_bytes / 1e6).toFixed(1)} MB, ${printable(last.file)}`;
+  return failure === null
+    ? made
+    : `failed ${ago(failure.failed_at)} ago: ${printable(failure.message)}; the last one: ${made}`;
 }
 
 function endpointLines(endpoints: readonly WebhookEndpoint[], paint: Paint): string {

@@ -1,6 +1,7 @@
 import { created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf } from '../../contract/schemas.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
+import { eraseAffiliate, erasure } from './erase.ts';
 import { affiliateList, listAffiliates } from './list.ts';
 import { readBalances } from './owed.ts';
 import {
@@ -92,6 +93,22 @@ export const change = writeRoute({
   locatesDuplicates: true,
   handle: async ({ tx, account, params, body }) =>
     ok(await changeAffiliate(tx, account, params.affiliate_id, body)),
+});
+
+export const erase = writeRoute({
+  operation: 'eraseAffiliate',
+  method: 'POST',
+  path: '/v2/affiliates/{affiliate_id}/erase',
+  access: 'full',
+  summary: 'Erase the person behind an affiliate',
+  description:
+    'Takes names, e-mail addresses and your own id out of the affiliate, its payouts and imports at once, then out of ' +
+    'commissions, refunds, events, attempts, stored answers and the audit log. It cannot be undone. Amounts stay, and the affiliate ' +
+    'stays as an inactive one without a name. Ask again to learn whether it is completed. An affiliate with the same e-mail address ' +
+    'that is created or imported afterwards is a new one.',
+  returns: { 200: erasure },
+  errors: ['resource_missing', 'affiliate_in_payout'],
+  handle: async ({ tx, account, params }) => ok(await eraseAffiliate(tx, account, params.affiliate_id)),
 });
 
 const byExternalId = '/v2/affiliates/by-external-id/{external_id}';

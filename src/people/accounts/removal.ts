@@ -38,6 +38,7 @@ const RECORDS = [
   'program_affiliates',
   'commission_series_notes',
   'commission_series',
+  'erasures',
   'affiliates',
   'affiliate_programs',
   'webhook_recoveries',

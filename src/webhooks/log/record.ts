@@ -117,6 +117,12 @@ const attemptColumns = columnsOf(attempt, {
   error_message: 'a.error_message',
 });
 
+/** The attempts of a delivery `d`, as a JSON array. */
+export const attemptsOfDelivery = sql`(
+  select coalesce(json_agg(row_to_json(t) order by t.number), '[]') from (
+    select ${attemptColumns} from attempts a
+    where a.account_id = d.account_id and a.endpoint_id = d.endpoint_id and a.event_id = d.event_id) t)`;
+
 /** The record with the current URL of the endpoint. */
 export const webhookEventAt = strict(
   { url: Type.String({ description: 'of the endpoint now' }), ...fields },
@@ -128,8 +134,5 @@ export const recordWithUrl = columnsOf(webhookEventAt, { url: 'e.url', ...column
 export const recordWithAttempts = columnsOf(webhookEventWithAttempts, {
   ...columns,
   payload: '(select v.payload::json from events v where v.account_id = d.account_id and v.id = d.event_id)',
-  attempts: sql`(
-    select coalesce(json_agg(row_to_json(t) order by t.number), '[]') from (
-      select ${attemptColumns} from attempts a
-      where a.account_id = d.account_id and a.endpoint_id = d.endpoint_id and a.event_id = d.event_id) t)`,
+  attempts: attemptsOfDelivery,
 });

@@ -1,0 +1,43 @@
+import { SLICE_ROWS } from '../db/chores.ts';
+import type { Tx } from '../db/connect.ts';
+import { nextErasure, noteErasureStep, type OpenErasure } from '../db/erasures.ts';
+import { type Patterns, patternsOf } from '../db/person.ts';
+import { eraseFromReplies } from '../http/idempotency.ts';
+import { placeholderOf } from '../money/affiliates/erase.ts';
+import { eraseFromBooks, eraseFromCommissions } from '../money/affiliates/erase-books.ts';
+import { readAffiliateRow } from '../money/affiliates/store.ts';
+import { eraseFromAudit } from '../people/audit/erase.ts';
+import { eraseFromLog } from '../webhooks/log/erase.ts';
+
+/*
+ * What an erasure leaves to do after its request: commissions, the webhook log, and the rest. A slice is a transaction
+ * that notes how far it came, so whatever ends the process, the next one goes on from there. A slice that is repeated
+ * changes nothing.
+ */
+
+/** Does a slice of the erasure that was requested first: a chore. */
+export async function eraseSlice(tx: Tx): Promise<number> {
+  const open = await nextErasure(tx);
+  if (open === null) return 0;
+  const { addresses, names, affiliate } = open;
+  const cursor = await erase(
+    tx,
+    open,
+    patternsOf({ addresses, names, placeholder: placeholderOf(affiliate) }),
+  );
+  await noteErasureStep(tx, open, cursor);
+  return SLICE_ROWS; // there may be more
+}
+
+/** Does a slice of the current step. Returns where the next one begins; null = the step is over. */
+async function erase(tx: Tx, open: OpenErasure, patterns: Patterns): Promise<string | null> {
+  const { account, affiliate, cursor } = open;
+  const sought = { account, affiliate, patterns };
+  if (open.step === 'commissions') return eraseFromCommissions(tx, sought, cursor);
+  const record = (await readAffiliateRow(tx, account, Number(affiliate))) ?? '{}';
+  if (open.step === 'log') return eraseFromLog(tx, { ...sought, record }, cursor);
+  await eraseFromBooks(tx, sought);
+  await eraseFromReplies(tx, account, { affiliate, record, patterns });
+  await eraseFromAudit(tx, account, { externalIds: open.external_ids, patterns });
+  return null;
+}

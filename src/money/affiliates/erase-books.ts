@@ -1,0 +1,103 @@
+import sql, { join, raw, type Sql } from 'sql-template-tag';
+import { maybeRow, rows, type Tx } from '../../db/connect.ts';
+import { type Patterns, tellsOf, withoutAddress, withoutPerson } from '../../db/person.ts';
+import type { AccountId } from '../../kernel/ids.ts';
+import { lockBooks } from '../ledger/books.ts';
+
+/** Whose traces are looked for, and how. */
+export interface Sought {
+  readonly account: AccountId;
+  readonly affiliate: bigint;
+  readonly patterns: Patterns;
+}
+
+/** The columns of a table that may tell of a person. */
+interface Texts {
+  /** Ids of the merchant's: only an e-mail address in them is replaced, so that what refers to each other still does. */
+  readonly ids?: readonly string[];
+  readonly texts?: readonly string[];
+  readonly jsons?: readonly string[];
+}
+
+const COMMISSION: Texts = {
+  ids: ['external_id', 'order_id', 'order_line_id', 'product_id'],
+  texts: ['customer_email', 'product_name', 'description', 'void_reason'],
+  jsons: ['metadata'],
+};
+
+/** Tables that are small beside the commissions, and whether a row is of the affiliate. */
+const OTHERS: Readonly<Record<string, Texts & { readonly isOf?: true }>> = {
+  affiliates: { jsons: ['metadata'] },
+  affiliate_programs: { jsons: ['metadata'] },
+  payouts: { texts: ['search', 'decision_note'], jsons: ['filters', 'metadata'] },
+  payout_line_totals: { texts: ['payment_reference'], isOf: true },
+  payout_returns: { texts: ['reason', 'reference'], isOf: true },
+  refunds: { ids: ['external_id', 'order_id', 'product_id'], texts: ['reason'], jsons: ['request'] },
+  refund_lines: { ids: ['order_id', 'product_id', 'order_line_id', 'commission_external_id'] },
+  imports: { texts: ['file_name'], jsons: ['mapping', 'guessed'] },
+};
+
+const AT_ONCE = 5000;
+
+/** Takes the person out of a slice of the commissions behind a UUID. Returns the last one's; null = there are no more. */
+export async function eraseFromCommissions(tx: Tx, sought: Sought, cursor: string): Promise<string | null> {
+  const { account, affiliate } = sought;
+  const slice = sql`select id from commissions where account_id = ${account} and id > ${cursor}::uuid
+    order by id limit ${AT_ONCE}::int`;
+  const last = await maybeRow<{ id: string }>(tx, sql`select id from (${slice}) s order by id desc limit 1`);
+  if (last === null) return null;
+  await rewrite(tx, sought, {
+    table: 'commissions',
+    columns: COMMISSION,
+    where: sql`t.id > ${cursor}::uuid and t.id <= ${last.id}::uuid`,
+    isOf: sql`t.affiliate_id = ${affiliate}`,
+  });
+  return last.id;
+}
+
+/** Takes the person out of the other books of the account. */
+export async function eraseFromBooks(tx: Tx, sought: Sought): Promise<void> {
+  await lockBooks(tx, sought.account);
+  for (const [table, { isOf, ...columns }] of Object.entries(OTHERS)) {
+    await rewrite(tx, sought, {
+      table,
+      columns,
+      where: sql`true`,
+      isOf: isOf ? sql`t.affiliate_id = ${sought.affiliate}` : sql`false`,
+    });
+  }
+}
+
+interface Rewriting {
+  readonly table: string;
+  readonly columns: Texts;
+  /** Which rows `t` are looked at. */
+  readonly where: Sql;
+  /** Whether a row is about the person even if it does not say so: one name in it is then enough. */
+  readonly isOf: Sql;
+}
+
+/** Rewrites the rows that tell of the person, and no others. */
+async function rewrite(tx: Tx, { account, patterns }: Sought, wanted: Rewriting): Promise<void> {
+  const { ids = [], texts = [], jsons = [] } = wanted.columns;
+  // imports keep the text as it was given
+  const jsonType = raw(wanted.table === 'imports' ? 'json' : 'jsonb');
+  const column = (name: string) => raw(`t.${name}`);
+  const told = sql`concat_ws(chr(10), ${join([...ids, ...texts, ...jsons].map((name) => sql`${column(name)}::text`))})`;
+  const changes = [
+    ...ids.map((name) => [name, withoutAddress(column(name), patterns)] as const),
+    ...texts.map((name) => [name, withoutPerson(column(name), patterns)] as const),
+    ...jsons.map((name) => {
+      const rewritten = withoutPerson(sql`${column(name)}::text`, patterns);
+      return [name, sql`(${rewritten})::${jsonType}`] as const;
+    }),
+  ];
+  const assignments = changes.map(([name, value]) => sql`${raw(name)} = ${value}`);
+  const differ = changes.map(([name, value]) => sql`${column(name)}::text is distinct from (${value})::text`);
+  await rows(
+    tx,
+    sql`update ${raw(wanted.table)} t set ${join(assignments)}
+        where t.account_id = ${account} and ${wanted.where} and (${wanted.isOf} or ${tellsOf(told, patterns)})
+          and (${join(differ, ' or ')})`,
+  );
+}
