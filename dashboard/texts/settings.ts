@@ -40,7 +40,7 @@ export const settings = {
     },
     debtor: 'Bank account for SEPA files',
     debtorHint: 'SEPA files are paid from it. Without it there are none.',
-    debtorName: 'Name',
+    debtorName: 'Account holder',
     debtorIban: 'IBAN',
     debtorBic: 'BIC',
     portals: 'Portals',

@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { type Member, memberOf, send } from '../access/support.ts';
+import type { Api } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
 import {
   dump,
@@ -9,6 +11,7 @@ import {
   makeCommission,
   makePayout,
   OPERATIONS,
+  type Operation,
   sample,
   sampleBody,
 } from './fixtures.ts';
@@ -17,7 +20,9 @@ import {
 
 const world = useWorld();
 let ids: Record<string, string | number>;
+let member: Member;
 beforeAll(async () => {
+  member = await memberOf(world.api, 'member');
   const affiliate = await makeAffiliate(world.api);
   const commission = await makeCommission(world.api, affiliate.id);
   const payout = await makePayout(world.api);
@@ -78,6 +83,14 @@ function places(schema: Json, body: Json): Place[] {
   });
 }
 
+/** Sends with a key, or as somebody who is signed in, where only people may. */
+const requestOf =
+  ({ isForPeople }: Operation): Api['request'] =>
+  (method, at, options = {}) =>
+    isForPeople
+      ? send(world, member.credentials, [method, at, options])
+      : world.api.request(method, at, options);
+
 const CASES = OPERATIONS.flatMap((operation) => {
   const schema = operation.requestBody?.content['application/json']?.schema;
   if (!schema) return [];
@@ -102,14 +115,14 @@ describe('a field of the wrong type is refused by its name', () => {
     for (const [type, values] of Object.entries(WRONG)) {
       if (types.has(type as Type)) continue;
       for (const value of values) {
-        const answer = await world.api.request(operation.method, path, { body: place.with(value) });
+        const answer = await requestOf(operation)(operation.method, path, { body: place.with(value) });
         expectRefusal(answer, 400, 'invalid_body', place.name);
       }
     }
     if (types.has('number') && place.schema.type !== undefined) {
       for (const value of [1.5, Number.MAX_SAFE_INTEGER * 2, -1e300])
         expectRefusal(
-          await world.api.request(operation.method, path, { body: place.with(value) }),
+          await requestOf(operation)(operation.method, path, { body: place.with(value) }),
           400,
           'invalid_body',
           place.name,
@@ -129,7 +142,7 @@ describe('a field that is required', () => {
       return schema.required?.includes(place.name);
     }),
   )('$title is missed by its name', async ({ operation, place }) => {
-    const answer = await world.api.request(operation.method, fill(operation.path, ids), {
+    const answer = await requestOf(operation)(operation.method, fill(operation.path, ids), {
       body: place.with(undefined),
     });
     expectRefusal(answer, 400, 'invalid_body', place.name);

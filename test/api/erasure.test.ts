@@ -76,11 +76,20 @@ async function leaveTraces(of: Api): Promise<{ id: number; payout: string; endpo
     description: 'for Augusta alone',
     metadata: { who: 'Augusta O"Lovelace' },
   });
+  const bank = {
+    type: 'sepa',
+    currency: 'eur',
+    account_holder: 'Augusta Lovelace',
+    iban: 'DE89370400440532013000',
+  };
+  await done(of.put(`${AFFILIATES}/${id}/destination`, bank));
+  await makeCommission(of, id, { currency: 'eur' });
   const payout = await makePayout(of, { search: 'augusta ada-slug' });
   await completePayout(of, payout, [{ affiliate_id: id, is_paid: true, payment_reference: 'to Augusta' }]);
   await done(
     of.post(`${PAYOUTS}/${payout.id}/affiliates/${id}/returned`, {
       reason: 'countess@pay.example is closed',
+      currency: 'usd',
       amount: 1,
     }),
   );

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { type Member, memberOf, send } from '../access/support.ts';
 import { apiOf } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
 import {
@@ -15,6 +16,7 @@ import {
   makePayout,
   nothingChanges,
   OPERATIONS,
+  type Operation,
   PAYOUTS,
   PROGRAMS,
   sampleBody,
@@ -24,6 +26,7 @@ const world = useWorld();
 let affiliate: Json;
 let paid: Json;
 let unpaid: Json;
+let member: Member;
 beforeAll(async () => {
   const { api } = world;
   affiliate = await makeAffiliate(api, { email: 'ada@example.com' });
@@ -32,11 +35,23 @@ beforeAll(async () => {
   paid = await completePayout(api, await makePayout(api));
   await makeCommission(api, affiliate.id, { external_id: 'second' });
   unpaid = await makePayout(api);
+  member = await memberOf(api, 'member');
 });
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const raw = (method: string, path: string, body: string | Uint8Array, headers: object = JSON_TYPE) =>
   world.api.request(method, path, { body, headers: { ...headers } });
+/** The same, as whoever may use the operation. */
+const sendTo = (
+  { method, path: pattern, isForPeople }: Operation,
+  body: string | Uint8Array,
+  headers: object = JSON_TYPE,
+) => {
+  const path = fill(pattern);
+  return isForPeople
+    ? send(world, member.credentials, [method, path, { body, headers: { ...headers } }])
+    : raw(method, path, body, headers);
+};
 
 const WRITES = OPERATIONS.filter(({ method }) => method !== 'GET');
 const WITH_JSON = WRITES.filter(({ requestBody }) => requestBody?.content['application/json']);
@@ -145,8 +160,6 @@ describe('a body', () => {
   test.each(WITH_JSON)(
     'of $method $path must be JSON of the right type, or nothing changes',
     async (operation) => {
-      const { method } = operation;
-      const path = fill(operation.path);
       const good = JSON.stringify(sampleBody(operation));
       await nothingChanges(world, async () => {
         for (const [body, reason] of [
@@ -174,7 +187,7 @@ describe('a body', () => {
           ['['.repeat(200_000) + ']'.repeat(200_000), 'invalid_body'],
         ] as const) {
           if (reason === undefined) continue;
-          const answer = await raw(method, path, body);
+          const answer = await sendTo(operation, body);
           expectRefusal(answer, 400);
           expect([body.slice(0, 40), answer.reason]).toEqual([body.slice(0, 40), reason]);
         }
@@ -186,7 +199,7 @@ describe('a body', () => {
           'nonsense',
         ])
           expectRefusal(
-            await raw(method, path, good, { 'content-type': type }),
+            await sendTo(operation, good, { 'content-type': type }),
             400,
             'unsupported_media_type',
           );
@@ -194,10 +207,8 @@ describe('a body', () => {
     },
   );
 
-  test.each(WITH_JSON)('of $method $path may be no larger than the limit', async ({ method, path }) => {
-    const answer = await raw(method, fill(path), Buffer.alloc((16 << 20) + 1, 0x20)).catch(
-      (error: Error) => error,
-    );
+  test.each(WITH_JSON)('of $method $path may be no larger than the limit', async (operation) => {
+    const answer = await sendTo(operation, Buffer.alloc((16 << 20) + 1, 0x20)).catch((error: Error) => error);
     // the connection may be closed while the body is still on its way
     if (!(answer instanceof Error)) expectRefusal(answer, 400, 'body_too_large');
   });

@@ -211,6 +211,8 @@ export interface Operation {
   /** What it cannot do without, as `?name=value`; empty for most. */
   readonly query: string;
   readonly requestBody: { content: Record<string, { schema: Json }> } | undefined;
+  /** Only somebody who is signed in may use it. */
+  readonly isForPeople: boolean;
 }
 
 /** Every operation of the OpenAPI description. */
@@ -223,6 +225,7 @@ export const OPERATIONS: readonly Operation[] = Object.entries(
     parameters: operation.parameters,
     query: neededQuery(operation.parameters),
     requestBody: operation.requestBody,
+    isForPeople: !operation.security.some((way: object) => 'apiKey' in way),
   })),
 );
 
@@ -260,6 +263,7 @@ export const MISSING: Readonly<Record<string, string>> = {
   refund_id: `ref_${'0'.repeat(32)}`,
   return_id: `ret_${'0'.repeat(32)}`,
   link_id: `pl_${'0'.repeat(32)}`,
+  channel_id: `alc_${'0'.repeat(32)}`,
   external_id: `crm_${'0'.repeat(32)}`,
 };
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CATALOGUE } from '../../src/catalogue/catalogue.ts';
+import { memberOf, send } from '../access/support.ts';
 import type { Api } from '../support/api.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -33,6 +34,21 @@ afterAll(async () => {
 });
 
 const get = async (path: string): Promise<Json> => (await api.get(path)).body;
+/** Somebody decides about a payout; the account asks for it only meanwhile. */
+async function decided(word: 'approve' | 'reject'): Promise<() => Promise<Json[]>> {
+  await makeCommission(api, (await makeAffiliate(api)).id);
+  const { id, revision } = await makePayout(api);
+  const { credentials } = await memberOf(api, 'member');
+  return async () => {
+    await world.query(`update accounts set approval = 'second_person'`);
+    const answer = send(world, credentials, ['POST', `${PAYOUTS}/${id}/${word}`, { body: { revision } }]);
+    const payout = withoutLists(await ok(answer));
+    await world.query(`update accounts set approval = 'none'`);
+    await ok(api.delete(`${PAYOUTS}/${id}`));
+    return [payout];
+  };
+}
+
 const ok = async (answer: Promise<Json>): Promise<Json> => {
   const { status, text, body } = await answer;
   expect(status, text).toBeLessThan(300);
@@ -159,6 +175,8 @@ const HAPPENINGS: Record<string, () => Promise<() => Promise<Json[]>>> = {
       return [withoutLists(updated)];
     };
   },
+  'payout.approved': () => decided('approve'),
+  'payout.rejected': () => decided('reject'),
   'payout.paid': async () => {
     await makeCommission(api, (await makeAffiliate(api)).id);
     const payout = await makePayout(api);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { type Member, memberOf, send } from '../access/support.ts';
 import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -20,9 +21,11 @@ import {
 const world = useWorld();
 const { api } = world;
 let affiliate: Json;
+let member: Member;
 beforeAll(async () => {
   affiliate = await makeAffiliate(api);
   await makeCommission(api, affiliate.id);
+  member = await memberOf(api, 'member');
 });
 
 const raw = (method: string, path: string, body: string, headers: Record<string, string> = {}) =>
@@ -37,7 +40,13 @@ describe('a key that stands twice in an object', () => {
     const [, name = ''] = /^\{"([^"]+)"/.exec(twice) ?? [];
     await nothingChanges(world, async () =>
       expectRefusal(
-        await raw(operation.method, fill(operation.path), twice),
+        operation.isForPeople
+          ? await send(world, member.credentials, [
+              operation.method,
+              fill(operation.path),
+              { body: twice, headers: { 'content-type': 'application/json' } },
+            ])
+          : await raw(operation.method, fill(operation.path), twice),
         400,
         'duplicate_key',
         `${name}:`,

@@ -168,9 +168,8 @@ inChromium('bad input', (chromium) => {
       '/import?kind=commissions',
       `/webhooks/${endpoint.body.id}?view=settings`,
       '/events?open=publish',
-      ...['account', 'people', 'alerts', 'keys', 'applications', 'audit', 'system'].map(
-        (part) => `/settings/${part}`,
-      ),
+      // not alerts: what viewers are told themselves is theirs to choose
+      ...['account', 'people', 'keys', 'applications', 'audit', 'system'].map((part) => `/settings/${part}`),
     ]) {
       await page.goto(world.url + path);
       await page.getByRole('heading', { level: 1 }).waitFor();

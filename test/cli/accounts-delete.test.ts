@@ -76,6 +76,8 @@ async function fill(api: Api, name: string): Promise<void> {
   const told = { name: 'ops', format: 'slack', url: 'http://127.0.0.1:9/alerts', kinds: [] };
   const channel = await done(api.post('/v2/alert-channels', told));
   await done(api.post(`/v2/alert-channels/${channel.id}/test`));
+  // nobody listens there: a try would change the row while rows are compared
+  await world.query('update notices set failed_at = now_ms() where failed_at is null');
   await done(api.post('/v2/events', { type: 'order.created', data: {} }));
   await done(api.post('/v2/users', { email: `both-${name}@example.com`, name: 'Both', role: 'member' }));
   await done(api.post('/v2/users', { email: 'both@example.com', name: 'Both', role: 'member' }));

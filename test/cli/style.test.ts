@@ -101,6 +101,7 @@ test('what cannot be undone is asked about', () => {
       'accounts delete',
       'alerts remove-channel',
       'affiliates adjust',
+      'affiliates destination remove',
       'affiliates erase',
       'affiliates import',
       'commissions import',

@@ -53,6 +53,7 @@ export function addDestination(affiliates: Command, cli: Cli): void {
     .description('show where an affiliate is paid')
     .argument('<affiliate>', AFFILIATE_HELP)
     .option('--json', 'print the record (AffiliateDestinations)')
+    .addHelpText('after', '\nExample:\n  $ payhook affiliates destination show 7\n')
     .action((reference: string) => cli.run(() => show(cli, reference)));
   group
     .command('remove')
@@ -60,6 +61,12 @@ export function addDestination(affiliates: Command, cli: Cli): void {
     .argument('<affiliate>', AFFILIATE_HELP)
     .option('--currency <currency>', 'the one for this currency; default the one for all')
     .option('-y, --yes', 'do not ask; required without a terminal')
+    .option('--json', 'print {affiliate_id, currency, deleted}')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ payhook affiliates destination remove 7 --yes\n' +
+        '  $ payhook affiliates destination remove 7 --currency eur --yes\n',
+    )
     .action((reference: string, options: { currency?: string; yes?: boolean }) =>
       cli.run(() => remove(cli, reference, options)),
     );
@@ -105,12 +112,15 @@ async function remove(
 ): Promise<undefined> {
   requireYes(terminal, yes);
   const code = codeOf(currency);
-  await withClient({ terminal, account: account() }, async (client) => {
-    const id = await findAffiliate(client, reference);
-    const which = code === undefined ? 'for all currencies' : `for ${code.toUpperCase()}`;
-    await confirm(terminal, `Remove the destination ${which} of affiliate ${id}?`, yes);
-    await client.affiliates.removeDestination(id, { currency: code });
+  const which = code === undefined ? 'for all currencies' : `for ${code.toUpperCase()}`;
+  const id = await withClient({ terminal, account: account() }, async (client) => {
+    const found = await findAffiliate(client, reference);
+    await confirm(terminal, `Remove the destination ${which} of affiliate ${found}?`, yes);
+    await client.affiliates.removeDestination(found, { currency: code });
+    return found;
   });
+  const removed = { affiliate_id: id, currency: code ?? null, deleted: true };
+  terminal.result(removed, () => `The destination ${which} of affiliate ${id} is removed.\n`);
 }
 
 function describe(all: readonly AffiliateDestination[], faint: (text: string) => string): string {

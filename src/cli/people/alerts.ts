@@ -76,6 +76,10 @@ function addChannels(alerts: Command, cli: Cli): void {
     .description('send a test to a channel')
     .argument('<channel>', CHANNEL)
     .option('--json', 'print the record (AlertTest)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ payhook alerts test-channel alc_0192f8e5c7a7b3e9d0192f8e5c7a7b3e\n',
+    )
     .action((id: string) => cli.run(() => testChannel(cli, id)));
   alerts
     .command('remove-channel')
@@ -83,6 +87,10 @@ function addChannels(alerts: Command, cli: Cli): void {
     .argument('<channel>', CHANNEL)
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print {id, object, deleted}')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ payhook alerts remove-channel alc_0192f8e5c7a7b3e9d0192f8e5c7a7b3e\n',
+    )
     .action((id: string, { yes }: { yes?: boolean }) => cli.run(() => remove(cli, id, yes)));
 }
 

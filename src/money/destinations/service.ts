@@ -81,6 +81,7 @@ export async function removeDestination(
   if (affiliate === null) throw missingAffiliate();
   await lockBooks(tx, account);
   if (!(await endDestination(tx, { account, affiliate, currency }))) {
+    if ((await readDestinations(tx, account, affiliate)) === null) throw missingAffiliate();
     throw fail('resource_missing', 'the affiliate has no such destination');
   }
   await reviseCurrentPayout(tx, account, affiliate);

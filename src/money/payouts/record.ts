@@ -114,6 +114,7 @@ export type SelectionInput = Static<typeof selection>;
 export const decision = strict({
   revision: Type.Integer({
     minimum: 1,
+    maximum: 2_147_483_647,
     description: 'the revision that was looked at: when the payout has another by now, nothing is decided',
   }),
   note: Type.Optional(nullable({ ...text(1000), description: 'shown with the payout' })),
