@@ -141,7 +141,11 @@ test('kill -9 of processes that drop old weeks, two at once, in a loop, leaves n
     }
     expect(brokenOff).toBeGreaterThan(0);
     for (const dropper of droppers) dropper.begin();
-    await Promise.all(droppers.map((dropper) => dropper.done()));
+    // a process that was killed may hold its lock a moment longer, and others leave the work to it
+    await until('all old weeks are gone', async () => {
+      await Promise.all(droppers.map((dropper) => dropper.done()));
+      return (await world.api.get(`${LOG}?per_page=1`)).body.pagination.total <= young;
+    });
     expect(await stopAsking()).toBeGreaterThan(ROUNDS);
     const { body } = await world.api.get(`${LOG}?sort=id&per_page=100`);
     expect([body.pagination.total, body.data[0].id, body.data[0].status]).toEqual([
