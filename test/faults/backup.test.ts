@@ -214,10 +214,10 @@ test('a disk that fills leaves no file, and says so', async () => {
   const env = await settingsOf(world);
   const target = join(machine.folder, 'small');
   mkdirSync(target);
-  // a file may have 16 KB here: as on a full disk, writing fails in the middle
+  // a file may have 4 KB here: as on a full disk, writing fails in the middle
   const ran = spawnSync(
     'bash',
-    ['-c', `trap '' XFSZ; ulimit -f 16; exec ${machine.command} backup '${target}'`],
+    ['-c', `trap '' XFSZ; ulimit -f 4; exec ${machine.command} backup '${target}'`],
     {
       env: { ...plainEnvironment(), ...env, DATA_DIR: machine.dataDir },
       encoding: 'utf8',
