@@ -37,9 +37,11 @@ export function createArchive({ format, program }: Pick<Manifest, 'format' | 'pr
   const mtime = new Date();
   const write = (name: string, content: Buffer) =>
     new Promise<void>((resolve, reject) => {
-      tar.entry({ name, mtime, mode: PRIVATE }, content, (error?: Error | null) =>
+      const entry = tar.entry({ name, mtime, mode: PRIVATE }, content, (error?: Error | null) =>
         error ? reject(error) : resolve(),
       );
+      // it fails with the file below it, which says why
+      entry.on('error', reject);
     });
   const add = (name: string, content: Buffer) => {
     sums.push(`${createHash('sha256').update(content).digest('hex')}  ${name}\n`);
