@@ -278,6 +278,7 @@ export const endpointDisabled: Static<typeof webhookEndpoint> = {
   second_signature: null,
   metadata: { team: 'finance' },
   paused_until: null,
+  next_attempt_at: null,
   first_failure_at: '2026-09-21T04:10:07.655Z',
   last_success_at: '2026-09-20T22:36:18.240Z',
   created_at: '2026-01-06T11:25:30.512Z',

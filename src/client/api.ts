@@ -1713,6 +1713,8 @@ export interface NewWebhookEndpoint {
   readonly disabled_at: Timestamp | null;
   /** nothing is sent before: it asked to be left alone (Retry-After), or was busy (429, 502, 503, 504) */
   readonly paused_until: Timestamp | null;
+  /** when the first of what waits is due; null when nothing waits, or it is disabled */
+  readonly next_attempt_at: Timestamp | null;
   /** attempts per second; null = no limit */
   readonly rate_limit: number | null;
   /** names of your own headers; their values are never shown */
@@ -2895,6 +2897,8 @@ export interface WebhookEndpoint {
   readonly disabled_at: Timestamp | null;
   /** nothing is sent before: it asked to be left alone (Retry-After), or was busy (429, 502, 503, 504) */
   readonly paused_until: Timestamp | null;
+  /** when the first of what waits is due; null when nothing waits, or it is disabled */
+  readonly next_attempt_at: Timestamp | null;
   /** attempts per second; null = no limit */
   readonly rate_limit: number | null;
   /** names of your own headers; their values are never shown */

@@ -75,6 +75,7 @@ describe('an endpoint', () => {
       second_signature: null,
       metadata: {},
       paused_until: null,
+      next_attempt_at: null,
       first_failure_at: null,
       last_success_at: null,
       created_at: expect.stringMatching(TIMESTAMP),

@@ -8,7 +8,8 @@ test('an endpoint that was asked to wait says until when, and none of its events
     const receiver = await stage.receiver();
     receiver.respond((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
     const endpoint = await stage.endpoint(receiver);
-    const pausedUntil = async () => (await stage.api.get(endpoint.path)).body.paused_until;
+    const record = async () => (await stage.api.get(endpoint.path)).body;
+    const pausedUntil = async () => (await record()).paused_until;
     expect(await pausedUntil()).toBeNull();
 
     const before = Date.now();
@@ -27,15 +28,35 @@ test('an endpoint that was asked to wait says until when, and none of its events
       expect(Date.parse(next_attempt_at)).toBeGreaterThanOrEqual(Date.parse(until));
       expect(Date.parse(next_attempt_at)).toBeLessThan(Date.parse(until) + 10_000);
     }
+    expect((await record()).next_attempt_at).toBe(until);
     expect(receiver.received).toHaveLength(1);
 
     // what is disabled waits for nothing but to be enabled
     await stage.change(endpoint, { status: 'disabled' });
-    expect(await pausedUntil()).toBeNull();
+    expect(await record()).toMatchObject({ paused_until: null, next_attempt_at: null });
     await stage.change(endpoint, { status: 'enabled' });
 
     receiver.respond(200);
     expect(await stage.retry(endpoint, events[0] ?? '')).toBe(200);
     for (const event of events) await stage.untilLog(endpoint, event, { status: 'delivered' });
-    expect(await pausedUntil()).toBeNull();
+    expect(await record()).toMatchObject({ paused_until: null, next_attempt_at: null });
+  }));
+
+test('an endpoint says when the first of what waits for it is due', () =>
+  onStage({ settings: { DELIVERY_SCHEDULE: '0s 2h 3h' } }, async (stage) => {
+    const receiver = await stage.receiver();
+    receiver.respond(500);
+    const endpoint = await stage.endpoint(receiver);
+    const next = async () => (await stage.api.get(endpoint.path)).body.next_attempt_at;
+    expect(await next()).toBeNull();
+    const first = await stage.publish();
+    const { next_attempt_at: due } = await stage.untilLog(endpoint, first, { attempt_count: 1 });
+    expect(due).not.toBeNull();
+    const second = await stage.publish();
+    await stage.untilLog(endpoint, second, { attempt_count: 1 });
+    expect(await next()).toBe(due);
+    receiver.respond(200);
+    expect(await stage.retry(endpoint, first)).toBe(200);
+    await stage.untilLog(endpoint, first, { status: 'delivered' });
+    expect(await next()).toBe((await stage.log(endpoint, second)).next_attempt_at);
   }));

@@ -10,7 +10,8 @@ import { Card, Facts, Page } from '../../parts/page.tsx';
 import { type Column, rowLink, Table } from '../../parts/table.tsx';
 import { Path, Status, Time } from '../../parts/values.tsx';
 import { common } from '../../texts/common.ts';
-import { events as texts, webhooks } from '../../texts/webhooks.ts';
+import { events as texts } from '../../texts/events.ts';
+import { webhooks } from '../../texts/webhooks.ts';
 import { Deliveries } from './list.tsx';
 import './events.css';
 

@@ -14,7 +14,8 @@ import { type Column, rowLink } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { LineId, Path, Status, Time } from '../../parts/values.tsx';
 import { common } from '../../texts/common.ts';
-import { events as texts, webhooks } from '../../texts/webhooks.ts';
+import { events as texts } from '../../texts/events.ts';
+import { webhooks } from '../../texts/webhooks.ts';
 import { Publish } from './publish.tsx';
 import { Views } from './views.tsx';
 

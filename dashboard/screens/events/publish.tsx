@@ -4,7 +4,7 @@ import { useRead, useWrite } from '../../data/queries.ts';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { JsonField, objectOf, problemOfObject } from '../../parts/json-field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
-import { events } from '../../texts/webhooks.ts';
+import { events } from '../../texts/events.ts';
 
 const texts = events.publish;
 const NONE = '';

@@ -7,7 +7,7 @@ import { SearchField } from '../../parts/field.tsx';
 import { Drawer } from '../../parts/overlay.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Column, rowLink, Table } from '../../parts/table.tsx';
-import { events as texts } from '../../texts/webhooks.ts';
+import { events as texts } from '../../texts/events.ts';
 import { Views } from './views.tsx';
 import './events.css';
 

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Tabs } from '../../parts/page.tsx';
-import { events as texts } from '../../texts/webhooks.ts';
+import { events as texts } from '../../texts/events.ts';
 
 /** Tabs: published events, event types. */
 export function Views() {

@@ -60,7 +60,16 @@ const COLUMNS: readonly Column<WebhookEndpoint>[] = [
     title: texts.waiting,
     isWide: true,
     isFigure: true,
-    cell: ({ id, status }) => <Counted endpoint={id} status={status === 'enabled' ? 'pending' : 'held'} />,
+    cell: ({ id, status, next_attempt_at }) => (
+      <>
+        <Counted endpoint={id} status={status === 'enabled' ? 'pending' : 'held'} />
+        {next_attempt_at && (
+          <span className="second">
+            {texts.next} <Time at={next_attempt_at} />
+          </span>
+        )}
+      </>
+    ),
   },
   { title: texts.failed, isFigure: true, cell: ({ id }) => <Counted endpoint={id} status="failed" /> },
   { title: texts.lastSuccess, isWide: true, cell: ({ last_success_at }) => <Time at={last_success_at} /> },

@@ -56,6 +56,7 @@ export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal):
     ['Filter', endpoint.filter && JSON.stringify(endpoint.filter)],
     ['Disabled', endpoint.disabled_at && exactTime(endpoint.disabled_at)],
     ['Paused until', endpoint.paused_until && exactTime(endpoint.paused_until)],
+    ['Next attempt', endpoint.next_attempt_at && exactTime(endpoint.next_attempt_at)],
     ['Failing since', endpoint.first_failure_at && exactTime(endpoint.first_failure_at)],
     ['Last success', endpoint.last_success_at ? exactTime(endpoint.last_success_at) : 'never'],
     ['Rate limit', endpoint.rate_limit === null ? null : `${count(endpoint.rate_limit, 'attempt')} a second`],

@@ -35,6 +35,10 @@ const fields = {
     description:
       'nothing is sent before: it asked to be left alone (Retry-After), or was busy (429, 502, 503, 504)',
   }),
+  next_attempt_at: nullable({
+    ...timestamp,
+    description: 'when the first of what waits is due; null when nothing waits, or it is disabled',
+  }),
   rate_limit: nullable(Type.Integer({ description: 'attempts per second; null = no limit' })),
   headers: Type.Array(Type.String(), {
     description: 'names of your own headers; their values are never shown',
@@ -57,6 +61,13 @@ const signingOf = (column: string) => `case when ${column} is null then 'standar
     when json_typeof(${column}) = 'string' then ${column} #>> '{}' else 'custom' end`;
 const customOf = (column: string) => `case when json_typeof(${column}) = 'object' then ${column} end`;
 
+// less than a second ahead is only the rate limit
+const pausedUntil = `case when s.may_start_at > now() + interval '1 second' then s.may_start_at end`;
+// rows of an earlier generation are due at once (see queue.generation)
+const nextAttempt = `(select greatest(least(q.due_at, case when q.generation < e.resumptions then now() end), ${pausedUntil})
+  from queue q where q.account_id = e.account_id and q.endpoint_id = e.id and q.lease_token is null
+  order by q.generation, q.due_at limit 1)`;
+
 const columns = {
   id: "public_id('we', e.id)",
   object: "'webhook_endpoint'",
@@ -76,9 +87,8 @@ const columns = {
     'signing', ${signingOf('e.previous_signing')}, 'custom_signing', ${customOf('e.previous_signing')},
     'expires_at', iso(e.previous_secret_until)) end`,
   metadata: 'e.metadata',
-  // less than a second ahead is only the rate limit
-  paused_until: `case when e.disabled_at is null and s.may_start_at > now() + interval '1 second'
-    then iso(s.may_start_at) end`,
+  paused_until: `case when e.disabled_at is null then iso(${pausedUntil}) end`,
+  next_attempt_at: `case when e.disabled_at is null then iso(${nextAttempt}) end`,
   first_failure_at: 'iso(s.failing_since)',
   last_success_at: 'iso(s.last_success_at)',
   created_at: 'iso(id_time(e.id))',
