@@ -76,6 +76,7 @@ export function startMachine(): Machine {
   const environment = {
     ...plainEnvironment(),
     TMPDIR: temporary,
+    NODE_DISABLE_COMPILE_CACHE: '1', // npm on Node 22 and newer keeps one in TMPDIR
     DATA_DIR: dataDir,
     PORT: '0',
     SHUTDOWN_DELAY_MS: '0',
