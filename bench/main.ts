@@ -27,6 +27,7 @@ import { requests } from './requests.ts';
 import { screens } from './screens.ts';
 import { startup } from './startup.ts';
 import { trickle } from './trickle.ts';
+import { workers } from './workers.ts';
 
 const GROUPS: readonly Group[] = [
   startup,
@@ -44,6 +45,7 @@ const GROUPS: readonly Group[] = [
   mixed,
   trickle,
   recovery,
+  workers,
 ];
 
 const DEFAULT: Sizes = {

@@ -1,7 +1,8 @@
 /**
  * A receiver of webhooks that costs little: it answers 200 to every POST and counts. Run as a process of its own with
  * PORT. Bodies with `"sent_at":` (microseconds of the machine's monotonic clock) tell how long they were under way,
- * kept by path; a path that begins with /hang is never answered. GET /report tells all, GET /reset tells and forgets.
+ * kept by path; a path that begins with /hang is never answered, one with /slow after 250 ms. GET /report tells all, GET
+ * /reset tells and forgets.
  */
 import { createServer, type Socket } from 'node:net';
 
@@ -17,6 +18,7 @@ export interface Report {
 const answerOf = (body: string) =>
   `HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 const OK = Buffer.from(answerOf('ok'));
+const SLOW_MS = 250;
 const SENT_AT = '"sent_at":';
 
 let count = 0;
@@ -59,7 +61,8 @@ function take(socket: Socket, bytes: Buffer, at: number): number | null {
     if (path === '/reset') forget();
   } else {
     note(path, bytes.subarray(begin, begin + length), at);
-    if (!path.startsWith('/hang')) socket.write(OK);
+    if (path.startsWith('/slow')) setTimeout(() => socket.write(OK), SLOW_MS);
+    else if (!path.startsWith('/hang')) socket.write(OK);
   }
   return begin + length;
 }
