@@ -4,7 +4,7 @@
 /** [room, what is in it, the rooms it may import] */
 export const ROOMS = [
   ['kernel', 'errors, ids, money, time, CSV, strict JSON, secrets, settings: imports no other room', []],
-  ['metrics', 'the table of instruments, and how code notes on them; spans of traces', []],
+  ['metrics', 'the table of instruments, and how code notes on them; spans of traces', ['kernel']],
   ['db', 'connections, migrations, SQL functions, partitions', ['kernel']],
   ['db/embedded', 'the embedded PostgreSQL: start, stop, ownership, password', []],
   [

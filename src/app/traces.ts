@@ -1,4 +1,5 @@
 import type { Context, Span as OtelSpan } from '@opentelemetry/api';
+import type { TraceContext } from '../kernel/trace.ts';
 import { programVersion } from '../kernel/version.ts';
 import { type Attributes, type SpanKind, type Tracer, traceWith } from '../metrics/traces.ts';
 import type { Platform } from './platform.ts';
@@ -58,7 +59,7 @@ function tracerWith(api: Api, tracer: import('@opentelemetry/api').Tracer): Trac
     start({ kind, name, parent, attributes = {} }) {
       const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, contextOf(api, parent));
       return {
-        traceparent: traceparentOf(span),
+        trace: traceOf(span),
         end(told: Attributes = {}, isFailed = false) {
           span.setAttributes(told);
           if (isFailed) span.setStatus({ code: api.SpanStatusCode.ERROR });
@@ -69,18 +70,21 @@ function tracerWith(api: Api, tracer: import('@opentelemetry/api').Tracer): Trac
   };
 }
 
-function contextOf({ ROOT_CONTEXT, trace }: Api, parent: string | null): Context {
-  if (parent === null) return ROOT_CONTEXT;
+function contextOf({ ROOT_CONTEXT, trace, createTraceState }: Api, context: TraceContext | null): Context {
+  if (context === null) return ROOT_CONTEXT;
+  const { parent, state } = context;
   const [, traceId = '', spanId = '', flags = ''] = parent.split('-');
   return trace.setSpanContext(ROOT_CONTEXT, {
     traceId,
     spanId,
     traceFlags: Number.parseInt(flags, 16),
     isRemote: true,
+    ...(state === null ? {} : { traceState: createTraceState(state) }),
   });
 }
 
-function traceparentOf(span: OtelSpan): string {
-  const { traceId, spanId, traceFlags } = span.spanContext();
-  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+function traceOf(span: OtelSpan): TraceContext {
+  const { traceId, spanId, traceFlags, traceState } = span.spanContext();
+  const flags = traceFlags.toString(16).padStart(2, '0');
+  return { parent: `00-${traceId}-${spanId}-${flags}`, state: traceState?.serialize() || null };
 }

@@ -7,6 +7,7 @@ import type { AccountId, EndpointId, SessionId, UserId } from '../kernel/ids.ts'
 import type { Json } from '../kernel/json.ts';
 import type { StrictJson } from '../kernel/strict-json.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import type { TraceContext } from '../kernel/trace.ts';
 import type { Vault } from '../kernel/vault.ts';
 import type { HeaderName } from './headers.ts';
 import type { ListDefinition, ListQuery, Page } from './lists.ts';
@@ -336,8 +337,8 @@ type BatchInput<Body extends TSchema> = Pick<
   WriteInput<string, TObject, Body>,
   'account' | 'body' | 'json'
 > & {
-  /** The `traceparent` of the request; null = it belongs to no trace. */
-  readonly trace: string | null;
+  /** null = it belongs to no trace. */
+  readonly trace: TraceContext | null;
 };
 
 interface BatchSpec<Path extends string, Body extends TSchema, Answers extends Returns>

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import copyFrom from 'pg-copy-streams';
 import type { Sql } from 'sql-template-tag';
+import type { TraceContext } from '../kernel/trace.ts';
 import { hostsOf } from './hosts.ts';
 import { listen, type SignOfLife } from './listen.ts';
 import { LONGEST_STATEMENT, openPool, type Pool, type PoolUse } from './pool.ts';
@@ -26,7 +27,7 @@ export interface Tx extends Reader {
   /** As `Database.home`. */
   readonly home: object;
   /** As in the shape of the transaction. */
-  readonly trace: string | null;
+  readonly trace: TraceContext | null;
   /** A stream into `COPY … FROM STDIN`; wait for its end before the next statement. */
   copyIn(statement: string): Writable;
   /** Tells the listeners of `onAnnounced` that there is work, once and only if this transaction commits. */
@@ -52,8 +53,8 @@ export interface Snapshot extends Reader {
  */
 export interface Shape {
   readonly single?: boolean;
-  /** The `traceparent` of the trace that it belongs to. */
-  readonly trace?: string | null;
+  /** The trace that it belongs to. */
+  readonly trace?: TraceContext | null;
 }
 
 /** What one request reads from. */

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '../db/connect.ts';
+import { type TraceContext, traceOf } from '../kernel/trace.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
-import { type Span, traceparentOf, tracerOf } from '../metrics/traces.ts';
+import { type Span, tracerOf } from '../metrics/traces.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The `traceparent` that what comes of the request goes on with: that of its span, or else the caller's. */
-    trace: string | null;
+    /** What comes of the request goes on with this trace: that of its span, or else the caller's. */
+    trace: TraceContext | null;
     span: Span | undefined;
   }
 }
@@ -67,7 +68,7 @@ export function observeRequests(app: FastifyInstance, db: Database): void {
 }
 
 function beginSpan(request: FastifyRequest, db: Database): void {
-  const parent = traceparentOf(request.headers.traceparent);
+  const parent = traceOf(request.headers);
   const { method } = request;
   const route = request.routeOptions.url;
   request.span = tracerOf(db)?.start({
@@ -81,5 +82,5 @@ function beginSpan(request: FastifyRequest, db: Database): void {
       'payhook.x_request_id': ownIdOf(request),
     },
   });
-  request.trace = request.span?.traceparent ?? parent;
+  request.trace = request.span?.trace ?? parent;
 }

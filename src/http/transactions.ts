@@ -3,6 +3,7 @@ import type { Database, Tx } from '../db/connect.ts';
 import { limitLockWaits } from '../db/locks.ts';
 import { coalesce } from '../kernel/coalesce.ts';
 import { Failure } from '../kernel/errors.ts';
+import type { TraceContext } from '../kernel/trace.ts';
 import { inSpan } from '../metrics/traces.ts';
 import { note } from '../people/audit/service.ts';
 import { answerOnce, type IdempotentRequest } from './idempotency.ts';
@@ -10,8 +11,8 @@ import { answerOnce, type IdempotentRequest } from './idempotency.ts';
 /** A checked request, ready for its transaction. */
 export interface WriteRequest {
   readonly id: string;
-  /** The `traceparent` of the request; null = it belongs to no trace. */
-  readonly trace: string | null;
+  /** null = it belongs to no trace. */
+  readonly trace: TraceContext | null;
   readonly idempotent: IdempotentRequest | undefined;
   readonly input: Omit<Parameters<SingleRoute['handle']>[0], 'tx'>;
 }

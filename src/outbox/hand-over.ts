@@ -1,5 +1,6 @@
 import type { Tx } from '../db/connect.ts';
 import type { AccountId, EndpointId, EventId } from '../kernel/ids.ts';
+import type { TraceContext } from '../kernel/trace.ts';
 
 /** A delivery that a worker may attempt until its lease ends, with everything the attempt needs. */
 export interface Leased {
@@ -7,8 +8,8 @@ export interface Leased {
   readonly endpoint: EndpointId;
   readonly event: EventId;
   readonly payload: string;
-  /** The `traceparent` that the event was published with; null = none. */
-  readonly trace: string | null;
+  /** What the event was published with; null = it belongs to no trace. */
+  readonly trace: TraceContext | null;
   readonly trigger: 'scheduled' | 'manual' | 'recovery';
   /** Attempts of the schedule that were already made. */
   readonly step: number;

@@ -4,6 +4,7 @@ import { LOCKS, shareLock } from '../db/locks.ts';
 import { type Failure, fail } from '../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, nil } from '../kernel/ids.ts';
 import type { Json, SomeJson } from '../kernel/json.ts';
+import type { TraceContext } from '../kernel/trace.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
 import { inSpan, tracerOf } from '../metrics/traces.ts';
 import { noteChanges } from './counts.ts';
@@ -59,7 +60,7 @@ export async function publishEach(
   measurePublished(tx, stored.length);
 }
 
-const publishing = (type: string, parent: string | null) =>
+const publishing = (type: string, parent: TraceContext | null) =>
   ({ kind: 'producer', name: `publish ${type}`, parent }) as const;
 
 function measurePublished(tx: Tx, events: number): void {
@@ -75,8 +76,8 @@ export interface ForeignEvent {
   readonly id: string | null;
   /** JSON text. Its member `data` is published unchanged, including numbers that JavaScript would round. */
   readonly body: string;
-  /** The `traceparent` that it goes on with; null = it belongs to no trace. */
-  readonly trace: string | null;
+  /** What it goes on with; null = it belongs to no trace. */
+  readonly trace: TraceContext | null;
 }
 
 /** A whole event, as it is sent. */
@@ -101,14 +102,15 @@ export async function publishForeign(
   events: readonly ForeignEvent[],
 ): Promise<(Json<SentEvent> | Failure)[]> {
   const spans = events.map(({ type, trace }) => tracerOf(tx)?.start(publishing(type, trace)));
-  const traces = events.map(({ trace }, index) => spans[index]?.traceparent ?? trace);
+  const traces = events.map(({ trace }, index) => spans[index]?.trace ?? trace);
   const records = sql`
     select account_id, given_id, type, patterns, (body::json -> 'data')::text as data, false as is_test, place,
-           null::uuid as only_endpoint, null::uuid as except_endpoint, trace
+           null::uuid as only_endpoint, null::uuid as except_endpoint, traceparent, tracestate
     from unnest(${events.map(({ account }) => account)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
       ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => entriesFor(type).join(' '))}::text[],
-      ${events.map(({ body }) => body)}::text[], ${traces}::text[])
-      with ordinality as r (account_id, given_id, type, patterns, body, trace, place)`;
+      ${events.map(({ body }) => body)}::text[], ${traces.map((trace) => trace?.parent ?? null)}::text[],
+      ${traces.map((trace) => trace?.state ?? null)}::text[])
+      with ordinality as r (account_id, given_id, type, patterns, body, traceparent, tracestate, place)`;
   const payloads = new Map<number, Json<SentEvent>>();
   const stored = await storeForeign(tx, records, traces).finally(() => {
     for (const span of spans) span?.end();
@@ -159,7 +161,11 @@ interface ForeignRow {
   payload: Json<SentEvent> | null;
 }
 
-async function storeForeign(tx: Tx, records: Sql, traces: readonly (string | null)[]): Promise<ForeignRow[]> {
+async function storeForeign(
+  tx: Tx,
+  records: Sql,
+  traces: readonly (TraceContext | null)[],
+): Promise<ForeignRow[]> {
   const offer = await offerIn(tx);
   const returned = sql`place, octet_length(payload) as bytes`;
   if (offer === null) return store(tx, records, sql`${returned}, payload`, { name: 'publish_foreign' });
@@ -191,15 +197,19 @@ async function storeForeign(tx: Tx, records: Sql, traces: readonly (string | nul
  * patterns, data, is_test, only_endpoint and except_endpoint; `returned` names columns of these and `payload`. A
  * disabled endpoint gets its deliveries too, and they are held until it is enabled. Filters are judged here,
  * on a payload that is parsed only if the account has one. With an offer there is a row for each leased
- * delivery. Without `trace` the events have traces of their own, in a column `trace` of `records`.
+ * delivery. Without `trace` the events have traces of their own, in the columns `traceparent` and `tracestate` of `records`.
  */
 async function store<Row>(
   tx: Tx,
   records: Sql,
   returned: Sql,
-  { name, offer, trace }: { name?: string; offer?: Offer; trace?: string | null } = {},
+  { name, offer, trace }: { name?: string; offer?: Offer; trace?: TraceContext | null } = {},
 ): Promise<Row[]> {
   const lease = offer ? leasing(offer) : NO_LEASES;
+  const traced =
+    trace === undefined
+      ? sql`traceparent, tracestate`
+      : sql`${trace?.parent ?? null}::text, ${trace?.state ?? null}::text`;
   const stored = await rows<Row & { left: number }>(
     tx,
     sql`with event as materialized (
@@ -226,8 +236,8 @@ async function store<Row>(
         wanted as materialized (
           select account_id, endpoint_id, event_id, type, resumptions from candidate where not is_filtered),
         made as (
-          insert into events (account_id, id, type, payload, traceparent, filtered)
-          select account_id, id, type, payload, ${trace === undefined ? sql`trace` : sql`${trace}::text`},
+          insert into events (account_id, id, type, payload, traceparent, tracestate, filtered)
+          select account_id, id, type, payload, ${traced},
                  case when json is not null then (
             select array_agg(c.endpoint_id) from candidate c where c.event_id = event.id and c.is_filtered) end
           from event),

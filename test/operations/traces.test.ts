@@ -7,6 +7,7 @@ import { until } from '../support/wire.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
+const STATE = 'rojo=00f067aa0ba902b7, congo=t61rcWkgMzE';
 
 interface Span {
   readonly traceId: string;
@@ -61,7 +62,7 @@ describe('a trace', () => {
       const { body } = await api.post(
         '/v2/events',
         { type: 'order.created', data: {} },
-        { traceparent: PARENT },
+        { traceparent: PARENT, tracestate: STATE },
       );
       await receiver.until(1);
       await stage.untilLog(endpoint, body.id, { attempt_count: 1 });
@@ -69,6 +70,8 @@ describe('a trace', () => {
       await receiver.until(2);
       await stage.untilLog(endpoint, body.id, { status: 'delivered' });
       received = receiver.received.map(({ headers }) => headers.traceparent as string | undefined);
+      for (const { headers } of receiver.received)
+        expect(headers.tracestate?.toString().replaceAll(' ', '')).toBe(STATE.replaceAll(' ', ''));
     });
     // the end of the server sends the rest
     const [request] = named('POST /v2/events');
@@ -132,11 +135,11 @@ test('without a collector receivers get the traceparent of the caller, also of e
     const publish = (headers: Record<string, string>) =>
       api.post('/v2/events', { type: 'order.created', data: {} }, headers);
     const [traced, untraced, broken] = [
-      await publish({ traceparent: PARENT }),
-      await publish({}),
+      await publish({ traceparent: PARENT, tracestate: STATE }),
+      await publish({ tracestate: STATE }),
       await publish({ traceparent: `${PARENT}\t` }),
     ];
-    await publish({ traceparent: 'nonsense' });
+    await publish({ traceparent: 'nonsense', tracestate: STATE });
     const worker = await world.startWorker();
     await receiver.until(4);
     const passed = (id: string) =>
@@ -145,18 +148,30 @@ test('without a collector receivers get the traceparent of the caller, also of e
     expect(passed(untraced.body.id)).toBeUndefined();
     expect(passed(broken.body.id)).toBe(PARENT); // blanks around a value are not part of it
     expect(receiver.received.filter(({ headers }) => headers.traceparent !== undefined)).toHaveLength(2);
+    const states = receiver.received.map(({ headers }) => headers.tracestate);
+    expect(states.filter((state) => state !== undefined)).toEqual([STATE]);
     const log = await stage.untilLog(endpoint, traced.body.id, { status: 'delivered' });
     expect(JSON.stringify(log)).toContain(PARENT);
     await worker.close();
   }));
 
-test("an endpoint's own traceparent header is left as it is", () =>
+test("an endpoint's own headers of a trace are left as they are", () =>
   onStage({}, async ({ api, ...stage }) => {
     const receiver = await stage.receiver();
     await stage.endpoint(receiver, { headers: { Traceparent: 'mine' } });
-    await api.post('/v2/events', { type: 'order.created', data: {} }, { traceparent: PARENT });
-    await receiver.until(1);
-    expect(receiver.received[0]?.headers.traceparent).toBe('mine');
+    const second = await stage.receiver();
+    await stage.endpoint(second, { headers: { Tracestate: 'mine' } });
+    const headers = { traceparent: PARENT, tracestate: STATE };
+    await api.post('/v2/events', { type: 'order.created', data: {} }, headers);
+    await Promise.all([receiver.until(1), second.until(1)]);
+    const told = [receiver, second].map(({ received: [first] }) => [
+      first?.headers.traceparent,
+      first?.headers.tracestate,
+    ]);
+    expect(told).toEqual([
+      ['mine', undefined],
+      [PARENT, 'mine'],
+    ]);
   }));
 
 test('a well-formed X-Request-Id is repeated and logged, another one is ignored', () =>

@@ -3,6 +3,7 @@ import { type AddressRules, PUBLIC_ONLY } from '../../kernel/addresses.ts';
 import type { DeliveryConfig } from '../../kernel/config.ts';
 import { idOf } from '../../kernel/ids.ts';
 import { formatInstant } from '../../kernel/time.ts';
+import type { TraceContext } from '../../kernel/trace.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 import { createKeyring } from './keyring.ts';
@@ -33,8 +34,8 @@ export interface AttemptsOptions {
 
 /** Makes attempts: signs, sends, and returns the result. */
 export interface Attempts {
-  /** `trace` is sent as `traceparent`. Never rejects because of a receiver. The outcome has a `lack` when nothing could be sent. */
-  make(delivery: Leased, token: string, trace: string | null): Promise<Finished>;
+  /** `trace` is sent along. Never rejects because of a receiver. The outcome has a `lack` when nothing could be sent. */
+  make(delivery: Leased, token: string, trace: TraceContext | null): Promise<Finished>;
   /** Aborts what is in flight; it ends as `lost`. */
   abortAll(): void;
   close(): Promise<void>;
@@ -72,7 +73,7 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
         'webhook-id': id,
         'webhook-timestamp': String(timestamp),
       };
-      if (trace !== null && headers?.traceparent === undefined) own.traceparent = trace;
+      if (headers?.traceparent === undefined) Object.assign(own, traceHeaders(trace, headers));
       const message = { id, timestamp, body: delivery.payload, url: delivery.url };
       for (const signer of signers) own[signer.header] = signer.valueOf(message);
       const further = companions?.(message);
@@ -94,6 +95,18 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
       await Promise.all(senders.map((each) => each.close()));
     },
   };
+}
+
+/** The headers of a trace; a `tracestate` of the endpoint's own stays. */
+function traceHeaders(
+  trace: TraceContext | null,
+  headers: Readonly<Record<string, string>> | null | undefined,
+): Record<string, string> {
+  if (trace === null) return {};
+  const { parent: traceparent, state } = trace;
+  return state === null || headers?.tracestate !== undefined
+    ? { traceparent }
+    : { traceparent, tracestate: state };
 }
 
 function finishedOf(

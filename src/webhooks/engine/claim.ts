@@ -43,7 +43,8 @@ interface Row extends LeasedRow {
   now: bigint;
   wait_ms: number | null;
   payload: string;
-  trace: string | null;
+  traceparent: string | null;
+  tracestate: string | null;
   trigger: Leased['trigger'];
   step: number;
   /** The lease of an earlier attempt that never settled. */
@@ -90,7 +91,12 @@ export async function claim(
     waitMs: waits.length === 0 ? null : Math.min(...waits),
     next: nextCursor(round, taken, { slots, share }),
     isCrowded: round.is_crowded,
-    deliveries: taken.map((row) => leasedOf(row, row)),
+    deliveries: taken.map(({ traceparent, tracestate, ...row }) =>
+      leasedOf(row, {
+        ...row,
+        trace: traceparent === null ? null : { parent: traceparent, state: tracestate },
+      }),
+    ),
   };
 }
 
@@ -233,7 +239,7 @@ function takeRows(
           select now, token, (extract(epoch from now) * 1000)::int8 as now_ms,
                  (select ${milliseconds(sql`min(may_start_at) - c.now`)} from limited) as wait_ms
           from clock c)
-        select m.token, m.now_ms as now, m.wait_ms, p.account_id, p.id as endpoint_id, p.event_id, v.payload, v.traceparent as trace, p.trigger,
+        select m.token, m.now_ms as now, m.wait_ms, p.account_id, p.id as endpoint_id, p.event_id, v.payload, v.traceparent, v.tracestate, p.trigger,
                p.step, p.lost, p.url, case when p.local_url = p.url then p.local_machine end as local_machine,
                p.public_only, p.signing, p.secret, p.previous_signing,
                case when p.previous_secret_until > m.now then p.previous_secret end as previous_secret,
@@ -241,7 +247,7 @@ function takeRows(
                coalesce(p.last_success_at < m.now - interval '1 minute', true) as success_is_old
         from moment m cross join picked p
         left join lateral (
-          select payload, traceparent from events where account_id = p.account_id and id = p.event_id) v on true
+          select payload, traceparent, tracestate from events where account_id = p.account_id and id = p.event_id) v on true
         order by p.place`,
     'claim',
   );

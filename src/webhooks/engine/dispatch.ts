@@ -45,7 +45,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   async function attemptOne(delivery: Leased, token: string): Promise<void> {
     const span = beginAttempt(db, delivery);
     try {
-      const finished = await attempts.make(delivery, token, span?.traceparent ?? delivery.trace);
+      const finished = await attempts.make(delivery, token, span?.trace ?? delivery.trace);
       endAttempt(span, finished);
       const { lack } = finished.outcome;
       if (lack === null) {

@@ -4,6 +4,7 @@ import { Failure, fail } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { StrictJson } from '../../kernel/strict-json.ts';
+import type { TraceContext } from '../../kernel/trace.ts';
 import { MAX_PAYLOAD_BYTES, publishForeign } from '../../outbox/queue.ts';
 import { isEventType, ownPrefixOf } from '../types/types.ts';
 import type { Event, NewEvent } from './record.ts';
@@ -15,8 +16,8 @@ export interface Publication {
   readonly body: NewEvent;
   /** The body as it was read: its `data` is passed on unchanged. */
   readonly json: StrictJson;
-  /** The `traceparent` that the event goes on with; null = it belongs to no trace. */
-  readonly trace: string | null;
+  /** What the event goes on with; null = it belongs to no trace. */
+  readonly trace: TraceContext | null;
 }
 
 /** The event as it is sent. Publishing it again under the same `external_id` returns the stored one. */
