@@ -84,8 +84,8 @@ export function listAffiliates(
     fromBothEnds: true,
   };
   if (!/unpaid$/.test(list.sort)) return listPage(db, source);
-  const sorting = { account, list, conditions };
   const filters = [...list.given.keys()].filter((name) => name !== 'balance_currency');
+  const sorting = { account, list, conditions, isFiltered: filters.length > 0 };
   if (filters.length === 0)
     return listPage(db, { ...source, find: (cut) => shown(sorting, alongSums(sorting, cut)) });
   // a program knows its affiliates: it is not asked about each of the account
@@ -117,6 +117,8 @@ interface Sorting {
   readonly list: ListQuery;
   /** Of the affiliates `a`. */
   readonly conditions: Sql;
+  /** Whether some affiliates of the account do not match them. */
+  readonly isFiltered: boolean;
 }
 
 /** The affiliates `found` (id, unpaid). */
@@ -147,12 +149,16 @@ function sorted(sorting: Sorting, { after, page }: PageCut): Sql {
  * when the page gets that far.
  */
 function alongSums(sorting: Sorting, { after, upTo, page, end, isDescending }: PageCut): Sql {
-  const { conditions } = sorting;
+  const { conditions, isFiltered } = sorting;
   const { code, ofSums } = currencyOf(sorting);
   const changed = sql`select affiliate_id from fresh where currency = ${code}`;
   // `currency > ''` holds for every balance, and lets the index be used: see its migration
-  const sums = sql`select a.id, b.unpaid from affiliate_balances b join affiliates a on a.id = b.affiliate_id
-    where ${ofSums} and b.currency > '' and ${conditions}`;
+  const ofIndex = sql`${ofSums} and b.currency > ''`;
+  // without filters the index alone has the page, and the affiliates before it are not looked up
+  const sums = isFiltered
+    ? sql`select a.id, b.unpaid from affiliate_balances b join affiliates a on a.id = b.affiliate_id
+          where ${ofIndex} and ${conditions}`
+    : sql`select b.affiliate_id as id, b.unpaid from affiliate_balances b where ${ofIndex}`;
   return sql`
     select * from (
       (select * from (${sums} and (b.affiliate_id in (${changed})) is not true) a where ${after} ${upTo})
