@@ -43,6 +43,12 @@ export function send(
   return apiOf(world.url, '').request(method, path, { body, headers: { ...headers, ...credentials } });
 }
 
+/** How an operation is asked: with the key of `api`, or as somebody who is signed in, where only people may. */
+export const askerOf = (api: Api, member: Member, isForPeople: boolean): Api['request'] =>
+  isForPeople
+    ? (method, path, options = {}) => send(api, member.credentials, [method, path, options])
+    : api.request;
+
 /** A hash as the tables keep it, for a query. */
 export const hashOf = (secret: string) => createHash('sha256').update(secret).digest();
 

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Member, memberOf, send } from '../access/support.ts';
-import type { Api } from '../support/api.ts';
+import { askerOf, type Member, memberOf } from '../access/support.ts';
 import { useWorld } from '../support/world.ts';
 import {
   dump,
@@ -83,13 +82,7 @@ function places(schema: Json, body: Json): Place[] {
   });
 }
 
-/** Sends with a key, or as somebody who is signed in, where only people may. */
-const requestOf =
-  ({ isForPeople }: Operation): Api['request'] =>
-  (method, at, options = {}) =>
-    isForPeople
-      ? send(world, member.credentials, [method, at, options])
-      : world.api.request(method, at, options);
+const requestOf = ({ isForPeople }: Operation) => askerOf(world.api, member, isForPeople);
 
 const CASES = OPERATIONS.flatMap((operation) => {
   const schema = operation.requestBody?.content['application/json']?.schema;

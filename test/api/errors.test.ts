@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Member, memberOf, send } from '../access/support.ts';
+import { askerOf, type Member, memberOf } from '../access/support.ts';
 import { apiOf } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
 import {
@@ -47,10 +47,8 @@ const sendTo = (
   body: string | Uint8Array,
   headers: object = JSON_TYPE,
 ) => {
-  const path = fill(pattern);
-  return isForPeople
-    ? send(world, member.credentials, [method, path, { body, headers: { ...headers } }])
-    : raw(method, path, body, headers);
+  const ask = askerOf(world.api, member, isForPeople);
+  return ask(method, fill(pattern), { body, headers: { ...headers } });
 };
 
 const WRITES = OPERATIONS.filter(({ method }) => method !== 'GET');

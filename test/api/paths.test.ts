@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Member, memberOf, send } from '../access/support.ts';
+import { askerOf, type Member, memberOf } from '../access/support.ts';
 import type { Api } from '../support/api.ts';
 import { makeEndpoint, makeGrant } from '../support/seed.ts';
 import { useWorld } from '../support/world.ts';
@@ -68,8 +68,7 @@ beforeAll(async () => {
 /** Sends with the account's key, or as somebody who is signed in, where a key is nobody. */
 function callerOf(api: Api, { isForPeople, path }: Operation): Api['request'] {
   const member = members.get(api);
-  if (!member || !(isForPeople || path.startsWith('/v2/alerts'))) return api.request;
-  return (method, at, options = {}) => send(api, member.credentials, [method, at, options]);
+  return member ? askerOf(api, member, isForPeople || path.startsWith('/v2/alerts')) : api.request;
 }
 
 /** Bodies that would change something, where the smallest one would not. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Member, memberOf, send } from '../access/support.ts';
+import { askerOf, type Member, memberOf } from '../access/support.ts';
 import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
@@ -40,13 +40,10 @@ describe('a key that stands twice in an object', () => {
     const [, name = ''] = /^\{"([^"]+)"/.exec(twice) ?? [];
     await nothingChanges(world, async () =>
       expectRefusal(
-        operation.isForPeople
-          ? await send(world, member.credentials, [
-              operation.method,
-              fill(operation.path),
-              { body: twice, headers: { 'content-type': 'application/json' } },
-            ])
-          : await raw(operation.method, fill(operation.path), twice),
+        await askerOf(api, member, operation.isForPeople)(operation.method, fill(operation.path), {
+          body: twice,
+          headers: { 'content-type': 'application/json' },
+        }),
         400,
         'duplicate_key',
         `${name}:`,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
-import { type Member, memberOf, send } from '../access/support.ts';
+import { askerOf, type Member, memberOf } from '../access/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
 import {
@@ -95,9 +95,7 @@ describe("with another account's ids", () => {
         const ask = (foreign: Ids) => {
           const ids = { ...ours, ...Object.fromEntries(wrong.map((name) => [name, foreign[name]])) };
           const request = [operation.method, pathOf(operation, ids), requestOf(operation, ours)] as const;
-          return operation.access.key
-            ? world.api.request(...request)
-            : send(world, person.credentials, request);
+          return askerOf(world.api, person, !operation.access.key)(...request);
         };
         const [asked, missing] = [await ask(theirs), await ask(nobodys)];
         expect(asked.status, asked.text).toBe(404);
