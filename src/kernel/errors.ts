@@ -112,7 +112,11 @@ export const REASONS = {
     meaning: 'No commission is left to pay after filters and rules were applied.',
   },
   payout_is_paid: { status: 409, meaning: 'The payout is paid, and a paid payout never changes.' },
-  payout_changed: { status: 409, meaning: 'If-Match names an older revision of the payout.' },
+  payout_changed: {
+    status: 409,
+    meaning:
+      'The request names, in If-Match or `revision`, another revision of the payout than the current one.',
+  },
   approval_missing: {
     status: 409,
     meaning: 'The account wants a second person to approve a payout before it is paid.',
