@@ -28,6 +28,7 @@ export const ROOMS = [
   ['people/applications', 'OAuth applications', ['people/grants']],
   ['people/grants', 'what users granted to applications', []],
   ['people/audit', 'the audit log', []],
+  ['people/actors', 'the names of who did something', ['people/audit']],
   ['people/me', 'the caller of a request', ['people/audit', 'people/users']],
   ['people/system', 'the state of the installation', []],
 

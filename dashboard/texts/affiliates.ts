@@ -126,14 +126,7 @@ export const affiliates = {
     reversed: 'Refund, later reversed',
     made: 'Affiliate created',
     changed: 'Affiliate changed',
-    by: (who: string) => `by ${who}`,
-    actors: {
-      key: 'an API key',
-      user: 'a user',
-      application: 'an application',
-      operator: 'the operator',
-      portal: 'a portal',
-    },
+    by: 'by',
   },
   viewer: 'Your role is read-only. An owner or a member can change affiliates.',
   actions: {

@@ -112,6 +112,17 @@ export const common = {
     clock: 'Times',
     clocks: { local: 'Local time', utc: 'UTC' },
   },
+  actors: {
+    you: 'You',
+    operator: 'The operator',
+    kinds: {
+      user: 'person',
+      key: 'API key',
+      application: 'application',
+      operator: 'operator',
+      portal: 'portal',
+    },
+  },
   roles: { owner: 'Owner', member: 'Member', viewer: 'Viewer' },
   commands: {
     title: 'Go to anything',

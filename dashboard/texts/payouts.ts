@@ -40,7 +40,6 @@ export const payouts = {
   },
   methods: { ...methodNames, none: 'No payout method' },
   noDestination: 'No destination',
-  you: 'You',
 
   create: {
     title: 'New payout',
@@ -222,6 +221,7 @@ export const payouts = {
     lineReleased: 'Released',
     carried: 'Owed again',
     paidOn: 'Money left',
+    paidBy: 'Completed by',
     csv: 'Download commissions (CSV)',
     print: 'Print',
     delete: 'Delete payout',

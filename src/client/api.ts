@@ -47,7 +47,20 @@ export interface Account {
   readonly updated_at: Timestamp;
 }
 
+export interface Actor {
+  readonly kind: ActorKind;
+  readonly id: string;
+  /** of a portal link: the owner of its endpoints */
+  readonly name: string | null;
+}
+
 export type ActorKind = 'key' | 'user' | 'application' | 'operator' | 'portal';
+
+export interface Actors {
+  readonly object: 'actors';
+  /** by id */
+  readonly actors: readonly Actor[];
+}
 
 export interface Affiliate {
   /** affiliate_id in other records */
@@ -3630,6 +3643,11 @@ export interface ListEventTypesQuery extends PageQuery {
   readonly sort?: 'type' | '-type' | undefined;
 }
 
+export interface GetActorsQuery {
+  /** what `created_by`, `paid_by` and the like say, separated by commas: 100 at most */
+  readonly ids: string;
+}
+
 export interface GetAlertSettingsQuery {
   /** the user; default: whoever is signed in. Only owners and API keys may name others. */
   readonly user_id?: string | undefined;
@@ -4506,6 +4524,15 @@ export interface Operations {
   readonly getMe: {
     readonly result: Me;
   };
+  /**
+   * Get the names of who did something. Records say with an id who made, approved or paid them. This tells whose
+   * ids these are: people, also those who were removed, API keys, applications and portal links. An id of nobody
+   * in the account is left out.
+   */
+  readonly getActors: {
+    readonly query: GetActorsQuery;
+    readonly result: Actors;
+  };
   /** Get what somebody is told by e-mail. Every kind of alert, and whether the user gets it by e-mail. */
   readonly getAlertSettings: {
     readonly query?: GetAlertSettingsQuery;
@@ -5131,6 +5158,7 @@ export const OPERATIONS = {
   getEvent: { method: 'GET', path: '/v2/events/{event_id}', takes: [], gives: 'record' },
   listEventTypes: { method: 'GET', path: '/v2/event-types', takes: ['query'], gives: 'page', order: 'type' },
   getMe: { method: 'GET', path: '/v2/me', takes: [], gives: 'record' },
+  getActors: { method: 'GET', path: '/v2/actors', takes: ['query'], gives: 'record' },
   getAlertSettings: { method: 'GET', path: '/v2/alerts', takes: ['query'], gives: 'record' },
   setAlertSettings: { method: 'PUT', path: '/v2/alerts', takes: ['body', 'query'], gives: 'record' },
   testAlertSettings: { method: 'POST', path: '/v2/alerts/test', takes: ['query'], gives: 'record' },

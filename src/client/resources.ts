@@ -21,6 +21,10 @@ export function resourcesOf({ method, send }: Calls) {
       /** The caller: the key, token or session of this client, and its permissions. */
       get: method('getMe'),
     },
+    actors: {
+      /** The names behind `created_by`, `paid_by` and the like. */
+      get: method('getActors'),
+    },
     system: {
       /** The state of the installation, for the account that was created first. */
       get: method('getSystem'),

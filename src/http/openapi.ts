@@ -113,6 +113,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'event-types': 'The catalogue of event types.',
   account: 'The settings of the account.',
   me: 'Who asks.',
+  actors: 'Who did something.',
   system: 'The state of the installation.',
   'api-keys': 'Secrets of programs.',
   alerts: 'What people are told by e-mail.',

@@ -14,6 +14,7 @@ import * as refunds from '../money/refunds/routes.ts';
 import * as reports from '../money/reports/routes.ts';
 import * as returns from '../money/returns/routes.ts';
 import * as accounts from '../people/accounts/routes.ts';
+import * as actors from '../people/actors/routes.ts';
 import * as oauthApplications from '../people/applications/routes.ts';
 import * as audit from '../people/audit/routes.ts';
 import * as oauthGrants from '../people/grants/routes.ts';
@@ -119,6 +120,7 @@ export const ROUTES: readonly Route[] = [
   events.get,
   catalogue.listTypes,
   me.get,
+  actors.get,
   alerts.get,
   alerts.set,
   alerts.test,

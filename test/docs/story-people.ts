@@ -54,6 +54,7 @@ export async function people({ show, refuse, chapter }: Recorder, { world }: Sce
   await show('getAlertChannel', { path: one });
   await show('deleteAlertChannel', { path: one });
   await show('getMe');
+  await show('getActors', { query: { ids: mary.id } });
   await show('getSystem');
   await show('listUsers', { query: { status: 'active' } });
   const passing = await world.api.post('/v2/affiliates', { email: 'ida@example.com', name_first: 'Ida' });

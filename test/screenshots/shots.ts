@@ -48,6 +48,7 @@ async function takeAll(chromium: Chromium, world: World, state: (typeof STATES)[
         await page.screenshot({
           path: `${FOLDER}${name}-${state}-${size}-${colorScheme}.png`,
           fullPage: true,
+          animations: 'disabled',
         });
       }
     }

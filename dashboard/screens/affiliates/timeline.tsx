@@ -4,6 +4,7 @@ import { useMay } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { type TimelineEntry, useTimeline } from '../../data/timeline.ts';
 import { TIMELINE_KINDS } from '../../data/timeline-kinds.ts';
+import { Actor } from '../../parts/actor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { CommissionStatus, titleOf } from '../../parts/commissions.tsx';
 import { Problem, Skeleton } from '../../parts/feedback.tsx';
@@ -97,7 +98,9 @@ function Told({ entry, affiliate }: { entry: TimelineEntry; affiliate: number })
         <Link to="/settings/audit" search={{ target: String(affiliate) }}>
           {action === 'createAffiliate' ? texts.made : texts.changed}
         </Link>
-        <span className="soft">{texts.by(texts.actors[actor.kind])}</span>
+        <span className="soft">
+          {texts.by} <Actor id={actor.id} />
+        </span>
       </span>
     );
   }

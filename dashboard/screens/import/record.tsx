@@ -1,7 +1,8 @@
 import { useCallback, useState } from 'react';
 import type { Import } from '../../../src/client/api.ts';
-import { useMay, useMe } from '../../data/me.ts';
+import { useMay } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
+import { Actor } from '../../parts/actor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Problem, Skeleton } from '../../parts/feedback.tsx';
@@ -12,7 +13,6 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Name, Time } from '../../parts/values.tsx';
 import { imports } from '../../texts/imports.ts';
-import { payouts } from '../../texts/payouts.ts';
 import { ImportStatus } from './records.tsx';
 import { Counts } from './report.tsx';
 
@@ -30,12 +30,6 @@ export function ImportDrawer({ id, onClose }: { id: string; onClose: () => void 
   );
 }
 
-/** Who did something: the user, or an id. */
-function By({ id }: { id: string }) {
-  const me = useMe().data;
-  return id === me?.id ? <span>{payouts.you}</span> : <Id>{id}</Id>;
-}
-
 function Inside({ record }: { record: Import }) {
   const { kind, file, dialect, guessed } = record;
   const told = imports.dialect;
@@ -48,12 +42,12 @@ function Inside({ record }: { record: Import }) {
           [texts.status, <ImportStatus key="status" status={record.status} />],
           [imports.kind, imports.kinds[kind]],
           [texts.created, <Time key="at" at={record.created_at} isFocusable />],
-          [texts.by, <By key="by" id={record.created_by} />],
+          [texts.by, <Actor key="by" id={record.created_by} />],
           ...(record.undone_by === null
             ? []
             : ([
                 [texts.undoneAt, <Time key="undone" at={record.undone_at} isFocusable />],
-                [texts.undoneBy, <By key="undoer" id={record.undone_by} />],
+                [texts.undoneBy, <Actor key="undoer" id={record.undone_by} />],
               ] as const)),
           [texts.bytes, size(file.bytes)],
           [told.separator, told.separators[dialect.separator]],

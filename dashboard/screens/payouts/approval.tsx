@@ -2,8 +2,8 @@ import { useCallback, useState } from 'react';
 import type { Payout } from '../../../src/client/api.ts';
 import { useMay, useMe } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
+import { Actor } from '../../parts/actor.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Id } from '../../parts/copy.tsx';
 import { Notice } from '../../parts/feedback.tsx';
 import { TextArea } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
@@ -57,13 +57,11 @@ export function Approval({ payout }: { payout: Payout }) {
 
 /** Who decided, when, and what they wrote. */
 export function Decided({ payout: { approval } }: { payout: Payout }) {
-  const { data: me } = useMe();
   if (approval.decided_by === null) return null;
   return (
     <>
       <p>
-        {approval.decided_by === me?.id ? payouts.you : <Id>{approval.decided_by}</Id>},{' '}
-        <Time at={approval.decided_at} isFocusable />
+        <Actor id={approval.decided_by} />, <Time at={approval.decided_at} isFocusable />
       </p>
       {approval.note !== null && (
         <p className="quoted" dir="auto">

@@ -6,6 +6,7 @@ import { useMay } from '../../data/me.ts';
 import { nameOf } from '../../data/payouts.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
+import { titleOf } from '../../parts/commissions.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
@@ -17,6 +18,7 @@ import { Card, Facts } from '../../parts/page.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Money, Moneys, Time } from '../../parts/values.tsx';
+import { commissions as commissionTexts } from '../../texts/commissions.ts';
 import { payouts } from '../../texts/payouts.ts';
 import { LineStatus } from './lines.tsx';
 import { Destination } from './preview.tsx';
@@ -27,14 +29,14 @@ const texts = payouts.line;
 const COLUMNS: readonly Column<Commission>[] = [
   {
     title: payouts.columns.order,
-    cell: ({ order_id, external_id, product_name }) => (
+    cell: (commission) => (
       <>
-        {order_id ?? external_id}
-        {product_name !== null && <span className="second">{product_name}</span>}
+        {titleOf(commission)}
+        {commission.product_name !== null && <span className="second">{commission.product_name}</span>}
       </>
     ),
   },
-  { title: payouts.columns.type, isWide: true, cell: ({ type }) => type },
+  { title: payouts.columns.type, isWide: true, cell: ({ type }) => commissionTexts.type[type] },
   {
     title: payouts.columns.occurred,
     isWide: true,

@@ -2,6 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { PayoutSummary } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
+import { Actor } from '../../parts/actor.tsx';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
 import { Select } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
@@ -45,7 +46,14 @@ const COLUMNS: readonly Column<PayoutSummary>[] = [
     title: texts.columns.created,
     sort: 'created_at',
     isWide: true,
-    cell: ({ created_at }) => <Time at={created_at} />,
+    cell: ({ created_at, created_by }) => (
+      <>
+        <Time at={created_at} />
+        <span className="second">
+          <Actor id={created_by} />
+        </span>
+      </>
+    ),
   },
   { title: texts.columns.paid, sort: 'paid_at', isWide: true, cell: ({ paid_at }) => <Time at={paid_at} /> },
 ];

@@ -1,10 +1,11 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useState } from 'react';
 import type { Payout, PayoutLine } from '../../../src/client/api.ts';
-import { useMay, useMe } from '../../data/me.ts';
+import { useMay } from '../../data/me.ts';
 import { usePaymentFiles, usePayoutLines } from '../../data/payouts.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
-import { copyCurl, Id } from '../../parts/copy.tsx';
+import { Actor } from '../../parts/actor.tsx';
+import { copyCurl } from '../../parts/copy.tsx';
 import { Empty, Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
 import { whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
@@ -174,7 +175,6 @@ function Summary({
   payout: Payout;
   rows?: readonly (readonly [string, ReactNode])[];
 }) {
-  const { data: me } = useMe();
   return (
     <Card>
       <Facts
@@ -183,10 +183,7 @@ function Summary({
           [payouts.columns.affiliates, whole(payout.affiliate_count)],
           [payouts.columns.commissions, whole(payout.commission_count)],
           [payouts.columns.created, <Time key="created" at={payout.created_at} isFocusable />],
-          [
-            payouts.columns.madeBy,
-            payout.created_by === me?.id ? payouts.you : <Id key="by">{payout.created_by}</Id>,
-          ],
+          [payouts.columns.madeBy, <Actor key="by" id={payout.created_by} />],
           ...rows,
         ]}
       />
@@ -323,6 +320,9 @@ function Paid({ payout, lines }: Shown) {
             ? [[payouts.paid.carried, amounts(carried, 'carried_amount')] as const]
             : []),
           [payouts.paid.paidOn, <Time key="paid" at={payout.paid_at} isFocusable />],
+          ...(payout.paid_by === null
+            ? []
+            : [[payouts.paid.paidBy, <Actor key="payer" id={payout.paid_by} />] as const]),
           ...(payout.approval.status === 'approved'
             ? [[payouts.approval.status.approved, <Decided key="approved" payout={payout} />] as const]
             : []),

@@ -1,6 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { AuditEntry } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
+import { Actor } from '../../parts/actor.tsx';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
 import { DayField, SearchField, Select } from '../../parts/field.tsx';
 import { FoldedFilters, setIn } from '../../parts/fold.tsx';
@@ -22,12 +23,11 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     title: texts.who,
     cell: ({ actor, user_id }) => (
       <>
-        {texts.kinds[actor.kind]}
-        <span className="second">
-          <LineId>{actor.id}</LineId>
-        </span>
+        <Actor id={actor.id} />
         {user_id !== null && user_id !== actor.id && (
-          <span className="second">{texts.onBehalf(user_id)}</span>
+          <span className="second">
+            {texts.onBehalf} <Actor id={user_id} />
+          </span>
         )}
       </>
     ),

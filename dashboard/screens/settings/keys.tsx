@@ -4,6 +4,7 @@ import type { ApiKey, NewApiKey } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
 import { serverNow } from '../../data/server-time.ts';
+import { Actor } from '../../parts/actor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
 import { Select, TextField } from '../../parts/field.tsx';
@@ -120,7 +121,7 @@ const columnsWith = (revoke: (key: ApiKey) => void): readonly Column<ApiKey>[] =
     isWide: true,
     cell: ({ created_at }) => <Time at={created_at} />,
   },
-  { title: texts.by, isWide: true, cell: ({ created_by }) => <code>{created_by}</code> },
+  { title: texts.by, isWide: true, cell: ({ created_by }) => <Actor id={created_by} /> },
   {
     title: texts.revoke,
     cell: (key) =>

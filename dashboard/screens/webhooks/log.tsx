@@ -95,7 +95,7 @@ const columnsWith = (
       ]
     : []),
   { title: webhooks.status, cell: ({ status }) => <DeliveryState status={status} /> },
-  { title: texts.answer, cell: (event) => <LastAnswer event={event} /> },
+  { title: texts.answer, isWide: true, cell: (event) => <LastAnswer event={event} /> },
   {
     title: texts.attempts,
     isFigure: true,

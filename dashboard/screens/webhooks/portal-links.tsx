@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { PortalLink, WebhookEndpoint } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
+import { Actor } from '../../parts/actor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty, NoMatch, Notice } from '../../parts/feedback.tsx';
 import { Checkbox, Select, SelectField } from '../../parts/field.tsx';
@@ -12,7 +13,7 @@ import { Confirm } from '../../parts/overlay.tsx';
 import { SecretOnce } from '../../parts/secret.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { LineId, Status, Time } from '../../parts/values.tsx';
+import { Status, Time } from '../../parts/values.tsx';
 import { portalLinks as texts } from '../../texts/portal-links.ts';
 import { LINK_STATUSES } from './search.ts';
 
@@ -154,7 +155,7 @@ const columnsWith = (revoke: (link: PortalLink) => void): readonly Column<Portal
     cell: ({ status, expires_at, ends_at }) => <Time at={status === 'unused' ? expires_at : ends_at} />,
   },
   { title: texts.made, isWide: true, cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: texts.by, isWide: true, cell: ({ created_by }) => <LineId>{created_by}</LineId> },
+  { title: texts.by, isWide: true, cell: ({ created_by }) => <Actor id={created_by} /> },
   {
     title: texts.revoke,
     cell: (link) =>

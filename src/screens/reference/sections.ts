@@ -114,7 +114,7 @@ export const GROUPS: readonly SectionGroup[] = [
       {
         slug: 'account',
         title: 'Account and API keys',
-        tags: ['me', 'account', 'api-keys', 'system'],
+        tags: ['me', 'actors', 'account', 'api-keys', 'system'],
         lead:
           'The account is the merchant. Its settings apply to everything in it. An account may have several named API ' +
           'keys; each gives full access to the account. Give every program its own key, so that you can revoke one alone.',
