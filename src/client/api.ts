@@ -43,6 +43,7 @@ export interface Account {
    */
   readonly approval: ApprovalRule;
   readonly debtor: Debtor | null;
+  readonly originator: Originator | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
 }
@@ -420,6 +421,34 @@ export interface ChangeAccountBody {
         /** the message that your bank takes; default pain.001.001.09 */
         readonly message?: SepaMessage | undefined;
         /** payments in one file; default 10,000. More are split into parts of about the same size */
+        readonly rows_per_file?: number | undefined;
+      }
+    | null
+    | undefined;
+  readonly originator?:
+    | {
+        /** the routing number of the bank that takes the file; at most 20 characters */
+        readonly immediate_destination: string;
+        /** the name of that bank; at most 23 characters */
+        readonly immediate_destination_name: string;
+        /** nine or ten digits that your bank assigned; at most 20 characters */
+        readonly immediate_origin: string;
+        /** your name at that bank; at most 23 characters */
+        readonly immediate_origin_name: string;
+        /** your name on the statements of affiliates; at most 16 characters */
+        readonly company_name: string;
+        /** the ten letters and digits your bank knows you by, often 1 and your EIN; at most 10 characters */
+        readonly company_id: string;
+        /**
+         * the routing number you pay from, or its first eight digits; default immediate_destination; at most 20
+         * characters
+         */
+        readonly originating_dfi?: string | undefined;
+        /** what the payment is, on the statements of affiliates; default PAYOUT; at most 10 characters */
+        readonly entry_description?: string | undefined;
+        /** for your bank, if it asks for it; at most 20 characters */
+        readonly discretionary_data?: string | null | undefined;
+        /** payments in one file; default 10,000. More are split into several files */
         readonly rows_per_file?: number | undefined;
       }
     | null
@@ -1575,7 +1604,7 @@ export interface Me {
 
 export interface NeededPaymentFile {
   /** as the path of the download names it */
-  readonly format: 'paypal' | 'wise' | 'sepa';
+  readonly format: 'paypal' | 'wise' | 'sepa' | 'nacha';
   /** ISO 4217, lower case */
   readonly currency: string;
   readonly affiliate_count: number;
@@ -1806,6 +1835,30 @@ export interface OAuthGrant {
    */
   readonly revoked_because: GrantEnd | null;
   readonly created_at: Timestamp;
+}
+
+/** whom ACH payments in NACHA files are from, as your bank says */
+export interface Originator {
+  /** the routing number of the bank that takes the file */
+  readonly immediate_destination: string;
+  /** the name of that bank; at most 23 characters */
+  readonly immediate_destination_name: string;
+  /** nine or ten digits that your bank assigned */
+  readonly immediate_origin: string;
+  /** your name at that bank; at most 23 characters */
+  readonly immediate_origin_name: string;
+  /** your name on the statements of affiliates; at most 16 characters */
+  readonly company_name: string;
+  /** the ten letters and digits your bank knows you by, often 1 and your EIN */
+  readonly company_id: string;
+  /** the first eight digits of the routing number you pay from */
+  readonly originating_dfi: string;
+  /** what the payment is, on the statements of affiliates; default PAYOUT; at most 10 characters */
+  readonly entry_description: string;
+  /** for your bank, if it asks for it; at most 20 characters */
+  readonly discretionary_data: string | null;
+  /** payments in one file; default 10,000. More are split into several files */
+  readonly rows_per_file: number;
 }
 
 export interface OwedBalance {
@@ -3223,7 +3276,10 @@ export interface DownloadPaymentFileQuery {
   readonly allow_skipped?: boolean | undefined;
   /** ISO 4217, any case: the currency the transfers are paid from; default the payout currency */
   readonly source_currency?: string | undefined;
-  /** bank files: the day the bank is to pay, `YYYY-MM-DD`; default today in your time zone */
+  /**
+   * bank files: the day the bank is to pay, `YYYY-MM-DD`; default today in your time zone for `sepa`, the next
+   * banking day for `nacha`
+   */
   readonly execution_date?: string | undefined;
   readonly whole_units?: 'down' | undefined;
 }
@@ -3939,9 +3995,11 @@ export interface Operations {
    * Download a payment file. One row per affiliate and currency: all of them for an unpaid payout, those that
    * were paid for a paid one. The formats: `summary` (takes no parameters), `paypal` (takes currency, part,
    * allow_skipped, whole_units), `wise` (takes currency, part, allow_skipped, source_currency), `sepa` (takes
-   * currency, part, allow_skipped, execution_date). The header Payhook-Skipped-Affiliates counts affiliates left
-   * out of the chosen currency, Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see
-   * `paypal_payment_limit`. `sepa` is an XML message (pain.001) in EUR from the `debtor` of the account.
+   * currency, part, allow_skipped, execution_date), `nacha` (takes currency, part, allow_skipped,
+   * execution_date). The header Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency,
+   * Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see `paypal_payment_limit`.
+   * `sepa` is an XML message (pain.001) in EUR from the `debtor` of the account, `nacha` a file of ACH credits
+   * in USD from its `originator`.
    */
   readonly downloadPaymentFile: {
     readonly path: [payout_id: string, format: string];

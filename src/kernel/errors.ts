@@ -164,7 +164,10 @@ export const REASONS = {
     meaning:
       'Something of the import was paid here, refunded, returned or changed since, or stands in a payout; the message names it.',
   },
-  amount_too_large: { status: 409, meaning: 'A sum would exceed 9007199254740991 minor units.' },
+  amount_too_large: {
+    status: 409,
+    meaning: 'A sum would exceed 9007199254740991 minor units, or what a payment file has room for.',
+  },
   // The content of the request
   unknown_filter: { status: 400, meaning: 'The filters name an unknown field.' },
   unknown_operator: { status: 400, meaning: 'The field or filter does not have this operator.' },
@@ -193,7 +196,8 @@ export const REASONS = {
   empty_payment_file: { status: 400, meaning: 'The file can pay nobody, so it would have no rows.' },
   no_payer: {
     status: 409,
-    meaning: 'The account does not say whom a SEPA file is from: set its `debtor`.',
+    meaning:
+      'The account does not say whom a bank file is from: set its `debtor` (SEPA) or `originator` (NACHA).',
   },
   several_parts: {
     status: 400,

@@ -62,6 +62,7 @@ export const PROVIDER_FORMATS = Object.keys(PROVIDER_FILES) as ProviderFormat[];
 /** The banks' formats by name, with what may be chosen about a file. */
 export const BANK_FILES = {
   sepa: ['currency', 'part', 'allow_skipped', 'execution_date'],
+  nacha: ['currency', 'part', 'allow_skipped', 'execution_date'],
 } as const satisfies Record<string, readonly Choice[]>;
 
 export type BankFormat = keyof typeof BANK_FILES;

@@ -96,6 +96,7 @@ describe('the account', () => {
       portal_origins: [],
       approval: 'none',
       debtor: null,
+      originator: null,
       created_at: expect.stringMatching(TIMESTAMP),
       updated_at: expect.stringMatching(TIMESTAMP),
     });

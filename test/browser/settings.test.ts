@@ -164,7 +164,7 @@ inChromium('the settings', (chromium) => {
     expect(await page.getByRole('button', { name: 'Create a key' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Account', exact: true }).click();
     await page.getByText('Your role is read-only.').waitFor();
-    expect(await page.getByLabel('Name').isDisabled()).toBe(true);
+    expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Save settings' }).count()).toBe(0);
     await expectAccessible(page);
     expectQuiet(vera);

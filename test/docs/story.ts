@@ -26,6 +26,14 @@ export async function settingUp({ show, refuse, chapter }: Recorder, { world }: 
       default_currency: 'usd',
       minimum_payout: { usd: 5000, eur: 5000 },
       debtor: { name: 'Difference Engines Ltd', iban: 'DE02 1203 0000 0000 2020 51' },
+      originator: {
+        immediate_destination: '021000021',
+        immediate_destination_name: 'JPMorgan Chase',
+        immediate_origin: '1234567890',
+        immediate_origin_name: 'Difference Engines Ltd',
+        company_name: 'Difference Eng',
+        company_id: '1234567890',
+      },
     },
   });
   await show('getAccount');

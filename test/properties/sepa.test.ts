@@ -74,10 +74,11 @@ async function write(
     sums: { count: paid.length, decimal: decimalOf(total), now: '2026-11-22T23:00:00.000Z' },
   };
   async function* each(): AsyncIterable<BankPayment> {
+    const other = { routing_number: null, account_type: null, legal_type: null };
     for (const one of paid) {
       const reference = `P${number}-A${one.affiliate_id}`;
       const decimal = decimalOf(BigInt(one.amount));
-      yield { ...one, reference, decimal };
+      yield { ...one, ...other, reference, decimal };
     }
   }
   let xml = '';

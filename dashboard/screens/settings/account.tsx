@@ -13,6 +13,7 @@ import { Time } from '../../parts/values.tsx';
 import { settings } from '../../texts/settings.ts';
 import { type Amounts, AmountsField } from './amounts.tsx';
 import { Settings } from './frame.tsx';
+import { OriginatorFields, originatorFrom, typedOriginator } from './originator.tsx';
 
 const texts = settings.account;
 
@@ -67,6 +68,7 @@ function AccountForm({ account }: { account: Account }) {
     iban: account.debtor?.iban ?? '',
     bic: account.debtor?.bic ?? '',
   });
+  const [originator, setOriginator] = useState(() => typedOriginator(account));
   const [minimumPayout, paymentLimit] = [minorOf(minimums), minorOf(limits)];
   const isHoldGood = /^\d{1,4}$/.test(hold);
   const zones = [...new Set([account.time_zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
@@ -82,6 +84,7 @@ function AccountForm({ account }: { account: Account }) {
       paypal_payment_limit: paymentLimit,
       approval,
       debtor: debtorFrom(account, debtor),
+      originator: originatorFrom(account, originator),
       portal_origins: origins.split(/\s+/).filter(Boolean),
     };
     saving.mutate({ body }, { onSuccess: () => toast(texts.saved) });
@@ -143,6 +146,7 @@ function AccountForm({ account }: { account: Account }) {
             />
           ))}
         </Card>
+        <OriginatorFields typed={originator} onChange={setOriginator} />
         <Card title={texts.portals}>
           <TextArea
             label={texts.origins}

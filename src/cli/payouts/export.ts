@@ -39,7 +39,8 @@ interface ExportOptions extends OutputOptions {
 const HELP = `
 Formats: commissions (a row per commission), summary (a row per affiliate and currency, for people), paypal and wise (what
 PayPal Payouts and Wise batch payments take: one currency a file), sepa (credit transfers in euros as banks in Europe take
-them, from the debtor of the account: payhook account change --debtor). Of an unpaid payout all is in the file, of a paid one
+them, from the debtor of the account: payhook account change --debtor), nacha (ACH credits in dollars as banks in the United
+States take them, from the originator: payhook account change --originator). Of an unpaid payout all is in the file, of a paid one
 what was paid. Where the rows are more than one file may have there are several, all of one revision of the payout.
 
 Whom the file cannot pay is named and nothing is written, unless --allow-skipped leaves them out. --paid-list writes
@@ -66,13 +67,19 @@ export function addExport(payouts: Command, cli: Cli): void {
         .choices(['commissions', 'summary', ...PAYMENT_FORMATS])
         .default('commissions'),
     )
-    .option('--currency <currency>', 'paypal, wise, sepa: the currency, if the payout has several')
+    .option(
+      '--currency <currency>',
+      'all but commissions and summary: the currency, if the payout has several',
+    )
     .option(
       '--source-currency <currency>',
       'wise: the currency the transfers are paid from; default the currency itself',
     )
-    .option('--allow-skipped', 'paypal, wise, sepa: leave out affiliates the file cannot pay')
-    .option('--execution-date <day>', 'sepa: the day the bank is to pay, such as 2026-10-01; default today')
+    .option('--allow-skipped', 'all but commissions and summary: leave out affiliates the file cannot pay')
+    .option(
+      '--execution-date <day>',
+      'sepa, nacha: the day the bank is to pay, such as 2026-10-01; default today, for nacha the next banking day',
+    )
     .option('--whole-units', 'paypal: pay the whole part in currencies without fractions')
     .option('--paid-list <file>', 'paypal, wise: write who is in the file, for payouts complete --from');
   withOutput(command, 'payout-<number>-r<revision>-<day>….csv')

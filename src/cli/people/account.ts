@@ -22,6 +22,7 @@ interface Settings {
   readonly portalOrigins?: string;
   readonly approval?: 'none' | 'second_person';
   readonly debtor?: string;
+  readonly originator?: string;
 }
 
 const HELP = `
@@ -30,7 +31,9 @@ that is not named has none. A day without a time, in filters, files and reports,
 With --approval second_person a payout is paid only after somebody who did not create it approved it in the dashboard; a key
 cannot take that back. Payment files tell of payments above --paypal-limit, which PayPal may refuse. --debtor is the
 account that SEPA files are paid from: {"name", "iban"} and, where your bank wants them, "bic", "message" (pain.001.001.03)
-and "rows_per_file".
+and "rows_per_file". --originator is whom NACHA files are from, in the words of the bank: {"immediate_destination",
+"immediate_destination_name", "immediate_origin", "immediate_origin_name", "company_name", "company_id"} and, where it
+wants them, "originating_dfi", "entry_description", "discretionary_data" and "rows_per_file".
 
 Examples:
   $ payhook account change --hold-days 30 --minimums usd=50.00,eur=45.00
@@ -69,6 +72,7 @@ export function addAccount(group: Command, cli: Cli): void {
       ]),
     )
     .option('--debtor <json>', 'the account that SEPA files are paid from, as a JSON object; none = none')
+    .option('--originator <json>', 'whom NACHA files are from, as a JSON object; none = none')
     .option('--json', 'print the record (Account)')
     .addHelpText('after', HELP)
     .action((settings: Settings) => cli.run(() => change(cli, settings)));
@@ -88,10 +92,9 @@ async function change({ terminal, account }: Cli, settings: Settings): Promise<u
 }
 
 function readSettings(settings: Settings): ChangeAccountBody {
-  const { name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins, approval, debtor } =
-    settings;
-  const given = [name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins, approval, debtor];
-  if (given.every((setting) => setting === undefined)) {
+  const { name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins, approval } = settings;
+  const { debtor, originator } = settings;
+  if (Object.values({ ...settings, json: undefined }).every((setting) => setting === undefined)) {
     throw new UsageError('say what to change: payhook account change --help lists it');
   }
   return {
@@ -103,13 +106,15 @@ function readSettings(settings: Settings): ChangeAccountBody {
     paypal_payment_limit: paypalLimit === undefined ? undefined : readMinimums('--paypal-limit', paypalLimit),
     portal_origins: portalOrigins === 'none' ? [] : portalOrigins?.split(',').map((origin) => origin.trim()),
     approval,
-    debtor: debtor === undefined ? undefined : readDebtor(debtor),
+    debtor: readObject<NonNullable<ChangeAccountBody['debtor']>>('--debtor', debtor),
+    originator: readObject<NonNullable<ChangeAccountBody['originator']>>('--originator', originator),
   };
 }
 
-function readDebtor(text: string): ChangeAccountBody['debtor'] {
+function readObject<Value>(option: string, text: string | undefined): Value | null | undefined {
+  if (text === undefined) return undefined;
   if (text === 'none') return null;
-  return readJsonOption('--debtor', text).value as NonNullable<ChangeAccountBody['debtor']>;
+  return readJsonOption(option, text).value as Value;
 }
 
 function describe(account: Account, { paint }: Terminal): string {
@@ -124,6 +129,12 @@ function describe(account: Account, { paint }: Terminal): string {
     [
       'SEPA debtor',
       account.debtor === null ? 'none' : `${printable(account.debtor.name)}, ${account.debtor.iban}`,
+    ],
+    [
+      'NACHA originator',
+      account.originator === null
+        ? 'none'
+        : `${printable(account.originator.company_name)}, ${account.originator.company_id}`,
     ],
     ['Created', `${exactTime(account.created_at)} (UTC)`],
   ]);

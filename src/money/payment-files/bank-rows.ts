@@ -19,6 +19,9 @@ export interface BankPayment {
   /** IBAN or account number. */
   readonly number: string;
   readonly bic: string | null;
+  readonly routing_number: string | null;
+  readonly account_type: string | null;
+  readonly legal_type: string | null;
 }
 
 /** What the header of a bank file says beforehand. */
@@ -26,13 +29,18 @@ export interface BankSums {
   readonly count: number;
   /** The sum with the digits of its currency. */
   readonly decimal: string;
+  /** The sum in minor units. */
+  readonly total: bigint;
   /** When the file was made, RFC 3339. */
   readonly now: string;
+  /** The same in the time zone of the account: `YYMMDDHHMM`. */
+  readonly localTime: string;
 }
 
 const COLUMNS = `json_build_object('affiliate_id', r.affiliate_id, 'reference', r.reference, 'amount', r.amount,
   'decimal', ${DECIMAL}, 'holder', r.holder_in_files, 'destination', r.destination_id, 'number', encode(r.number, 'hex'),
-  'bic', r.bic) as payment`;
+  'bic', r.bic,
+  'routing_number', r.routing_number, 'account_type', r.account_type, 'legal_type', r.legal_type) as payment`;
 
 /** The sums of the payments in a file. */
 export function bankSums({ db, payments, file }: Making): Promise<BankSums> {
@@ -41,7 +49,10 @@ export function bankSums({ db, payments, file }: Making): Promise<BankSums> {
   return oneRow(
     db,
     sql`select count(*)::int as count,
-               decimal_text(coalesce(sum(amount), 0)::int8, ${currency}) as decimal, iso(now()) as now
+               decimal_text(coalesce(sum(amount), 0)::int8, ${currency}) as decimal,
+               coalesce(sum(amount), 0)::int8 as total, iso(now()) as now,
+               (select to_char(now() at time zone o.time_zone, 'YYMMDDHH24MI') from accounts o
+                where o.id = ${payments.account}) as "localTime"
         from (${all}) r`,
   );
 }

@@ -17,7 +17,8 @@ export const choices = strict({
   execution_date: Type.Optional(
     Type.String({
       format: 'date',
-      description: 'bank files: the day the bank is to pay, `YYYY-MM-DD`; default today in your time zone',
+      description:
+        'bank files: the day the bank is to pay, `YYYY-MM-DD`; default today in your time zone for `sepa`, the next banking day for `nacha`',
       examples: ['2026-10-01'],
     }),
   ),

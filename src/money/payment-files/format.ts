@@ -3,7 +3,7 @@ import type { Snapshot } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import type { Choice, DestinationType } from '../../kernel/payments.ts';
 import type { Vault } from '../../kernel/vault.ts';
-import type { Debtor } from '../../people/accounts/record.ts';
+import type { Payer } from '../../people/accounts/record.ts';
 import type { FileHead } from '../payouts/csv.ts';
 
 /** The payments of a payout as a format sees them. */
@@ -35,7 +35,7 @@ export interface Making {
   readonly payments: Payments;
   readonly file: FilePart;
   readonly head: FileHead;
-  readonly debtor: Debtor | null;
+  readonly payer: Payer;
   readonly vault: Vault;
   /** `YYYY-MM-DD`: when a bank is to pay. */
   readonly executionDate: string;
@@ -60,9 +60,16 @@ export interface PaymentFormat {
   /** Parts have about the same number of rows; otherwise all but the last are full. */
   readonly splitsEvenly: boolean;
   /** How many rows a file may have by the settings of the account, where they say so. */
-  readonly ownMaxRows?: (debtor: Debtor | null) => number | undefined;
+  readonly ownMaxRows?: (payer: Payer) => number | undefined;
   /** Why the account cannot have such a file yet; null = it can. */
-  readonly lacks?: (debtor: Debtor | null) => string | null;
+  readonly lacks?: (payer: Payer) => string | null;
+  /** The days it pays on, `YYYY-MM-DD`; without this, on any from today: the first one after today, and why another is refused. */
+  readonly days?: {
+    readonly first: (today: string) => string;
+    readonly refusal: (day: string) => string | null;
+  };
+  /** The order of its rows, SQL; without it by affiliate. */
+  readonly order?: string;
   /** Why a row cannot be in the file, as text; null where it can. */
   readonly refusal: string;
   /**

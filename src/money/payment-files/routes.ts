@@ -40,7 +40,7 @@ export const download = readRoute({
     'One row per affiliate and currency: all of them for an unpaid payout, those that were paid for a paid one. The formats: ' +
     `${formats}. The header Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency, ` +
     'Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see `paypal_payment_limit`. `sepa` is an XML message (pain.001) in EUR from the `debtor` of ' +
-    'the account.',
+    'the account, `nacha` a file of ACH credits in USD from its `originator`.',
   query: choices,
   returns: { 200: 'text/csv' },
   alsoSends: [...new Set(FORMATS.map(({ contentType }) => contentType.split(';')[0] ?? ''))].slice(1),
@@ -55,6 +55,7 @@ export const download = readRoute({
     'empty_payment_file',
     'several_parts',
     'no_such_part',
+    'amount_too_large',
   ],
   handle: ({ snapshot, principal, vault, params, query }) =>
     csvReply(snapshot, (db) =>

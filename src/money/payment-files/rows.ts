@@ -27,6 +27,7 @@ export function paymentRows(
            p.status = 'unpaid' and not a.is_ready_for_payout
              and not coalesce(p.filters ? 'is_ready_for_payout', false) as is_switched_off,
            x.id as destination_id, x.type as destination_type, x.holder_in_files, x.number, x.bic,
+           x.routing_number, x.account_type,
            d.*, nullif(trim(concat_ws(' ', d.name_first, d.name_last)), '') as name
     from payouts p
     join payout_lines l on l.account_id = p.account_id and l.payout_id = p.id
@@ -75,17 +76,17 @@ export function paymentGroups(db: Reader, payments: Payments): Promise<PaymentGr
   );
 }
 
-/** The query of the rows of a payment file, ordered by affiliate and currency; `columns` of rows `r`. */
+/** The query of the rows of a payment file in its order; `columns` of rows `r`. */
 export function rowsInFile(
   payments: Payments,
   { currency, sourceCurrency, span }: FilePart,
   columns: string,
 ): string {
-  const { refusal } = payments.format;
+  const { refusal, order } = payments.format;
   const rest = span === null ? '' : `limit ${span.count} offset ${span.offset}`;
   const source = sourceCurrency === null ? undefined : literal(sourceCurrency);
   return `
     select ${columns} from (${paymentRows(payments, source)}) r
     where (${refusal}) is null ${currency === null ? '' : `and r.currency = ${literal(currency)}`}
-    order by r.affiliate_id, r.currency ${rest}`;
+    order by ${order ?? 'r.affiliate_id'}, r.currency ${rest}`;
 }

@@ -16,7 +16,7 @@ export interface SepaFrame {
   /** `YYYY-MM-DD`. */
   readonly executionDate: string;
   readonly debtor: Debtor;
-  readonly sums: BankSums;
+  readonly sums: Pick<BankSums, 'count' | 'decimal' | 'now'>;
 }
 
 /**

@@ -20,8 +20,9 @@ export const sepa: PaymentFormat = {
   contentType: 'application/xml; charset=utf-8',
   choices: BANK_FILES.sepa,
   maxRows: 10_000,
-  ownMaxRows: (debtor) => debtor?.rows_per_file,
-  lacks: (debtor) => (debtor === null ? 'debtor: the name and IBAN that SEPA transfers are paid from' : null),
+  ownMaxRows: ({ debtor }) => debtor?.rows_per_file,
+  lacks: ({ debtor }) =>
+    debtor === null ? 'debtor: the name and IBAN that SEPA transfers are paid from' : null,
   // banks compare names and IBANs, and a file of one payment cannot be taken out of that
   splitsEvenly: true,
   refusal: `case
@@ -34,7 +35,7 @@ export const sepa: PaymentFormat = {
   wholeCurrencies: [],
   needsRows: true,
   write: async (making) => {
-    const { debtor } = making;
+    const { debtor } = making.payer;
     if (debtor === null) throw new Error('a SEPA file needs a debtor');
     const sums = await bankSums(making);
     const { head, file, executionDate } = making;

@@ -6,8 +6,8 @@ import type { AccountId } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { dayOf } from '../../kernel/zones.ts';
-import type { Debtor } from '../../people/accounts/record.ts';
-import { debtorOf, zoneOf } from '../../people/accounts/service.ts';
+import type { Payer } from '../../people/accounts/record.ts';
+import { payerOf, zoneOf } from '../../people/accounts/service.ts';
 import { type CsvFile, joinByHash } from '../files/csv-export.ts';
 import { refuseUnapproved } from '../payouts/approval.ts';
 import { fileName } from '../payouts/csv.ts';
@@ -22,7 +22,7 @@ import { type PaymentGroup, paymentGroups } from './rows.ts';
  * The file that carries out a payout's payments in a format, all of the one snapshot `db` reads. Throws
  * `resource_missing` (format or payout), `no_current_payout`, `approval_missing`, `unknown_query_parameter`, `invalid_query`,
  * `several_currencies`, `currency_not_in_payout`, `no_payer`, `affiliates_not_in_file`, `empty_payment_file`, `several_parts`,
- * `no_such_part`.
+ * `no_such_part`, `amount_too_large`.
  */
 export async function downloadPaymentFile(
   db: Snapshot,
@@ -36,12 +36,12 @@ export async function downloadPaymentFile(
   refuseChoices(known, input);
   const wanted = readCurrency('currency', input.currency);
   const sourceCurrency = readCurrency('source_currency', input.source_currency);
-  const executionDate = await readExecutionDate(db, account, input.execution_date);
+  const executionDate = await readExecutionDate(db, account, known, input.execution_date);
   const head = await payoutHead(db, account, id);
   await refuseUnapproved(db, account, head.id);
-  const debtor = await debtorOf(db, account);
-  const format = settled(known, debtor);
-  const lack = format.lacks?.(debtor) ?? null;
+  const payer = await payerOf(db, account);
+  const format = settled(known, payer);
+  const lack = format.lacks?.(payer) ?? null;
   if (lack !== null) throw fail('no_payer', `the ${format.title} needs ${lack}: PATCH /v2/account sets it`);
   const payments = { account, payout: head.id, format, wholeUnits: input.whole_units === 'down' };
   const groups = await paymentGroups(db, payments);
@@ -59,7 +59,7 @@ export async function downloadPaymentFile(
   const marks = [format.name, currency ?? [], part === null ? [] : `part-${part}-of-${parts}`].flat();
   const file = { currency, sourceCurrency, part, span: spanOf(format, { rows, parts }, part) };
   return {
-    stream: await format.write({ db, payments, file, head, debtor, vault, executionDate }),
+    stream: await format.write({ db, payments, file, head, payer, vault, executionDate }),
     name: fileName(head, marks, format.extension),
     contentType: format.contentType,
     headers: {
@@ -75,8 +75,8 @@ export async function downloadPaymentFile(
 export async function getPaymentFiles(db: Snapshot, account: AccountId, id: string) {
   await joinByHash(db);
   const head = await payoutHead(db, account, id);
-  const debtor = await debtorOf(db, account);
-  const formats = FORMATS.map((format) => settled(format, debtor));
+  const payer = await payerOf(db, account);
+  const formats = FORMATS.map((format) => settled(format, payer));
   const json = await readPaymentFiles(db, account, head.id, formats);
   if (json === null) throw fail('resource_missing', `no such payout: ${id}`);
   return json;
@@ -155,18 +155,26 @@ function notInFile({ title }: PaymentFormat, skipped: readonly PaymentGroup[], h
   );
 }
 
-/** The day a bank is to pay: today in the account's time zone, or a day named that has not passed. */
-async function readExecutionDate(db: Snapshot, account: AccountId, day: string | undefined): Promise<string> {
+/** The day a bank is to pay: the first that the format pays on, or a day named that it pays on and that has not passed. */
+async function readExecutionDate(
+  db: Snapshot,
+  account: AccountId,
+  { days }: PaymentFormat,
+  day: string | undefined,
+): Promise<string> {
   const today = dayOf(await readNow(db), await zoneOf(db, account));
   if (day !== undefined && day < today) {
     throw fail('invalid_query', `execution_date must be today (${today}) or later: no bank pays in the past`);
   }
-  return day ?? today;
+  if (day === undefined) return days?.first(today) ?? today;
+  const refusal = days?.refusal(day) ?? null;
+  if (refusal !== null) throw fail('invalid_query', `execution_date ${refusal}`);
+  return day;
 }
 
 /** A format with the limits of an account. */
-function settled(format: PaymentFormat, debtor: Debtor | null): PaymentFormat {
-  return { ...format, maxRows: format.ownMaxRows?.(debtor) ?? format.maxRows };
+function settled(format: PaymentFormat, payer: Payer): PaymentFormat {
+  return { ...format, maxRows: format.ownMaxRows?.(payer) ?? format.maxRows };
 }
 
 /** The rows of a part; null = all. */

@@ -10,6 +10,7 @@ import {
   text,
   timestamp,
 } from '../../contract/schemas.ts';
+import { type Originator, originator, originatorInput } from './originator.ts';
 
 const holdDays = Type.Integer({ minimum: 0, maximum: 3650, description: 'days a new commission is on hold' });
 const timeZone = Type.String({
@@ -71,6 +72,12 @@ const debtorInput = strict({
 });
 export type DebtorInput = Static<typeof debtorInput>;
 
+/** Whom bank files are from, as the account says; null = it does not. */
+export interface Payer {
+  readonly debtor: Debtor | null;
+  readonly originator: Originator | null;
+}
+
 /** The account record. */
 export const account = strict(
   {
@@ -85,6 +92,7 @@ export const account = strict(
     portal_origins: origins(Type.String(origin)),
     approval,
     debtor: nullable(debtor),
+    originator: nullable(originator),
     created_at: timestamp,
     updated_at: timestamp,
   },
@@ -105,6 +113,7 @@ export const record = columnsOf(account, {
   portal_origins: 'a.portal_origins',
   approval: 'a.approval',
   debtor: 'a.debtor',
+  originator: 'a.originator',
   created_at: 'iso(id_time(a.id))',
   updated_at: 'iso(greatest(a.updated_at, id_time(a.id)))',
 });
@@ -120,5 +129,6 @@ export const accountChange = strict({
   portal_origins: Type.Optional(origins(Type.String({ ...origin, minLength: 1, maxLength: 255 }))),
   approval: Type.Optional(approval),
   debtor: Type.Optional(nullable(debtorInput)),
+  originator: Type.Optional(nullable(originatorInput)),
 });
 export type AccountChange = Static<typeof accountChange>;

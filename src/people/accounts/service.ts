@@ -10,14 +10,15 @@ import { clip } from '../../kernel/strict-json.ts';
 import { isZone, UTC } from '../../kernel/zones.ts';
 import { createKey } from '../keys/service.ts';
 import { debtorFrom } from './debtor.ts';
+import { originatorFrom } from './originator.ts';
 import { originsFrom } from './origins.ts';
-import type { Account, AccountChange, Debtor } from './record.ts';
+import type { Account, AccountChange, Payer } from './record.ts';
 import {
   allAccounts,
   insertAccount,
   readAccount,
   readApproval,
-  readDebtor,
+  readPayer,
   readZone,
   spelledZone,
   updateAccount,
@@ -74,14 +75,14 @@ export async function zoneOf(db: Reader, account: AccountId): Promise<string> {
   return (await readZone(db, account)) ?? UTC;
 }
 
-/** The account that SEPA files are paid from; null = not said. */
-export async function debtorOf(db: Reader, account: AccountId): Promise<Debtor | null> {
-  return fromJson(await readDebtor(db, account));
+/** Whom the bank files of an account are from. */
+export async function payerOf(db: Reader, account: AccountId): Promise<Payer> {
+  return fromJson(await readPayer(db, account));
 }
 
 /**
  * Changes settings; a new hold applies to new commissions only. Throws `invalid_body` for an unknown currency or
- * time zone, a name with invisible characters, what is no origin, or a debtor that no bank takes.
+ * time zone, a name with invisible characters, what is no origin, or a debtor or originator that no bank takes.
  */
 export async function changeAccount(
   tx: Tx,
@@ -104,6 +105,7 @@ export async function changeAccount(
         : {}),
       ...(input.portal_origins !== undefined ? { portal_origins: originsFrom(input.portal_origins) } : {}),
       ...(input.debtor ? { debtor: debtorFrom(input.debtor) } : {}),
+      ...(input.originator ? { originator: originatorFrom(input.originator) } : {}),
     },
     [
       'name',
@@ -115,6 +117,7 @@ export async function changeAccount(
       'portal_origins',
       'approval',
       'debtor',
+      'originator',
     ],
   );
   return changes === null ? getAccount(tx, account) : updateAccount(tx, account, changes);

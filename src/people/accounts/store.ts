@@ -3,7 +3,7 @@ import { maybeRecord, oneRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import { type Account, type Debtor, record } from './record.ts';
+import { type Account, type Payer, record } from './record.ts';
 
 export async function insertAccount(tx: Tx, name: string): Promise<{ id: AccountId; json: Json<Account> }> {
   const { id } = await oneRow<{ id: AccountId }>(
@@ -18,11 +18,12 @@ export function readAccount(db: Reader, id: AccountId): Promise<Json<Account> | 
   return maybeRecord(db, record, sql`accounts a where a.id = ${id}`);
 }
 
-/** The account that SEPA files are paid from, as JSON; `null` when it is not said. */
-export async function readDebtor(db: Reader, id: AccountId): Promise<Json<Debtor | null>> {
-  const { json } = await oneRow<{ json: Json<Debtor | null> }>(
+/** Whom bank files are from, as JSON. */
+export async function readPayer(db: Reader, id: AccountId): Promise<Json<Payer>> {
+  const { json } = await oneRow<{ json: Json<Payer> }>(
     db,
-    sql`select coalesce(debtor::text, 'null') as json from accounts where id = ${id}`,
+    sql`select json_build_object('debtor', debtor, 'originator', originator)::text as json
+        from accounts where id = ${id}`,
   );
   return json;
 }

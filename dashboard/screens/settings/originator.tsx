@@ -1,0 +1,54 @@
+import type { Account } from '../../../src/client/api.ts';
+import { TextField } from '../../parts/field.tsx';
+import { Card } from '../../parts/page.tsx';
+import { originator as texts } from '../../texts/originator.ts';
+
+type Field = keyof typeof texts.fields;
+const FIELDS = Object.keys(texts.fields) as Field[];
+const OPTIONAL: readonly Field[] = ['originating_dfi', 'entry_description', 'discretionary_data'];
+
+/** What is typed of the originator. */
+export type TypedOriginator = Readonly<Record<Field, string>>;
+
+/** What the form begins with. */
+export const typedOriginator = ({ originator }: Account): TypedOriginator =>
+  Object.fromEntries(FIELDS.map((field) => [field, originator?.[field] ?? ''])) as TypedOriginator;
+
+/** The originator as it is sent; what the form does not show stays as it is. null = none of it is filled in. */
+export function originatorFrom({ originator: before }: Account, typed: TypedOriginator) {
+  const given = FIELDS.map((field) => [field, typed[field].trim()] as const).filter(
+    ([, text]) => text !== '',
+  );
+  if (given.length === 0) return null;
+  const required = FIELDS.filter((field) => !OPTIONAL.includes(field)).map((field) => [field, '']);
+  const rows = before === null ? {} : { rows_per_file: before.rows_per_file };
+  return Object.fromEntries([...required, ...given, ...Object.entries(rows)]) as NonNullable<
+    Account['originator']
+  >;
+}
+
+/** Whom NACHA files are from. */
+export function OriginatorFields({
+  typed,
+  onChange,
+}: {
+  typed: TypedOriginator;
+  onChange: (typed: TypedOriginator) => void;
+}) {
+  const hints: Partial<Record<Field, string>> = texts.hints;
+  return (
+    <Card title={texts.title}>
+      <p className="soft">{texts.lead}</p>
+      {FIELDS.map((field) => (
+        <TextField
+          key={field}
+          label={texts.fields[field]}
+          hint={hints[field]}
+          value={typed[field]}
+          isOptional={OPTIONAL.includes(field)}
+          onChange={(value) => onChange({ ...typed, [field]: value })}
+        />
+      ))}
+    </Card>
+  );
+}

@@ -1,0 +1,23 @@
+/** Whom NACHA files are from. */
+export const originator = {
+  title: 'Originator of NACHA files',
+  lead: 'ACH payments in dollars are from it. Your bank tells you these names and numbers. Without them there are no NACHA files.',
+  fields: {
+    immediate_destination: 'Routing number of the bank that takes the file',
+    immediate_destination_name: 'Name of that bank',
+    immediate_origin: 'Immediate origin',
+    immediate_origin_name: 'Your name at that bank',
+    company_name: 'Company name',
+    company_id: 'Company id',
+    originating_dfi: 'Routing number you pay from',
+    entry_description: 'Description of payments',
+    discretionary_data: 'Discretionary data',
+  },
+  hints: {
+    immediate_origin: 'Nine or ten digits, assigned by the bank.',
+    company_name: 'At most 16 characters. Affiliates see it on their statements.',
+    company_id: 'Ten letters and digits, often 1 and your EIN.',
+    originating_dfi: 'Nine digits, or the first eight. Left out, it is that of the bank above.',
+    entry_description: 'At most 10 characters. Affiliates see it on their statements.',
+  },
+} as const;

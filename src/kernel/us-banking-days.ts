@@ -1,0 +1,45 @@
+const DAY_MS = 86_400_000;
+
+/** Holidays of the Federal Reserve on the same date every year, `MM-DD`. */
+const FIXED = ['01-01', '06-19', '07-04', '11-11', '12-25'];
+
+/** Those on the nth weekday of a month; `last` = the last one: Martin Luther King, Washington, Memorial, Labor, Columbus, Thanksgiving. */
+const MOVING: readonly { month: number; weekday: number; nth: number | 'last' }[] = [
+  { month: 1, weekday: 1, nth: 3 },
+  { month: 2, weekday: 1, nth: 3 },
+  { month: 5, weekday: 1, nth: 'last' },
+  { month: 9, weekday: 1, nth: 1 },
+  { month: 10, weekday: 1, nth: 2 },
+  { month: 11, weekday: 4, nth: 4 },
+];
+
+const dateOf = (day: string) => new Date(`${day}T00:00:00Z`);
+const isFixed = (date: Date) => FIXED.includes(date.toISOString().slice(5, 10));
+
+function isMoving(date: Date): boolean {
+  const place = date.getUTCDate();
+  return MOVING.some(
+    ({ month, weekday, nth }) =>
+      date.getUTCMonth() + 1 === month &&
+      date.getUTCDay() === weekday &&
+      (nth === 'last' ? place > 31 - 7 : Math.ceil(place / 7) === nth),
+  );
+}
+
+/**
+ * Whether the Federal Reserve settles payments on a day, `YYYY-MM-DD` (frbservices.org, holiday schedules). A holiday on a
+ * Sunday closes it on Monday; one on a Saturday does not close it on Friday.
+ */
+export function isBankingDay(day: string): boolean {
+  const date = dateOf(day);
+  const weekday = date.getUTCDay();
+  if (weekday === 0 || weekday === 6) return false;
+  if (isFixed(date) || isMoving(date)) return false;
+  return weekday !== 1 || !isFixed(new Date(date.getTime() - DAY_MS));
+}
+
+/** The first banking day after a day, both `YYYY-MM-DD`. */
+export function nextBankingDay(day: string): string {
+  const next = new Date(dateOf(day).getTime() + DAY_MS).toISOString().slice(0, 10);
+  return isBankingDay(next) ? next : nextBankingDay(next);
+}

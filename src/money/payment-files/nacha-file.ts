@@ -1,0 +1,167 @@
+import type { Originator } from '../../people/accounts/originator.ts';
+import type { BankPayment } from './bank-rows.ts';
+
+/** What stands around the payments of a file. */
+export interface NachaFrame {
+  readonly originator: Originator;
+  /** When the file is made, in the time zone of the account: `YYMMDDHHMM`. */
+  readonly madeAt: string;
+  /** From 1. */
+  readonly part: number;
+  /** How many payments the parts before have: trace numbers go on after them. */
+  readonly before: number;
+  /** `YYYY-MM-DD`. */
+  readonly effectiveDate: string;
+}
+
+/** A batch has one kind of receiver: persons (PPD) or businesses (CCD). */
+const sectionOf = ({ legal_type }: BankPayment) => (legal_type === 'business' ? 'CCD' : 'PPD');
+
+/** Credits only. */
+const SERVICE_CLASS = '220';
+const CREDIT_TO: Readonly<Record<string, string>> = { checking: '22', savings: '32' };
+const MODIFIERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+const LINES_IN_BLOCK = 10;
+
+/** A text with blanks behind it. Throws when it does not fit: nothing is cut. */
+function text(value: string, width: number): string {
+  if (value.length > width)
+    throw new Error(`a field of ${width} characters of a NACHA file got ${value.length}`);
+  return value.padEnd(width);
+}
+
+/** A number with zeros before it. Throws when it does not fit. */
+function digits(value: bigint | number | string, width: number): string {
+  const written = String(value).padStart(width, '0');
+  if (written.length > width)
+    throw new Error(`a field of ${width} digits of a NACHA file got ${written.length}`);
+  return written;
+}
+
+/** What a batch and a file are checked by. */
+interface Totals {
+  entries: number;
+  /** The sum of the first eight digits of the routing numbers. */
+  hash: bigint;
+  /** Minor units. */
+  credit: bigint;
+}
+interface Batch {
+  readonly section: string;
+  readonly totals: Totals;
+}
+const none = (): Totals => ({ entries: 0, hash: 0n, credit: 0n });
+const hashOf = ({ hash }: Totals) => digits(hash % 10n ** 10n, 10);
+
+/**
+ * The lines of a NACHA file (Nacha operating rules, appendix three), as text piece by piece: a batch for persons, then one
+ * for businesses, in which order the payments come. Lines have 94 characters and end with CR and LF; blocks have ten.
+ */
+export async function* nachaFile(
+  frame: NachaFrame,
+  payments: AsyncIterable<BankPayment>,
+): AsyncIterable<string> {
+  const file = none();
+  let lines = 0;
+  let batches = 0;
+  let batch = null as Batch | null;
+  const line = (content: string) => {
+    lines += 1;
+    return `${content}\r\n`;
+  };
+  yield line(fileHeader(frame));
+  for await (const payment of payments) {
+    const section = sectionOf(payment);
+    if (batch?.section !== section) {
+      if (batch) yield line(batchControl(frame, batches, batch.totals));
+      batches += 1;
+      batch = { section, totals: none() };
+      yield line(batchHeader(frame, batches, section));
+    }
+    for (const totals of [file, batch.totals]) {
+      totals.entries += 1;
+      totals.hash += BigInt((payment.routing_number ?? '').slice(0, 8));
+      totals.credit += BigInt(payment.amount);
+    }
+    yield line(entry(frame, frame.before + file.entries, payment));
+  }
+  if (batch) yield line(batchControl(frame, batches, batch.totals));
+  const blocks = Math.ceil((lines + 1) / LINES_IN_BLOCK);
+  yield line(fileControl(batches, blocks, file));
+  for (const filled = blocks * LINES_IN_BLOCK; lines < filled; ) yield line('9'.repeat(94));
+}
+
+function fileHeader({ originator, madeAt, part }: NachaFrame): string {
+  return [
+    '101',
+    ` ${originator.immediate_destination}`,
+    originator.immediate_origin.padStart(10),
+    madeAt,
+    MODIFIERS[(part - 1) % MODIFIERS.length],
+    '094101',
+    text(originator.immediate_destination_name, 23),
+    text(originator.immediate_origin_name, 23),
+    ' '.repeat(8),
+  ].join('');
+}
+
+function batchHeader({ originator, effectiveDate }: NachaFrame, batch: number, section: string): string {
+  return [
+    '5',
+    SERVICE_CLASS,
+    text(originator.company_name, 16),
+    text(originator.discretionary_data ?? '', 20),
+    originator.company_id,
+    section,
+    text(originator.entry_description, 10),
+    ' '.repeat(6),
+    effectiveDate.slice(2).replaceAll('-', ''),
+    ' '.repeat(3), // the ACH operator says when it settles
+    '1',
+    originator.originating_dfi,
+    digits(batch, 7),
+  ].join('');
+}
+
+function entry({ originator }: NachaFrame, place: number, payment: BankPayment): string {
+  return [
+    '6',
+    CREDIT_TO[payment.account_type ?? 'checking'],
+    payment.routing_number,
+    text(payment.number, 17),
+    digits(payment.amount, 10),
+    text(payment.reference, 15),
+    text(payment.holder, 22),
+    '  0',
+    originator.originating_dfi,
+    digits(place, 7),
+  ].join('');
+}
+
+function batchControl({ originator }: NachaFrame, batch: number, totals: Totals): string {
+  return [
+    '8',
+    SERVICE_CLASS,
+    digits(totals.entries, 6),
+    hashOf(totals),
+    digits(0, 12),
+    digits(totals.credit, 12),
+    originator.company_id,
+    ' '.repeat(19 + 6),
+    originator.originating_dfi,
+    digits(batch, 7),
+  ].join('');
+}
+
+function fileControl(batches: number, blocks: number, totals: Totals): string {
+  return [
+    '9',
+    digits(batches, 6),
+    digits(blocks, 6),
+    digits(totals.entries, 8),
+    hashOf(totals),
+    digits(0, 12),
+    digits(totals.credit, 12),
+    ' '.repeat(39),
+  ].join('');
+}

@@ -1,0 +1,72 @@
+import { fail } from '../../kernel/errors.ts';
+import { formatDecimal } from '../../kernel/money.ts';
+import { BANK_FILES } from '../../kernel/payments.ts';
+import { isBankingDay, nextBankingDay } from '../../kernel/us-banking-days.ts';
+import { bankFile, bankSums } from './bank-rows.ts';
+import { bankAccountMissing, type PaymentFormat, SWITCHED_OFF } from './format.ts';
+import { nachaFile } from './nacha-file.ts';
+
+/** Minor units: ten digits of an entry, and twelve of the totals. */
+const MOST = 9_999_999_999;
+const MOST_IN_FILE = 999_999_999_999n;
+/** Characters of the field with the reference. */
+const LONGEST_REFERENCE = 15;
+
+/**
+ * ACH credits in a NACHA file: one originator, dollars. Affiliates whose `legal_type` is business are paid by a batch of
+ * the class CCD, all others by one of PPD. There is no debit that balances the file: the bank makes it.
+ */
+export const nacha: PaymentFormat = {
+  name: 'nacha',
+  title: 'NACHA file',
+  destination: 'ach',
+  currency: 'usd',
+  extension: 'ach',
+  contentType: 'text/plain; charset=us-ascii',
+  choices: BANK_FILES.nacha,
+  maxRows: 10_000,
+  ownMaxRows: ({ originator }) => originator?.rows_per_file,
+  lacks: ({ originator }) =>
+    originator === null ? 'originator: whom ACH payments are from, as your bank says' : null,
+  splitsEvenly: false,
+  days: {
+    // a payment on the same day costs more at most banks, so it is made only when it is asked for
+    first: nextBankingDay,
+    refusal: (day) =>
+      isBankingDay(day)
+        ? null
+        : `is no banking day in the United States; the next one is ${nextBankingDay(day)}`,
+  },
+  order: "r.legal_type is not distinct from 'business', r.affiliate_id",
+  refusal: `case
+    ${SWITCHED_OFF}
+    ${bankAccountMissing('ach')}
+    when r.currency <> 'usd' then 'ACH pays in USD only'
+    when r.amount > ${MOST} then 'above 99,999,999.99 USD, the most that one ACH entry pays'
+    when length(r.reference) > ${LONGEST_REFERENCE}
+      then 'the reference ' || r.reference || ' has more than the ${LONGEST_REFERENCE} characters of a NACHA file'
+  end`,
+  aboveLimit: 'false',
+  wholeCurrencies: [],
+  needsRows: true,
+  write: async (making) => {
+    const { payer, file, executionDate } = making;
+    if (payer.originator === null) throw new Error('a NACHA file needs an originator');
+    const { total, localTime } = await bankSums(making);
+    if (total > MOST_IN_FILE) {
+      throw fail(
+        'amount_too_large',
+        `the NACHA file would pay ${formatDecimal(total, 'usd')} USD, and its totals have room for ` +
+          `${formatDecimal(MOST_IN_FILE, 'usd')}: lower originator.rows_per_file`,
+      );
+    }
+    const frame = {
+      originator: payer.originator,
+      madeAt: localTime,
+      part: file.part ?? 1,
+      before: file.span?.offset ?? 0,
+      effectiveDate: executionDate,
+    };
+    return bankFile(making, (payments) => nachaFile(frame, payments));
+  },
+};
