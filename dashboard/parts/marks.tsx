@@ -56,7 +56,7 @@ function Filling({ id, index }: { id: string; index: number }) {
   );
 }
 
-/** Lines and bars; the selected point has a dot on each line. */
+/** Lines and bars; the selected point has a dot on each line, and so has a value that no line reaches. */
 export function Marks({ series, frame, at }: { series: readonly Series[]; frame: Frame; at: number }) {
   const id = useId();
   const sides = series.filter(({ kind }) => kind === 'bar');
@@ -66,12 +66,21 @@ export function Marks({ series, frame, at }: { series: readonly Series[]; frame:
       {series.map((each, index) => {
         const { kind, tone, values, name } = each;
         if (kind === 'line') {
-          const value = values[at] ?? null;
           return (
             <g key={name} className={`tone-${tone}`}>
               <path className="chart-line" d={lineOf(values, frame)} strokeDasharray={DASHES[index]} />
-              {value !== null && (
-                <circle className="chart-full" cx={frame.x(at)} cy={frame.y(value)} r="3.5" />
+              {values.map(
+                (value, point) =>
+                  value !== null &&
+                  (point === at || isAlone(values, point)) && (
+                    <circle
+                      key={point}
+                      className="chart-full"
+                      cx={frame.x(point)}
+                      cy={frame.y(value)}
+                      r={point === at ? 3.5 : 2.5}
+                    />
+                  ),
               )}
             </g>
           );
@@ -94,15 +103,16 @@ export function Marks({ series, frame, at }: { series: readonly Series[]; frame:
   );
 }
 
-/** A line through the values; missing values interrupt it, and an isolated value is a dot. */
+const isMissing = (values: Series['values'], index: number) => (values[index] ?? null) === null;
+const isAlone = (values: Series['values'], index: number) =>
+  isMissing(values, index - 1) && isMissing(values, index + 1);
+
+/** A line through the values; missing values interrupt it. */
 function lineOf(values: Series['values'], { x, y }: Frame): string {
   return values
-    .map((value, index) => {
-      if (value === null) return '';
-      const begins = (values[index - 1] ?? null) === null;
-      const ends = (values[index + 1] ?? null) === null;
-      return `${begins ? 'M' : 'L'}${x(index)} ${y(value)}${begins && ends ? 'h0.01' : ''}`;
-    })
+    .map((value, index) =>
+      value === null ? '' : `${isMissing(values, index - 1) ? 'M' : 'L'}${x(index)} ${y(value)}`,
+    )
     .join('');
 }
 
