@@ -1,3 +1,4 @@
+import { countryName } from '../../kernel/countries.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import { formatInstant, parseDay } from '../../kernel/time.ts';
 import { dayStart } from '../../kernel/zones.ts';
@@ -206,16 +207,13 @@ let names: Map<string, string> | undefined;
 
 function countryNames(): Map<string, string> {
   if (names) return names;
-  const display = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
   names = new Map([
     ['usa', 'US'],
     ['uk', 'GB'],
   ]);
   for (const code of letters.flatMap((first) => letters.map((second) => first + second))) {
-    // obsolete codes have the name of their successor
-    if (Intl.getCanonicalLocales(`und-${code}`)[0] !== `und-${code}`) continue;
-    const name = display.of(code)?.toLowerCase();
+    const name = countryName(code)?.toLowerCase();
     if (name !== undefined) names.set(name, code);
   }
   return names;
