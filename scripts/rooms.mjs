@@ -47,6 +47,11 @@ export const ROOMS = [
     ['money/affiliates', 'money/ledger'],
   ],
   [
+    'money/tax-profiles',
+    'who affiliates are to a tax office: names, addresses, tax ids (sealed), forms',
+    ['money/affiliates', 'money/ledger'],
+  ],
+  [
     'money/refund-lines',
     'what a refund by order names, and commissions that are created after it',
     ['money/ledger'],

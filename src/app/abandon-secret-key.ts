@@ -3,11 +3,9 @@ import { holdSealing, putInForce, readSecretKeyState, type SecretKeyState } from
 import type { Config } from '../kernel/config.ts';
 import { idOf } from '../kernel/ids.ts';
 import { fingerprintOf, SecretKeyError } from '../kernel/vault.ts';
-import {
-  findLostDestinations,
-  giveUpDestinations,
-  type LostDestination,
-} from '../money/destinations/sealed.ts';
+import { bankAccounts } from '../money/destinations/sealed.ts';
+import type { LostNumber } from '../money/ledger/sealed-numbers.ts';
+import { taxIds } from '../money/tax-profiles/sealed.ts';
 import { noteCommand } from '../people/audit/service.ts';
 import { findLosses, giveUp, type Loss } from '../webhooks/endpoints/sealed.ts';
 import type { Platform } from './platform.ts';
@@ -20,10 +18,11 @@ export interface Abandonment {
   readonly losses: Losses;
 }
 
-/** What is lost with a key: values of endpoints, and bank accounts of affiliates. */
+/** What is lost with a key: values of endpoints, bank accounts and tax ids of affiliates. */
 export interface Losses {
   readonly endpoints: readonly Loss[];
-  readonly destinations: readonly LostDestination[];
+  readonly destinations: readonly LostNumber[];
+  readonly taxIds: readonly LostNumber[];
 }
 
 /** What giving up the lost key would cost. Throws SecretKeyError when no key is missing. */
@@ -31,7 +30,8 @@ export async function previewAbandoning({ config, db, vault }: Platform): Promis
   refuseNeedless(config, await readSecretKeyState(db.reader));
   return {
     endpoints: await findLosses(db.reader, vault),
-    destinations: await findLostDestinations(db.reader, vault),
+    destinations: await bankAccounts.findLost(db.reader, vault),
+    taxIds: await taxIds.findLost(db.reader, vault),
   };
 }
 
@@ -49,13 +49,14 @@ export async function abandonSecretKey({ config, db, vault }: Platform): Promise
     const fingerprint = fingerprintOf(held ?? makeFolderKey(config));
     const losses = {
       endpoints: await giveUp(tx, vault, fingerprint),
-      destinations: await giveUpDestinations(tx, vault, fingerprint),
+      destinations: await bankAccounts.giveUp(tx, vault, fingerprint),
+      taxIds: await taxIds.giveUp(tx, vault, fingerprint),
     };
     await putInForce(tx, fingerprint);
     for (const { account, endpoint } of losses.endpoints) {
       await noteCommand(tx, account, { action: 'abandonSecretKey', target: idOf('we', endpoint) });
     }
-    for (const { account, affiliate } of losses.destinations) {
+    for (const { account, affiliate } of [...losses.destinations, ...losses.taxIds]) {
       await noteCommand(tx, account, { action: 'abandonSecretKey', target: String(affiliate) });
     }
     return { fingerprint, losses };

@@ -17,6 +17,7 @@ import { payoutLines } from '../money/payouts/export.ts';
 import { record as program } from '../money/programs/record.ts';
 import { record as refund } from '../money/refunds/record.ts';
 import { record as payoutReturn } from '../money/returns/record.ts';
+import { record as taxProfile } from '../money/tax-profiles/record.ts';
 import { record as account } from '../people/accounts/record.ts';
 import { record as application } from '../people/applications/record.ts';
 import { record as auditEntry } from '../people/audit/record.ts';
@@ -33,6 +34,7 @@ const KINDS: Readonly<Record<string, Lines>> = {
   'oauth-applications': linesOf(application, 'oauth_applications p'),
   programs: linesOf(program, 'affiliate_programs g'),
   affiliates: linesOf(affiliate, 'affiliates a'),
+  'tax-profiles': linesOf(taxProfile, 'affiliate_tax_profiles x'),
   commissions: linesOf(commission, 'commissions c', payoutJoin),
   refunds: linesOf(refund, 'refunds r'),
   payouts: linesOf(summary, 'payouts p'),

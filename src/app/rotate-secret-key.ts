@@ -11,7 +11,8 @@ import {
 } from '../db/secret-key.ts';
 import type { Config } from '../kernel/config.ts';
 import { fingerprintOf, SecretKeyError, type Vault } from '../kernel/vault.ts';
-import { hasStaleDestinations, resealDestinations } from '../money/destinations/sealed.ts';
+import { bankAccounts } from '../money/destinations/sealed.ts';
+import { taxIds } from '../money/tax-profiles/sealed.ts';
 import { listAccounts } from '../people/accounts/service.ts';
 import { noteCommand } from '../people/audit/service.ts';
 import { hasStale, resealSlice } from '../webhooks/endpoints/sealed.ts';
@@ -36,28 +37,31 @@ export interface Rotation {
   readonly endpoints: number;
   /** Bank accounts of affiliates that it sealed anew. */
   readonly destinations: number;
+  /** Tax ids of affiliates that it sealed anew. */
+  readonly taxIds: number;
   /** False: it had been done before, and this run only checked. */
   readonly changed: boolean;
 }
 
-/** Changes the secret key. `progress` gets the number of endpoints and bank accounts done. Throws SecretKeyError with what to do. */
+/** Changes the secret key. `progress` gets the number of endpoints, bank accounts and tax ids done. Throws SecretKeyError with what to do. */
 export async function rotateSecretKey(
   platform: Platform,
   progress: (done: number) => void,
 ): Promise<Rotation> {
   const { config, db } = platform;
   const before = await readSecretKeyState(db.reader);
-  const none = { endpoints: 0, destinations: 0 };
+  const none = { endpoints: 0, destinations: 0, taxIds: 0 };
   if (adoptNewFolderKey(config, before.current)) {
     return { fingerprint: before.current ?? '', ...none, changed: true };
   }
   if (await isDone(platform, before)) return { fingerprint: before.current ?? '', ...none, changed: false };
   const fingerprint = await begin(platform);
   const done = { ...none };
-  const told = () => progress(done.endpoints + done.destinations);
+  const told = () => progress(done.endpoints + done.destinations + done.taxIds);
   do {
     done.endpoints += await resealAll(platform, fingerprint, resealSlice, told);
-    done.destinations += await resealAll(platform, fingerprint, resealDestinations, told);
+    done.destinations += await resealAll(platform, fingerprint, bankAccounts.reseal, told);
+    done.taxIds += await resealAll(platform, fingerprint, taxIds.reseal, told);
     await resealAllAlerts(platform, fingerprint);
   } while (!(await end(platform, fingerprint)));
   adoptNewFolderKey(config, fingerprint);
@@ -98,7 +102,8 @@ async function resealAllAlerts({ db, vault }: Platform, fingerprint: string): Pr
 
 const anyStale = async (db: Reader, fingerprint: string) =>
   (await hasStale(db, fingerprint)) ||
-  (await hasStaleDestinations(db, fingerprint)) ||
+  (await bankAccounts.hasStale(db, fingerprint)) ||
+  (await taxIds.hasStale(db, fingerprint)) ||
   (await hasStaleAlerts(db, fingerprint));
 
 /** Whether the operator's keys say that the change was already made, and it was. */

@@ -44,8 +44,21 @@ export interface Account {
   readonly approval: ApprovalRule;
   readonly debtor: Debtor | null;
   readonly originator: Originator | null;
+  readonly tax_profile: AccountTaxProfile | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
+}
+
+/** who you are on invoices and reports */
+export interface AccountTaxProfile {
+  readonly legal_name: string;
+  /** ISO 3166-1 alpha-2 */
+  readonly country: string;
+  readonly address: PostalAddress;
+  /** with its country in front */
+  readonly vat_id: string | null;
+  /** a national number, such as an EIN */
+  readonly tax_number: string | null;
 }
 
 export interface Actor {
@@ -200,6 +213,22 @@ export interface AffiliateStatement {
 }
 
 export type AffiliateStatus = 'active' | 'inactive';
+
+export interface AffiliateTaxProfile {
+  readonly object: 'affiliate_tax_profile';
+  readonly affiliate_id: number;
+  /** what signed */
+  readonly legal_type: TaxLegalType;
+  readonly legal_name: string;
+  /** ISO 3166-1 alpha-2: where taxes are paid */
+  readonly country: string;
+  readonly address: PostalAddress;
+  readonly tax_id: TaxId | null;
+  readonly form: SignedTaxForm | null;
+  readonly self_billing: SelfBillingAgreement | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+}
 
 export interface AffiliateUpdatedEvent {
   readonly id: string;
@@ -450,6 +479,24 @@ export interface ChangeAccountBody {
         readonly discretionary_data?: string | null | undefined;
         /** payments in one file; default 10,000. More are split into several files */
         readonly rows_per_file?: number | undefined;
+      }
+    | null
+    | undefined;
+  readonly tax_profile?:
+    | {
+        readonly legal_name: string;
+        /** ISO 3166-1 alpha-2, any case */
+        readonly country: string;
+        readonly address: {
+          readonly line1: string;
+          readonly line2?: string | null | undefined;
+          readonly postal_code?: string | null | undefined;
+          readonly city: string;
+          readonly region?: string | null | undefined;
+        };
+        /** its check digits are checked */
+        readonly vat_id?: string | null | undefined;
+        readonly tax_number?: string | null | undefined;
       }
     | null
     | undefined;
@@ -2518,6 +2565,15 @@ export interface PortalLink {
 
 export type PortalLinkStatus = 'unused' | 'open' | 'ended' | 'expired' | 'revoked';
 
+export interface PostalAddress {
+  readonly line1: string;
+  readonly line2: string | null;
+  readonly postal_code: string | null;
+  readonly city: string;
+  /** state or province; in the United States two letters */
+  readonly region: string | null;
+}
+
 export interface Program {
   readonly id: number;
   readonly object: 'affiliate_program';
@@ -2603,6 +2659,55 @@ export interface PutAffiliateDestinationBody {
   readonly routing_number?: string | undefined;
   readonly account_number?: string | undefined;
   readonly account_type?: BankAccountType | undefined;
+}
+
+export interface PutAffiliateTaxProfileBody {
+  /** what signed */
+  readonly legal_type: TaxLegalType;
+  readonly legal_name: string;
+  /** ISO 3166-1 alpha-2, any case */
+  readonly country: string;
+  readonly address: {
+    readonly line1: string;
+    readonly line2?: string | null | undefined;
+    readonly postal_code?: string | null | undefined;
+    readonly city: string;
+    readonly region?: string | null | undefined;
+  };
+  /** absent: the one there is stays, because it cannot be read back; null: none */
+  readonly tax_id?:
+    | {
+        /**
+         * us_ssn, us_itin, us_ein: of the United States; vat: a VAT id with its country in front; other: a number that
+         * is not checked
+         */
+        readonly type: TaxIdType;
+        /** with or without blanks and hyphens */
+        readonly number: string;
+      }
+    | null
+    | undefined;
+  readonly form?:
+    | {
+        /** the form that was signed; w8ben is for persons and w8bene for businesses */
+        readonly type: TaxForm;
+        /** YYYY-MM-DD */
+        readonly signed_on: string;
+        /** where you keep it: a name, a number or a link of your own */
+        readonly document?: string | null | undefined;
+      }
+    | null
+    | undefined;
+  readonly self_billing?:
+    | {
+        /** YYYY-MM-DD */
+        readonly agreed_on: string;
+        readonly agreed_by: string;
+        /** where you keep it: a name, a number or a link of your own */
+        readonly document?: string | null | undefined;
+      }
+    | null
+    | undefined;
 }
 
 export interface RecoverWebhookEndpointBody {
@@ -2757,6 +2862,15 @@ export interface SecondSignature {
   readonly expires_at: Timestamp;
 }
 
+/** the affiliate agreed that you write their invoices; null = they did not */
+export interface SelfBillingAgreement {
+  /** YYYY-MM-DD */
+  readonly agreed_on: string;
+  readonly agreed_by: string;
+  /** where you keep it: a name, a number or a link of your own */
+  readonly document: string | null;
+}
+
 export type SepaMessage = 'pain.001.001.09' | 'pain.001.001.03';
 
 export interface Session {
@@ -2781,6 +2895,15 @@ export interface SetAlertSettingsBody {
 export type SignatureAlgorithm = 'sha256' | 'sha512' | 'sha1';
 
 export type SignatureEncoding = 'hex' | 'base64';
+
+export interface SignedTaxForm {
+  /** the form that was signed; w8ben is for persons and w8bene for businesses */
+  readonly type: TaxForm;
+  /** YYYY-MM-DD */
+  readonly signed_on: string;
+  /** where you keep it: a name, a number or a link of your own */
+  readonly document: string | null;
+}
 
 export type SigningScheme = 'standard' | 'stripe' | 'github' | 'shopify' | 'custom';
 
@@ -2884,6 +3007,26 @@ export interface System {
     readonly total_bytes: number;
   } | null;
 }
+
+export type TaxForm = 'w9' | 'w8ben' | 'w8bene' | 'w8eci' | 'w8exp' | 'w8imy' | 'vat_registration' | 'other';
+
+export interface TaxId {
+  /**
+   * us_ssn, us_itin, us_ein: of the United States; vat: a VAT id with its country in front; other: a number that
+   * is not checked
+   */
+  readonly type: TaxIdType;
+  /** the last four characters, of a short one fewer */
+  readonly ending: string;
+  /** it was lost with the secret key: set it again */
+  readonly is_lost: boolean;
+  /** other affiliates with the same tax id, the first 20 ids */
+  readonly shared_with: readonly number[];
+}
+
+export type TaxIdType = 'us_ssn' | 'us_itin' | 'us_ein' | 'vat' | 'other';
+
+export type TaxLegalType = 'person' | 'business';
 
 export interface TestWebhookEndpointBody {
   /** its type, one of the catalogue or your own; webhook_endpoint.test if left out */
@@ -4180,6 +4323,28 @@ export interface Operations {
     readonly query?: RemoveAffiliateDestinationQuery;
     readonly result: undefined;
   };
+  /** Get who an affiliate is to a tax office. What the affiliate signed. The tax id is shown by its end. */
+  readonly getAffiliateTaxProfile: {
+    readonly path: [affiliate_id: number];
+    readonly result: AffiliateTaxProfile;
+  };
+  /**
+   * Set who an affiliate is to a tax office. Replaces the tax profile. Only `tax_id` may be left out to keep the
+   * one there is. Numbers of the United States are checked by their form, VAT ids by their check digits too; no
+   * office is asked. `legal_type` and `country` of the affiliate stay what your shop says, and go for who has no
+   * tax profile. The tax id is sealed and never shown again but in the export of the US report.
+   */
+  readonly putAffiliateTaxProfile: {
+    readonly path: [affiliate_id: number];
+    readonly body: PutAffiliateTaxProfileBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: AffiliateTaxProfile;
+  };
+  /** Remove who an affiliate is to a tax office. Remove who an affiliate is to a tax office. */
+  readonly removeAffiliateTaxProfile: {
+    readonly path: [affiliate_id: number];
+    readonly result: undefined;
+  };
   /** List programs. List programs. */
   readonly listPrograms: {
     readonly query?: ListProgramsQuery;
@@ -5001,6 +5166,24 @@ export const OPERATIONS = {
     method: 'DELETE',
     path: '/v2/affiliates/{affiliate_id}/destination',
     takes: ['query'],
+    gives: 'nothing',
+  },
+  getAffiliateTaxProfile: {
+    method: 'GET',
+    path: '/v2/affiliates/{affiliate_id}/tax-profile',
+    takes: [],
+    gives: 'record',
+  },
+  putAffiliateTaxProfile: {
+    method: 'PUT',
+    path: '/v2/affiliates/{affiliate_id}/tax-profile',
+    takes: ['body'],
+    gives: 'record',
+  },
+  removeAffiliateTaxProfile: {
+    method: 'DELETE',
+    path: '/v2/affiliates/{affiliate_id}/tax-profile',
+    takes: [],
     gives: 'nothing',
   },
   listPrograms: {

@@ -105,6 +105,10 @@ export function resourcesOf({ method, send }: Calls) {
       /** Sets where an affiliate is paid, in all currencies or one. */
       putDestination: method('putAffiliateDestination'),
       removeDestination: method('removeAffiliateDestination'),
+      /** Who an affiliate is to a tax office; the tax id by its end. */
+      taxProfile: method('getAffiliateTaxProfile'),
+      putTaxProfile: method('putAffiliateTaxProfile'),
+      removeTaxProfile: method('removeAffiliateTaxProfile'),
       /** Credits or debits an affiliate. */
       adjust: method('createAdjustment'),
     },

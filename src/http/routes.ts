@@ -13,6 +13,7 @@ import * as programs from '../money/programs/routes.ts';
 import * as refunds from '../money/refunds/routes.ts';
 import * as reports from '../money/reports/routes.ts';
 import * as returns from '../money/returns/routes.ts';
+import * as taxProfiles from '../money/tax-profiles/routes.ts';
 import * as accounts from '../people/accounts/routes.ts';
 import * as actors from '../people/actors/routes.ts';
 import * as oauthApplications from '../people/applications/routes.ts';
@@ -70,6 +71,9 @@ export const ROUTES: readonly Route[] = [
   destinations.get,
   destinations.put,
   destinations.remove,
+  taxProfiles.get,
+  taxProfiles.put,
+  taxProfiles.remove,
   programs.list,
   programs.create,
   programs.get,

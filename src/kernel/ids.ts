@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'imp'
   | 'pl'
   | 'dst'
+  | 'tax'
   | 'alc';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
@@ -44,6 +45,7 @@ export type ApplicationId = Uuid<'app'>;
 export type GrantId = Uuid<'grant'>;
 export type PortalLinkId = Uuid<'pl'>;
 export type DestinationId = Uuid<'dst'>;
+export type TaxProfileId = Uuid<'tax'>;
 export type AlertChannelId = Uuid<'alc'>;
 
 /** The lowest UUID: where iteration over rows starts. */

@@ -13,4 +13,3 @@ export const TAX_FORMS = [
   'vat_registration',
   'other',
 ] as const;
-export type TaxForm = (typeof TAX_FORMS)[number];

@@ -164,6 +164,11 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   const destination = `${affiliates}/${affiliate.id}/destination`;
   await act('putAffiliateDestination', destination, { body: { type: 'other' } });
   await act('removeAffiliateDestination', destination);
+  const tax = `${affiliates}/${affiliate.id}/tax-profile`;
+  const address = { line1: '1 Main St', city: 'Boston' };
+  const signed = { legal_type: 'person', legal_name: 'Ada', country: 'US', address };
+  await act('putAffiliateTaxProfile', tax, { body: signed });
+  await act('removeAffiliateTaxProfile', tax);
   await act('importAffiliates', `${affiliates}/import`, csv(`email\nfile-${name}@example.com\n`));
   const passing = await act('createAffiliate', affiliates, {
     body: { email: `passing-${name}@example.com` },

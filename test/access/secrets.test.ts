@@ -77,6 +77,7 @@ beforeAll(async () => {
   await liveWithWebhooks();
   await liveWithApplications(owner);
   await liveWithBanks();
+  await liveWithTaxIds();
   await mistakeSecrets();
 });
 afterAll(async () => {
@@ -234,6 +235,35 @@ async function liveWithBanks(): Promise<void> {
   );
   const commissions = [{ affiliate_id: affiliate.id, is_paid: true }];
   expect((await world.api.put(`/v2/affiliates/payouts/${payout.id}`, { commissions })).status).toBe(200);
+}
+
+/** Tax ids of affiliates: sent, kept, replaced, shared, and refused. */
+async function liveWithTaxIds(): Promise<void> {
+  const { body: affiliate } = await world.api.post('/v2/affiliates', { email: 'tax@example.com' });
+  const { body: twin } = await world.api.post('/v2/affiliates', { email: 'tax-twin@example.com' });
+  const signed = {
+    legal_type: 'person',
+    legal_name: 'Tax Person',
+    country: 'US',
+    address: { line1: '1 Main St', city: 'Boston' },
+  };
+  const put = (id: number, body: object, headers = {}) =>
+    world.api.put(`/v2/affiliates/${id}/tax-profile`, body, headers);
+  const ssn = keep('a social security number', '536904399');
+  const ids = [
+    { type: 'us_ssn', number: ssn },
+    undefined,
+    { type: 'us_ein', number: keep('an EIN that replaced it', '911144442') },
+    { type: 'us_ssn', number: ssn },
+  ];
+  for (const [index, tax_id] of ids.entries()) {
+    const answer = await put(affiliate.id, { ...signed, tax_id }, { 'idempotency-key': `tax id ${index}` });
+    expect(answer.status, answer.text).toBe(200);
+  }
+  const shared = await put(twin.id, { ...signed, tax_id: { type: 'us_ssn', number: ssn } });
+  expect(shared.body.tax_id.shared_with).toEqual([affiliate.id]);
+  const wrong = keep('a VAT id with a wrong digit', 'DE811907981');
+  expect((await put(twin.id, { ...signed, tax_id: { type: 'vat', number: wrong } })).status).toBe(400);
 }
 
 /** A link that opens a portal once; what it opened sees its endpoint. */

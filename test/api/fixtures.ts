@@ -321,7 +321,8 @@ export function sample(schema: Json): Json {
     case 'number':
       return Math.max(schema.minimum ?? 1, 1);
     case 'string':
-      return schema.pattern ? 'sample@example.com' : 'usd'.padEnd(schema.minLength ?? 0, 'x');
+      if (schema.pattern) return 'sample@example.com';
+      return schema.examples?.[0] ?? 'usd'.padEnd(schema.minLength ?? 0, 'x');
     default:
       return null;
   }

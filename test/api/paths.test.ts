@@ -31,6 +31,9 @@ beforeAll(async () => {
   other = await world.otherAccount();
   for (const each of [api, other]) members.set(each, await memberOf(each, 'owner'));
   const affiliate = await makeAffiliate(api, { external_id: `crm_${'0a1b2c3d'.repeat(4)}` });
+  const address = { line1: '1 Main St', city: 'Boston' };
+  const signed = { legal_type: 'person', legal_name: 'Ada', country: 'US', address };
+  expect((await api.put(`${AFFILIATES}/${affiliate.id}/tax-profile`, signed)).status).toBe(200);
   const commission = await makeCommission(api, affiliate.id);
   const payout = await makePayout(api);
   const program = await api.post(PROGRAMS, { name: 'Partners' });

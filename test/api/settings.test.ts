@@ -97,6 +97,7 @@ describe('the account', () => {
       approval: 'none',
       debtor: null,
       originator: null,
+      tax_profile: null,
       created_at: expect.stringMatching(TIMESTAMP),
       updated_at: expect.stringMatching(TIMESTAMP),
     });

@@ -54,6 +54,9 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.post(`/v2/affiliates/commissions/${held.id}/hold`));
   const bank = { type: 'sepa', account_holder: 'Ada Lovelace', iban: 'DE89370400440532013000' };
   await done(api.put(`/v2/affiliates/${ada}/destination`, bank));
+  const address = { line1: '1 Main St', city: 'Boston' };
+  const signed = { legal_type: 'person', legal_name: 'Ada Lovelace', country: 'US', address };
+  await done(api.put(`/v2/affiliates/${ada}/tax-profile`, signed));
   const payout = await done(api.post('/v2/affiliates/payouts'));
   await done(api.get(`/v2/affiliates/payouts/${payout.id}/payment-files/summary`));
   const paid = [ada, bob].map((affiliate_id) => ({ affiliate_id, is_paid: true }));

@@ -104,6 +104,7 @@ test('what cannot be undone is asked about', () => {
       'affiliates destination remove',
       'affiliates erase',
       'affiliates import',
+      'affiliates tax remove',
       'commissions import',
       'commissions refund',
       'commissions void',

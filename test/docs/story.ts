@@ -18,7 +18,7 @@ interface Frozen {
 }
 
 /** The first day: the account, a key for the shop's program, the programme, and who promotes it. */
-export async function settingUp({ show, refuse, chapter }: Recorder, { world }: Scene): Promise<void> {
+export async function settingUp({ show, refuse, chapter, day }: Recorder, { world }: Scene): Promise<void> {
   chapter('2026-07-01T09:00:00.000Z');
   await show('changeAccount', {
     body: {
@@ -33,6 +33,12 @@ export async function settingUp({ show, refuse, chapter }: Recorder, { world }: 
         immediate_origin_name: 'Difference Engines Ltd',
         company_name: 'Difference Eng',
         company_id: '1234567890',
+      },
+      tax_profile: {
+        legal_name: 'Difference Engines Ltd',
+        country: 'DE',
+        address: { line1: 'Hauptstr. 1', city: 'Berlin', postal_code: '10115' },
+        vat_id: 'DE136695976',
       },
     },
   });
@@ -83,6 +89,20 @@ export async function settingUp({ show, refuse, chapter }: Recorder, { world }: 
     path: { affiliate_id: ada.id },
     query: { currency: 'eur' },
   });
+  await show('putAffiliateTaxProfile', {
+    path: { affiliate_id: ada.id },
+    body: {
+      legal_type: 'person',
+      legal_name: 'Ada Lovelace',
+      country: 'US',
+      address: { line1: '12 Analytical Way', city: 'Boston', region: 'MA', postal_code: '02108' },
+      tax_id: { type: 'us_ssn', number: '536-90-4399' },
+      form: { type: 'w9', signed_on: day('2026-01-15'), document: 'forms/ada.pdf' },
+      self_billing: null,
+    },
+  });
+  await show('getAffiliateTaxProfile', { path: { affiliate_id: ada.id } });
+  await show('removeAffiliateTaxProfile', { path: { affiliate_id: ada.id } });
   await show('importAffiliates', {
     query: { dry_run: false },
     body:

@@ -183,6 +183,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   amount: 100,
   currency: 'usd',
   description: 'some description',
+  country: 'US',
 };
 
 /**
@@ -247,6 +248,9 @@ async function makeReturn(api: Api, affiliate_id: number, prefix: string): Promi
 export async function furnish(world: World, api: Api, prefix: string): Promise<Ids> {
   const endpoint = await makeEndpoint(api, { headers: { 'x-shop': prefix } });
   const [affiliate_id = 0, other = 0] = await makeAffiliates(api, 2, prefix);
+  const address = { line1: '1 Main St', city: 'Boston' };
+  const signed = { legal_type: 'person', legal_name: `Ada ${prefix}`, country: 'US', address };
+  await api.put(`/v2/affiliates/${affiliate_id}/tax-profile`, signed);
   const return_id = await makeReturn(api, other, prefix);
   const { body: program } = await api.post('/v2/affiliates/programs', { name: `Program of ${prefix}` });
   await takeIn(api, salesFor([affiliate_id], 4, prefix));

@@ -15,6 +15,7 @@ import { addAdjust } from './adjust.ts';
 import { addDestination } from './destination.ts';
 import { addErase } from './erase.ts';
 import { addStatement } from './statement.ts';
+import { addTaxProfile } from './tax.ts';
 import { affiliateTable, describeAffiliate } from './view.ts';
 
 interface AffiliateFilters extends ListOptions {
@@ -43,7 +44,7 @@ interface AffiliateFields extends MetadataOption {
   readonly minimums?: string;
 }
 
-/** `payhook affiliates import|list|show|create|change|put|destination|adjust|statement|erase`. */
+/** `payhook affiliates import|list|show|create|change|put|destination|tax|adjust|statement|erase`. */
 export function addAffiliates(affiliates: Command, cli: Cli): void {
   addAffiliateImport(affiliates, cli);
   addList(affiliates, cli);
@@ -61,6 +62,7 @@ export function addAffiliates(affiliates: Command, cli: Cli): void {
   addChange(affiliates, cli);
   addPut(affiliates, cli);
   addDestination(affiliates, cli);
+  addTaxProfile(affiliates, cli);
   addAdjust(affiliates, cli);
   addStatement(affiliates, cli);
   addErase(affiliates, cli);

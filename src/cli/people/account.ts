@@ -23,6 +23,7 @@ interface Settings {
   readonly approval?: 'none' | 'second_person';
   readonly debtor?: string;
   readonly originator?: string;
+  readonly taxProfile?: string;
 }
 
 const HELP = `
@@ -33,7 +34,9 @@ cannot take that back. Payment files tell of payments above --paypal-limit, whic
 account that SEPA files are paid from: {"name", "iban"} and, where your bank wants them, "bic", "message" (pain.001.001.03)
 and "rows_per_file". --originator is whom NACHA files are from, in the words of the bank: {"immediate_destination",
 "immediate_destination_name", "immediate_origin", "immediate_origin_name", "company_name", "company_id"} and, where it
-wants them, "originating_dfi", "entry_description", "discretionary_data" and "rows_per_file".
+wants them, "originating_dfi", "entry_description", "discretionary_data" and "rows_per_file". --tax-profile is who you are on
+invoices and reports: {"legal_name", "country", "address": {"line1", "city"}} and, where there are any, "vat_id", "tax_number", and
+of the address "line2", "postal_code", "region".
 
 Examples:
   $ payhook account change --hold-days 30 --minimums usd=50.00,eur=45.00
@@ -73,6 +76,7 @@ export function addAccount(group: Command, cli: Cli): void {
     )
     .option('--debtor <json>', 'the account that SEPA files are paid from, as a JSON object; none = none')
     .option('--originator <json>', 'whom NACHA files are from, as a JSON object; none = none')
+    .option('--tax-profile <json>', 'who you are on invoices and reports, as a JSON object; none = none')
     .option('--json', 'print the record (Account)')
     .addHelpText('after', HELP)
     .action((settings: Settings) => cli.run(() => change(cli, settings)));
@@ -93,7 +97,7 @@ async function change({ terminal, account }: Cli, settings: Settings): Promise<u
 
 function readSettings(settings: Settings): ChangeAccountBody {
   const { name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins, approval } = settings;
-  const { debtor, originator } = settings;
+  const { debtor, originator, taxProfile } = settings;
   if (Object.values({ ...settings, json: undefined }).every((setting) => setting === undefined)) {
     throw new UsageError('say what to change: payhook account change --help lists it');
   }
@@ -106,15 +110,18 @@ function readSettings(settings: Settings): ChangeAccountBody {
     paypal_payment_limit: paypalLimit === undefined ? undefined : readMinimums('--paypal-limit', paypalLimit),
     portal_origins: portalOrigins === 'none' ? [] : portalOrigins?.split(',').map((origin) => origin.trim()),
     approval,
-    debtor: readObject<NonNullable<ChangeAccountBody['debtor']>>('--debtor', debtor),
-    originator: readObject<NonNullable<ChangeAccountBody['originator']>>('--originator', originator),
+    debtor: readObject<Given<'debtor'>>('--debtor', debtor),
+    originator: readObject<Given<'originator'>>('--originator', originator),
+    tax_profile: readObject<Given<'tax_profile'>>('--tax-profile', taxProfile),
   };
 }
 
+type Given<Field extends keyof ChangeAccountBody> = NonNullable<ChangeAccountBody[Field]>;
+
+/** A setting that is a JSON object, or `none`; the server judges its fields. */
 function readObject<Value>(option: string, text: string | undefined): Value | null | undefined {
   if (text === undefined) return undefined;
-  if (text === 'none') return null;
-  return readJsonOption(option, text).value as Value;
+  return text === 'none' ? null : (readJsonOption(option, text).value as Value);
 }
 
 function describe(account: Account, { paint }: Terminal): string {
@@ -136,6 +143,7 @@ function describe(account: Account, { paint }: Terminal): string {
         ? 'none'
         : `${printable(account.originator.company_name)}, ${account.originator.company_id}`,
     ],
+    ['Tax profile', account.tax_profile === null ? 'none' : printable(account.tax_profile.legal_name)],
     ['Created', `${exactTime(account.created_at)} (UTC)`],
   ]);
   return `${paint.strong(printable(account.name))}  ${account.id}\n${facts}`;

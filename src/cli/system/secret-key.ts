@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
+import type { Losses } from '../../app/abandon-secret-key.ts';
 import { type Cli, confirm, requireYes } from '../command/cli.ts';
 import { withPlatform } from '../command/session.ts';
 import { printable } from '../terminal/table.ts';
 
 const ROTATE_HELP = `
-Seals signing secrets and header values of webhook endpoints, and bank accounts of affiliates, under a new key. Servers and
-workers go on; receivers notice nothing. When it was interrupted run it again: it goes on where it was.
+Seals signing secrets and header values of webhook endpoints, and bank accounts and tax ids of affiliates, under a new key.
+Servers and workers go on; receivers notice nothing. When it was interrupted run it again: it goes on where it was.
 
 The key of a data folder is made and put in its place by this command. A key of your own: set SECRET_KEY to the new one and
 SECRET_KEY_PREVIOUS to the old one, restart every server and worker with both, one after the other, run this with both, then
@@ -18,8 +19,8 @@ Examples:
 
 const ABANDON_HELP = `
 For a key that is lost for good: look in your backups first. What no key at hand opens is given up: endpoints get new signing
-secrets, and their own headers are not sent any more. Bank accounts of affiliates must be set again. Each of them is listed,
-with what must be done. Payouts, API keys, users and events do not depend on the key.
+secrets, and their own headers are not sent any more. Bank accounts and tax ids of affiliates must be set again. Each of them
+is listed, with what must be done. Payouts, API keys, users and events do not depend on the key.
 
 Stop every server and worker before. Set SECRET_KEY to a new key, or take the lost file's place by one that this command makes
 in the data folder.
@@ -33,19 +34,19 @@ export function addSecretKey(secretKey: Command, cli: Cli): void {
   secretKey
     .command('rotate')
     .description('seal everything under a new secret key while servers run')
-    .option('--json', 'print {fingerprint, endpoints, destinations, changed}')
+    .option('--json', 'print {fingerprint, endpoints, destinations, tax_ids, changed}')
     .addHelpText('after', ROTATE_HELP)
     .action(() => cli.run(() => rotate(cli)));
   secretKey
     .command('abandon')
     .description(
-      'give up a lost secret key: endpoints get new signing secrets and lose their header values, affiliates their bank accounts',
+      'give up a lost secret key: endpoints get new signing secrets and lose their header values, affiliates their bank accounts and tax ids',
     )
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option(
       '--json',
-      'print {fingerprint, endpoints, destinations}; endpoints of {account_id, id, url, new_secret, dropped_headers}, ' +
-        'destinations of {account_id, affiliate_id}',
+      'print {fingerprint, endpoints, destinations, tax_ids}; endpoints of {account_id, id, url, new_secret, dropped_headers}, ' +
+        'destinations and tax_ids of {account_id, affiliate_id}',
     )
     .addHelpText('after', ABANDON_HELP)
     .action(({ yes }: { yes?: boolean }) => cli.run(() => abandon(cli, yes)));
@@ -55,18 +56,22 @@ async function rotate({ terminal }: Cli): Promise<undefined> {
   const { rotateSecretKey } = await import('../../app/rotate-secret-key.ts');
   const { isInFolder, short } = await import('../../app/secret-keys.ts');
   await withPlatform(terminal, async (platform) => {
-    const { fingerprint, endpoints, destinations, changed } = await rotateSecretKey(platform, (done) =>
-      terminal.showsProgress ? terminal.note(`${done} endpoints and bank accounts are done`) : undefined,
+    const { fingerprint, endpoints, destinations, taxIds, changed } = await rotateSecretKey(
+      platform,
+      (done) =>
+        terminal.showsProgress
+          ? terminal.note(`${done} endpoints, bank accounts and tax ids are done`)
+          : undefined,
     );
     const next = isInFolder(platform.config)
       ? 'The file secret-key in the data folder is new: add it to your backup.'
       : 'Remove SECRET_KEY_PREVIOUS everywhere, and keep the old key with the backups from its time.';
     const what = changed ? 'The secret key was changed' : 'The secret key was already changed';
     terminal.result(
-      { fingerprint, endpoints, destinations, changed },
+      { fingerprint, endpoints, destinations, tax_ids: taxIds, changed },
       () =>
         `${what}; its fingerprint is ${short(fingerprint)}. Endpoints sealed again: ${endpoints}; bank accounts: ` +
-        `${destinations}.\n${next}\n`,
+        `${destinations}; tax ids: ${taxIds}.\n${next}\n`,
     );
   });
 }
@@ -83,7 +88,7 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
       const question =
         `Give up the lost secret key? ${preview.endpoints.length} webhook endpoints lose what it sealed: they get new ` +
         'signing secrets, which their receivers must be given, and their own headers are dropped. ' +
-        `${preview.destinations.length} bank accounts of affiliates are lost.`;
+        `${preview.destinations.length} bank accounts and ${preview.taxIds.length} tax ids of affiliates are lost.`;
       await confirm(terminal, question, yes);
       const { fingerprint, losses } = await abandonSecretKey(platform);
       const endpoints = losses.endpoints.map((loss) => ({
@@ -93,11 +98,14 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
         new_secret: loss.secret,
         dropped_headers: loss.headers,
       }));
-      const destinations = losses.destinations.map(({ account: owner, affiliate }) => ({
-        account_id: idOf('acc', owner),
-        affiliate_id: affiliate,
-      }));
-      terminal.result({ fingerprint, endpoints, destinations }, () =>
+      const affiliatesOf = (lost: Losses['destinations']) =>
+        lost.map(({ account: owner, affiliate }) => ({
+          account_id: idOf('acc', owner),
+          affiliate_id: affiliate,
+        }));
+      const destinations = affiliatesOf(losses.destinations);
+      const taxIds = affiliatesOf(losses.taxIds);
+      terminal.result({ fingerprint, endpoints, destinations, tax_ids: taxIds }, () =>
         [
           `The lost secret key is given up; the fingerprint of the new one is ${short(fingerprint)}.`,
           ...endpoints.map(
@@ -114,6 +122,11 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
             ({ account_id, affiliate_id }) =>
               `\naffiliate ${affiliate_id}  (${account_id})\n` +
               `  set its bank account again: payhook --account ${account_id} affiliates destination set ${affiliate_id}\n`,
+          ),
+          ...taxIds.map(
+            ({ account_id, affiliate_id }) =>
+              `\naffiliate ${affiliate_id}  (${account_id})\n` +
+              `  set its tax id again: payhook --account ${account_id} affiliates tax set ${affiliate_id}\n`,
           ),
           '',
         ].join('\n'),

@@ -116,6 +116,9 @@ async function noteErasure(tx: Tx, account: AccountId, { id, email }: Affiliate)
           select null, null, account_holder, null, null, null from affiliate_destinations
           where account_id = ${account} and affiliate_id = ${id}
           union all
+          select null, null, legal_name, null, null, null from affiliate_tax_profiles
+          where account_id = ${account} and affiliate_id = ${id}
+          union all
           select before ->> 'email', before ->> 'paypal_email', before ->> 'name_first', before ->> 'name_last',
                  before ->> 'slug', before ->> 'external_id' from import_affiliates
           where account_id = ${account} and affiliate_id = ${id}),
@@ -161,6 +164,10 @@ async function forget(tx: Tx, account: AccountId, id: number): Promise<void> {
             routing_number = case when routing_number is not null then '000000000' end,
             replaced_at = coalesce(replaced_at, now())
         where account_id = ${account} and affiliate_id = ${id}`,
+  );
+  await rows(
+    tx,
+    sql`delete from affiliate_tax_profiles where account_id = ${account} and affiliate_id = ${id}`,
   );
   await rows(
     tx,

@@ -1,4 +1,5 @@
 import { type Static, type TString, Type } from 'typebox';
+import { address, addressInput, country, countryInput } from '../../contract/addresses.ts';
 import { columnsOf } from '../../contract/records.ts';
 import {
   amounts,
@@ -77,6 +78,29 @@ export interface Payer {
   readonly debtor: Debtor | null;
   readonly originator: Originator | null;
 }
+/** Who the merchant is on invoices and reports. */
+const taxProfile = strict(
+  {
+    legal_name: Type.String(),
+    country,
+    address,
+    vat_id: nullable(Type.String({ description: 'with its country in front', examples: ['DE136695976'] })),
+    tax_number: nullable(Type.String({ description: 'a national number, such as an EIN' })),
+  },
+  { title: 'AccountTaxProfile', description: 'who you are on invoices and reports' },
+);
+export type AccountTaxProfile = Static<typeof taxProfile>;
+
+const taxProfileInput = strict({
+  legal_name: text(200),
+  country: countryInput,
+  address: addressInput,
+  vat_id: Type.Optional(
+    nullable(Type.String({ minLength: 1, maxLength: 30, description: 'its check digits are checked' })),
+  ),
+  tax_number: Type.Optional(nullable(text(40))),
+});
+export type AccountTaxProfileInput = Static<typeof taxProfileInput>;
 
 /** The account record. */
 export const account = strict(
@@ -93,6 +117,7 @@ export const account = strict(
     approval,
     debtor: nullable(debtor),
     originator: nullable(originator),
+    tax_profile: nullable(taxProfile),
     created_at: timestamp,
     updated_at: timestamp,
   },
@@ -114,6 +139,7 @@ export const record = columnsOf(account, {
   approval: 'a.approval',
   debtor: 'a.debtor',
   originator: 'a.originator',
+  tax_profile: 'a.tax_profile',
   created_at: 'iso(id_time(a.id))',
   updated_at: 'iso(greatest(a.updated_at, id_time(a.id)))',
 });
@@ -130,5 +156,6 @@ export const accountChange = strict({
   approval: Type.Optional(approval),
   debtor: Type.Optional(nullable(debtorInput)),
   originator: Type.Optional(nullable(originatorInput)),
+  tax_profile: Type.Optional(nullable(taxProfileInput)),
 });
 export type AccountChange = Static<typeof accountChange>;

@@ -23,6 +23,7 @@ const RECORDS = [
   'payout_line_totals',
   'payout_lines',
   'affiliate_destinations',
+  'affiliate_tax_profiles',
   'commissions',
   'payouts',
   'payout_books',

@@ -23,6 +23,7 @@ import {
   spelledZone,
   updateAccount,
 } from './store.ts';
+import { accountTaxProfileFrom } from './tax-profile.ts';
 
 /** Makes an account (tenant) with its payout books. Returns its UUID and record. Throws `invalid_body`. */
 export function createAccount(tx: Tx, name: string): Promise<{ id: AccountId; json: Json<Account> }> {
@@ -82,7 +83,8 @@ export async function payerOf(db: Reader, account: AccountId): Promise<Payer> {
 
 /**
  * Changes settings; a new hold applies to new commissions only. Throws `invalid_body` for an unknown currency or
- * time zone, a name with invisible characters, what is no origin, or a debtor or originator that no bank takes.
+ * time zone, a name with invisible characters, what is no origin, a debtor or originator that no bank takes, or a
+ * wrong VAT id.
  */
 export async function changeAccount(
   tx: Tx,
@@ -106,6 +108,7 @@ export async function changeAccount(
       ...(input.portal_origins !== undefined ? { portal_origins: originsFrom(input.portal_origins) } : {}),
       ...(input.debtor ? { debtor: debtorFrom(input.debtor) } : {}),
       ...(input.originator ? { originator: originatorFrom(input.originator) } : {}),
+      ...(input.tax_profile ? { tax_profile: accountTaxProfileFrom(input.tax_profile) } : {}),
     },
     [
       'name',
@@ -118,6 +121,7 @@ export async function changeAccount(
       'approval',
       'debtor',
       'originator',
+      'tax_profile',
     ],
   );
   return changes === null ? getAccount(tx, account) : updateAccount(tx, account, changes);

@@ -1,0 +1,184 @@
+import { type Command, Option } from 'commander';
+import type { AffiliateTaxProfile, PutAffiliateTaxProfileBody } from '../../client/client.ts';
+import { TAX_FORMS, TAX_ID_TYPES } from '../../kernel/taxes.ts';
+import { type Cli, confirm, requireYes } from '../command/cli.ts';
+import { UsageError } from '../command/errors.ts';
+import { withClient } from '../command/session.ts';
+import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
+import { factLines } from '../terminal/facts.ts';
+import { printable } from '../terminal/table.ts';
+
+type Body = PutAffiliateTaxProfileBody;
+
+interface SetOptions {
+  readonly legalType: Body['legal_type'];
+  readonly legalName: string;
+  readonly country: string;
+  readonly line1: string;
+  readonly line2?: string;
+  readonly postalCode?: string;
+  readonly city: string;
+  readonly region?: string;
+  readonly taxIdType?: NonNullable<Body['tax_id']>['type'];
+  readonly taxId?: string;
+  readonly form?: NonNullable<Body['form']>['type'];
+  readonly signedOn?: string;
+  readonly formDocument?: string;
+  readonly selfBillingOn?: string;
+  readonly selfBillingBy?: string;
+  readonly selfBillingDocument?: string;
+}
+
+const HELP = `
+The whole tax profile is replaced. Only the tax id stays when it is not given, because it is sealed and shown by its end; --tax-id
+none removes it. Numbers of the United States are checked by their form, VAT ids by their check digits too. --form needs
+--signed-on. --self-billing-on and --self-billing-by say that the affiliate agreed that you write their invoices.
+
+Examples:
+  $ payhook affiliates tax set 7 --legal-type person --legal-name "Ada Lovelace" --country US --line1 "1 Main St" \\
+      --city Boston --region MA --postal-code 02108 --tax-id-type us_ssn --tax-id 536-90-4399 --form w9 --signed-on 2026-01-15
+  $ payhook affiliates tax set ada@example.com --legal-type business --legal-name "Ada GmbH" --country DE --line1 "Hauptstr. 1" \\
+      --city Berlin --postal-code 10115 --tax-id-type vat --tax-id DE136695976 --form vat_registration --signed-on 2026-01-15 \\
+      --self-billing-on 2026-01-15 --self-billing-by "Ada Lovelace"
+`;
+
+/** `payhook affiliates tax set|show|remove`. */
+export function addTaxProfile(affiliates: Command, cli: Cli): void {
+  const group = affiliates.command('tax').description('who an affiliate is to a tax office');
+  group
+    .command('set')
+    .description('set who an affiliate is to a tax office')
+    .argument('<affiliate>', AFFILIATE_HELP)
+    .addOption(
+      new Option('--legal-type <type>', 'who signed').choices(['person', 'business']).makeOptionMandatory(),
+    )
+    .requiredOption('--legal-name <name>', 'the name as it was signed')
+    .requiredOption('--country <country>', 'where taxes are paid, in two letters')
+    .requiredOption('--line1 <line>', 'street and number')
+    .option('--line2 <line>', 'more of the address')
+    .requiredOption('--city <city>', 'the city')
+    .option('--postal-code <code>', 'the postal code')
+    .option('--region <region>', 'state or province; in the United States two letters')
+    .addOption(new Option('--tax-id-type <type>', 'what the tax id is').choices([...TAX_ID_TYPES]))
+    .option('--tax-id <number>', 'the tax id; none = none; default the one there is')
+    .addOption(new Option('--form <form>', 'the form that was signed').choices([...TAX_FORMS]))
+    .option('--signed-on <day>', 'when it was signed')
+    .option('--form-document <text>', 'where you keep the form')
+    .option('--self-billing-on <day>', 'when self-billing was agreed')
+    .option('--self-billing-by <name>', 'who agreed')
+    .option('--self-billing-document <text>', 'where you keep the agreement')
+    .option('--json', 'print the record (AffiliateTaxProfile)')
+    .addHelpText('after', HELP)
+    .action((reference: string, options: SetOptions) => cli.run(() => set(cli, reference, options)));
+  group
+    .command('show')
+    .description('show who an affiliate is to a tax office')
+    .argument('<affiliate>', AFFILIATE_HELP)
+    .option('--json', 'print the record (AffiliateTaxProfile)')
+    .addHelpText('after', '\nExample:\n  $ payhook affiliates tax show 7\n')
+    .action((reference: string) => cli.run(() => show(cli, reference)));
+  group
+    .command('remove')
+    .description('remove the tax profile of an affiliate')
+    .argument('<affiliate>', AFFILIATE_HELP)
+    .option('-y, --yes', 'do not ask; required without a terminal')
+    .option('--json', 'print {affiliate_id, deleted}')
+    .addHelpText('after', '\nExample:\n  $ payhook affiliates tax remove 7 --yes\n')
+    .action((reference: string, { yes }: { yes?: boolean }) => cli.run(() => remove(cli, reference, yes)));
+}
+
+async function set({ terminal, account }: Cli, reference: string, options: SetOptions): Promise<undefined> {
+  const body = bodyOf(options);
+  const made = await withClient({ terminal, account: account() }, async (client) =>
+    client.affiliates.putTaxProfile(await findAffiliate(client, reference), body),
+  );
+  terminal.result(made, () => describe(made));
+  const shared = made.tax_id?.shared_with ?? [];
+  if (shared.length > 0) terminal.note(`Affiliate ${shared.join(', ')} has the same tax id.`);
+}
+
+function bodyOf(options: SetOptions): Body {
+  const { taxId, taxIdType, form, signedOn, formDocument } = options;
+  const { selfBillingOn, selfBillingBy, selfBillingDocument } = options;
+  const isNone = taxId === 'none';
+  if (!isNone && (taxId === undefined) !== (taxIdType === undefined)) {
+    throw new UsageError('--tax-id and --tax-id-type go together');
+  }
+  if ((form === undefined) !== (signedOn === undefined)) {
+    throw new UsageError('--form and --signed-on go together');
+  }
+  if ((selfBillingOn === undefined) !== (selfBillingBy === undefined)) {
+    throw new UsageError('--self-billing-on and --self-billing-by go together');
+  }
+  return {
+    legal_type: options.legalType,
+    legal_name: options.legalName,
+    country: options.country,
+    address: {
+      line1: options.line1,
+      line2: options.line2,
+      postal_code: options.postalCode,
+      city: options.city,
+      region: options.region,
+    },
+    tax_id: isNone ? null : taxId && taxIdType ? { type: taxIdType, number: taxId } : undefined,
+    form: form && signedOn ? { type: form, signed_on: signedOn, document: formDocument } : null,
+    self_billing:
+      selfBillingOn && selfBillingBy
+        ? { agreed_on: selfBillingOn, agreed_by: selfBillingBy, document: selfBillingDocument }
+        : null,
+  };
+}
+
+async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
+  const found = await withClient({ terminal, account: account() }, async (client) =>
+    client.affiliates.taxProfile(await findAffiliate(client, reference)),
+  );
+  terminal.result(found, () => describe(found));
+}
+
+async function remove({ terminal, account }: Cli, reference: string, yes?: boolean): Promise<undefined> {
+  requireYes(terminal, yes);
+  const id = await withClient({ terminal, account: account() }, async (client) => {
+    const found = await findAffiliate(client, reference);
+    await confirm(terminal, `Remove the tax profile of affiliate ${found}?`, yes);
+    await client.affiliates.removeTaxProfile(found);
+    return found;
+  });
+  terminal.result(
+    { affiliate_id: id, deleted: true },
+    () => `The tax profile of affiliate ${id} is removed.\n`,
+  );
+}
+
+function describe({
+  legal_type,
+  legal_name,
+  country,
+  address,
+  tax_id,
+  form,
+  self_billing,
+}: AffiliateTaxProfile): string {
+  const { line1, line2, postal_code, city, region } = address;
+  const parts = [line1, line2, city, region, postal_code, country].filter((part) => part !== null);
+  return factLines([
+    ['Legal name', `${printable(legal_name)} (${legal_type})`],
+    ['Address', printable(parts.join(', '))],
+    [
+      'Tax id',
+      tax_id === null
+        ? 'none'
+        : tax_id.is_lost
+          ? 'lost with the secret key'
+          : `${tax_id.type} …${tax_id.ending}`,
+    ],
+    ['Form', form === null ? 'none' : `${form.type}, signed on ${form.signed_on}`],
+    [
+      'Self-billing',
+      self_billing === null
+        ? 'not agreed'
+        : `agreed on ${self_billing.agreed_on} by ${printable(self_billing.agreed_by)}`,
+    ],
+  ]);
+}

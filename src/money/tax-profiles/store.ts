@@ -1,0 +1,88 @@
+import sql from 'sql-template-tag';
+import { maybeRecord, oneRecord } from '../../contract/records.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, TaxProfileId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import type { CheckedTaxProfile } from './check.ts';
+import { record, type TaxProfile } from './record.ts';
+
+const ofAffiliate = (account: AccountId, affiliate: number) =>
+  sql`affiliate_tax_profiles x where x.account_id = ${account} and x.affiliate_id = ${affiliate}`;
+
+/** The tax profile of an affiliate, or null. */
+export function readTaxProfile(
+  db: Reader,
+  account: AccountId,
+  affiliate: number,
+): Promise<Json<TaxProfile> | null> {
+  return maybeRecord(db, record, ofAffiliate(account, affiliate));
+}
+
+/**
+ * The id that the tax profile of an affiliate has, or will have; null when there is no such affiliate. Until the end of
+ * the transaction nobody else changes it.
+ */
+export async function lockTaxProfile(
+  tx: Tx,
+  account: AccountId,
+  affiliate: number,
+): Promise<TaxProfileId | null> {
+  const owner = await maybeRow(
+    tx,
+    sql`select from affiliates where account_id = ${account} and id = ${affiliate} for no key update`,
+  );
+  if (owner === null) return null;
+  // a statement of its own: it sees what was committed while the lock was waited for
+  const { id } = await oneRow<{ id: TaxProfileId }>(
+    tx,
+    sql`select coalesce((select id from affiliate_tax_profiles
+                         where account_id = ${account} and affiliate_id = ${affiliate}), new_id()) as id`,
+  );
+  return id;
+}
+
+/** A tax id as it is stored; null = none. */
+export interface SealedTaxId {
+  readonly type: string;
+  readonly number: Buffer;
+  readonly mark: Buffer;
+  readonly ending: string;
+}
+
+/** Writes the tax profile of an affiliate; with `taxId` undefined the one there is stays. */
+export async function writeTaxProfile(
+  tx: Tx,
+  { account, affiliate, id }: { account: AccountId; affiliate: number; id: TaxProfileId },
+  p: Omit<CheckedTaxProfile, 'tax_id'>,
+  taxId: SealedTaxId | null | undefined,
+): Promise<Json<TaxProfile>> {
+  const selfBilling = p.self_billing && JSON.stringify(p.self_billing);
+  const keepsTaxId = taxId === undefined;
+  await rows(
+    tx,
+    sql`insert into affiliate_tax_profiles as x (account_id, id, affiliate_id, legal_type, legal_name, country, address,
+          tax_id_type, number, number_mark, ending, form, signed_on, form_document, self_billing)
+        values (${account}, ${id}, ${affiliate}, ${p.legal_type}, ${p.legal_name}, ${p.country},
+          ${JSON.stringify(p.address)}, ${taxId?.type ?? null}, ${taxId?.number ?? null}, ${taxId?.mark ?? null},
+          ${taxId?.ending ?? null}, ${p.form?.type ?? null}, ${p.form?.signed_on ?? null}, ${p.form?.document ?? null},
+          ${selfBilling})
+        on conflict (account_id, affiliate_id) do update set legal_type = excluded.legal_type,
+          legal_name = excluded.legal_name, country = excluded.country, address = excluded.address,
+          tax_id_type = case when ${keepsTaxId} then x.tax_id_type else excluded.tax_id_type end,
+          number = case when ${keepsTaxId} then x.number else excluded.number end,
+          number_mark = case when ${keepsTaxId} then x.number_mark else excluded.number_mark end,
+          ending = case when ${keepsTaxId} then x.ending else excluded.ending end,
+          form = excluded.form, signed_on = excluded.signed_on, form_document = excluded.form_document,
+          self_billing = excluded.self_billing, updated_at = clock_timestamp()`,
+  );
+  return oneRecord(tx, record, ofAffiliate(account, affiliate));
+}
+
+/** Removes the tax profile of an affiliate; whether there was one. */
+export async function deleteTaxProfile(tx: Tx, account: AccountId, affiliate: number): Promise<boolean> {
+  const gone = await rows(
+    tx,
+    sql`delete from affiliate_tax_profiles where account_id = ${account} and affiliate_id = ${affiliate} returning 1`,
+  );
+  return gone.length > 0;
+}

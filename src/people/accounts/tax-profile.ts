@@ -1,0 +1,23 @@
+import { checkedAddress, checkedCountry } from '../../contract/addresses.ts';
+import { fail } from '../../kernel/errors.ts';
+import { nameFrom } from '../../kernel/names.ts';
+import { readTaxId } from '../../kernel/tax-ids.ts';
+import type { AccountTaxProfile, AccountTaxProfileInput } from './record.ts';
+
+/** The merchant's tax profile as it is stored. Throws `invalid_body`. */
+export function accountTaxProfileFrom(input: AccountTaxProfileInput): AccountTaxProfile {
+  const { vat_id, tax_number } = input;
+  return {
+    legal_name: nameFrom(input.legal_name.normalize('NFC'), 'tax_profile.legal_name'),
+    country: checkedCountry('tax_profile.country', input.country),
+    address: checkedAddress('tax_profile.address', input.address),
+    vat_id: vat_id ? numberOf('vat', 'tax_profile.vat_id', vat_id) : null,
+    tax_number: tax_number ? numberOf('other', 'tax_profile.tax_number', tax_number) : null,
+  };
+}
+
+function numberOf(type: 'vat' | 'other', field: string, text: string): string {
+  const read = readTaxId(type, text);
+  if ('rule' in read) throw fail('invalid_body', `${field} ${read.rule}`);
+  return read.value;
+}
