@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
+import { PALETTE } from '../src/kernel/html.ts';
 import { ICON } from '../src/screens/html/html.ts';
-import { PALETTE } from '../src/screens/html/style.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const TOKENS = 'virtual:tokens.css';

@@ -1,5 +1,6 @@
 import { html, type PageReply } from '../contract/pagination.ts';
 import { CONSEQUENCES, type Scope } from '../contract/route.ts';
+import { escapeHtml, escapeValue } from '../kernel/html.ts';
 import type { Application } from '../people/applications/service.ts';
 import {
   actions,
@@ -7,8 +8,6 @@ import {
   card,
   checkboxList,
   errorSummary,
-  escapeHtml,
-  escapeValue,
   form,
   hidden,
   layout,

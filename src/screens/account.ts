@@ -1,5 +1,6 @@
 import { type PageInput, type PageReply, redirect, type SignedIn } from '../contract/pagination.ts';
 import type { Principal } from '../contract/route.ts';
+import { escapeHtml } from '../kernel/html.ts';
 import { idOf } from '../kernel/ids.ts';
 import { fromJson } from '../kernel/json.ts';
 import { getAccount } from '../people/accounts/service.ts';
@@ -15,7 +16,6 @@ import {
   button,
   card,
   errorSummary,
-  escapeHtml,
   field,
   form,
   goodNotice,

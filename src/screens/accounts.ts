@@ -1,9 +1,10 @@
 import { type PageInput, type PageReply, redirect, type SignedIn } from '../contract/pagination.ts';
 import { Failure } from '../kernel/errors.ts';
+import { escapeHtml } from '../kernel/html.ts';
 import { idOf } from '../kernel/ids.ts';
 import { accountsOf, switchAccount } from '../people/users/credentials.ts';
 import { hasToken, localPath, refuseUnsigned, sessionEnded, sessionHeader, show, visitOf } from './guard.ts';
-import { button, card, errorPage, escapeHtml, form, hidden, layout } from './html/html.ts';
+import { button, card, errorPage, form, hidden, layout } from './html/html.ts';
 import { targetsAfter } from './targets.ts';
 
 const ROLES: Readonly<Record<string, string>> = { owner: 'Owner', member: 'Member', viewer: 'Viewer' };

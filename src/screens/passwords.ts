@@ -1,6 +1,7 @@
 import type { PageReply } from '../contract/pagination.ts';
+import { escapeValue } from '../kernel/html.ts';
 import { PASSWORD_LENGTH, passwordProblem } from '../people/users/passwords.ts';
-import { errorPage, escapeValue, field, type Problem } from './html/html.ts';
+import { errorPage, field, type Problem } from './html/html.ts';
 
 interface Names {
   readonly first: string;

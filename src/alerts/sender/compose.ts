@@ -1,6 +1,6 @@
+import { escapeHtml, escapeValue } from '../../kernel/html.ts';
 import { visible } from '../../kernel/names.ts';
 import { type AlertKind, type LetterKind, textsOf } from '../../notices/kinds.ts';
-import { escapeHtml, escapeValue } from '../../screens/html/html.ts';
 import type { Message, NoticeGroup } from './claim.ts';
 
 /** A line of a message, and the screen it is about. */

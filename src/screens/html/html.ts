@@ -1,24 +1,6 @@
 import { html, type PageReply } from '../../contract/pagination.ts';
-import { visible } from '../../kernel/names.ts';
+import { escapeHtml, escapeValue } from '../../kernel/html.ts';
 import { STYLE } from './style.ts';
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Escapes text for an element. Invisible characters, and those that reverse the line, are made visible. */
-export function escapeHtml(text: string): string {
-  return escapeValue(visible(text));
-}
-
-/** Escapes text for a quoted attribute. */
-export function escapeValue(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
-}
 
 /** Attributes of an element; undefined and false leave one out, true gives it without a value. */
 function attributes(values: Readonly<Record<string, string | boolean | undefined>>): string {

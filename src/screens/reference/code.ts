@@ -1,4 +1,4 @@
-import { escapeHtml } from '../html/html.ts';
+import { escapeHtml } from '../../kernel/html.ts';
 import type { Operation } from './description.ts';
 
 const WIDTH = 64;

@@ -1,6 +1,6 @@
 import { CATALOGUE, exampleEvent } from '../../catalogue/catalogue.ts';
+import { escapeHtml } from '../../kernel/html.ts';
 import { EVENT_TYPES } from '../../outbox/event-types.ts';
-import { escapeHtml } from '../html/html.ts';
 import { jsonHtml } from './code.ts';
 import { inline } from './text.ts';
 

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../html/html.ts';
+import { escapeHtml } from '../../kernel/html.ts';
 import { nameOf, type Parameter, type Schema, withoutNull } from './description.ts';
 import { either, figure, inline, type Linker, linked, paragraphs, sentenceOf } from './text.ts';
 

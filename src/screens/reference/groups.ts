@@ -1,4 +1,4 @@
-import { escapeHtml } from '../html/html.ts';
+import { escapeHtml } from '../../kernel/html.ts';
 import { addressOf, GROUPS, type Section } from './sections.ts';
 
 /** All sections in their groups, each with a remark in plain text. */

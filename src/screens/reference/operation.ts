@@ -1,4 +1,4 @@
-import { escapeHtml } from '../html/html.ts';
+import { escapeHtml } from '../../kernel/html.ts';
 import type { Book } from './book.ts';
 import { type Answer, type Callers, meaningOf, nameOf, type Operation, shapeOf } from './description.ts';
 import { fieldList, parameterList, type Telling } from './fields.ts';

@@ -1,6 +1,6 @@
 import { SCOPES } from '../../contract/route.ts';
 import { REASONS } from '../../kernel/errors.ts';
-import { escapeHtml } from '../html/html.ts';
+import { escapeHtml } from '../../kernel/html.ts';
 import type { Book } from './book.ts';
 import { jsonHtml } from './code.ts';
 import type { Operation } from './description.ts';

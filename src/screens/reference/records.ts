@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { escapeHtml } from '../html/html.ts';
+import { escapeHtml } from '../../kernel/html.ts';
 import type { Book } from './book.ts';
 import type { Schema } from './description.ts';
 import { fieldList, type Telling } from './fields.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { html, type PageInput, type PageReply, type PageRoute } from '../../contract/pagination.ts';
-import { escapeHtml } from '../html/html.ts';
+import { escapeHtml } from '../../kernel/html.ts';
 import { type Book, bookOf } from './book.ts';
 import { readDescription } from './description.ts';
 import { eventTypesHtml } from './events.ts';

@@ -1,4 +1,5 @@
-import { escapeHtml, htmlDocument, LOGO } from '../html/html.ts';
+import { escapeHtml } from '../../kernel/html.ts';
+import { htmlDocument, LOGO } from '../html/html.ts';
 import type { Book } from './book.ts';
 import { PARTS } from './overview.ts';
 import { addressOf, GROUPS, SECTIONS, type Section } from './sections.ts';

@@ -1,4 +1,4 @@
-import { PALETTE } from '../html/style.ts';
+import { PALETTE } from '../../kernel/html.ts';
 
 /** The stylesheet of the reference: phone first, two columns where there is room, and on paper. */
 export const REFERENCE_STYLE = `

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../html/html.ts';
+import { escapeHtml } from '../../kernel/html.ts';
 
 /** Finds the address of what a word in code names, or null. */
 export type Linker = (word: string) => string | null;
