@@ -20,6 +20,12 @@ export const ROOMS = [
 
   ['notices', 'notify(tx, notices): what people are told, noted with the change; kinds', ['db', 'kernel']],
 
+  [
+    'papers',
+    'documents for people to keep: PDF with the fonts for any script, and a page to print',
+    ['contract', 'kernel'],
+  ],
+
   ['people', 'who may do what', ['notices', 'contract', 'db', 'kernel']],
   ['people/accounts', 'accounts, their settings and their removal', ['people/keys']],
   ['people/users', 'users, invitations, passwords', ['people/audit', 'people/grants', 'people/sessions']],
@@ -35,7 +41,7 @@ export const ROOMS = [
   [
     'money',
     'who is owed what, and who was paid',
-    ['people', 'outbox', 'notices', 'contract', 'db', 'kernel'],
+    ['people', 'papers', 'outbox', 'notices', 'contract', 'db', 'kernel'],
   ],
   ['money/ledger', 'the common ground below the nouns: books, membership, arrivals, totals', []],
   ['money/files', 'CSV in and out', []],
@@ -127,7 +133,7 @@ export const ROOMS = [
   [
     'alerts',
     'what people and channels are told, and sending it',
-    ['screens', 'webhooks', 'notices', 'contract', 'db', 'kernel'],
+    ['webhooks', 'notices', 'contract', 'db', 'kernel'],
   ],
   ['alerts/settings', 'what somebody is told by e-mail', []],
   ['alerts/channels', 'webhooks and Slack channels that are told', ['alerts/settings']],

@@ -3463,6 +3463,7 @@ export interface DownloadAffiliateStatementQuery {
   readonly from?: string | undefined;
   /** a day YYYY-MM-DD: the last day */
   readonly to?: string | undefined;
+  readonly format?: 'csv' | 'pdf' | 'html' | undefined;
 }
 
 export interface ListAffiliatesQuery extends PageQuery {
@@ -4184,7 +4185,9 @@ export interface Operations {
    * Download the statement of an affiliate. By currency: what was owed before the period, what was earned,
    * adjusted, refunded, voided, paid and returned in it, and what was owed after it. Statements of periods that
    * follow each other join without a gap. A refund that arrives later than it happened still belongs to the day
-   * it happened. The file has every entry between the balances of a currency.
+   * it happened. The file has every entry between the balances of a currency. `pdf` is a document on A4 and
+   * `html` a page to print, both with the name of the account and of the affiliate, and with at most 5,000
+   * entries.
    */
   readonly downloadAffiliateStatement: {
     readonly path: [affiliate_id: number];

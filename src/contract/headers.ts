@@ -22,6 +22,7 @@ const HEADERS = {
   Link: text('RFC 8288: links to the pages `first`, `prev`, `next` and `last`, where they exist'),
   Location: text('the address of the record that the answer is about', { format: 'uri-reference' }),
   'Content-Disposition': text('the name of the file'),
+  'Content-Security-Policy': text('of a page: it loads nothing and runs no script'),
   'Idempotent-Replayed': text('`true` when this is the stored answer of an earlier request with this key', {
     enum: ['true'],
   }),

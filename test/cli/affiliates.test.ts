@@ -1,3 +1,5 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { AFFILIATES, makeAffiliate, makeCommission, PAYOUTS, PROGRAMS } from '../api/fixtures.ts';
 import { useAccount, useWorld } from '../support/world.ts';
@@ -7,7 +9,8 @@ import { useMachine } from './support.ts';
 const world = useWorld();
 /** An account of its own for each test. */
 const api = useAccount(world);
-const { ask, refuse, say } = commandsOf(world, api, useMachine());
+const machine = useMachine();
+const { ask, refuse, say } = commandsOf(world, api, machine);
 
 test('put makes the affiliate of an external_id, and changes what is named the next time', async () => {
   const made = await ask('affiliates', 'put', 'crm/7', '--email', 'zoe@example.com', '--name-first', 'Zoë');
@@ -55,4 +58,19 @@ test('metadata that are none are refused before anything is tried', async () => 
     await refuse(2, '--metadata must look like', 'affiliates', 'change', `${id}`, '--metadata', text);
   }
   await refuse(2, 'a twice', 'programs', 'create', '--name', 'P', '--metadata', 'a=1', '--metadata', 'a=2');
+});
+
+test('a statement is written as a PDF and as a page to print, for its owner only, and never over a file', async () => {
+  const { id } = await makeAffiliate(api, { name_first: 'Ada' });
+  await makeCommission(api, id, { external_id: 'sale-1' });
+  const period = ['--from', '2026-01-01', '--to', '2026-12-31'];
+  const pdf = `exports/statement-${id}-from-2026-01-01-to-2026-12-31.pdf`;
+  expect(await say('affiliates', 'statement', `${id}`, ...period, '--pdf')).toBe(`${pdf}\n`);
+  expect(readFileSync(join(machine.folder, pdf)).subarray(0, 5).toString()).toBe('%PDF-');
+  expect(statSync(join(machine.folder, pdf)).mode & 0o777).toBe(0o600);
+  await refuse(1, `${pdf} exists`, 'affiliates', 'statement', `${id}`, ...period, '--pdf');
+  const page = await ask('affiliates', 'statement', `${id}`, '--html', '-o', 'ada.html');
+  expect(page).toEqual({ file: 'ada.html', bytes: statSync(join(machine.folder, 'ada.html')).size });
+  expect(readFileSync(join(machine.folder, 'ada.html'), 'utf8')).toContain('<bdi>sale-1</bdi>');
+  await refuse(2, '--pdf', 'affiliates', 'statement', `${id}`, '--pdf', '--html');
 });

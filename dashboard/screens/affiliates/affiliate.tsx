@@ -17,6 +17,7 @@ import { common, listed } from '../../texts/common.ts';
 import { Adjust } from './adjust.tsx';
 import { Destinations, SetDestination } from './destination.tsx';
 import { EditAffiliate } from './edit.tsx';
+import { Statement } from './statement.tsx';
 import { SwitchPayouts } from './switch.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -57,6 +58,7 @@ export function AffiliateScreen() {
       <Balances balances={affiliate.balance} />
       <Details affiliate={affiliate} />
       <Destinations affiliate={affiliate} onSet={() => show('destination')} />
+      <Statement affiliate={affiliate} />
       <Timeline id={affiliate.id} />
       {Overlay && <Overlay affiliate={affiliate} onClose={() => show(undefined)} />}
     </Page>

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { AffiliateStatement } from '../../client/client.ts';
 import type { Cli } from '../command/cli.ts';
 import { checkOutput, type OutputOptions, saveReceived, withOutput } from '../command/csv-files.ts';
@@ -13,16 +13,19 @@ interface StatementOptions extends OutputOptions {
   readonly from?: string;
   readonly to?: string;
   readonly csv?: boolean;
+  readonly pdf?: boolean;
+  readonly html?: boolean;
 }
 
 const HELP = `
 The balance before the period, what was earned, adjusted, refunded, voided, paid and returned in it, and the balance after it.
 The period is a year, or the days --from and --to, both in it, of the account's time zone; an end that is left out is open.
---csv writes every entry.
+--csv, --pdf and --html write a file with every entry: to calculate with, to send, to print. Documents have at most 5,000 entries.
 
 Examples:
   $ payhook affiliates statement 7 --year 2026
   $ payhook affiliates statement ada@example.com --from 2026-04-01 --to 2026-06-30 --csv
+  $ payhook affiliates statement 7 --from 2026-01-01 --to 2026-12-31 --pdf
 `;
 
 /** `payhook affiliates statement`. */
@@ -35,10 +38,12 @@ export function addStatement(affiliates: Command, cli: Cli): void {
       .option('--year <year>', 'such as 2026')
       .option('--from <day>', 'the first day, such as 2026-04-01')
       .option('--to <day>', 'the last day')
-      .option('--csv', 'write every entry to a CSV file'),
-    'statement-….csv',
+      .addOption(new Option('--csv', 'write every entry to a CSV file').conflicts(['pdf', 'html']))
+      .addOption(new Option('--pdf', 'write a PDF document').conflicts('html'))
+      .option('--html', 'write a page that a browser shows and prints'),
+    'statement-….csv, .pdf or .html',
   )
-    .option('--json', 'print the record (AffiliateStatement), with --csv {file, bytes}')
+    .option('--json', 'print the record (AffiliateStatement), with a file {file, bytes}')
     .addHelpText('after', HELP)
     .action((reference: string, options: StatementOptions) => cli.run(() => show(cli, reference, options)));
 }
@@ -49,7 +54,8 @@ async function show(
   options: StatementOptions,
 ): Promise<undefined> {
   const { year, from, to } = options;
-  const isFile = options.csv === true || options.output !== undefined;
+  const format = options.pdf ? 'pdf' : options.html ? 'html' : 'csv';
+  const isFile = format !== 'csv' || options.csv === true || options.output !== undefined;
   if (isFile) checkOutput(options, terminal);
   await withClient({ terminal, account: account() }, async (client) => {
     const id = await findAffiliate(client, reference);
@@ -59,7 +65,9 @@ async function show(
       terminal.result(found, () => describe(found, terminal));
       return;
     }
-    const written = await saveReceived(terminal, options, () => client.reports.statementFile(id, query));
+    const written = await saveReceived(terminal, options, () =>
+      client.reports.statementFile(id, { ...query, format }),
+    );
     if (written !== null) terminal.result(written, () => `${written.file}\n`);
   });
 }

@@ -1,10 +1,13 @@
+import { Type } from 'typebox';
 import { ok, page, readRoute } from '../../contract/route.ts';
-import { listOf } from '../../contract/schemas.ts';
+import { listOf, strict } from '../../contract/schemas.ts';
+import { PAPER_FORMATS, PAPER_TYPES, paperReply } from '../../papers/reply.ts';
 import { csvReply } from '../files/csv-export.ts';
 import { period } from './period.ts';
 import { paidRow } from './record.ts';
 import { downloadPaidReport, listPaidReport } from './service.ts';
 import { downloadStatement, getStatement } from './statement.ts';
+import { statementPaper } from './statement-paper.ts';
 import { statement as record } from './statement-record.ts';
 import { paidList } from './store.ts';
 
@@ -63,10 +66,24 @@ export const statementFile = readRoute({
   path: '/v2/affiliates/{affiliate_id}/statement/download',
   access: 'affiliates',
   summary: 'Download the statement of an affiliate',
-  description: `${STATEMENT} The file has every entry between the balances of a currency.`,
-  query: period,
+  description:
+    `${STATEMENT} The file has every entry between the balances of a currency. \`pdf\` is a document on A4 and \`html\` a page ` +
+    'to print, both with the name of the account and of the affiliate, and with at most 5,000 entries.',
+  query: strict({
+    ...period.properties,
+    format: Type.Optional(
+      Type.Enum(['csv', ...PAPER_FORMATS], { description: 'csv (default), pdf or html', examples: ['pdf'] }),
+    ),
+  }),
   returns: { 200: 'text/csv' },
+  alsoSends: Object.values(PAPER_TYPES),
+  sends: ['Content-Security-Policy'],
   errors: ['resource_missing'],
-  handle: ({ snapshot, account, params, query }) =>
-    csvReply(snapshot, (db) => downloadStatement(db, account, params.affiliate_id, query)),
+  handle: async ({ snapshot, account, params: { affiliate_id: id }, query: { format = 'csv', ...days } }) => {
+    if (format === 'csv') {
+      return csvReply(snapshot, (db) => downloadStatement(db, account, id, days));
+    }
+    const { paper, name } = await snapshot((db) => statementPaper(db, account, id, days));
+    return paperReply(paper, format, name);
+  },
 });

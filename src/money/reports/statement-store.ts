@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
-import { maybeRow, type Reader } from '../../db/connect.ts';
+import { maybeRow, type Reader, rows } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { formatInstant, type Span } from '../../kernel/time.ts';
 import { type Column, literal, selectList } from '../files/csv-export.ts';
@@ -52,6 +52,8 @@ interface Sums {
   readonly largest: bigint;
   /** JSON. */
   readonly currencies: string;
+  /** When it was read, in milliseconds since 1970. */
+  readonly now: bigint;
 }
 
 /** The sums of a statement, and the largest of them; null for an unknown affiliate. */
@@ -76,28 +78,26 @@ export function readSums(
           from entry group by currency)
         select nullif(trim(concat_ws(' ', a.name_first, a.name_last)), '') as name, a.email,
                (select coalesce(max(greatest(abs(opening_amount), abs(closing_amount))), 0)::int8 from sums) as largest,
-               (select coalesce(json_agg(s order by s.currency), '[]')::text from sums s) as currencies
+               (select coalesce(json_agg(s order by s.currency), '[]')::text from sums s) as currencies,
+               (extract(epoch from now()) * 1000)::int8 as now
         from affiliates a where a.account_id = ${account} and a.id = ${affiliate}`,
   );
 }
 
-/** The COPY of a statement: the opening balance of each currency, its entries in order, and its closing balance. */
-export function entriesCopy(
-  account: AccountId,
-  affiliate: number,
-  { from, until }: Span,
-  zone: string,
-): string {
-  const columns: readonly Column[] = [
-    ['day', `to_char(at at time zone ${zoneLiteral(zone)}, 'YYYY-MM-DD')`],
-    ['kind', 'kind'],
-    ['currency', 'upper(currency)'],
-    ['amount', 'decimal_text(amount, currency)'],
-    ['what', 'csv_text(what)'],
-    ['reference', 'csv_text(reference)'],
-  ];
+interface Whose {
+  readonly account: AccountId;
+  readonly affiliate: number;
+  /** Whose days are meant. */
+  readonly zone: string;
+}
+
+/**
+ * The query of a statement's lines: of each currency the opening balance, its entries in order, and the closing balance. It is
+ * text, because COPY needs text.
+ */
+function lines({ account, affiliate }: Whose, { from, until }: Span, columns: readonly Column[]): string {
   const instant = (ms: number) => literal(formatInstant(ms));
-  return `copy (
+  return `
     with entry as materialized (
       select * from (${entries(account, affiliate)}) e where at < ${instant(until)})
     select ${selectList(columns)} from (
@@ -108,8 +108,46 @@ export function entriesCopy(
       select 1, kind, currency, at, amount, what, reference from entry where at >= ${instant(from)}
       union all
       select 2, 'closing_balance', currency, null, sum(amount)::int8, null, null from entry group by currency) shown
-    order by currency, place, at, kind, what
-  ) to stdout with (format csv, header)`;
+    order by currency, place, at, kind, what`;
+}
+
+const dayIn = (zone: string): Column => [
+  'day',
+  `to_char(at at time zone ${zoneLiteral(zone)}, 'YYYY-MM-DD')`,
+];
+
+/** The COPY of a statement. */
+export function linesCopy(whose: Whose, span: Span): string {
+  const columns: readonly Column[] = [
+    dayIn(whose.zone),
+    ['kind', 'kind'],
+    ['currency', 'upper(currency)'],
+    ['amount', 'decimal_text(amount, currency)'],
+    ['what', 'csv_text(what)'],
+    ['reference', 'csv_text(reference)'],
+  ];
+  return `copy (${lines(whose, span, columns)}) to stdout with (format csv, header)`;
+}
+
+/** A line of a statement. */
+export interface StatementLine {
+  /** Of the account; null for a balance. */
+  readonly day: string | null;
+  readonly kind: EntryKind | 'opening_balance' | 'closing_balance';
+  readonly currency: string;
+  /** Minor units. */
+  readonly amount: bigint;
+  readonly what: string | null;
+  readonly reference: string | null;
+}
+
+/** The lines of a statement, at most so many. */
+export function readLines(db: Reader, whose: Whose, span: Span, most: number): Promise<StatementLine[]> {
+  const columns: readonly Column[] = [
+    dayIn(whose.zone),
+    ...['kind', 'currency', 'amount', 'what', 'reference'].map((name): Column => [name, name]),
+  ];
+  return rows(db, sql`${raw(lines(whose, span, columns))} limit ${most}`);
 }
 
 const zoneLiteral = (zone: string) => {

@@ -7,7 +7,7 @@ import { type CsvFile, csvOut } from '../files/csv-export.ts';
 import { refuseInexact } from '../ledger/totals.ts';
 import { type PeriodInput, readPeriod } from './period.ts';
 import type { Statement } from './statement-record.ts';
-import { entriesCopy, readSums } from './statement-store.ts';
+import { linesCopy, readSums } from './statement-store.ts';
 
 /**
  * What an affiliate was owed at the beginning of a period of the account's time zone, what changed it, and what they
@@ -50,7 +50,7 @@ export async function downloadStatement(
   if (id === null || (await readSums(db, account, id, { from: 0, until: 0 })) === null)
     throw missingAffiliate();
   return {
-    stream: csvOut(db, entriesCopy(account, id, span, zone)),
+    stream: csvOut(db, linesCopy({ account, affiliate: id, zone }, span)),
     name: `statement-${id}${name}.csv`,
     headers: {},
   };

@@ -1,0 +1,158 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Column, Row, Table } from './paper.ts';
+import type { Look, Pen } from './pen.ts';
+import { BOTTOM, LEFT, LINE, type Sheet, WIDTH } from './sheet.ts';
+
+/** How the parts of a table look. */
+interface Looks {
+  readonly title: Look;
+  readonly cell: Look;
+  readonly label: Look;
+}
+
+const LEADING = 1.35;
+const PADDING = 4;
+const GAP = 10;
+/** After so many rows other requests are served. */
+const ROWS_AT_ONCE = 50;
+
+/** Draws a table with its title. Its head is drawn again on every page it reaches. */
+export async function drawTable(sheet: Sheet, table: Table, looks: Looks): Promise<void> {
+  const { pen } = sheet;
+  const widths = widthsOf(pen, table, looks);
+  // a title stays with its head and its first two rows
+  if (sheet.y + looks.title.size * 2 + rowHeight(1, looks) * 3 > BOTTOM) sheet.turn();
+  sheet.tag('H2', table.title, () =>
+    pen.line(table.title, looks.title, { x: LEFT, baseline: sheet.y + looks.title.size }),
+  );
+  sheet.y += looks.title.size * 1.8;
+  const element = sheet.open('Table');
+  drawHead(sheet, table, { widths, looks, into: element });
+  for (const [index, row] of table.rows.entries()) {
+    if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await setImmediate();
+    drawRow(sheet, { row, table, widths, looks, into: element });
+  }
+  element.end();
+  sheet.y += 18;
+}
+
+interface Drawn {
+  readonly widths: readonly number[];
+  readonly looks: Looks;
+  readonly into: PDFKit.PDFStructureElement;
+}
+
+const lookOf = ({ isSum }: Row, { cell }: Looks): Look => (isSum ? { ...cell, weight: 'strong' } : cell);
+const rowHeight = (lines: number, { cell }: Looks) => lines * cell.size * LEADING + 2 * PADDING;
+
+/** Figures take what they need. Of the rest, columns that need less than an equal share take that, and leave more to the others. */
+function widthsOf(pen: Pen, { columns, rows }: Table, looks: Looks): number[] {
+  const natural = columns.map(({ title }, index) =>
+    Math.max(
+      pen.width(title, looks.label),
+      ...new Set(rows.map((row) => pen.width(row.cells[index] ?? '', lookOf(row, looks)))),
+    ),
+  );
+  const gaps = GAP * (columns.length - 1);
+  const figures = natural.reduce((sum, width, index) => sum + (columns[index]?.isFigure ? width : 0), 0);
+  const words = natural.filter((_, index) => !columns[index]?.isFigure).sort((a, b) => a - b);
+  let room = WIDTH - gaps - figures;
+  let share = 0;
+  for (const [index, width] of words.entries()) {
+    share = room / (words.length - index);
+    if (width > share) break;
+    room -= width;
+    share = Number.POSITIVE_INFINITY;
+  }
+  return natural.map((width, index) => (columns[index]?.isFigure ? width : Math.min(width, share)));
+}
+
+function drawHead(sheet: Sheet, { columns }: Table, { widths, looks, into }: Drawn): void {
+  const row = sheet.open('TR', into);
+  eachCell(columns, widths, (column, index, x) => {
+    const width = widths[index] ?? 0;
+    const left = column.isFigure ? x + width - sheet.pen.width(column.title, looks.label) : x;
+    const draw = () =>
+      sheet.pen.line(column.title, looks.label, { x: left, baseline: sheet.y + looks.label.size });
+    sheet.tag('TH', column.title, draw, row);
+  });
+  row.end();
+  sheet.y += looks.label.size * LEADING + 2;
+  rule(sheet, 0.8);
+}
+
+/** The head on a page after the first: seen, but not read aloud again. */
+function repeatHead(sheet: Sheet, { columns }: Table, { widths, looks }: Drawn): void {
+  const { pen } = sheet;
+  pen.document.markContent('Artifact', { type: 'Layout' });
+  eachCell(columns, widths, (column, index, x) => {
+    const width = widths[index] ?? 0;
+    const left = column.isFigure ? x + width - pen.width(column.title, looks.label) : x;
+    pen.line(column.title, looks.label, { x: left, baseline: sheet.y + looks.label.size });
+  });
+  pen.document.endMarkedContent();
+  sheet.y += looks.label.size * LEADING + 2;
+  rule(sheet, 0.8);
+}
+
+function drawRow(
+  sheet: Sheet,
+  { row, table, ...drawn }: Drawn & { readonly row: Row; readonly table: Table },
+): void {
+  const { pen } = sheet;
+  const { widths, looks, into } = drawn;
+  const look = lookOf(row, looks);
+  const cells = row.cells.map((text, index) =>
+    table.columns[index]?.isFigure ? [text] : pen.lines(text, look, widths[index] ?? 0),
+  );
+  const height = rowHeight(Math.max(...cells.map((lines) => lines.length)), looks);
+  if (sheet.y + height > BOTTOM) {
+    sheet.turn();
+    repeatHead(sheet, table, drawn);
+  }
+  const element = sheet.open('TR', into);
+  eachCell(table.columns, widths, (column, index, x) => {
+    const width = widths[index] ?? 0;
+    sheet.tag(
+      'TD',
+      row.cells[index] ?? '',
+      () => {
+        for (const [line, text] of (cells[index] ?? []).entries()) {
+          const left = column.isFigure ? x + width - pen.width(text, look) : x;
+          pen.line(text, look, {
+            x: left,
+            baseline: sheet.y + PADDING + look.size + line * look.size * LEADING,
+          });
+        }
+      },
+      element,
+    );
+  });
+  element.end();
+  sheet.y += height;
+  rule(sheet, row.isSum ? 0.8 : 0.4);
+}
+
+function eachCell(
+  columns: readonly Column[],
+  widths: readonly number[],
+  draw: (column: Column, index: number, x: number) => void,
+): void {
+  let x = LEFT;
+  for (const [index, column] of columns.entries()) {
+    draw(column, index, x);
+    x += (widths[index] ?? 0) + GAP;
+  }
+}
+
+/** A line across the page. */
+function rule({ pen: { document }, y }: Sheet, thickness: number): void {
+  document.markContent('Artifact', { type: 'Layout' });
+  document
+    .moveTo(LEFT, y)
+    .lineTo(LEFT + WIDTH, y)
+    .lineWidth(thickness)
+    .strokeColor(LINE)
+    .stroke();
+  document.endMarkedContent();
+}
