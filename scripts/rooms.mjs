@@ -82,6 +82,11 @@ export const ROOMS = [
     'the files for banks and providers, one source file per format',
     ['money/destinations', 'money/files', 'money/ledger', 'money/payouts'],
   ],
+  [
+    'money/results',
+    'what banks and providers answered: read, compared with a payout, proposed',
+    ['money/ledger', 'money/payouts'],
+  ],
   ['money/returns', 'returned payments', ['money/commissions', 'money/ledger', 'money/payouts']],
   ['money/analytics', 'what happened to commissions over time', ['money/ledger']],
   ['money/reports', 'what was paid and what is owed', ['money/affiliates', 'money/ledger', 'money/files']],
@@ -225,4 +230,4 @@ export const DASHBOARD_ROOMS = [
 
 /** What the dashboard may import from the server: the types and errors of the client; money, time and payments. */
 export const FOR_DASHBOARD =
-  /^src\/(client\/(api|errors|retry)|kernel\/(money|payment-reference|payments|time))\.ts$/;
+  /^src\/(client\/(api|errors|retry)|kernel\/(money|payment-answers|payment-reference|payments|time))\.ts$/;

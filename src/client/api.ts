@@ -2028,6 +2028,8 @@ export interface PaymentFileDownload {
   readonly revision: number;
   /** null when the file was whole */
   readonly part: number | null;
+  /** of the file, hexadecimal; null when the download was cut off */
+  readonly sha256: string | null;
   /** the unpaid payout has another revision by now: download it again */
   readonly is_outdated: boolean;
   /**
@@ -2055,6 +2057,8 @@ export interface PaymentFiles {
   /** the last 100, the newest first */
   readonly summary_downloads: readonly PaymentFileDownload[];
 }
+
+export type PaymentOutcome = 'paid' | 'rejected' | 'returned' | 'pending';
 
 export interface Payout {
   readonly id: string;
@@ -2409,6 +2413,113 @@ export interface PayoutRejectedEvent {
   /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
+}
+
+export interface PayoutResult {
+  readonly id: string;
+  readonly object: 'payout_result';
+  readonly payout_id: string;
+  readonly kind: PayoutResultKind;
+  readonly file_bytes: number;
+  /** of the file, hexadecimal */
+  readonly sha256: string;
+  /** of the payout when the file came */
+  readonly revision: number;
+  readonly counts: PayoutResultCounts;
+  readonly by: {
+    readonly kind: ActorKind;
+    readonly id: string;
+    readonly name: string | null;
+  };
+  readonly created_at: Timestamp;
+}
+
+export interface PayoutResultCounts {
+  /** lines whose money left */
+  readonly paid: number;
+  /** lines that were refused, so no money left */
+  readonly rejected: number;
+  /** lines whose money left and came back */
+  readonly returned: number;
+  /** lines that are not decided */
+  readonly pending: number;
+  /** lines of the payout that the file says nothing clear about */
+  readonly unanswered: number;
+  /** what the file says that fits no line; see `problems` */
+  readonly problems: number;
+  /** entries that are none of our payments */
+  readonly others: number;
+}
+
+export type PayoutResultKind = 'camt.053' | 'camt.054' | 'pain.002' | 'paypal' | 'wise' | 'paid_list';
+
+export interface PayoutResultLine {
+  readonly affiliate_id: number;
+  readonly name: string | null;
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  readonly reference: string;
+  /** rejected: no money left. returned: it left and came back. pending: whoever pays has not decided */
+  readonly outcome: PaymentOutcome;
+  /** what was paid, refused or came back, in minor units */
+  readonly amount: number;
+  /** the amount of the line */
+  readonly line_amount: number;
+  /** why, in words */
+  readonly reason: string | null;
+  /** of ISO 20022, or the status of the provider */
+  readonly reason_code: string | null;
+  /** YYYY-MM-DD, as the file says */
+  readonly booked_on: string | null;
+  /** how the bank or provider finds it */
+  readonly bank_reference: string | null;
+  /** nothing is left to do: the payout is completed so, or the return is booked */
+  readonly is_booked: boolean;
+}
+
+export interface PayoutResultProblem {
+  readonly kind: PayoutResultProblemKind;
+  /** null when it is about no affiliate of the payout */
+  readonly affiliate_id: number | null;
+  readonly reference: string | null;
+  /** what is wrong, and where in the file */
+  readonly message: string;
+}
+
+export type PayoutResultProblemKind =
+  | 'other_payout'
+  | 'unknown_reference'
+  | 'other_currency'
+  | 'other_amount'
+  | 'duplicate'
+  | 'contradiction'
+  | 'unknown_file';
+
+export interface PayoutResultProposal {
+  readonly id: string;
+  readonly object: 'payout_result';
+  readonly payout_id: string;
+  readonly kind: PayoutResultKind;
+  readonly file_bytes: number;
+  /** of the file, hexadecimal */
+  readonly sha256: string;
+  /** of the payout when the file came */
+  readonly revision: number;
+  readonly counts: PayoutResultCounts;
+  readonly by: {
+    readonly kind: ActorKind;
+    readonly id: string;
+    readonly name: string | null;
+  };
+  readonly created_at: Timestamp;
+  /** the lines that the file says something about */
+  readonly lines: readonly PayoutResultLine[];
+  /** the first 1000 */
+  readonly problems: readonly PayoutResultProblem[];
+  /** files it answers were made at these revisions of the payout, which has changed since */
+  readonly outdated_revisions: readonly number[];
+  /** when the same file came before; null = never */
+  readonly uploaded_before: Timestamp | null;
 }
 
 export interface PayoutReturn {
@@ -3427,6 +3538,12 @@ export interface DownloadPaymentFileQuery {
   readonly whole_units?: 'down' | undefined;
 }
 
+export interface ListPayoutResultsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-id` */
+  readonly sort?: 'id' | '-id' | undefined;
+  readonly kind?: 'camt.053' | 'camt.054' | 'pain.002' | 'paypal' | 'wise' | 'paid_list' | undefined;
+}
+
 export interface DownloadPaidReportQuery {
   /** four digits, 1970 to 2999 */
   readonly year?: string | undefined;
@@ -4149,6 +4266,25 @@ export interface Operations {
     readonly path: [payout_id: string, format: string];
     readonly query?: DownloadPaymentFileQuery;
     readonly result: Download;
+  };
+  /**
+   * Read what a bank or provider answered. Takes a camt.053, camt.054 or pain.002 of a bank, the result file of
+   * PayPal or Wise, or a CSV file with `reference` or `affiliate_id`: which it is, is told from its bytes, and
+   * text/csv and application/xml are taken too. The answer proposes what became of each line, and nothing is
+   * changed. Complete the payout with the lines you agree with, and book returns. A line without an answer may
+   * have been paid: it must not be released before you know.
+   */
+  readonly takePayoutResult: {
+    readonly path: [payout_id: string];
+    readonly body: Upload;
+    readonly header: 'Idempotency-Key';
+    readonly result: PayoutResultProposal;
+  };
+  /** List result files of a payout. List result files of a payout. */
+  readonly listPayoutResults: {
+    readonly path: [payout_id: string];
+    readonly query?: ListPayoutResultsQuery;
+    readonly result: Page<PayoutResult>;
   };
   /**
    * Download what was paid in a period. One row per affiliate, currency and payout method, on a cash basis: what
@@ -5091,6 +5227,19 @@ export const OPERATIONS = {
     path: '/v2/affiliates/payouts/{payout_id}/payment-files/{format}',
     takes: ['query'],
     gives: 'file',
+  },
+  takePayoutResult: {
+    method: 'POST',
+    path: '/v2/affiliates/payouts/{payout_id}/results',
+    takes: ['file'],
+    gives: 'record',
+  },
+  listPayoutResults: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts/{payout_id}/results',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
   },
   downloadPaidReport: { method: 'GET', path: '/v2/affiliates/reports/paid', takes: ['query'], gives: 'file' },
   listPaidReport: {

@@ -75,6 +75,10 @@ export function resourcesOf({ method, send }: Calls) {
       paymentFiles: method('getPaymentFiles'),
       /** A payment file, for whoever makes the payments: `summary`, `paypal`, `wise`. */
       paymentFile: method('downloadPaymentFile'),
+      /** What a bank or provider answered, compared with the payout; nothing is changed. */
+      takeResult: method('takePayoutResult'),
+      /** The files that were taken so. */
+      results: method('listPayoutResults'),
       /** Records a returned payment, in full or in part: the affiliate is owed it again. */
       returned: method('returnPayoutLine'),
       /** The returned payments of an affiliate. */

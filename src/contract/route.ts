@@ -12,6 +12,7 @@ import type { Vault } from '../kernel/vault.ts';
 import type { HeaderName } from './headers.ts';
 import type { ListDefinition, ListQuery, Page } from './lists.ts';
 import type { List } from './schemas.ts';
+import type { Upload, UploadType } from './uploads.ts';
 
 /** The OAuth scopes an application can ask for, with their meaning. An API key holds them all. */
 export const SCOPES = {
@@ -112,14 +113,6 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   : never;
 export type Params<Path extends string> = { readonly [Name in ParamNames<Path>]: string };
 
-/** An uploaded file, whole on this machine before the transaction begins, so that a slow client holds no connection. */
-export interface Upload {
-  readonly bytes: number;
-  /** SHA-256 of the bytes, which an Idempotency-Key is compared by. */
-  readonly digest: Buffer;
-  open(): Readable;
-}
-
 type Headers = Readonly<Record<string, string>>;
 
 /** An answer with a JSON body. */
@@ -143,6 +136,8 @@ export interface FileReply {
   readonly headers: Headers;
   /** Notes, in a transaction of its own, that the file is about to be sent; it is not sent if that fails. */
   readonly note?: ((tx: Tx) => Promise<void>) | undefined;
+  /** Notes the SHA-256 of all bytes before the last of them is sent; if that fails, the file is cut off. */
+  readonly noteDigest?: ((tx: Tx, sha256: Buffer) => Promise<void>) | undefined;
 }
 
 /** What a handler returns, as the server sees it. */
@@ -192,13 +187,11 @@ export const done = (): EmptyReply<200> => ({ kind: 'empty', status: 200, header
 /** 204 without a body. */
 export const noContent = (): EmptyReply<204> => ({ kind: 'empty', status: 204, headers: {} });
 /** 200 with a streamed file. */
-export const file = (stream: Readable, headers: Headers, note?: FileReply['note']): FileReply => ({
-  kind: 'file',
-  status: 200,
-  stream,
-  headers,
-  note,
-});
+export const file = (
+  stream: Readable,
+  headers: Headers,
+  notes: Pick<FileReply, 'note' | 'noteDigest'> = {},
+): FileReply => ({ kind: 'file', status: 200, stream, headers, ...notes });
 
 interface Common<Path extends string, Query extends TObject, Answers extends Returns, Listing> {
   /** The name of the operation in the description and of the client's function. */
@@ -324,7 +317,7 @@ interface WriteSpec<
   Body extends TSchema,
   Answers extends Returns,
   Listing extends ListDefinition | undefined,
-  Uploading extends 'text/csv' | undefined,
+  Uploading extends UploadType | undefined,
 > extends WriteCommon<Path, Query, Body, Answers, Listing, Uploading> {
   readonly batch?: undefined;
   handle(
@@ -359,7 +352,7 @@ interface BatchSpec<Path extends string, Body extends TSchema, Answers extends R
 }
 
 /** A write that is answered in a transaction of its own. */
-export type SingleRoute = WriteSpec<string, TObject, TSchema, Returns, ListDefinition, 'text/csv'>;
+export type SingleRoute = WriteSpec<string, TObject, TSchema, Returns, ListDefinition, UploadType>;
 /** A write whose requests, when many come at once, are answered in one transaction for many. */
 export type BatchRoute = BatchSpec<string, TSchema, Returns>;
 type SomeRead = ReadSpec<string, TObject, Returns, ListDefinition>;
@@ -386,7 +379,7 @@ export function writeRoute<
   Body extends TSchema,
   Answers extends Returns,
   Listing extends ListDefinition | undefined = undefined,
-  Uploading extends 'text/csv' | undefined = undefined,
+  Uploading extends UploadType | undefined = undefined,
 >(spec: WriteSpec<Path, Query, Body, Answers, Listing, Uploading>): Route {
   return { kind: 'write', ...(spec as unknown as SingleRoute) };
 }

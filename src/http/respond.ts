@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
+import { pipeline, type Readable, Transform } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ListQuery } from '../contract/lists.ts';
-import type { Reply } from '../contract/route.ts';
+import type { FileReply, Reply } from '../contract/route.ts';
 import type { Database } from '../db/connect.ts';
 import { databaseFault } from '../db/faults.ts';
 import { type Failure, Failure as FailureClass, fail } from '../kernel/errors.ts';
@@ -12,11 +14,16 @@ import { pathOf } from './methods.ts';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Notes that a file is about to be sent. Throws when that fails, or the file broke meanwhile; then it is not sent.
+ * Notes that a file is about to be sent, and its digest at its end. Throws when the first fails, or the file broke meanwhile;
+ * then it is not sent.
  */
-export async function noteFile(db: Database, { method }: FastifyRequest, result: Reply): Promise<void> {
-  if (result.kind !== 'file' || !result.note || method === 'HEAD') return;
-  const { stream } = result;
+export async function noteFile<Result extends Reply>(
+  db: Database,
+  { method }: FastifyRequest,
+  result: Result,
+): Promise<Result> {
+  if (result.kind !== 'file' || !result.note || method === 'HEAD') return result;
+  const { stream, noteDigest } = result;
   stream.on('error', () => undefined); // nobody reads it yet
   try {
     await db.transaction(result.note);
@@ -25,6 +32,27 @@ export async function noteFile(db: Database, { method }: FastifyRequest, result:
     stream.destroy();
     throw error;
   }
+  return noteDigest === undefined ? result : { ...result, stream: digested(db, stream, noteDigest) };
+}
+
+/**
+ * The bytes of a file on their way: when all have passed, their SHA-256 is noted, and only then does the file end.
+ */
+function digested(db: Database, stream: Readable, note: NonNullable<FileReply['noteDigest']>): Readable {
+  const hash = createHash('sha256');
+  return pipeline(
+    stream,
+    new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        hash.update(chunk);
+        done(null, chunk);
+      },
+      flush(done) {
+        db.transaction((tx) => note(tx, hash.digest())).then(() => done(), done);
+      },
+    }),
+    () => undefined, // whoever sends it hears of errors
+  );
 }
 
 interface Sent {

@@ -12,6 +12,7 @@ import * as payouts from '../money/payouts/routes.ts';
 import * as programs from '../money/programs/routes.ts';
 import * as refunds from '../money/refunds/routes.ts';
 import * as reports from '../money/reports/routes.ts';
+import * as results from '../money/results/routes.ts';
 import * as returns from '../money/returns/routes.ts';
 import * as taxProfiles from '../money/tax-profiles/routes.ts';
 import * as accounts from '../people/accounts/routes.ts';
@@ -53,6 +54,8 @@ export const ROUTES: readonly Route[] = [
   returns.undo,
   paymentFiles.overview,
   paymentFiles.download,
+  results.take,
+  results.list,
   reports.paid,
   reports.paidRows,
   reports.statement,

@@ -9,7 +9,8 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { ListQuery } from '../contract/lists.ts';
-import type { Principal, Route, Upload } from '../contract/route.ts';
+import type { Principal, Route } from '../contract/route.ts';
+import type { Upload, UploadType } from '../contract/uploads.ts';
 import type { Database } from '../db/connect.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
 import { fail } from '../kernel/errors.ts';
@@ -126,6 +127,9 @@ function decodable(url: string): string {
   }
 }
 
+/** The types of files; those after the first are for operations that tell the kind of a file from its bytes. */
+const FILES = ['text/csv', 'application/octet-stream', 'application/xml', 'text/xml'];
+
 /** A body of a type that no operation reads. */
 const UNREAD = Symbol('unread');
 
@@ -135,7 +139,7 @@ function readBodies(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
   );
-  app.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
+  app.addContentTypeParser(FILES, (_request, payload, done) => done(null, payload));
   // zero bytes are no body, whatever the type says
   app.addContentTypeParser('*', (request, _payload, done) =>
     done(null, request.headers['content-length'] === '0' ? undefined : UNREAD),
@@ -239,8 +243,8 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl, disk }: 
       list: list as ListQuery,
     });
     instrumentsOf(db)?.count('reads', 1, { from: reads.from() });
-    await noteFile(db, request, result);
-    return sendReply(request, reply, result, {
+    const noted = await noteFile(db, request, result);
+    return sendReply(request, reply, noted, {
       base: baseUrl(),
       list,
       isKept: !route.confidential && !route.unkept,
@@ -260,7 +264,7 @@ function writing(
     const key = idempotencyKey(request);
     const { query, list } = await queryOf(route, request, db.reader, principal);
     refuseEncoded(request);
-    const upload = route.upload ? await readUpload(request, gate) : undefined;
+    const upload = route.upload ? await readUpload(request, route.upload, gate) : undefined;
     try {
       const json = upload ? NO_BODY : await readJson(route, bytesOf(request));
       const content = () => upload?.digest ?? json.canonical();
@@ -346,17 +350,25 @@ async function readJson(route: Route & { kind: 'write' }, bytes: Buffer): Promis
 const isEmptyObject = (value: unknown) =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
-async function readUpload(request: FastifyRequest, gate: UploadGate): Promise<SpooledUpload> {
+async function readUpload(
+  request: FastifyRequest,
+  wanted: UploadType,
+  gate: UploadGate,
+): Promise<SpooledUpload> {
   const payload = request.body;
-  if (payload === undefined && /^text\/csv\b/.test(request.headers['content-type'] ?? '')) {
-    throw fail('invalid_file', 'the file is empty: its first line must name the columns');
+  const [given = ''] = (request.headers['content-type'] ?? '').split(/[\s;]/);
+  const accepted = wanted === 'text/csv' ? FILES.slice(0, 1) : FILES;
+  const isAccepted = accepted.includes(given.toLowerCase());
+  if (payload === undefined && isAccepted) {
+    const what = wanted === 'text/csv' ? ': its first line must name the columns' : '';
+    throw fail('invalid_file', `the file is empty${what}`);
   }
-  if (payload === undefined || payload === null || payload === UNREAD || Buffer.isBuffer(payload)) {
-    throw wrongType(request, 'the file as Content-Type: text/csv');
+  if (!isAccepted || payload === undefined || payload === null || payload === UNREAD) {
+    throw wrongType(request, `the file as Content-Type: ${accepted.join(' or ')}`);
   }
   const leave = gate(principalOf(request).account);
-  const given = { body: payload as Readable, limit: UPLOAD_LIMIT, name: request.id };
-  return spool({ ...given, onSlow: (refuse) => onSlowBody(request, refuse) }).then(
+  const spooling = { body: payload as Readable, limit: UPLOAD_LIMIT, name: request.id };
+  return spool({ ...spooling, onSlow: (refuse) => onSlowBody(request, refuse) }).then(
     (upload) => ({ ...upload, close: () => upload.close().finally(leave) }),
     (error: unknown) => {
       leave();

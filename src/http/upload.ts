@@ -3,7 +3,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { Upload } from '../contract/route.ts';
+import type { Upload } from '../contract/uploads.ts';
 import { fail } from '../kernel/errors.ts';
 import type { AccountId } from '../kernel/ids.ts';
 

@@ -210,7 +210,11 @@ export const REASONS = {
     meaning: 'The returned amount is more than was paid.',
   },
   invalid_amount: { status: 400, meaning: 'An amount is missing, zero, of the wrong sign or out of range.' },
-  invalid_file: { status: 400, meaning: 'The CSV file cannot be read or lacks a column.' },
+  invalid_file: { status: 400, meaning: 'The file cannot be read or lacks a column.' },
+  result_of_another_payout: {
+    status: 400,
+    meaning: 'The result file says nothing about this payout: its references are of others, or of none.',
+  },
   invalid_lines: { status: 400, meaning: 'Lines of the CSV file break rules; nothing was written.' },
   invalid_mapping: {
     status: 400,

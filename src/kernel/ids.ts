@@ -18,6 +18,7 @@ export type IdPrefix =
   | 'pl'
   | 'dst'
   | 'tax'
+  | 'res'
   | 'alc';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
@@ -46,6 +47,7 @@ export type GrantId = Uuid<'grant'>;
 export type PortalLinkId = Uuid<'pl'>;
 export type DestinationId = Uuid<'dst'>;
 export type TaxProfileId = Uuid<'tax'>;
+export type ResultId = Uuid<'res'>;
 export type AlertChannelId = Uuid<'alc'>;
 
 /** The lowest UUID: where iteration over rows starts. */

@@ -226,6 +226,10 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
     await act(`${word}Payout`, `${payouts}/${payout.id}/${word}`, { body: { revision: payout.revision } });
   }
   await world.query(`update accounts set approval = 'none'`);
+  await act('takePayoutResult', `${payouts}/${payout.id}/results`, {
+    body: `affiliate_id\n${affiliate.id}\n`,
+    headers: { 'content-type': 'application/octet-stream' },
+  });
   await act('completePayout', `${payouts}/${payout.id}`, {
     body: { commissions: [{ affiliate_id: affiliate.id, is_paid: true }] },
   });

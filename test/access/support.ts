@@ -59,6 +59,7 @@ export function nonsense(
   const { method, mediaType } = operation;
   const path = pathOf(operation, nobodys);
   if (method === 'GET') return [method, path, {}];
-  if (mediaType !== 'text/csv') return [method, path, { body: { nonsense: true } }];
-  return [method, path, { body: 'twice,twice\n', headers: { 'content-type': 'text/csv' } }];
+  if (mediaType !== 'text/csv' && mediaType !== 'application/octet-stream')
+    return [method, path, { body: { nonsense: true } }];
+  return [method, path, { body: 'twice,twice\n', headers: { 'content-type': mediaType } }];
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { askerOf, type Member, memberOf } from '../access/support.ts';
-import type { Api } from '../support/api.ts';
+import type { Api, RequestOptions } from '../support/api.ts';
 import { makeEndpoint, makeGrant } from '../support/seed.ts';
 import { useWorld } from '../support/world.ts';
 import {
@@ -82,8 +82,11 @@ const BODIES: Readonly<Record<string, object>> = {
   'PATCH /v2/oauth-applications/{application_id}': { name: 'Mallory' },
   'PATCH /v2/webhook-endpoints/{id}': { description: 'Mallory', status: 'disabled' },
 };
-const bodyOf = (operation: Operation) =>
-  BODIES[`${operation.method} ${operation.path}`] ?? sampleBody(operation);
+const FILE = 'application/octet-stream';
+const requestOf = (operation: Operation): RequestOptions =>
+  operation.requestBody?.content[FILE]
+    ? { body: 'reference\nP1-A1\n', headers: { 'content-type': FILE } }
+    : { body: BODIES[`${operation.method} ${operation.path}`] ?? sampleBody(operation) };
 
 // what a PUT by an id of the merchant's own does not find, it makes
 const WITH_ID = OPERATIONS.filter(
@@ -94,7 +97,7 @@ const paramsOf = (path: string) =>
   [...path.matchAll(/\{(\w+)\}/g)].map((match) => String(match[1])).filter((name) => name in MISSING);
 
 function ask(api: Api, operation: Operation, at: string) {
-  return callerOf(api, operation)(operation.method, at, { body: bodyOf(operation) });
+  return callerOf(api, operation)(operation.method, at, requestOf(operation));
 }
 
 describe.each(WITH_ID)('$method $path', (operation) => {
@@ -239,7 +242,7 @@ describe('a query parameter', () => {
     '$method $path refuses an unknown one and a repeated one by name',
     async (operation) => {
       const at = fill(operation.path, ids);
-      const options = { body: bodyOf(operation) };
+      const options = requestOf(operation);
       const request = callerOf(world.api, operation);
       await nothingChanges(world, async () => {
         for (const query of [

@@ -142,6 +142,7 @@ test('each download is noted with who made it and at which revision, until the p
       by: { kind: 'user', id: user, name: 'The member' },
       revision: 1,
       part: null,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       is_outdated: false,
       change_count: null,
       changes: [],

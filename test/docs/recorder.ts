@@ -93,7 +93,8 @@ async function ask(world: World, operation: string, { body, as: person, ...call 
     ...texts('headers', call.headers),
     ...(body === undefined ? {} : { body }),
   };
-  const type = typeof body === 'string' ? { 'content-type': 'text/csv' } : {};
+  const upload = route.kind === 'write' ? route.upload : undefined;
+  const type = upload === undefined ? {} : { 'content-type': upload };
   const session = person && {
     cookie: `payhook_session=${person.cookie}`,
     'payhook-csrf': person.csrf,

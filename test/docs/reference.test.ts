@@ -205,7 +205,7 @@ describe('the reference', () => {
         const isFile = typeof request.body === 'string';
         const call = callOf(command);
         const sent = isFile ? file : call.body && JSON.parse(call.body);
-        const type = isFile ? 'text/csv' : 'application/json';
+        const type = (route.kind === 'write' && route.upload) || 'application/json';
         expect({ ...call, ...addressParts(call.url), body: sent }, id).toEqual({
           method: route.method,
           ...addressParts(world.url + addressOf(route.path, request)),

@@ -289,6 +289,13 @@ export async function completing(
   const { receiver } = scene;
   chapter('2026-09-16T10:05:00.000Z');
   answerWith(receiver, 503, 'down for maintenance\n', { 'retry-after': '300' });
+  await show('takePayoutResult', {
+    path: { payout_id: payout.id },
+    body: `Transaction ID,Unique ID,Amount,Currency,Transaction status\n${payout.affiliates
+      .map((affiliate, index) => `TX-${index + 1},P1-A${affiliate},,USD,Completed\n`)
+      .join('')}`,
+  });
+  await show('listPayoutResults', { path: { payout_id: payout.id } });
   await show('completePayout', {
     path: { payout_id: payout.id },
     headers: { 'If-Match': '"1"', 'Idempotency-Key': 'complete-september' },

@@ -325,6 +325,8 @@ export function pathOf(operation: Pick<Operation, 'path' | 'query'>, ids: Ids): 
 
 /** A request that is right in shape. */
 export function requestOf(operation: Operation, ids: Ids, also?: ReadonlySet<string>): RequestOptions {
+  if (operation.mediaType === 'application/octet-stream')
+    return { body: 'reference\nP1-A1\n', headers: { 'content-type': operation.mediaType } };
   if (operation.mediaType === 'text/csv') {
     const body = 'external_id,email\nx,x@example.com\n';
     return { body, headers: { 'content-type': 'text/csv' } };

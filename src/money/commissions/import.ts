@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import type { Upload } from '../../contract/route.ts';
+import type { Upload } from '../../contract/uploads.ts';
 import { rows, type Tx } from '../../db/connect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';

@@ -17,6 +17,8 @@ export interface CsvFile {
   readonly headers: Readonly<Record<string, string>>;
   /** Called before it is sent. */
   readonly note?: FileReply['note'];
+  /** Called with the digest of what was sent. */
+  readonly noteDigest?: FileReply['noteDigest'];
 }
 
 /** The select list of a file. */
@@ -50,7 +52,7 @@ export async function csvReply(
   snapshot: Database['snapshot'],
   make: (db: Snapshot) => Promise<CsvFile>,
 ): Promise<FileReply> {
-  const { stream, name, contentType, headers, note } = await snapshot(async (db) => {
+  const { stream, name, contentType, headers, ...notes } = await snapshot(async (db) => {
     await joinByHash(db);
     return make(db);
   });
@@ -59,7 +61,7 @@ export async function csvReply(
     'content-disposition': `attachment; filename="${name}"`,
     ...headers,
   };
-  return file(stream, described, note);
+  return file(stream, described, notes);
 }
 
 const QUOTE = 0x22;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { pipeline } from 'node:stream/promises';
 import { raw } from 'sql-template-tag';
-import type { Upload } from '../../contract/route.ts';
+import type { Upload } from '../../contract/uploads.ts';
 import { rows, type Tx } from '../../db/connect.ts';
 import { type CsvLine, csvReader } from '../../kernel/csv.ts';
 import type { CsvDialect } from '../../kernel/csv-dialect.ts';

@@ -1,4 +1,4 @@
-import type { Upload } from '../../contract/route.ts';
+import type { Upload } from '../../contract/uploads.ts';
 import { type CsvLine, csvReader } from '../../kernel/csv.ts';
 import { decoderOf, encodingOfStart, utf8Check } from '../../kernel/csv-bytes.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Upload } from '../../contract/route.ts';
+import type { Upload } from '../../contract/uploads.ts';
 import type { Reader } from '../../db/connect.ts';
 import type { CsvLine } from '../../kernel/csv.ts';
 import type { CsvEncoding, CsvSeparator } from '../../kernel/csv-dialect.ts';

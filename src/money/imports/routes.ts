@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import { file, ok, type Principal, page, readRoute, type Upload, writeRoute } from '../../contract/route.ts';
+import { file, ok, type Principal, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
+import type { Upload } from '../../contract/uploads.ts';
 import type { Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { toJson } from '../../kernel/json.ts';

@@ -1,4 +1,4 @@
-import type { Upload } from '../../contract/route.ts';
+import type { Upload } from '../../contract/uploads.ts';
 import type { Tx } from '../../db/connect.ts';
 import { formulaStart } from '../../kernel/csv-guard.ts';
 import { fail } from '../../kernel/errors.ts';

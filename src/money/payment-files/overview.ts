@@ -3,12 +3,12 @@ import { type Static, Type } from 'typebox';
 import { columnsOf, maybeRecord } from '../../contract/records.ts';
 import type { Principal } from '../../contract/route.ts';
 import { currencyCode, nullable, strict, timestamp } from '../../contract/schemas.ts';
-import { type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { PAYMENT_FORMATS } from '../../kernel/payments.ts';
-import { ACTORS } from '../../people/audit/record.ts';
 import { joinByHash } from '../files/csv-export.ts';
+import { actorName, actorRecord } from '../ledger/actors.ts';
 import { type FilePart, type PaymentFormat, type Payments, WAY } from './format.ts';
 import { paymentRows, rowsInFile } from './rows.ts';
 import { summary } from './summary.ts';
@@ -32,13 +32,12 @@ const change = strict(
 const download = strict(
   {
     downloaded_at: timestamp,
-    by: strict({
-      kind: Type.Enum([...ACTORS], { title: 'ActorKind' }),
-      id: Type.String(),
-      name: nullable(Type.String()),
-    }),
+    by: actorRecord,
     revision: Type.Integer({ description: 'of the payout then' }),
     part: nullable(Type.Integer({ description: 'null when the file was whole' })),
+    sha256: nullable(
+      Type.String({ description: 'of the file, hexadecimal; null when the download was cut off' }),
+    ),
     is_outdated: Type.Boolean({
       description: 'the unpaid payout has another revision by now: download it again',
     }),
@@ -115,10 +114,6 @@ const judged = (account: AccountId, payout: PayoutId, formats: readonly PaymentF
     ' union all ',
   );
 
-const actorName = `case w.actor_kind
-  when 'user' then (select u.name from users u where u.account_id = w.account_id and public_id('usr', u.id) = w.actor_id)
-  when 'key' then (select k.name from api_keys k where k.account_id = w.account_id and public_id('key', k.id) = w.actor_id)
-  when 'application' then (select o.name from oauth_applications o where public_id('app', o.id) = w.actor_id) end`;
 const isOutdated = "p.status = 'unpaid' and w.revision <> p.revision";
 /** How the rows of an outdated file `w` differ from those it would have now; of those downloaded again only the last. */
 const changesOf = (select: string) => `case when ${isOutdated} and not exists (
@@ -144,6 +139,7 @@ const downloadRecord = columnsOf(download, {
   by: `json_build_object('kind', w.actor_kind, 'id', w.actor_id, 'name', ${actorName})`,
   revision: 'w.revision',
   part: 'w.part',
+  sha256: 'w.sha256',
   is_outdated: isOutdated,
   change_count: changesOf('case when w.amounts is not null then count(*)::int end'),
   changes: `coalesce(${changesOf(
@@ -208,19 +204,19 @@ export function readPaymentFiles(
 
 /**
  * Notes that a file is about to be sent, and the amounts in it when it has one currency. A payout that was changed since
- * the file was begun has other amounts by now: they are not noted then.
+ * the file was begun has other amounts by now: they are not noted then. Returns the UUID of the note; null when the payout is gone.
  */
 export async function insertDownload(
   tx: Tx,
   { kind, id }: Principal,
   { revision, payments, file }: { revision: number; payments: Payments; file: FilePart },
-): Promise<void> {
+): Promise<string | null> {
   const { account, payout, format } = payments;
   const { currency, part } = file;
   await joinByHash(tx);
   const inFile = raw(rowsInFile(payments, file, 'r.affiliate_id, r.amount'));
   // of a payout that was deleted meanwhile there is nothing to note
-  await rows(
+  const noted = await maybeRow<{ id: string }>(
     tx,
     sql`insert into payment_file_downloads
           (account_id, payout_id, revision, format, currency, part, actor_kind, actor_id, affiliate_ids, amounts)
@@ -230,6 +226,21 @@ export async function insertDownload(
           select array_agg(affiliate_id order by affiliate_id) as affiliate_ids,
                  array_agg(amount order by affiliate_id) as amounts
           from (${inFile}) r) f on p.revision = ${revision}::int and ${currency}::text is not null
-        where p.account_id = ${account} and p.id = ${payout} for key share of p`,
+        where p.account_id = ${account} and p.id = ${payout} for key share of p
+        returning id`,
+  );
+  return noted?.id ?? null;
+}
+
+/** Notes the digest of a download (UUID) whose bytes were all sent. */
+export async function noteDigest(
+  tx: Tx,
+  { account, payout, id }: { account: AccountId; payout: PayoutId; id: string },
+  sha256: Buffer,
+): Promise<void> {
+  await rows(
+    tx,
+    sql`update payment_file_downloads set sha256 = ${sha256.toString('hex')}
+        where account_id = ${account} and payout_id = ${payout} and id = ${id}`,
   );
 }

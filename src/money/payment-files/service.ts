@@ -15,7 +15,7 @@ import { etagOf, payoutHead } from '../payouts/service.ts';
 import type { Choices } from './choices.ts';
 import type { FilePart, PaymentFormat } from './format.ts';
 import { FORMATS } from './formats.ts';
-import { insertDownload, readPaymentFiles } from './overview.ts';
+import { insertDownload, noteDigest, readPaymentFiles } from './overview.ts';
 import { type PaymentGroup, paymentGroups } from './rows.ts';
 
 /**
@@ -67,7 +67,24 @@ export async function downloadPaymentFile(
       'payhook-skipped-affiliates': String(countOf(skipped)),
       'payhook-affiliates-above-limit': String(aboveLimit(chosen)),
     },
-    note: (tx) => insertDownload(tx, principal, { revision: head.revision, payments, file }),
+    ...notesOf(principal, { revision: head.revision, payments, file }),
+  };
+}
+
+/** Notes the download when it begins, and its digest when it ends. */
+function notesOf(
+  principal: Principal,
+  sent: Parameters<typeof insertDownload>[2],
+): Pick<CsvFile, 'note' | 'noteDigest'> {
+  const { account, payout } = sent.payments;
+  let id: string | null = null;
+  return {
+    note: async (tx) => {
+      id = await insertDownload(tx, principal, sent);
+    },
+    noteDigest: async (tx, sha256) => {
+      if (id !== null) await noteDigest(tx, { account, payout, id }, sha256);
+    },
   };
 }
 

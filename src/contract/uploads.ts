@@ -1,0 +1,12 @@
+import type { Readable } from 'node:stream';
+
+/** An uploaded file, whole on this machine before the transaction begins, so that a slow client holds no connection. */
+export interface Upload {
+  readonly bytes: number;
+  /** SHA-256 of the bytes, which an Idempotency-Key is compared by. */
+  readonly digest: Buffer;
+  open(): Readable;
+}
+
+/** The type of a file: a CSV file, or one whose kind its bytes tell. */
+export type UploadType = 'text/csv' | 'application/octet-stream';

@@ -1,0 +1,117 @@
+import { type Static, Type } from 'typebox';
+import { columnsOf } from '../../contract/records.ts';
+import { amount, currencyCode, nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { actorName, actorRecord } from '../ledger/actors.ts';
+import { OUTCOMES, RESULT_KINDS } from './answers.ts';
+
+/** What in a file is no answer about a line of the payout. */
+export const PROBLEMS = [
+  'other_payout',
+  'unknown_reference',
+  'other_currency',
+  'other_amount',
+  'duplicate',
+  'contradiction',
+  'unknown_file',
+] as const;
+export type ProblemKind = (typeof PROBLEMS)[number];
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const counts = strict(
+  {
+    paid: count('lines whose money left'),
+    rejected: count('lines that were refused, so no money left'),
+    returned: count('lines whose money left and came back'),
+    pending: count('lines that are not decided'),
+    unanswered: count('lines of the payout that the file says nothing clear about'),
+    problems: count('what the file says that fits no line; see `problems`'),
+    others: count('entries that are none of our payments'),
+  },
+  { title: 'PayoutResultCounts' },
+);
+export type Counts = Static<typeof counts>;
+
+const recordFields = {
+  id: Type.String({ examples: ['res_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+  object: Type.Literal('payout_result'),
+  payout_id: Type.String(),
+  kind: Type.Enum([...RESULT_KINDS], { title: 'PayoutResultKind' }),
+  file_bytes: Type.Integer(),
+  sha256: Type.String({ description: 'of the file, hexadecimal' }),
+  revision: Type.Integer({ description: 'of the payout when the file came' }),
+  counts,
+  by: actorRecord,
+  created_at: timestamp,
+};
+
+/** A file that said what became of payments, as it was recorded. */
+export const resultRecord = strict(recordFields, { title: 'PayoutResult' });
+export type ResultRecord = Static<typeof resultRecord>;
+
+/** Its columns, over `payout_results w`. */
+export const resultColumns = columnsOf(resultRecord, {
+  id: "public_id('res', w.id)",
+  object: "'payout_result'",
+  payout_id: "public_id('po', w.payout_id)",
+  kind: 'w.kind',
+  file_bytes: 'w.file_bytes',
+  sha256: 'w.sha256',
+  revision: 'w.revision',
+  counts: 'w.counts',
+  by: `json_build_object('kind', w.actor_kind, 'id', w.actor_id, 'name', ${actorName})`,
+  created_at: 'iso(id_time(w.id))',
+});
+
+const resultLine = strict(
+  {
+    affiliate_id: Type.Integer(),
+    name: nullable(Type.String()),
+    currency: currencyCode,
+    reference: Type.String({ examples: ['P1-A12'] }),
+    outcome: Type.Enum([...OUTCOMES], {
+      title: 'PaymentOutcome',
+      description:
+        'rejected: no money left. returned: it left and came back. pending: whoever pays has not decided',
+    }),
+    amount: { ...amount, description: 'what was paid, refused or came back, in minor units' },
+    line_amount: { ...amount, description: 'the amount of the line' },
+    reason: nullable(Type.String({ description: 'why, in words' })),
+    reason_code: nullable(Type.String({ description: 'of ISO 20022, or the status of the provider' })),
+    booked_on: nullable(Type.String({ description: 'YYYY-MM-DD, as the file says' })),
+    bank_reference: nullable(Type.String({ description: 'how the bank or provider finds it' })),
+    is_booked: Type.Boolean({
+      description: 'nothing is left to do: the payout is completed so, or the return is booked',
+    }),
+  },
+  { title: 'PayoutResultLine' },
+);
+export type ResultLine = Static<typeof resultLine>;
+
+const problem = strict(
+  {
+    kind: Type.Enum([...PROBLEMS], { title: 'PayoutResultProblemKind' }),
+    affiliate_id: nullable(Type.Integer({ description: 'null when it is about no affiliate of the payout' })),
+    reference: nullable(Type.String()),
+    message: Type.String({ description: 'what is wrong, and where in the file' }),
+  },
+  { title: 'PayoutResultProblem' },
+);
+export type Problem = Static<typeof problem>;
+
+/** So many problems are told. */
+export const MOST_PROBLEMS = 1000;
+
+/** What a file says, line by line: nothing is changed by it. */
+export const proposal = strict(
+  {
+    ...recordFields,
+    lines: Type.Array(resultLine, { description: 'the lines that the file says something about' }),
+    problems: Type.Array(problem, { description: `the first ${MOST_PROBLEMS}` }),
+    outdated_revisions: Type.Array(Type.Integer(), {
+      description: 'files it answers were made at these revisions of the payout, which has changed since',
+    }),
+    uploaded_before: nullable({ ...timestamp, description: 'when the same file came before; null = never' }),
+  },
+  { title: 'PayoutResultProposal' },
+);
+export type Proposal = Static<typeof proposal>;

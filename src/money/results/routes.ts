@@ -1,0 +1,37 @@
+import { created, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { listOf } from '../../contract/schemas.ts';
+import { proposal, resultRecord } from './record.ts';
+import { listResults, takeResult } from './service.ts';
+import { resultList } from './store.ts';
+
+const path = '/v2/affiliates/payouts/{payout_id}/results';
+
+export const take = writeRoute({
+  operation: 'takePayoutResult',
+  method: 'POST',
+  path,
+  access: 'affiliates',
+  summary: 'Read what a bank or provider answered',
+  description:
+    'Takes a camt.053, camt.054 or pain.002 of a bank, the result file of PayPal or Wise, or a CSV file with `reference` or ' +
+    '`affiliate_id`: which it is, is told from its bytes, and text/csv and application/xml are taken too. The answer proposes ' +
+    'what became of each line, and nothing is changed. Complete the payout with the lines you agree with, and book returns. A ' +
+    'line without an answer may have been paid: it must not be released before you know.',
+  upload: 'application/octet-stream',
+  returns: { 201: proposal },
+  errors: ['resource_missing', 'current_is_read_only', 'invalid_file', 'result_of_another_payout'],
+  handle: async ({ tx, principal, params, upload }) =>
+    created(await takeResult(tx, principal, params.payout_id, upload)),
+});
+
+export const list = readRoute({
+  operation: 'listPayoutResults',
+  path,
+  access: 'affiliates',
+  summary: 'List result files of a payout',
+  list: resultList,
+  returns: { 200: listOf(resultRecord) },
+  errors: ['resource_missing', 'no_current_payout'],
+  handle: async ({ snapshot, account, params, list }) =>
+    page(await snapshot((db) => listResults(db, account, params.payout_id, list))),
+});

@@ -1,0 +1,149 @@
+import sql, { raw } from 'sql-template-tag';
+import { type ListDefinition, type ListQuery, listPage, oneOf, type Page } from '../../contract/lists.ts';
+import { oneRecord } from '../../contract/records.ts';
+import type { Principal } from '../../contract/route.ts';
+import { maybeRow, oneRow, type Reader, type Tx } from '../../db/connect.ts';
+import type { AccountId, PayoutId, ResultId } from '../../kernel/ids.ts';
+import { fromJson, type Json } from '../../kernel/json.ts';
+import type { Timestamp } from '../../kernel/time.ts';
+import { frozen } from '../ledger/payout-record.ts';
+import { RESULT_KINDS, type ResultKind, type SentFile } from './answers.ts';
+import type { KnownLine, SentPayments } from './propose.ts';
+import { type Counts, type ResultRecord, resultColumns } from './record.ts';
+
+/** The payout that a file is about. */
+export interface AskedPayout {
+  readonly number: bigint;
+  readonly status: 'unpaid' | 'paid';
+  readonly revision: number;
+  readonly line_count: number;
+}
+
+/** The payout, kept from being deleted until the transaction ends; null when there is none. */
+export function holdPayout(tx: Tx, account: AccountId, id: PayoutId): Promise<AskedPayout | null> {
+  return maybeRow(
+    tx,
+    sql`select p.number, p.status, p.revision,
+               (select count(*)::int from payout_line_totals t
+                where t.account_id = p.account_id and t.payout_id = p.id) as line_count
+        from payouts p where p.account_id = ${account} and p.id = ${id} for key share of p`,
+  );
+}
+
+/** The lines of these affiliates, with what files paid them and what came back. */
+export async function knownLines(
+  db: Reader,
+  account: AccountId,
+  payout: PayoutId,
+  affiliates: readonly number[],
+): Promise<KnownLine[]> {
+  const { json } = await oneRow<{ json: Json<KnownLine[]> }>(
+    db,
+    sql`with sent as materialized (
+          select distinct w.currency, f.affiliate_id, f.amount
+          from payment_file_downloads w, unnest(w.affiliate_ids, w.amounts) as f (affiliate_id, amount)
+          where w.account_id = ${account} and w.payout_id = ${payout} and w.amounts is not null)
+        select coalesce(json_agg(row_to_json(k)), '[]')::text as json from (
+          select t.affiliate_id, t.currency, t.amount - t.carried_amount as due, t.is_paid, t.returned_amount as returned,
+                 nullif(trim(concat_ws(' ', ${raw(frozen('name_first'))}, ${raw(frozen('name_last'))})), '') as name,
+                 (select coalesce(json_agg(r.reference), '[]') from payout_returns r
+                  where r.account_id = t.account_id and r.payout_id = t.payout_id and r.affiliate_id = t.affiliate_id
+                    and r.currency = t.currency and r.undone_at is null and r.reference is not null) as return_references,
+                 (select coalesce(json_agg(s.amount), '[]') from sent s
+                  where s.affiliate_id = t.affiliate_id and s.currency = t.currency) as sent
+          from payout_line_totals t
+          join payouts p on p.account_id = t.account_id and p.id = t.payout_id
+          join payout_lines l on l.account_id = t.account_id and l.payout_id = t.payout_id
+            and l.affiliate_id = t.affiliate_id
+          join affiliates a on a.account_id = t.account_id and a.id = t.affiliate_id
+          where t.account_id = ${account} and t.payout_id = ${payout}
+            and t.affiliate_id = any(${affiliates}::int8[])) k`,
+  );
+  return fromJson(json);
+}
+
+/** The payments of a SEPA file, of each time that it was downloaded. */
+export async function downloadsOf(
+  db: Reader,
+  account: AccountId,
+  payout: PayoutId,
+  { revision, part }: SentFile,
+): Promise<SentPayments[]> {
+  const { json } = await oneRow<{ json: Json<SentPayments[]> }>(
+    db,
+    sql`select coalesce(json_agg(json_build_object('affiliate_ids', affiliate_ids, 'amounts', amounts)), '[]')::text as json
+        from payment_file_downloads
+        where account_id = ${account} and payout_id = ${payout} and format = 'sepa' and revision = ${revision}
+          and coalesce(part, 1) = ${part} and amounts is not null`,
+  );
+  return fromJson(json);
+}
+
+/** When the same bytes came for this payout before; null = never. */
+export async function lastUpload(
+  db: Reader,
+  account: AccountId,
+  payout: PayoutId,
+  sha256: string,
+): Promise<Timestamp | null> {
+  const found = await maybeRow<{ at: Timestamp }>(
+    db,
+    sql`select iso(id_time(id)) as at from payout_results
+        where account_id = ${account} and payout_id = ${payout} and sha256 = ${sha256} order by id desc limit 1`,
+  );
+  return found?.at ?? null;
+}
+
+/** What is recorded of a file. */
+export interface NewResult {
+  readonly kind: ResultKind;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly revision: number;
+  readonly counts: Counts;
+}
+
+/** Records a file and returns its record. */
+export async function insertResult(
+  tx: Tx,
+  { account, kind, id: actor }: Principal,
+  payout: PayoutId,
+  result: NewResult,
+): Promise<Json<ResultRecord>> {
+  const { id } = await oneRow<{ id: ResultId }>(
+    tx,
+    sql`insert into payout_results (account_id, payout_id, kind, sha256, file_bytes, revision, counts, actor_kind, actor_id)
+        values (${account}, ${payout}, ${result.kind}, ${result.sha256}, ${result.bytes}, ${result.revision},
+          ${JSON.stringify(result.counts)}, ${kind}, ${actor})
+        returning id`,
+  );
+  return oneRecord(
+    tx,
+    resultColumns,
+    sql`payout_results w where w.account_id = ${account} and w.payout_id = ${payout} and w.id = ${id}`,
+  );
+}
+
+export const resultList: ListDefinition = {
+  id: 'w.id',
+  defaultSort: '-id',
+  sort: { id: 'w.id' },
+  filters: { kind: oneOf(RESULT_KINDS, (kind) => sql`w.kind = ${kind}`) },
+};
+
+/** A page of the files that were taken for a payout. */
+export function listOfPayout(
+  db: Reader,
+  account: AccountId,
+  payout: PayoutId,
+  list: ListQuery,
+): Promise<Page<ResultRecord>> {
+  return listPage(db, {
+    list,
+    name: 'payout_results',
+    table: 'payout_results',
+    alias: 'w',
+    where: sql`w.account_id = ${account} and w.payout_id = ${payout}`,
+    record: resultColumns,
+  });
+}

@@ -1,0 +1,96 @@
+import { setImmediate } from 'node:timers/promises';
+import sax from 'sax';
+import { ResultFileError } from './answers.ts';
+
+/** An element that is read as one: what stands in it, by path, and the one around it. */
+export interface Frame {
+  readonly name: string;
+  readonly around: Frame | null;
+  /**
+   * Texts by path below the frame, such as `Refs/EndToEndId`, and attributes as `Amt@Ccy`: the first of each. A path within
+   * a frame below belongs to that one.
+   */
+  readonly values: Map<string, string>;
+}
+
+const DEEPEST = 40;
+const MOST_VALUES = 400;
+const LONGEST_TEXT = 2000;
+const PIECE = 1 << 16;
+/** Only the five entities of XML, and none of HTML. */
+const OPTIONS: sax.SAXOptions & { strictEntities: true } = { position: true, strictEntities: true };
+
+/**
+ * Reads XML (1.0) element by element, in memory for one frame at a time. `frames` names the elements that are read as one,
+ * and `close` gets each when it ends. In: text without a byte order mark. Prefixes of names are left out. Document types
+ * are refused, and with them entities of their own. Throws ResultFileError for anything that is not well-formed, such as a file
+ * that was cut off.
+ */
+export async function readXml(
+  text: string,
+  frames: ReadonlySet<string>,
+  close: (frame: Frame) => void,
+): Promise<void> {
+  if (/<!(?:DOCTYPE|ENTITY)/i.test(text))
+    throw new ResultFileError('the XML has a document type (DOCTYPE), which is never read');
+  const parser = sax.parser(true, OPTIONS);
+  const path: { name: string; frame: Frame | null; text: string }[] = [];
+  const within = (from: Frame) => {
+    const begin = path.findIndex(({ frame }) => frame === from);
+    return path
+      .slice(begin + 1)
+      .map(({ name }) => name)
+      .join('/');
+  };
+  const note = (frame: Frame, key: string, value: string) => {
+    if (frame.values.has(key)) return;
+    if (frame.values.size >= MOST_VALUES || value.length > LONGEST_TEXT) throw refuseSize(parser);
+    frame.values.set(key, value);
+  };
+  parser.onerror = (error) => {
+    throw new ResultFileError(faultOf(error.message, parser));
+  };
+  parser.onopentag = ({ name: written, attributes }) => {
+    const name = local(written);
+    if (path.length >= DEEPEST) throw refuseSize(parser);
+    const around = path.at(-1)?.frame ?? null;
+    const frame = frames.has(name) ? { name, around, values: new Map() } : around;
+    path.push({ name, frame, text: '' });
+    const currency = attributes.Ccy;
+    if (frame !== null && typeof currency === 'string') note(frame, `${within(frame)}@Ccy`, currency);
+  };
+  const addText = (piece: string) => {
+    const open = path.at(-1);
+    if (open === undefined || open.frame === null) return;
+    if (open.text.length + piece.length > LONGEST_TEXT) throw refuseSize(parser);
+    open.text += piece;
+  };
+  parser.ontext = addText;
+  parser.oncdata = addText;
+  parser.onclosetag = () => {
+    const { name, frame, text: value } = path.at(-1) ?? { name: '', frame: null, text: '' };
+    const isFrame = frame !== null && frame.name === name && frames.has(name);
+    if (frame !== null && !isFrame && value.trim() !== '') note(frame, within(frame), value.trim());
+    path.pop();
+    if (isFrame) close(frame);
+  };
+  for (let at = 0; at < text.length; at += PIECE) {
+    parser.write(text.slice(at, at + PIECE));
+    await setImmediate(); // other requests go on meanwhile
+  }
+  parser.close();
+}
+
+const local = (name: string) => name.slice(name.indexOf(':') + 1);
+
+const lineOf = ({ line }: { line: number }) => `line ${line + 1}`;
+
+const refuseSize = (parser: { line: number }) =>
+  new ResultFileError(`${lineOf(parser)}: the XML is deeper or has longer texts than any message of a bank`);
+
+function faultOf(message: string, parser: { line: number }): string {
+  const [what = ''] = message.split('\n');
+  return /unclosed|unexpected end/i.test(what)
+    ? `the XML ends in ${lineOf(parser)} within an element: is the file cut off?`
+    : `${lineOf(parser)}: not well-formed XML: ${what}`;
+}

@@ -1,0 +1,350 @@
+import { createHash } from 'node:crypto';
+import { beforeEach, expect, test } from 'vitest';
+import type { Answer, Api } from '../support/api.ts';
+import { camt, pain002 } from '../support/bank.ts';
+import { useWorld } from '../support/world.ts';
+import {
+  AFFILIATES,
+  completePayout,
+  expectRefusal,
+  type Json,
+  makeAffiliate,
+  makeCommission,
+  makePayout,
+  nothingChanges,
+  PAYOUTS,
+} from './fixtures.ts';
+
+const world = useWorld();
+let api: Api;
+beforeEach(async () => {
+  api = await world.otherAccount();
+  const debtor = { name: 'Shop', iban: 'DE02120300000000202051' };
+  expect((await api.patch('/v2/account', { debtor })).status).toBe(200);
+});
+
+/** Somebody with a bank account who has earned this much. */
+async function earner(amount: number, currency = 'eur'): Promise<Json> {
+  const affiliate = await makeAffiliate(api);
+  const body = { type: 'sepa', account_holder: 'Zoe Okafor', iban: 'DE89370400440532013000' };
+  expect((await api.put(`${AFFILIATES}/${affiliate.id}/destination`, body)).status).toBe(200);
+  await makeCommission(api, affiliate.id, { amount, currency });
+  return affiliate;
+}
+
+const send = (payout: string, file: string | Buffer, type = 'application/octet-stream'): Promise<Answer> =>
+  api.request('POST', `${PAYOUTS}/${payout}/results`, {
+    body: file as string,
+    headers: { 'content-type': type },
+  });
+
+async function propose(payout: string, file: string | Buffer, type?: string): Promise<Json> {
+  const answer = await send(payout, file, type);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body;
+}
+
+const outcomes = ({ lines }: Json) =>
+  lines.map(({ affiliate_id, outcome, amount }: Json) => [affiliate_id, outcome, amount]);
+const problems = (proposal: Json) => proposal.problems.map(({ kind }: Json) => kind);
+
+/** A payout of three, whose SEPA file was downloaded; their references. */
+async function threeSent() {
+  const people = [await earner(1000), await earner(2000), await earner(3000)];
+  const payout = await makePayout(api);
+  const file = await api.get(`${PAYOUTS}/${payout.id}/payment-files/sepa`);
+  expect(file.status, file.text).toBe(200);
+  const ids = people.map(({ id }) => id as number);
+  return { payout, ids, references: ids.map((id) => `P${payout.number}-A${id}`), file };
+}
+
+test('a statement says who was paid, and what came back with the reason', async () => {
+  for (const version of ['camt.053.001.02', 'camt.053.001.08', 'camt.054.001.08'] as const) {
+    api = await world.otherAccount();
+    await api.patch('/v2/account', { debtor: { name: 'Shop', iban: 'DE02120300000000202051' } });
+    const { payout, ids, references } = await threeSent();
+    const [one = '', two = ''] = references;
+    const statement = camt(
+      [
+        { reference: one, amount: 1000 },
+        { reference: 'INVOICE-7', amount: 5, returned: 'MS03' },
+        { reference: two, amount: 2000 },
+        { reference: two, amount: 2000, returned: 'AC04' },
+      ],
+      version,
+    );
+    const found = await propose(payout.id, statement);
+    expect(outcomes(found)).toEqual([
+      [ids[0], 'paid', 1000],
+      [ids[1], 'returned', 2000],
+    ]);
+    expect(found).toMatchObject({
+      object: 'payout_result',
+      payout_id: payout.id,
+      kind: version.slice(0, 8),
+      counts: { paid: 1, returned: 1, rejected: 0, pending: 0, unanswered: 1, problems: 0, others: 1 },
+      problems: [],
+      outdated_revisions: [],
+      uploaded_before: null,
+    });
+    expect(found.lines[1]).toMatchObject({
+      reason_code: 'AC04',
+      reason: 'the account is closed: see the bank',
+      bank_reference: 'BANK-4',
+      booked_on: '2026-09-30',
+      is_booked: false,
+    });
+  }
+});
+
+test('a status report says what was refused, by payment and by file, and the rest stays open', async () => {
+  const { payout, ids, references } = await threeSent();
+  const [one = '', two = ''] = references;
+  const file = `P${payout.number}-R1-F1`;
+  const some = await propose(
+    payout.id,
+    pain002(file, 'PART', [{ reference: two, status: 'RJCT', reason: 'AC01', amount: 2000 }]),
+  );
+  expect(outcomes(some)).toEqual([[ids[1], 'rejected', 2000]]);
+  expect(some.lines[0].reason).toBe('the account number is wrong');
+  expect(some.counts.unanswered).toBe(2);
+  const all = await propose(payout.id, pain002(file, 'RJCT', [], 'pain.002.001.03'));
+  expect(outcomes(all).map(([, outcome]: Json) => outcome)).toEqual(['rejected', 'rejected', 'rejected']);
+  const settled = await propose(
+    payout.id,
+    pain002(file, 'ACSC', [{ reference: one, status: 'RJCT', reason: 'MS03' }]),
+  );
+  expect(outcomes(settled).map(([, outcome]: Json) => outcome)).toEqual(['rejected', 'paid', 'paid']);
+  const waiting = await propose(payout.id, pain002(file, 'ACCP'));
+  expect(waiting.counts).toMatchObject({ pending: 3, paid: 0, unanswered: 0 });
+});
+
+test('a file that was booked in one sum pays everybody in it, if the sum is that of a download', async () => {
+  const { payout, ids, references } = await threeSent();
+  const file = `P${payout.number}-R1-F1`;
+  const back = { reference: references[2] ?? '', amount: 3000, returned: 'AC06' };
+  const found = await propose(payout.id, camt([{ file, amount: 6000, count: 3 }, back]));
+  expect(outcomes(found)).toEqual([
+    [ids[0], 'paid', 1000],
+    [ids[1], 'paid', 2000],
+    [ids[2], 'returned', 3000],
+  ]);
+  const other = await propose(payout.id, camt([{ file, amount: 5999, count: 3 }]));
+  expect([outcomes(other), problems(other)]).toEqual([[], ['unknown_file']]);
+  const strange = await propose(
+    payout.id,
+    camt([{ file: file.replace('F1', 'F9'), amount: 6000, count: 3 }]),
+  );
+  expect(problems(strange)).toEqual(['unknown_file']);
+});
+
+test('whatever leaves a doubt is told, and its line has no answer', async () => {
+  const { payout, ids, references } = await threeSent();
+  const [one = '', two = '', three = ''] = references;
+  const found = await propose(
+    payout.id,
+    camt([
+      { reference: one, amount: 1000 },
+      { reference: one, amount: 1000 },
+      { reference: two, amount: 1999 },
+      { reference: three, amount: 3000, currency: 'USD' },
+      { reference: `P${payout.number}-A999999`, amount: 5 },
+      { reference: `P${payout.number + 1}-A${ids[0]}`, amount: 5 },
+    ]),
+  );
+  expect(found.lines).toEqual([]);
+  expect(problems(found).sort()).toEqual([
+    'duplicate',
+    'other_amount',
+    'other_currency',
+    'other_payout',
+    'unknown_reference',
+  ]);
+  expect(found.counts).toMatchObject({ problems: 5, unanswered: 3 });
+  const of = (kind: string) => found.problems.find((problem: Json) => problem.kind === kind);
+  expect(of('duplicate')).toMatchObject({ affiliate_id: ids[0], reference: one });
+  expect(of('duplicate').message).toContain('paid 2 times, 20.00 EUR in all');
+  expect(of('other_amount').message).toBe('entry 3: it says 19.99 EUR, but the line is 20.00 EUR');
+  expect(of('other_currency').message).toContain('it is in USD, but the payout pays them in EUR');
+  const both = await propose(
+    payout.id,
+    pain002(`P${payout.number}-R1-F1`, null, [
+      { reference: one, status: 'RJCT', reason: 'MS03' },
+      { reference: one, status: 'ACSC' },
+    ]),
+  );
+  expect(problems(both)).toEqual(['contradiction']);
+});
+
+test('a payment that came back and was sent again is paid', async () => {
+  const { payout, ids, references } = await threeSent();
+  const [reference = ''] = references;
+  const found = await propose(
+    payout.id,
+    camt([
+      { reference, amount: 1000 },
+      { reference, amount: 1000, returned: 'TECH' },
+      { reference, amount: 1000 },
+    ]),
+  );
+  expect(outcomes(found)).toEqual([[ids[0], 'paid', 1000]]);
+});
+
+test('files of PayPal, of Wise and lists are told by their header, in any dialect', async () => {
+  const { payout, ids, references } = await threeSent();
+  const [one = '', two = '', three = ''] = references;
+  const paypal = await propose(
+    payout.id,
+    '\ufeffTransaction ID;Recipient;Amount;Currency;Unique ID;Transaction status;Error message\r\n' +
+      `TX-1;ada@example.com;10,00;EUR;${one};Completed;\r\n` +
+      `TX-2;bob@example.com;-20,00;EUR;${two};Unclaimed;\r\n` +
+      `TX-3;cy@example.com;30,00;EUR;${three};Failed;Receiver is locked\r\n`,
+    'text/csv',
+  );
+  expect(paypal.kind).toBe('paypal');
+  expect(outcomes(paypal)).toEqual([
+    [ids[0], 'paid', 1000],
+    [ids[1], 'pending', 2000],
+    [ids[2], 'rejected', 3000],
+  ]);
+  expect(paypal.lines[1].reason).toContain('PayPal returns it after 30 days');
+  expect(paypal.lines[2]).toMatchObject({ reason: 'FAILED: Receiver is locked', bank_reference: 'TX-3' });
+  const wise = await propose(
+    payout.id,
+    'ID,Status,Direction,"Created on","Finished on","Target amount (after fees)","Target currency",Reference\n' +
+      `TRANSFER-1,COMPLETED,OUT,2026-09-29 10:00:00,2026-09-30 10:00:00,10.00,EUR,${one}\n` +
+      `TRANSFER-2,CANCELLED,OUT,2026-09-29 10:00:00,,20.00,EUR,${two}\n` +
+      'TRANSFER-3,COMPLETED,OUT,2026-09-29 10:00:00,,7.00,EUR,something else\n',
+  );
+  expect(wise).toMatchObject({ kind: 'wise', counts: { paid: 1, rejected: 1, others: 1, unanswered: 1 } });
+  expect(wise.lines[0]).toMatchObject({ bank_reference: 'TRANSFER-1', booked_on: '2026-09-30' });
+  const list = await propose(
+    payout.id,
+    `affiliate_id,is_paid,currency,amount\n${ids[0]},true,EUR,4.00\n${ids[1]},false,,\n`,
+  );
+  expect(list.kind).toBe('paid_list');
+  expect(outcomes(list)).toEqual([
+    [ids[0], 'paid', 400],
+    [ids[1], 'rejected', 2000],
+  ]);
+  const plain = await propose(payout.id, `reference\n${two}\n`);
+  expect(outcomes(plain)).toEqual([[ids[1], 'paid', 2000]]);
+});
+
+test('a file of another payout, cut off, of no known kind or with a document type is refused', async () => {
+  const { payout, references } = await threeSent();
+  const [reference = ''] = references;
+  const good = camt([{ reference, amount: 1000 }]);
+  const bomb = good.replace(
+    '<Document',
+    '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]><Document',
+  );
+  const pain001 = (await api.get(`${PAYOUTS}/${payout.id}/payment-files/sepa`)).text;
+  await nothingChanges(world, async () => {
+    for (const [file, reason, ...words] of [
+      [camt([{ reference: 'P77-A1', amount: 5 }]), 'result_of_another_payout', 'about payout 77'],
+      [camt([]), 'result_of_another_payout', 'it names no payment of ours'],
+      [good.slice(0, good.length / 2), 'invalid_file', 'cut off'],
+      [good.replace('</Ntry>', ''), 'invalid_file', 'not well-formed'],
+      [bomb, 'invalid_file', 'DOCTYPE'],
+      [good.replace('&', '').replace('BANK-1', '&nbsp;'), 'invalid_file', 'not well-formed'],
+      [good.replaceAll('BkToCstmrStmt', 'BkToCstmrAcctRpt'), 'invalid_file', 'camt.052'],
+      ['<html></html>', 'invalid_file', 'none of the messages'],
+      ['name,age\nAda,7\n', 'invalid_file', 'none of those'],
+      [`reference\n${reference}`, 'invalid_file', 'line end'],
+      ['affiliate_id,is_paid\n7,maybe\n', 'invalid_file', 'line 2', 'is_paid'],
+      ['', 'invalid_file', 'empty'],
+    ] as const) {
+      expectRefusal(await send(payout.id, file), 400, reason, ...words);
+    }
+    expectRefusal(await send(payout.id, pain001), 400, 'invalid_file', 'pain.001');
+    expectRefusal(await send('current', good), 404, 'current_is_read_only');
+    expectRefusal(await send('po_0192f8e5c7a7b3e9d0192f8e5c7a7b3e', good), 404, 'resource_missing');
+    expectRefusal(await send(payout.id, good, 'application/pdf'), 400, 'unsupported_media_type');
+  });
+  const other = await world.otherAccount();
+  const strange = await other.request('POST', `${PAYOUTS}/${payout.id}/results`, {
+    body: good,
+    headers: { 'content-type': 'application/xml' },
+  });
+  expectRefusal(strange, 404, 'resource_missing');
+  expectRefusal(await other.get(`${PAYOUTS}/${payout.id}/results`), 404, 'resource_missing');
+});
+
+test('each file is recorded with who sent it, and the same file twice is told', async () => {
+  const { payout, references } = await threeSent();
+  const file = camt([{ reference: references[0] ?? '', amount: 1000 }]);
+  const first = await propose(payout.id, file, 'application/xml');
+  const second = await propose(payout.id, file, 'text/xml; charset=utf-8');
+  expect(second.uploaded_before).toBe(first.created_at);
+  expect(second.sha256).toBe(first.sha256);
+  const { data } = (await api.get(`${PAYOUTS}/${payout.id}/results`)).body;
+  const { lines: _, problems: __, outdated_revisions: ___, uploaded_before: ____, ...record } = second;
+  expect(data).toHaveLength(2);
+  expect(data[0]).toEqual(record);
+  expect(record).toMatchObject({ by: { kind: 'key' }, revision: 1, file_bytes: Buffer.byteLength(file) });
+  expect((await api.get(`${PAYOUTS}/${payout.id}/results?kind=wise`)).body.data).toEqual([]);
+});
+
+test('a downloaded file is recorded with its format, part, revision, digest and by whom', async () => {
+  const { payout, file } = await threeSent();
+  const { files } = (await api.get(`${PAYOUTS}/${payout.id}/payment-files`)).body;
+  const [{ format, downloads }] = files;
+  expect(format).toBe('sepa');
+  expect(downloads).toMatchObject([
+    {
+      part: null,
+      revision: 1,
+      by: { kind: 'key' },
+      sha256: createHash('sha256').update(file.text).digest('hex'),
+    },
+  ]);
+});
+
+test('a file that answers an older revision says so, and what left the payout meanwhile is told', async () => {
+  const { payout, ids, references } = await threeSent();
+  const commissions = (await api.get(`${PAYOUTS}/${payout.id}/commissions`)).body.data;
+  const gone = commissions.find(({ affiliate_id }: Json) => affiliate_id === ids[2]);
+  const voided = await api.post(`${AFFILIATES}/commissions/${gone.id}/void`, { reason: 'a mistake' });
+  expect(voided.status, voided.text).toBe(200);
+  const file = `P${payout.number}-R1-F1`;
+  const found = await propose(
+    payout.id,
+    camt(references.map((reference, index) => ({ reference, amount: 1000 * (index + 1), file }))),
+  );
+  expect(found.outdated_revisions).toEqual([1]);
+  expect(outcomes(found).map(([id]: Json) => id)).toEqual(ids.slice(0, 2));
+  expect(problems(found)).toEqual(['unknown_reference']);
+});
+
+test('after completion a file says what is left to book', async () => {
+  const { payout, ids, references } = await threeSent();
+  const [one = '', two = '', three = ''] = references;
+  await completePayout(api, payout, [
+    { affiliate_id: ids[0], is_paid: true },
+    { affiliate_id: ids[1], is_paid: true },
+    { affiliate_id: ids[2], is_paid: false },
+  ]);
+  const file = camt([
+    { reference: one, amount: 1000 },
+    { reference: two, amount: 2000, returned: 'AC04' },
+    { reference: three, amount: 3000 },
+  ]);
+  const found = await propose(payout.id, file);
+  expect(outcomes(found)).toEqual([
+    [ids[0], 'paid', 1000],
+    [ids[1], 'returned', 2000],
+  ]);
+  expect(found.lines.map(({ is_booked }: Json) => is_booked)).toEqual([true, false]);
+  expect(problems(found)).toEqual(['contradiction']);
+  const [, back] = found.lines;
+  const booked = await api.post(`${PAYOUTS}/${payout.id}/affiliates/${ids[1]}/returned`, {
+    currency: 'eur',
+    amount: back.amount,
+    reason: back.reason,
+    reference: back.bank_reference,
+  });
+  expect(booked.status, booked.text).toBe(200);
+  const again = await propose(payout.id, file);
+  expect(again.lines[1].is_booked).toBe(true);
+});
