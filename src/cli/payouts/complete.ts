@@ -1,6 +1,12 @@
 import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import type { Client, CompletedPayout, CompletePayoutBody, Payout } from '../../client/client.ts';
+import type {
+  Client,
+  CompletedPayout,
+  CompletePayoutBody,
+  Payout,
+  PayoutResultLine,
+} from '../../client/client.ts';
 import { type Cli, confirm, requireYes } from '../command/cli.ts';
 import { CommandError, UsageError } from '../command/errors.ts';
 import { type MetadataOption, REPLACES, readMetadata, withMetadata } from '../command/metadata.ts';
@@ -10,6 +16,7 @@ import { withClient } from '../command/session.ts';
 import { openSource } from '../command/source-file.ts';
 import { findPayout, REFERENCE_HELP } from '../finders/payout.ts';
 import { count } from '../terminal/money.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { linesOf } from './lines.ts';
 import {
   checkComplete,
@@ -21,6 +28,17 @@ import {
 } from './paid-list.ts';
 import { paymentFormat, readPaymentFile } from './paid-list-file.ts';
 import { type Named, readNamed } from './paid-options.ts';
+import {
+  bookReturns,
+  entriesOf,
+  isResultFile,
+  proposalsOf,
+  type ResultFile,
+  refuseUnanswered,
+  sumsOf,
+  toReturn,
+  withNamed,
+} from './results.ts';
 import { summarizePayout } from './view.ts';
 
 interface CompleteOptions extends MetadataOption {
@@ -43,12 +61,18 @@ other lines are not paid. Or a list that begins with the line affiliate_id,is_pa
 and payment_reference, and has a line for everybody; is_paid is true or false. Of several files, who is paid in one is paid, and
 no line may be paid in two.
 
+Or what the bank or provider answered: a camt.053, camt.054 or pain.002, or the result file of PayPal or Wise. It is printed and
+asked about; what came back is booked as returned. Lines without an answer may have been paid, so they must be named with --paid or
+--unpaid before the payout is completed.
+
 Examples:
   $ payhook payouts complete current --all-paid
   $ payhook payouts complete 1 --all-paid --unpaid 7       # everybody but affiliate 7
   $ payhook payouts complete 1 --all-paid --unpaid 7:kwd   # everything but the dinars of affiliate 7
   $ payhook payouts complete 1 --paid 1,2,3 --unpaid 4,5
   $ payhook payouts complete 1 --from paypal.csv --from wise.csv
+  $ payhook payouts complete 1 --from camt.xml             # what the bank answered
+  $ payhook payouts complete 1 --from camt.xml --unpaid 7  # and affiliate 7, of whom it says nothing, was not paid
   $ payhook payouts complete 1 --all-paid --paid-at 2026-09-30
   $ payhook payouts complete 1 --from paid.csv --revision 3 --yes   # does not ask; needed in scripts
 `;
@@ -64,7 +88,7 @@ export function addComplete(payouts: Command, cli: Cli): void {
     .option('--unpaid <ids>', 'these affiliates were not')
     .option(
       '--from <file>',
-      'read who was paid from a CSV file or a payment file; - is standard input; may be repeated',
+      'read who was paid from a list, a payment file or the answer of a bank; - is standard input; may be repeated',
       collect,
     )
     .option('--revision <number>', 'only at this revision, which is in the name of the file you paid')
@@ -96,16 +120,45 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
     const lines = (await linesOf(client, found, terminal)).flatMap(({ affiliate_id, totals }) =>
       totals.map(({ currency }) => ({ affiliate_id, currency })),
     );
-    const { entries, isRestUnpaid } = listed(found.number, lines);
+    const { entries: said, isRestUnpaid, results } = listed(found.number, lines);
+    const proposals = await proposalsOf(client, found, results, terminal);
+    const back = toReturn(proposals, found.status);
+    if (found.status === 'paid' && results.length > 0)
+      return bookOnly(client, found, back, { terminal, yes: options.yes });
+    const entries = results.length === 0 ? said : withNamed(entriesOf(proposals), said);
     const all =
       options.allPaid || isRestUnpaid ? withRest(entries, lines, options.allPaid === true) : entries;
     if (found.status === 'unpaid') {
+      if (results.length > 0) refuseUnanswered(all, lines);
       checkComplete(all, lines);
-      await confirm(terminal, question(found, all, options.paidAt), options.yes);
+      await confirm(terminal, question(found, all, { paidAt: options.paidAt, back }), options.yes);
     }
-    return settle(client, found, { entries: all, paid_at: options.paidAt, metadata });
+    const done = await settle(client, found, { entries: all, paid_at: options.paidAt, metadata });
+    await bookReturns(client, found, back);
+    return done;
   });
   terminal.result(payout, () => summarizePayout(payout, terminal));
+}
+
+/** Books what came back of a payout that is completed. */
+async function bookOnly(
+  client: Client,
+  payout: Payout,
+  back: readonly PayoutResultLine[],
+  { terminal, yes }: { terminal: Terminal; yes: boolean | undefined },
+): Promise<Payout> {
+  if (back.length === 0) {
+    terminal.note('Nothing is left to book.');
+    return payout;
+  }
+  const sums = sumsOf(back);
+  await confirm(
+    terminal,
+    `Book what came back of payout ${payout.number}: ${count(back.length, 'payment')}, ${sums}? It is owed again.`,
+    yes,
+  );
+  await bookReturns(client, payout, back);
+  return client.payouts.get(payout.id);
 }
 
 /** Throws CommandError when an unpaid payout is at another revision than the one whose file was paid. */
@@ -126,24 +179,35 @@ type Listed = (
   readonly entries: readonly ListedEntry[];
   /** Whether lines without an entry were not paid, as a payment file implies. */
   readonly isRestUnpaid: boolean;
+  /** What a bank or provider answered. */
+  readonly results: readonly ResultFile[];
 };
 
 /** Reads what the options and files say, before anything is requested from the server. */
 async function readListed({ allPaid, paid, unpaid, from }: CompleteOptions): Promise<Listed> {
   const ways = [allPaid === true, paid !== undefined, from !== undefined].filter(Boolean).length;
-  if (from !== undefined && (ways > 1 || unpaid !== undefined)) {
+  const files = await readFiles(from ?? []);
+  const isAnswered = files.some(({ bytes }) => isResultFile(bytes));
+  if (from !== undefined && (allPaid === true || (!isAnswered && (ways > 1 || unpaid !== undefined)))) {
     throw new UsageError('--from says it all: it stands alone');
   }
-  if (ways > 1) throw new UsageError('give --all-paid or --paid, not both');
+  if (ways > 1 && !isAnswered) throw new UsageError('give --all-paid or --paid, not both');
   if (ways === 0 && unpaid === undefined) {
     throw new UsageError('say who was paid: --all-paid, --paid with --unpaid, or --from');
   }
-  if (from !== undefined) return readLists(from);
   const entries = (option: string, text: string | undefined, is_paid: boolean) =>
     text === undefined ? [] : readNamed(option, text).map((named) => ({ ...named, is_paid, where: option }));
   const listed = [...entries('--paid', paid, true), ...entries('--unpaid', unpaid, false)];
   refuseTwice(listed);
-  return (_, lines) => ({ entries: ofLines(listed, lines), isRestUnpaid: false });
+  if (from === undefined)
+    return (_, lines) => ({ entries: ofLines(listed, lines), isRestUnpaid: false, results: [] });
+  const read = readLists(files.filter(({ bytes }) => !isResultFile(bytes)));
+  const results = files.filter(({ bytes }) => isResultFile(bytes));
+  return (number, lines) => {
+    const { entries, isRestUnpaid } = read(number, lines);
+    const named = [...entries, ...ofLines(listed, lines)];
+    return { entries: named, isRestUnpaid: isRestUnpaid && results.length === 0, results };
+  };
 }
 
 function refuseTwice(listed: readonly (Named & { is_paid: boolean })[]): void {
@@ -164,18 +228,25 @@ function refuseTwice(listed: readonly (Named & { is_paid: boolean })[]): void {
   });
 }
 
-async function readLists(paths: readonly string[]): Promise<Listed> {
-  const files: { path: string; bytes: Buffer; list: readonly ListedEntry[] | null }[] = [];
-  for (const path of paths) {
-    const bytes = await buffer(openSource(path).open());
-    files.push({ path, bytes, list: paymentFormat(bytes) === null ? readPaidFile(bytes) : null });
-  }
-  return (number, lines) => {
+async function readFiles(paths: readonly string[]): Promise<readonly ResultFile[]> {
+  const files: ResultFile[] = [];
+  for (const path of paths) files.push({ path, bytes: await buffer(openSource(path).open()) });
+  return files;
+}
+
+/** Reads lists of who was paid, and payment files. */
+function readLists(given: readonly ResultFile[]) {
+  const files = given.map(({ path, bytes }) => ({
+    path,
+    bytes,
+    list: paymentFormat(bytes) === null ? readPaidFile(bytes) : null,
+  }));
+  return (number: number, lines: readonly LineName[]) => {
     const lists = files.map(({ path, bytes, list }) => {
       const format = paymentFormat(bytes);
       const entries = list ?? (format === null ? [] : readPaymentFile(format, number, bytes));
       const named = ofLines(entries, lines);
-      return paths.length === 1
+      return files.length === 1
         ? named
         : named.map((entry) => ({ ...entry, where: `${path}: ${entry.where}` }));
     });
@@ -195,14 +266,22 @@ function withRest(
   return [...entries, ...rest.map((line) => ({ ...line, is_paid, where }))];
 }
 
-function question(payout: Payout, entries: readonly ListedEntry[], paidAt: string | undefined): string {
+function question(
+  payout: Payout,
+  entries: readonly ListedEntry[],
+  { paidAt, back }: { paidAt: string | undefined; back: readonly PayoutResultLine[] },
+): string {
   const paid = entries.filter((entry) => entry.is_paid).length;
   const released = entries.length - paid;
   // where everybody gets one currency, each affiliate is one payment
+  const came =
+    back.length === 0
+      ? ''
+      : ` ${count(back.length, 'payment')} came back: ${sumsOf(back)} is booked as returned.`;
   const noun = entries.length === payout.affiliate_count ? 'affiliate' : 'payment';
   return (
     `Complete payout ${payout.number} (revision ${payout.revision}): ${count(paid, noun)} paid${paidAt === undefined ? '' : ` on ${paidAt}`}, ` +
-    `${released} not paid and owed again. A paid payout never changes.`
+    `${released} not paid and owed again.${came} A paid payout never changes.`
   );
 }
 

@@ -1,0 +1,122 @@
+import { beforeEach, expect, test } from 'vitest';
+import {
+  AFFILIATES,
+  type Json,
+  makeAffiliate,
+  makeCommission,
+  makePayout,
+  nothingChanges,
+  PAYOUTS,
+} from '../api/fixtures.ts';
+import { camt, pain002 } from '../support/bank.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+import { runHere } from './here.ts';
+import { useMachine } from './support.ts';
+
+const world = useWorld();
+const api = useAccount(world);
+const machine = useMachine();
+let payout: Json;
+let ids: number[];
+
+beforeEach(async () => {
+  await api.patch('/v2/account', { debtor: { name: 'Shop', iban: 'DE02120300000000202051' } });
+  ids = [];
+  for (const amount of [1000, 2000, 3000]) {
+    const { id } = await makeAffiliate(api);
+    const body = { type: 'sepa', account_holder: 'Zoe Okafor', iban: 'DE89370400440532013000' };
+    expect((await api.put(`${AFFILIATES}/${id}/destination`, body)).status).toBe(200);
+    await makeCommission(api, id, { amount, currency: 'eur' });
+    ids.push(id);
+  }
+  payout = await makePayout(api);
+  expect((await api.get(`${PAYOUTS}/${payout.id}/payment-files/sepa`)).status).toBe(200);
+});
+
+const write = (name: string, text: string) => machine.write(name, text);
+const complete = (...args: string[]) =>
+  runHere(['payouts', 'complete', '1', ...args, '--yes'], {
+    cwd: machine.folder,
+    env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key },
+  });
+const linesNow = async (): Promise<Json> =>
+  Object.fromEntries(
+    (await api.get(`${PAYOUTS}/${payout.id}`)).body.affiliates.map((line: Json) => [
+      line.affiliate_id,
+      [line.is_paid, line.payment_reference, line.returned_amount],
+    ]),
+  );
+const reference = (index: number) => `P1-A${ids[index]}`;
+
+test('completes a payout by the answers of the bank, and books what came back', async () => {
+  write(
+    'camt.xml',
+    camt([
+      { reference: reference(0), amount: 1000 },
+      { reference: reference(1), amount: 2000 },
+      { reference: reference(1), amount: 2000, returned: 'AC04' },
+    ]),
+  );
+  write(
+    'status.xml',
+    pain002('P1-R1-F1', 'PART', [{ reference: reference(2), status: 'RJCT', reason: 'AC01' }]),
+  );
+  const ran = await complete('--from', 'camt.xml', '--from', 'status.xml');
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  expect(ran.stderr).toContain('camt.xml (camt.053): 1 payment paid, 10.00 EUR');
+  expect(ran.stderr).toContain('the account is closed');
+  expect(ran.stderr).toContain('the account number is wrong');
+  expect(await linesNow()).toEqual({
+    [ids[0] ?? 0]: [true, 'BANK-1', 0],
+    [ids[1] ?? 0]: [true, 'BANK-3', 2000],
+    [ids[2] ?? 0]: [false, null, 0],
+  });
+  const again = await complete('--from', 'camt.xml');
+  expect(again, again.stderr).toMatchObject({ code: 0 });
+  expect(again.stderr).toContain('Nothing is left to book');
+  expect(again.stderr).toContain('the same file came before');
+});
+
+test('a payout is not completed while the fate of a line is unknown, before somebody says it', async () => {
+  write('camt.xml', camt([{ reference: reference(0), amount: 1000 }]));
+  write('waiting.xml', pain002('P1-R1-F1', null, [{ reference: reference(1), status: 'ACCP' }]));
+  const files = ['--from', 'camt.xml', '--from', 'waiting.xml'];
+  const refused = await complete(...files);
+  expect(refused).toMatchObject({ code: 1, error: { reason: 'affiliates_missing' } });
+  expect(refused.error?.message).toContain(
+    `nobody says what became of affiliates ${ids[1]} in EUR, ${ids[2]} in EUR: they may have been paid`,
+  );
+  const twice = await complete(...files, '--unpaid', String(ids[0]));
+  expect(twice.error?.message).toContain(`a result file says what became of affiliate ${ids[0]}`);
+  expect((await api.get(`${PAYOUTS}/${payout.id}`)).body.status).toBe('unpaid');
+  const done = await complete(...files, '--paid', String(ids[1]), '--unpaid', String(ids[2]));
+  expect(done, done.stderr).toMatchObject({ code: 0 });
+  expect(Object.values(await linesNow()).map(([isPaid]: Json) => isPaid)).toEqual([true, true, false]);
+});
+
+test('a statement of later days books what came back of a paid payout', async () => {
+  const entries = ids.map((affiliate_id) => ({ affiliate_id, is_paid: true }));
+  expect((await api.put(`${PAYOUTS}/${payout.id}`, { commissions: entries })).status).toBe(200);
+  write('later.xml', camt([{ reference: reference(2), amount: 3000, returned: 'MD07' }]));
+  const ran = await complete('--from', 'later.xml');
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  expect((await linesNow())[ids[2] ?? 0]).toEqual([true, null, 3000]);
+  const { data } = (await api.get(`${PAYOUTS}/${payout.id}/affiliates/${ids[2]}/returned`)).body;
+  expect(data).toMatchObject([{ reason: 'the recipient has died: see the bank', reference: 'BANK-1' }]);
+});
+
+test('files that contradict each other, and files of other payouts, complete nothing', async () => {
+  write(
+    'camt.xml',
+    camt(ids.map((_, index) => ({ reference: reference(index), amount: 1000 * (index + 1) }))),
+  );
+  write('refused.xml', pain002('P1-R1-F1', 'RJCT'));
+  write('other.xml', camt([{ reference: 'P9-A1', amount: 5 }]));
+  const both = await complete('--from', 'camt.xml', '--from', 'refused.xml');
+  expect(both.error?.message).toContain('the files contradict each other');
+  await nothingChanges(world, async () => {
+    const other = await complete('--from', 'other.xml');
+    expect(other).toMatchObject({ code: 1, error: { reason: 'result_of_another_payout' } });
+  });
+  expect((await api.get(`${PAYOUTS}/${payout.id}`)).body.status).toBe('unpaid');
+});
