@@ -3,7 +3,7 @@ import type { Actors } from '../../src/client/api.ts';
 import { call } from './api.ts';
 import { usePortal } from './me.ts';
 
-export type Actor = Actors['actors'][number];
+type Actor = Actors['actors'][number];
 
 const MOST_AT_ONCE = 100;
 const FRESH_MS = 300_000;

@@ -3,6 +3,7 @@ import { ApiError, ConnectionError } from '../../src/client/errors.ts';
 import { retryAfterSeconds } from '../../src/client/retry.ts';
 import { connection } from './connection.ts';
 import { credential } from './credential.ts';
+import { sendFile } from './send-file.ts';
 import { hearTime } from './server-time.ts';
 
 export type OperationId = keyof Operations;
@@ -117,15 +118,15 @@ async function send(id: OperationId, input: Call, { signal, idempotencyKey }: Op
       ...(input.ifMatch === undefined ? {} : { 'if-match': `"${input.ifMatch}"` }),
     };
     if (input.file) await refuseUnreadable(input.file);
-    const body = input.file ?? (input.body === undefined ? null : JSON.stringify(input.body));
-    const sent: RequestInit = {
-      method,
-      headers,
-      body,
-      signal: signal ?? null,
-      credentials: credential().cookies,
-    };
-    const response = await fetch(address, sent).catch((error: unknown) => lost(error, signal));
+    const sent = { method, headers, signal: signal ?? null };
+    const response = await (input.file
+      ? sendFile(address, input.file, sent)
+      : fetch(address, {
+          ...sent,
+          body: input.body === undefined ? null : JSON.stringify(input.body),
+          credentials: credential().cookies,
+        })
+    ).catch((error: unknown) => lost(error, signal));
     hearTime(response?.headers.get('date') ?? null);
     if (response?.ok) {
       connection.found();

@@ -15,8 +15,14 @@ const MOST_OF_NAME = 255;
 const SECOND_MS = 1000;
 
 /** The parameters that say how a file is read. */
-export const queryOf = (kind: ImportKind, file: File, { mapping, ...choices }: Choices) => ({
+export const queryOf = (
+  kind: ImportKind,
+  file: File,
+  { mapping, ...choices }: Choices,
+  progressKey?: string,
+) => ({
   kind,
+  progress_key: progressKey,
   file_name: file.name.slice(0, MOST_OF_NAME),
   ...choices,
   mapping: typeof mapping === 'object' ? JSON.stringify(mapping) : mapping,
@@ -42,6 +48,16 @@ export function useImportPreview(file: File, query: ReturnType<typeof queryOf>) 
     placeholderData: (previous) => (previous?.kind === query.kind ? previous : undefined),
   });
 }
+
+/** How far the request with this key is, asked every second. */
+export const useImportProgress = (key: string, isEnabled: boolean) =>
+  useQuery({
+    queryKey: ['getImportProgress', key],
+    queryFn: ({ signal }) => call('getImportProgress', { query: { key } }, { signal }),
+    enabled: isEnabled,
+    refetchInterval: SECOND_MS,
+    gcTime: 0,
+  });
 
 /** A mapping in which a column has another field, or none; a column that had that field before has none. */
 export function withField(mapping: Mapping, column: string, field: string | null): Mapping {

@@ -37,6 +37,16 @@ export const imports = {
     reading: (name: string, size: string) => `Reading “${name}” (${size}) and trying every line…`,
     importing: (what: string) =>
       `Importing ${what}. Keep this tab open until it is done. If it fails, nothing is written.`,
+    sending: (sent: string, all: string) => `${sent} of ${all} sent`,
+    stages: {
+      looking: 'Finding out how the file is to be read',
+      reading: 'Reading the lines',
+      writing: 'Comparing with what is there, and writing',
+    },
+    read: (lines: number, all: number | undefined) =>
+      all === undefined
+        ? `${count(lines, 'line')} read`
+        : `${lines.toLocaleString()} of ${count(all, 'line')} read`,
     seconds: (number: number) => `${count(number, 'second')} so far.`,
     expected: (number: number) =>
       `The preview took ${count(number, 'second')}, and this takes about as long.`,

@@ -1504,6 +1504,18 @@ export interface ImportPreview {
   readonly report: ImportCounts | null;
 }
 
+export interface ImportProgress {
+  readonly object: 'import_progress';
+  /**
+   * looking: how the file is to be read; reading: its lines; writing: comparing them with what is there, and
+   * writing. null: no request with this key is being worked on: the file has not arrived as a whole, or it is
+   * done
+   */
+  readonly stage: 'looking' | 'reading' | 'writing' | null;
+  /** good lines so far, while they are read */
+  readonly lines_read: number | null;
+}
+
 export interface ImportQuestion {
   readonly about: 'dates' | 'decimal' | 'mapping' | 'paid';
   readonly message: string;
@@ -3647,6 +3659,8 @@ export interface GetDeliveryAnalyticsQuery {
 export interface ImportAffiliatesQuery {
   readonly dry_run?: boolean | undefined;
   readonly partial?: boolean | undefined;
+  /** a new name for this request: getImportProgress tells with it how far the request is */
+  readonly progress_key?: string | undefined;
 }
 
 export interface RemoveAffiliateDestinationQuery {
@@ -3715,6 +3729,8 @@ export interface ListCommissionsQuery extends PageQuery {
 export interface ImportCommissionsQuery {
   readonly dry_run?: boolean | undefined;
   readonly partial?: boolean | undefined;
+  /** a new name for this request: getImportProgress tells with it how far the request is */
+  readonly progress_key?: string | undefined;
 }
 
 export interface ListRefundsQuery extends PageQuery {
@@ -3760,6 +3776,8 @@ export interface PreviewImportQuery {
   readonly decimal?: 'point' | 'comma' | undefined;
   readonly dates?: 'iso' | 'dmy' | 'mdy' | undefined;
   readonly paid?: 'import' | 'skip' | undefined;
+  /** a new name for this request: getImportProgress tells with it how far the request is */
+  readonly progress_key?: string | undefined;
   /** shown in the record */
   readonly file_name?: string | undefined;
 }
@@ -3777,6 +3795,8 @@ export interface CreateImportQuery {
   readonly decimal?: 'point' | 'comma' | undefined;
   readonly dates?: 'iso' | 'dmy' | 'mdy' | undefined;
   readonly paid?: 'import' | 'skip' | undefined;
+  /** a new name for this request: getImportProgress tells with it how far the request is */
+  readonly progress_key?: string | undefined;
   /** shown in the record */
   readonly file_name?: string | undefined;
   readonly dry_run?: boolean | undefined;
@@ -3814,8 +3834,15 @@ export interface DownloadBadLinesQuery {
   readonly decimal?: 'point' | 'comma' | undefined;
   readonly dates?: 'iso' | 'dmy' | 'mdy' | undefined;
   readonly paid?: 'import' | 'skip' | undefined;
+  /** a new name for this request: getImportProgress tells with it how far the request is */
+  readonly progress_key?: string | undefined;
   /** shown in the record */
   readonly file_name?: string | undefined;
+}
+
+export interface GetImportProgressQuery {
+  /** a new name for this request: getImportProgress tells with it how far the request is */
+  readonly key: string;
 }
 
 export interface ListImportMappingsQuery extends PageQuery {
@@ -4667,6 +4694,14 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: Download;
   };
+  /**
+   * Get how far a running import is. Of an import, its preview or its bad lines, while the request is being
+   * worked on, at whichever server it is. Sending the file comes before, and who sends it knows how far that is.
+   */
+  readonly getImportProgress: {
+    readonly query: GetImportProgressQuery;
+    readonly result: ImportProgress;
+  };
   /** List saved mappings. A file with the header of one is read by it, unless the request says otherwise. */
   readonly listImportMappings: {
     readonly query?: ListImportMappingsQuery;
@@ -5433,6 +5468,7 @@ export const OPERATIONS = {
     takes: ['file', 'query'],
     gives: 'file',
   },
+  getImportProgress: { method: 'GET', path: '/v2/imports/progress', takes: ['query'], gives: 'record' },
   listImportMappings: {
     method: 'GET',
     path: '/v2/imports/mappings',

@@ -164,6 +164,8 @@ export function resourcesOf({ method, send }: Calls) {
       create: method('createImport'),
       /** The bad lines of a file as CSV, with their errors. */
       badLines: method('downloadBadLines'),
+      /** How far an import is whose request named the key. */
+      progress: method('getImportProgress'),
       list: method('listImports'),
       get: method('getImport'),
       /** Undoes a whole import, as long as nothing of it is in use. */

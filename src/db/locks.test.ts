@@ -3,12 +3,14 @@ import { nil } from '../kernel/ids.ts';
 import { LOCKS } from './locks.ts';
 
 test('no two advisory locks have the same key', () => {
-  const { chore, refundsOfAccount, refundsOfOrder, attempts, ...numbered } = LOCKS;
+  const { chore, refundsOfAccount, refundsOfOrder, importStage, attempts, ...numbered } = LOCKS;
   const locks = [
     ...Object.values(numbered),
     chore('a'),
     refundsOfAccount(nil()),
     refundsOfOrder(nil(), 'a'),
+    importStage(nil(), 'a', 'reading'),
+    importStage(nil(), 'a', 'writing'),
     attempts('a'),
   ];
   const keys = locks.map(({ text, values }) => JSON.stringify([text, values]));

@@ -33,6 +33,8 @@ export const LOCKS = {
   refundsOfAccount: (account: AccountId) => named(`refunds ${account}`),
   /** Refunds of one order, and its commissions. */
   refundsOfOrder: (account: AccountId, order: string) => named(`refunds ${account} ${order}`),
+  /** Guards nothing: a running import shares it, so that others see its stage (money/imports/progress.ts). */
+  importStage: (account: AccountId, key: string, stage: string) => named(`import ${account} ${key} ${stage}`),
   /** Attempts to sign in, or to do something else that is limited, on the same subject. */
   attempts: (subject: string) => named(`attempts ${subject}`),
 } as const;

@@ -98,6 +98,7 @@ export const ROUTES: readonly Route[] = [
   imports.preview,
   imports.create,
   imports.badLines,
+  imports.progress,
   imports.list,
   imports.mappings,
   imports.get,

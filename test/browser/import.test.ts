@@ -92,6 +92,42 @@ inChromium('the import', (chromium) => {
     expectQuiet(mia);
   });
 
+  test('one sees how much of a file was sent, that its lines are written, and then the result', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/import', viewport: PHONE });
+    const { page } = ada;
+    const line = (index: number) => `progress-${index}@example.com,${'x'.repeat(150)}\n`;
+    const file = `email,name\n${Array.from({ length: 2000 }, (_, index) => line(index)).join('')}`;
+    const devtools = await page.context().newCDPSession(page);
+    const slow = (uploadThroughput: number) =>
+      devtools.send('Network.emulateNetworkConditions', {
+        offline: false,
+        latency: 0,
+        downloadThroughput: -1,
+        uploadThroughput,
+      });
+    await devtools.send('Network.enable');
+    await slow(60_000);
+    await choose(page, 'many.csv', file);
+    await page.getByText(/^[\d.]+ kB of [\d.]+ kB sent$/).waitFor();
+    const bar = page.getByRole('progressbar', { name: /^Reading “many.csv”/ });
+    expect(Number(await bar.getAttribute('value'))).toBeLessThan(1);
+    await expectAccessible(page);
+    await slow(-1);
+    const start = page.getByRole('button', { name: 'Import 2,000 affiliates' });
+    await start.waitFor();
+    await world.query('begin');
+    await world.query('lock table payout_books in access exclusive mode');
+    try {
+      await start.click();
+      await page.getByText('Comparing with what is there, and writing').waitFor();
+      await expectAccessible(page);
+    } finally {
+      await world.query('rollback');
+    }
+    await page.getByText('2,000 new.').waitFor();
+    expectQuiet(ada);
+  });
+
   test('affiliates on a phone, and what was paid before is confirmed by what it does', async () => {
     const ada = await atDashboard(chromium, world, { path: '/affiliates?search=nobody', viewport: PHONE });
     const { page } = ada;

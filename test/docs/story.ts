@@ -129,6 +129,7 @@ export async function settingUp({ show, refuse, chapter, day }: Recorder, { worl
   await show('undoImport', { path: { import_id: taken.import_id } });
   await refuse('undoImport', 'import_is_undone', { path: { import_id: taken.import_id } });
   await refuse('createAffiliate', 'duplicate_email', { body: { email: 'Ada@example.com' } });
+  await show('getImportProgress', { query: { key: 'september-affiliates' } });
 }
 
 /** August: commissions come in one by one, in a batch and from a file; some are questioned or taken back. */

@@ -33,7 +33,8 @@ export function Plan({
   children: ReactNode;
 }) {
   const [choices, setChoices] = useState<Choices>({});
-  const query = queryOf(kind, file, choices);
+  const [progressKey] = useState(() => crypto.randomUUID());
+  const query = queryOf(kind, file, choices, progressKey);
   const { data, error, isFetching } = useImportPreview(file, query);
   const saved = useRead('listImportMappings', { query: { kind, per_page: 100 } }).data?.data ?? [];
   const change = (next: Choices) => setChoices({ ...choices, ...next });
@@ -53,7 +54,11 @@ export function Plan({
         </div>
         {children}
       </div>
-      {isFetching && <Working>{texts.working.reading(file.name, size(file.size))}</Working>}
+      {isFetching && (
+        <Working file={file} progressKey={progressKey} lines={data?.report?.lines}>
+          {texts.working.reading(file.name, size(file.size))}
+        </Working>
+      )}
       {error && (
         <>
           <FileProblem error={error} />
@@ -71,6 +76,7 @@ export function Plan({
             file={file}
             choices={choices}
             isStale={isFetching}
+            progressKey={progressKey}
             onDone={(report) => onDone(report, choices)}
           />
         </>

@@ -31,9 +31,11 @@ export function Report({
   file,
   choices,
   isStale,
+  progressKey,
   onDone,
 }: FileOf & {
   preview: TimedPreview;
+  progressKey: string;
   /** The report for changed choices is loading. */
   isStale: boolean;
   onDone: (report: ImportReport) => void;
@@ -58,7 +60,14 @@ export function Report({
         </Card>
       )}
       {report && report.failed > 0 && <BadLines kind={kind} report={report} file={file} choices={choices} />}
-      <Act preview={preview} file={file} choices={choices} isStale={isStale} onDone={onDone} />
+      <Act
+        preview={preview}
+        file={file}
+        choices={choices}
+        isStale={isStale}
+        progressKey={progressKey}
+        onDone={onDone}
+      />
     </>
   );
 }
@@ -183,8 +192,14 @@ function Act({
   file,
   choices,
   isStale,
+  progressKey,
   onDone,
-}: FileOf & { preview: TimedPreview; isStale: boolean; onDone: (report: ImportReport) => void }) {
+}: FileOf & {
+  preview: TimedPreview;
+  isStale: boolean;
+  progressKey: string;
+  onDone: (report: ImportReport) => void;
+}) {
   const { kind, report, mapping_name: known } = preview;
   const isChanged = typeof choices.mapping === 'object';
   const [isKept, setKept] = useState(false);
@@ -200,7 +215,7 @@ function Act({
       {
         file,
         query: {
-          ...queryOf(kind, file, choices),
+          ...queryOf(kind, file, choices, progressKey),
           accept_guesses: true,
           partial: report.failed > 0,
           ...(isKept && name.trim() !== '' ? { save_as: name.trim() } : {}),
@@ -215,7 +230,7 @@ function Act({
   }
   if (importing.isPending) {
     return (
-      <Working expected={preview.seconds} isKept>
+      <Working file={file} progressKey={progressKey} lines={report.lines} expected={preview.seconds} isKept>
         {imports.working.importing(action.replace('Import ', ''))}
       </Working>
     );

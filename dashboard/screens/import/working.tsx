@@ -1,17 +1,28 @@
 import { useEffect, useState } from 'react';
+import { useImportProgress } from '../../data/imports.ts';
+import { sending } from '../../data/send-file.ts';
+import { size } from '../../parts/format.ts';
 import { imports as texts } from '../../texts/imports.ts';
 
 const SECOND_MS = 1000;
 /** Shorter waits show no seconds. */
 const SHORT_SECONDS = 3;
 
-/** Says that a file is being processed, for how long, and how long that may take. */
+/** Says that a file is being processed, how far that is, for how long, and how long it may take. */
 export function Working({
   children,
+  file,
+  progressKey,
+  lines,
   expected,
   isKept = false,
 }: {
   children: string;
+  file: File;
+  /** What the request has as `progress_key`. */
+  progressKey: string;
+  /** How many lines the file has, once that is known. */
+  lines?: number | undefined;
   /** Seconds. */
   expected?: number;
   /** Whether the browser asks before the page is closed. */
@@ -28,10 +39,12 @@ export function Working({
     const timer = setInterval(() => setSeconds((before) => before + 1), SECOND_MS);
     return () => clearInterval(timer);
   }, []);
+  const { share, text } = useHowFar(file, { key: progressKey, lines, isAsked: seconds > 0 });
   return (
     <div className="working">
       <p role="status">{children}</p>
-      <progress aria-label={children} />
+      <progress aria-label={children} {...(share === null ? {} : { value: share })} />
+      {seconds > 0 && text !== null && <p className="hint">{text}</p>}
       {seconds > SHORT_SECONDS && (
         <p className="hint">
           {texts.working.seconds(seconds)}
@@ -40,4 +53,22 @@ export function Working({
       )}
     </div>
   );
+}
+
+/** How far the request is, as a share of the current stage where that is known, and in words. */
+function useHowFar(
+  file: File,
+  { key, lines, isAsked }: { key: string; lines: number | undefined; isAsked: boolean },
+): { readonly share: number | null; readonly text: string | null } {
+  const upload = sending.use();
+  const sent = upload?.file === file ? upload.sent : file.size;
+  const isSent = sent >= file.size;
+  const { data } = useImportProgress(key, isAsked && isSent);
+  const { working } = texts;
+  if (!isSent) return { share: sent / file.size, text: working.sending(size(sent), size(file.size)) };
+  if (data?.stage == null) return { share: null, text: null };
+  if (data.stage !== 'reading' || data.lines_read === null)
+    return { share: null, text: working.stages[data.stage] };
+  const share = lines === undefined ? null : Math.min(1, data.lines_read / lines);
+  return { share, text: working.read(data.lines_read, lines) };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -19,7 +20,7 @@ import { openSource } from '../command/source-file.ts';
 import { onInterrupt } from '../terminal/interrupt.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { printable } from '../terminal/table.ts';
-import { describePreview, describeReport } from './view.ts';
+import { describePreview, describeReport, stageText } from './view.ts';
 
 export type ImportKind = 'affiliates' | 'commissions';
 
@@ -136,7 +137,9 @@ class Import {
   async #create(settings: Settings, accept_guesses: boolean): Promise<ImportReport> {
     const { dryRun: dry_run = false, partial = false, save: save_as } = this.#options;
     const query = { ...settings, dry_run, partial, accept_guesses, save_as };
-    const report = await this.#send((source) => this.#client.imports.create(source, query));
+    const report = await this.#send((source, progress_key) =>
+      this.#client.imports.create(source, { ...query, progress_key }),
+    );
     if (report.failed > 0) await this.#writeBad(settings);
     return report;
   }
@@ -144,7 +147,9 @@ class Import {
   /** Shows how the file would be read, asks the open questions and imports it. */
   async #ask(settings: Settings, refusal: ApiError): Promise<ImportReport> {
     const { terminal } = this.#cli;
-    const preview = await this.#send((source) => this.#client.imports.preview(source, settings));
+    const preview = await this.#send((source, progress_key) =>
+      this.#client.imports.preview(source, { ...settings, progress_key }),
+    );
     if (!terminal.json) process.stderr.write(describePreview(preview, terminal));
     if (!terminal.interactive) throw refused(preview, refusal);
     let answered = settings;
@@ -165,16 +170,22 @@ class Import {
   async #writeBad(settings: Settings): Promise<void> {
     const { bad } = this.#options;
     if (bad === undefined) return;
-    const download = await this.#send((source) => this.#client.imports.badLines(source, settings));
+    const download = await this.#send((source, progress_key) =>
+      this.#client.imports.badLines(source, { ...settings, progress_key }),
+    );
     await writeFiles({}, ({ write }) => write(bad, download.stream));
     this.#cli.terminal.note(`The bad lines are in ${bad}.`);
   }
 
-  async #send<Result>(upload: (source: UploadSource) => Promise<Result>): Promise<Result> {
-    const name = this.#path === '-' ? 'standard input' : this.#path;
-    const progress = await startProgress(this.#cli.terminal, name, this.#source.bytes);
+  async #send<Result>(upload: (source: UploadSource, key: string) => Promise<Result>): Promise<Result> {
+    const key = randomUUID();
+    const progress = await startProgress(this.#cli.terminal, {
+      what: this.#path === '-' ? 'standard input' : this.#path,
+      bytes: this.#source.bytes,
+      askStage: async () => stageText(await this.#client.imports.progress({ key })),
+    });
     try {
-      return await upload({ ...this.#source, onProgress: progress.update });
+      return await upload({ ...this.#source, onProgress: progress.update }, key);
     } finally {
       progress.stop();
     }

@@ -1,4 +1,4 @@
-import type { Import, ImportPreview, ImportReport } from '../../client/client.ts';
+import type { Import, ImportPreview, ImportProgress, ImportReport } from '../../client/client.ts';
 import { factLines } from '../terminal/facts.ts';
 import { count, decimal } from '../terminal/money.ts';
 import { printable, table } from '../terminal/table.ts';
@@ -21,6 +21,14 @@ function summary(counts: Counts, kind: Import['kind']): string {
     ...(counts.payouts > 0 ? [count(counts.payouts, 'past payout')] : []),
   ];
   return parts.join(', ');
+}
+
+/** What the server does with a file, for people; null when it does nothing with it. */
+export function stageText({ stage, lines_read }: ImportProgress): string | null {
+  if (stage === 'looking') return 'finding out how it is read';
+  if (stage === 'writing') return 'comparing and writing';
+  if (stage === null) return null;
+  return lines_read === null ? 'reading' : `reading, ${count(lines_read, 'line')}`;
 }
 
 /** What an import did, for people. */

@@ -9,12 +9,16 @@ export interface Progress {
 
 const TICK_MS = 500;
 
-/** A progress bar over `bytes` on standard error. `bytes` undefined: only the bytes sent and the time are shown. */
-export async function startProgress(
-  terminal: Terminal,
-  what: string,
-  bytes: number | undefined,
-): Promise<Progress> {
+/** What is sent: its name, and its bytes where they are known. */
+interface Sent {
+  readonly what: string;
+  readonly bytes: number | undefined;
+  /** Asks the server what it does with it, in words; null when it does not say. Is asked once all is sent. */
+  readonly askStage: () => Promise<string | null>;
+}
+
+/** A progress bar over the bytes of a file on standard error; of unknown bytes only those sent and the time are shown. */
+export async function startProgress(terminal: Terminal, { what, bytes, askStage }: Sent): Promise<Progress> {
   if (!terminal.showsProgress) return { update: () => undefined, stop: () => undefined };
   const { SingleBar } = (await import('cli-progress')).default;
   const known = bytes === undefined ? '{megabytes} MB' : '{bar} {percentage}% of {megabytes} MB';
@@ -26,14 +30,26 @@ export async function startProgress(
     fps: 10,
   });
   let done = 0;
+  const isSent = () => bytes !== undefined && done >= bytes;
+  let stage: string | null = null;
+  let isAsking = false;
+  const ask = async () => {
+    isAsking = true;
+    // nobody is told why: what is sent has its own answer
+    stage = await askStage().catch(() => null);
+    isAsking = false;
+  };
   const payload = () => ({
     megabytes: ((bytes ?? done) / 1e6).toFixed(1),
     // The server checks and stores the file after its last byte, which can take longer than sending it.
-    phase: bytes !== undefined && done >= bytes ? 'checking and storing' : 'sending',
+    phase: isSent() ? (stage ?? 'checking and storing') : 'sending',
   });
   const release = terminal.spinner.hold();
   bar.start(bytes ?? 0, 0, payload());
-  const tick = setInterval(() => bar.update(done, payload()), TICK_MS);
+  const tick = setInterval(() => {
+    bar.update(done, payload());
+    if (isSent() && !isAsking) void ask();
+  }, TICK_MS);
   const forget = onInterrupt(() => bar.stop()); // shows the cursor again
   return {
     update(sent) {

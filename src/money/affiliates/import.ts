@@ -90,10 +90,12 @@ export async function importAffiliates(
   tx: Tx,
   account: AccountId,
   upload: Upload,
-  { dryRun, partial, reading, importId, mostBad }: ImportRequest,
+  { dryRun, partial, reading, importId, mostBad, enter }: ImportRequest,
 ): Promise<ImportOutcome> {
   const bad = new BadLines(mostBad);
+  await enter('reading');
   const { header, lines, skipped } = await stageCsv(tx, upload, { format: FORMAT, reading }, bad);
+  await enter('writing');
   await lockBooks(tx, account);
   await matchExisting(tx, account);
   await refuseProblems(tx, account, bad);

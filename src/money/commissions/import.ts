@@ -175,12 +175,14 @@ export async function importCommissions(
   tx: Tx,
   account: AccountId,
   upload: Upload,
-  { dryRun, partial, reading, importId, mostBad }: ImportRequest,
+  { dryRun, partial, reading, importId, mostBad, enter }: ImportRequest,
 ): Promise<ImportOutcome> {
   const bad = new BadLines(mostBad);
   const [currency, zone] = [await defaultCurrency(tx, account), await zoneOf(tx, account)];
   const shape = reading === null ? format(currency, zone) : formatWithHistory(currency, zone);
+  await enter('reading');
   const { header, lines, skipped } = await stageCsv(tx, upload, { format: shape, reading }, bad);
+  await enter('writing');
   const source = sourceOf(account, header);
   const stop = () => bad.count > 0 && !partial && !dryRun && refuseBadLines(bad, lines);
   await dropUnknown(tx, account, source, header, bad);

@@ -200,8 +200,13 @@ export interface ImportOutcome {
   readonly bad: BadLines;
 }
 
+/** What an import is doing: finding out how to read the file, reading it, or writing what was read. */
+export type Stage = 'looking' | 'reading' | 'writing';
+
 /** The input of an import. */
 export interface ImportRequest {
+  /** Is told of each stage as it begins. */
+  readonly enter: (stage: Stage) => Promise<void>;
   readonly dryRun: boolean;
   readonly partial: boolean;
   /** How a file of another layout is read; null for our own format. */

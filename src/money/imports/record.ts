@@ -5,6 +5,7 @@ import { CSV_ENCODINGS, CSV_SEPARATORS, type CsvSeparator } from '../../kernel/c
 import { LINE_ENDS } from './dialect.ts';
 import { IMPORT_KINDS } from './fields.ts';
 import { SOURCES } from './mapping.ts';
+import { progressKey } from './progress.ts';
 import { PAID } from './reading.ts';
 import { DATE_FORMS, DECIMALS } from './values.ts';
 
@@ -33,6 +34,7 @@ export const settings = {
       description: 'lines that were paid elsewhere: import them as paid, or leave them out; default import',
     }),
   ),
+  progress_key: Type.Optional(progressKey),
   file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'shown in the record' })),
 };
 

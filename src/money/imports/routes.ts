@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { file, ok, type Principal, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
 import type { Upload } from '../../contract/uploads.ts';
@@ -10,6 +10,7 @@ import { affiliateImport } from '../affiliates/record.ts';
 import { commissionImport } from '../commissions/record.ts';
 import type { ImportKind } from './fields.ts';
 import type { ImportPlan, ImportSettings } from './plan.ts';
+import { importProgress, progressKey, readProgress, stagesOf } from './progress.ts';
 import { importPreview, importRecord, importReport, savedMapping, settings } from './record.ts';
 import {
   badLinesOf,
@@ -38,10 +39,23 @@ interface Request {
   readonly upload: Upload;
 }
 
+interface Settings extends ImportSettings {
+  readonly file_name?: string;
+  readonly progress_key?: string;
+}
+
 const inputOf = (
   { tx, account, principal, upload }: Request,
-  { file_name, ...settings }: ImportSettings & { readonly file_name?: string },
-): ImportInput => ({ tx, account, actor: principal.id, upload, settings, fileName: file_name ?? null });
+  { file_name, progress_key, ...settings }: Settings,
+): ImportInput => ({
+  tx,
+  account,
+  actor: principal.id,
+  upload,
+  settings,
+  fileName: file_name ?? null,
+  enter: stagesOf(tx, account, progress_key),
+});
 
 const fileOf = ({ upload, fileName }: ImportInput) => ({
   name: fileName,
@@ -184,6 +198,20 @@ export const badLines = writeRoute({
   },
 });
 
+export const progress = readRoute({
+  operation: 'getImportProgress',
+  path: '/v2/imports/progress',
+  access: 'affiliates',
+  summary: 'Get how far a running import is',
+  description:
+    'Of an import, its preview or its bad lines, while the request is being worked on, at whichever server it is. ' +
+    'Sending the file comes before, and who sends it knows how far that is.',
+  query: strict({ key: progressKey }),
+  returns: { 200: importProgress },
+  handle: async ({ db, account, query }) =>
+    ok(toJson({ object: 'import_progress', ...(await readProgress(db, account, query.key)) })),
+});
+
 export const list = readRoute({
   operation: 'listImports',
   path: '/v2/imports',
@@ -237,14 +265,26 @@ export const mappings = readRoute({
   handle: async ({ db, account, list }) => page(await listMappings(db, account, list)),
 });
 
-const plainQuery = strict({ dry_run: Type.Optional(Type.Boolean()), partial: Type.Optional(Type.Boolean()) });
+const plainQuery = strict({
+  dry_run: Type.Optional(Type.Boolean()),
+  partial: Type.Optional(Type.Boolean()),
+  progress_key: Type.Optional(progressKey),
+});
 
 async function plainOf(
   kind: ImportKind,
   { tx, account, principal, upload }: Request,
-  { dry_run = false, partial = false }: { dry_run?: boolean; partial?: boolean },
+  { dry_run = false, partial = false, progress_key }: Static<typeof plainQuery>,
 ) {
-  const input = { tx, account, actor: principal.id, upload, fileName: null, kind };
+  const input = {
+    tx,
+    account,
+    actor: principal.id,
+    upload,
+    fileName: null,
+    kind,
+    enter: stagesOf(tx, account, progress_key),
+  };
   const { outcome } = await importPlain(input, { dryRun: dry_run, partial });
   const { lines, created, updated, unchanged, totals, bad } = outcome;
   return { dry_run, lines, created, updated, unchanged, failed: bad.count, totals, errors: bad.first() };

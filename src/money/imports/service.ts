@@ -7,7 +7,7 @@ import type { Json } from '../../kernel/json.ts';
 import { notify } from '../../notices/notices.ts';
 import { importAffiliates } from '../affiliates/import.ts';
 import { importCommissions } from '../commissions/import.ts';
-import type { ImportOutcome, ImportRequest, Reading } from '../files/csv-import.ts';
+import type { ImportOutcome, ImportRequest, Reading, Stage } from '../files/csv-import.ts';
 import { lockBooks } from '../ledger/books.ts';
 import { takePastPayouts } from '../payouts/past.ts';
 import { linesOf } from './dialect.ts';
@@ -26,6 +26,8 @@ export interface ImportInput {
   readonly upload: Upload;
   readonly settings: ImportSettings;
   readonly fileName: string | null;
+  /** Is told of each stage as it begins. */
+  readonly enter: (stage: Stage) => Promise<void>;
 }
 
 const importers: Readonly<
@@ -74,7 +76,7 @@ async function run(input: Omit<ImportInput, 'settings'>, way: Way, options: RunO
 }
 
 async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: RunOptions): Promise<Imported> {
-  const { tx, account, actor, upload } = input;
+  const { tx, account, actor, upload, enter } = input;
   const hasHistory = way.reading?.columns.includes('paid_at') ?? false;
   // lock order: books before commissions
   if (hasHistory) await lockBooks(tx, account);
@@ -86,7 +88,7 @@ async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: Ru
     ...way.described,
     actor,
   });
-  const request = { ...options, reading: way.reading, importId: id };
+  const request = { ...options, reading: way.reading, importId: id, enter };
   const outcome = await importers[way.kind](tx, account, upload, request);
   const payouts = hasHistory
     ? await takePastPayouts(tx, account, { importId: id, actor, zone: way.zone })
@@ -139,11 +141,16 @@ export const dialectOf = ({ shape, rules }: ImportPlan) => ({
   last_line: rules.dialect.isWhole ? ('open' as const) : ('ended' as const),
 });
 
+async function planOf({ tx, account, upload, settings, enter }: ImportInput): Promise<ImportPlan> {
+  await enter('looking');
+  return planImport(tx, account, upload, settings);
+}
+
 /** What a file looks like and what importing it would do; changes nothing. */
 export async function previewImport(
   input: ImportInput,
 ): Promise<{ readonly plan: ImportPlan; readonly imported: Imported | null }> {
-  const plan = await planImport(input.tx, input.account, input.upload, input.settings);
+  const plan = await planOf(input);
   if (plan.questions.length > 0) return { plan, imported: null };
   return { plan, imported: await run(input, wayOf(plan), { dryRun: true, partial: true }) };
 }
@@ -156,8 +163,8 @@ export async function importFile(
   input: ImportInput,
   options: RunOptions & { readonly acceptGuesses: boolean; readonly saveAs: string | null },
 ): Promise<{ readonly plan: ImportPlan; readonly imported: Imported }> {
-  const { tx, account, upload, settings } = input;
-  const plan = await planImport(tx, account, upload, settings);
+  const { tx, account, settings } = input;
+  const plan = await planOf(input);
   refuseOpen(plan);
   if (plan.guessed.length > 0 && !options.acceptGuesses) {
     throw fail(
@@ -197,7 +204,7 @@ const MOST_BAD = 100_000;
  * `importFile`.
  */
 export async function badLinesOf(input: ImportInput): Promise<Iterable<string>> {
-  const plan = await planImport(input.tx, input.account, input.upload, input.settings);
+  const plan = await planOf(input);
   refuseOpen(plan);
   const { outcome } = await run(input, wayOf(plan), { dryRun: true, partial: true, mostBad: MOST_BAD });
   const wrong = new Map(outcome.bad.each());
