@@ -86,6 +86,7 @@ export const affiliates = {
     removeLead: 'The affiliate is then paid by its other destination, or as the payment method says.',
     written: (name: string) => `In payment files: ${name}`,
     shared: (ids: string) => `The same account is paid for affiliate ${ids}.`,
+    waits: 'Changed lately. Not paid before',
     lost: 'The number was lost with the secret key. Set the destination again.',
     fields: {
       currency: 'Currency',

@@ -38,6 +38,10 @@ export const settings = {
       none: 'Payouts need no approval',
       second_person: 'A second person approves each payout before it is paid',
     },
+    wait: 'Hours until a changed destination is paid',
+    waitHint:
+      'Whoever changed where they are paid is left out of payment files for so long. 0: they are paid at once. Only an owner can lower it.',
+    badWait: 'Enter a whole number of hours, at most 720.',
     debtor: 'Bank account for SEPA files',
     debtorHint: 'SEPA files are paid from it. Without it there are none.',
     debtorName: 'Account holder',

@@ -42,6 +42,11 @@ export interface Account {
    * owner, or the operator, may change it back to none
    */
   readonly approval: ApprovalRule;
+  /**
+   * hours for which whoever changed where they are paid is not paid; 0 = none. Only a signed-in owner, or the
+   * operator, may lower it
+   */
+  readonly destination_wait_hours: number;
   readonly debtor: Debtor | null;
   readonly originator: Originator | null;
   readonly tax_profile: AccountTaxProfile | null;
@@ -174,6 +179,8 @@ export interface AffiliateDestination {
   readonly account_type: BankAccountType | null;
   /** the number was lost with the secret key: set the destination again */
   readonly is_lost: boolean;
+  /** not paid before: see `destination_wait_hours` of the account; null: paid */
+  readonly waits_until: Timestamp | null;
   /** other affiliates with the same IBAN or account, the first 20 ids */
   readonly shared_with: readonly number[];
   readonly created_at: Timestamp;
@@ -440,6 +447,11 @@ export interface ChangeAccountBody {
    * owner, or the operator, may change it back to none
    */
   readonly approval?: ApprovalRule | undefined;
+  /**
+   * hours for which whoever changed where they are paid is not paid; 0 = none. Only a signed-in owner, or the
+   * operator, may lower it
+   */
+  readonly destination_wait_hours?: number | undefined;
   readonly debtor?:
     | {
         /** at most 70 characters as banks write it */

@@ -194,6 +194,11 @@ export const REASONS = {
     meaning: 'The file cannot pay some affiliates; allow_skipped leaves them out.',
   },
   empty_payment_file: { status: 400, meaning: 'The file can pay nobody, so it would have no rows.' },
+  destination_waiting: {
+    status: 409,
+    meaning:
+      'Where an affiliate is paid was changed too short a time ago: see `destination_wait_hours` of the account.',
+  },
   no_payer: {
     status: 409,
     meaning:

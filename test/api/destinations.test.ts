@@ -57,6 +57,7 @@ test('a bank account is shown by its end; IBANs come in any case, with or withou
     routing_number: null,
     account_type: null,
     is_lost: false,
+    waits_until: null,
     shared_with: [],
     created_at: expect.any(String),
   });

@@ -95,6 +95,7 @@ describe('the account', () => {
       paypal_payment_limit: { usd: 2_000_000 },
       portal_origins: [],
       approval: 'none',
+      destination_wait_hours: 0,
       debtor: null,
       originator: null,
       tax_profile: null,

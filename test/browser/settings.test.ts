@@ -24,6 +24,37 @@ inChromium('the settings', (chromium) => {
     expectQuiet(ada);
   });
 
+  test('whom NACHA files are from is filled in beside the debtor, and a wrong number is named', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/settings/account' });
+    const { page } = ada;
+    for (const [label, value] of [
+      ['Routing number of the bank that takes the file', '021000022'],
+      ['Name of that bank', 'JPMorgan Chase'],
+      ['Immediate origin', '1234567890'],
+      ['Your name at that bank', 'Shop'],
+      ['Company name', 'Shop'],
+      ['Company id', '1234567890'],
+    ] as const) {
+      await page.getByLabel(label, { exact: true }).fill(value);
+    }
+    await page.getByLabel('Hours until a changed destination is paid').fill('48');
+    const save = page.getByRole('button', { name: 'Save settings' });
+    await save.click();
+    await page.getByText('originator.immediate_destination has a wrong check digit').waitFor();
+    await page.getByLabel('Routing number of the bank that takes the file').fill('021000021');
+    await save.click();
+    await page.getByText('Settings saved').waitFor();
+    await expectAccessible(page);
+    expect((await world.api.get('/v2/account')).body).toMatchObject({
+      originator: {
+        immediate_destination: '021000021',
+        company_id: '1234567890',
+        entry_description: 'PAYOUT',
+      },
+      destination_wait_hours: 48,
+    });
+  });
+
   test('a key is shown once, works, and is revoked in words of consequence', async () => {
     const ada = await atDashboard(chromium, world, { path: '/settings/keys' });
     const { page } = ada;

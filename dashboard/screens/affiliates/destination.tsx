@@ -15,7 +15,7 @@ import { Confirm } from '../../parts/overlay.tsx';
 import { Card } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { Name } from '../../parts/values.tsx';
+import { Name, Time } from '../../parts/values.tsx';
 import { affiliates } from '../../texts/affiliates.ts';
 
 const texts = affiliates.destinations;
@@ -74,7 +74,7 @@ export function Destinations({ affiliate, onSet }: { affiliate: AffiliateWithBal
 }
 
 function Account({ destination }: { destination: AffiliateDestination }) {
-  const { account_holder, holder_in_files, shared_with, is_lost } = destination;
+  const { account_holder, holder_in_files, shared_with, is_lost, waits_until } = destination;
   return (
     <>
       {account_holder !== null && <Name>{account_holder}</Name>} {accountOf(destination)}
@@ -82,6 +82,11 @@ function Account({ destination }: { destination: AffiliateDestination }) {
         <span className="second">{texts.written(holder_in_files ?? '')}</span>
       )}
       {shared_with.length > 0 && <span className="second">{texts.shared(shared_with.join(', '))}</span>}
+      {waits_until !== null && (
+        <span className="second">
+          {texts.waits} <Time at={waits_until} />
+        </span>
+      )}
       {is_lost && <span className="second">{texts.lost}</span>}
     </>
   );

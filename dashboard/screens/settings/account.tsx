@@ -62,6 +62,7 @@ function AccountForm({ account }: { account: Account }) {
   const [minimums, setMinimums] = useState(() => amountsOf(account.minimum_payout));
   const [limits, setLimits] = useState(() => amountsOf(account.paypal_payment_limit));
   const [approval, setApproval] = useState(account.approval);
+  const [wait, setWait] = useState(String(account.destination_wait_hours));
   const [origins, setOrigins] = useState(account.portal_origins.join('\n'));
   const [debtor, setDebtor] = useState({
     name: account.debtor?.name ?? '',
@@ -70,11 +71,13 @@ function AccountForm({ account }: { account: Account }) {
   });
   const [originator, setOriginator] = useState(() => typedOriginator(account));
   const [minimumPayout, paymentLimit] = [minorOf(minimums), minorOf(limits)];
+  const isWaitGood = /^\d{1,3}$/.test(wait) && Number(wait) <= 720;
   const isHoldGood = /^\d{1,4}$/.test(hold);
   const zones = [...new Set([account.time_zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
   const save = (event: FormEvent) => {
     event.preventDefault();
-    if (minimumPayout === null || paymentLimit === null || !isHoldGood || saving.isPending) return;
+    if (minimumPayout === null || paymentLimit === null || !isHoldGood || !isWaitGood || saving.isPending)
+      return;
     const body = {
       name,
       default_currency: currency.trim().toLowerCase(),
@@ -83,6 +86,7 @@ function AccountForm({ account }: { account: Account }) {
       minimum_payout: minimumPayout,
       paypal_payment_limit: paymentLimit,
       approval,
+      destination_wait_hours: Number(wait),
       debtor: debtorFrom(account, debtor),
       originator: originatorFrom(account, originator),
       portal_origins: origins.split(/\s+/).filter(Boolean),
@@ -134,6 +138,13 @@ function AccountForm({ account }: { account: Account }) {
             }))}
             onChange={setApproval}
           />
+          <TextField
+            label={texts.wait}
+            hint={texts.waitHint}
+            value={wait}
+            onChange={setWait}
+            problem={isWaitGood ? null : texts.badWait}
+          />
         </Card>
         <Card title={texts.debtor}>
           <p className="soft">{texts.debtorHint}</p>
@@ -164,7 +175,7 @@ function AccountForm({ account }: { account: Account }) {
             kind="primary"
             type="submit"
             isBusy={saving.isPending}
-            isDisabled={minimumPayout === null || paymentLimit === null || !isHoldGood}
+            isDisabled={minimumPayout === null || paymentLimit === null || !isHoldGood || !isWaitGood}
           >
             {texts.save}
           </Button>

@@ -6,6 +6,7 @@ import { type Cli, confirm, requireYes } from '../command/cli.ts';
 import { withClient } from '../command/session.ts';
 import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
 import { printable, table } from '../terminal/table.ts';
+import { exactTime } from '../terminal/time.ts';
 
 interface SetOptions {
   readonly type: PutAffiliateDestinationBody['type'];
@@ -137,7 +138,12 @@ function describe(all: readonly AffiliateDestination[], faint: (text: string) =>
 }
 
 /** What whoever set it should look at: a name that banks write otherwise, an account that is another's too. */
-function remarksOn({ account_holder, holder_in_files, shared_with }: AffiliateDestination): string[] {
+function remarksOn({
+  account_holder,
+  holder_in_files,
+  shared_with,
+  waits_until,
+}: AffiliateDestination): string[] {
   const remarks: string[] = [];
   if (account_holder !== holder_in_files) {
     remarks.push(`In payment files the holder is "${printable(holder_in_files ?? '')}".`);
@@ -145,5 +151,6 @@ function remarksOn({ account_holder, holder_in_files, shared_with }: AffiliateDe
   if (shared_with.length > 0) {
     remarks.push(`The same account is paid for affiliate ${shared_with.join(', ')}.`);
   }
+  if (waits_until !== null) remarks.push(`Payment files pay it from ${exactTime(waits_until)} (UTC) on.`);
   return remarks;
 }

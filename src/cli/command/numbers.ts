@@ -13,6 +13,11 @@ export function readInteger(option: string, text: string, { from, to }: Range): 
 
 const LONGEST_HOLD = 3650;
 
+/** The hours of `--destination-wait`. Throws a UsageError that names the range. */
+export function readDestinationWait(text: string): number {
+  return readInteger('--destination-wait', text, { from: 0, to: 720 });
+}
+
 /** The days of `--hold-days`. Throws a UsageError that names the range. */
 export function readHoldDays(text: string): number {
   return readInteger('--hold-days', text, { from: 0, to: LONGEST_HOLD });

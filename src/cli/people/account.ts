@@ -4,7 +4,7 @@ import { describeMinimums, readCurrency, readMinimums } from '../command/amounts
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
 import { readJsonOption } from '../command/json-option.ts';
-import { readHoldDays } from '../command/numbers.ts';
+import { readDestinationWait, readHoldDays } from '../command/numbers.ts';
 import { withClient } from '../command/session.ts';
 import { factLines } from '../terminal/facts.ts';
 import { count } from '../terminal/money.ts';
@@ -21,6 +21,7 @@ interface Settings {
   readonly paypalLimit?: string;
   readonly portalOrigins?: string;
   readonly approval?: 'none' | 'second_person';
+  readonly destinationWait?: string;
   readonly debtor?: string;
   readonly originator?: string;
   readonly taxProfile?: string;
@@ -46,6 +47,7 @@ Examples:
   $ payhook account change --debtor '{"name": "Shop Ltd", "iban": "DE02 1203 0000 0000 2020 51"}'
   $ payhook account change --portal-origins https://shop.example.com
   $ payhook account change --approval second_person
+  $ payhook account change --destination-wait 48
 `;
 
 /** `payhook account show|change`. */
@@ -74,6 +76,10 @@ export function addAccount(group: Command, cli: Cli): void {
         'second_person',
       ]),
     )
+    .option(
+      '--destination-wait <hours>',
+      'how long whoever changed where they are paid is not paid; 0 = paid at once',
+    )
     .option('--debtor <json>', 'the account that SEPA files are paid from, as a JSON object; none = none')
     .option('--originator <json>', 'whom NACHA files are from, as a JSON object; none = none')
     .option('--tax-profile <json>', 'who you are on invoices and reports, as a JSON object; none = none')
@@ -97,7 +103,7 @@ async function change({ terminal, account }: Cli, settings: Settings): Promise<u
 
 function readSettings(settings: Settings): ChangeAccountBody {
   const { name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins, approval } = settings;
-  const { debtor, originator, taxProfile } = settings;
+  const { destinationWait, debtor, originator, taxProfile } = settings;
   if (Object.values({ ...settings, json: undefined }).every((setting) => setting === undefined)) {
     throw new UsageError('say what to change: payhook account change --help lists it');
   }
@@ -110,6 +116,7 @@ function readSettings(settings: Settings): ChangeAccountBody {
     paypal_payment_limit: paypalLimit === undefined ? undefined : readMinimums('--paypal-limit', paypalLimit),
     portal_origins: portalOrigins === 'none' ? [] : portalOrigins?.split(',').map((origin) => origin.trim()),
     approval,
+    destination_wait_hours: destinationWait === undefined ? undefined : readDestinationWait(destinationWait),
     debtor: readObject<Given<'debtor'>>('--debtor', debtor),
     originator: readObject<Given<'originator'>>('--originator', originator),
     tax_profile: readObject<Given<'tax_profile'>>('--tax-profile', taxProfile),
@@ -133,6 +140,12 @@ function describe(account: Account, { paint }: Terminal): string {
     ['PayPal limit', describeMinimums(account.paypal_payment_limit) ?? 'none'],
     ['Portal origins', account.portal_origins.map(printable).join(', ') || 'none'],
     ['Approval', account.approval === 'none' ? 'none' : 'by a second person'],
+    [
+      'Changed destinations',
+      account.destination_wait_hours === 0
+        ? 'paid at once'
+        : `paid after ${count(account.destination_wait_hours, 'hour')}`,
+    ],
     [
       'SEPA debtor',
       account.debtor === null ? 'none' : `${printable(account.debtor.name)}, ${account.debtor.iban}`,

@@ -32,6 +32,10 @@ export const destination = strict(
     is_lost: Type.Boolean({
       description: 'the number was lost with the secret key: set the destination again',
     }),
+    waits_until: nullable({
+      ...timestamp,
+      description: 'not paid before: see `destination_wait_hours` of the account; null: paid',
+    }),
     shared_with: Type.Array(Type.Integer(), {
       description: 'other affiliates with the same IBAN or account, the first 20 ids',
     }),
@@ -55,6 +59,10 @@ export const record = columnsOf(destination, {
   routing_number: 'x.routing_number',
   account_type: 'x.account_type',
   is_lost: 'x.last_four is not null and x.number is null',
+  waits_until: `(
+    select case when w.until > now() then iso(w.until) end from (
+      select x.created_at + make_interval(hours => o.destination_wait_hours) as until
+      from accounts o where o.id = x.account_id and o.destination_wait_hours > 0) w)`,
   shared_with: `(
     select coalesce(json_agg(y.affiliate_id order by y.affiliate_id), '[]') from (
       select distinct affiliate_id from affiliate_destinations

@@ -31,3 +31,16 @@ export function hasDestination(currency: string | null): Sql {
     when 'paypal' then a.paypal_email is not null
     else true end)`;
 }
+
+/**
+ * When the waiting time of an affiliate `a` ends whose account `o` has one, or null: counted from the last change of where a
+ * currency is paid, by the destination in force `x` or its absence. In: SQL of the currency.
+ */
+export const waitsUntil = (currency: string): string => `case when o.destination_wait_hours > 0 then
+  greatest(x.created_at,
+    case when coalesce(x.type, 'none') not in ('sepa', 'ach', 'other') then a.paid_to_changed_at end,
+    case when x.currency is null then (
+      select max(g.replaced_at) from affiliate_destinations g
+      where g.account_id = a.account_id and g.affiliate_id = a.id
+        and (g.currency = ${currency} or g.currency is null and x.id is null)) end)
+  + make_interval(hours => o.destination_wait_hours) end`;

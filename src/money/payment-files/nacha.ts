@@ -3,7 +3,7 @@ import { formatDecimal } from '../../kernel/money.ts';
 import { BANK_FILES } from '../../kernel/payments.ts';
 import { isBankingDay, nextBankingDay } from '../../kernel/us-banking-days.ts';
 import { bankFile, bankSums } from './bank-rows.ts';
-import { bankAccountMissing, type PaymentFormat, SWITCHED_OFF } from './format.ts';
+import { bankAccountMissing, NOT_NOW, type PaymentFormat } from './format.ts';
 import { nachaFile } from './nacha-file.ts';
 
 /** Minor units: ten digits of an entry, and twelve of the totals. */
@@ -39,7 +39,7 @@ export const nacha: PaymentFormat = {
   },
   order: "r.legal_type is not distinct from 'business', r.affiliate_id",
   refusal: `case
-    ${SWITCHED_OFF}
+    ${NOT_NOW}
     ${bankAccountMissing('ach')}
     when r.currency <> 'usd' then 'ACH pays in USD only'
     when r.amount > ${MOST} then 'above 99,999,999.99 USD, the most that one ACH entry pays'

@@ -5,9 +5,9 @@ import {
   DECIMAL,
   formulaRefusal,
   isFormula,
+  NOT_NOW,
   type PaymentFormat,
   paidElsewhere,
-  SWITCHED_OFF,
 } from './format.ts';
 
 // developer.paypal.com/docs/reports/reference/paypal-supported-currencies
@@ -34,7 +34,7 @@ export const paypal: PaymentFormat = {
   title: 'PayPal file',
   maxRows: 5000,
   refusal: `case
-    ${SWITCHED_OFF}
+    ${NOT_NOW}
     when not ${among(CURRENCIES)} then 'PayPal does not pay in ' || upper(r.currency)
     ${paidElsewhere('paypal')}
     when r.paypal_email is null then 'no paypal_email'

@@ -2,7 +2,7 @@ import sql, { raw } from 'sql-template-tag';
 import { type Reader, rows } from '../../db/connect.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { literal, selectList } from '../files/csv-export.ts';
-import { destinationInForce } from '../ledger/destinations.ts';
+import { destinationInForce, waitsUntil } from '../ledger/destinations.ts';
 import { frozen } from '../ledger/payout-record.ts';
 import type { FilePart, Payments } from './format.ts';
 
@@ -26,6 +26,7 @@ export function paymentRows(
            (o.paypal_payment_limit ->> t.currency)::int8 as paypal_payment_limit,
            p.status = 'unpaid' and not a.is_ready_for_payout
              and not coalesce(p.filters ? 'is_ready_for_payout', false) as is_switched_off,
+           case when p.status = 'unpaid' then ${waitsUntil('t.currency')} end as waits_until, o.destination_wait_hours, o.time_zone,
            x.id as destination_id, x.type as destination_type, x.holder_in_files, x.number, x.bic,
            x.routing_number, x.account_type,
            d.*, nullif(trim(concat_ws(' ', d.name_first, d.name_last)), '') as name

@@ -1,6 +1,6 @@
 import { BANK_FILES } from '../../kernel/payments.ts';
 import { bankFile, bankSums } from './bank-rows.ts';
-import { bankAccountMissing, type PaymentFormat, SWITCHED_OFF } from './format.ts';
+import { bankAccountMissing, NOT_NOW, type PaymentFormat } from './format.ts';
 import { sepaMessage } from './sepa-message.ts';
 
 /** Minor units: 999,999,999.99 euros (EPC132-08, AT-T002). */
@@ -26,7 +26,7 @@ export const sepa: PaymentFormat = {
   // banks compare names and IBANs, and a file of one payment cannot be taken out of that
   splitsEvenly: true,
   refusal: `case
-    ${SWITCHED_OFF}
+    ${NOT_NOW}
     ${bankAccountMissing('sepa')}
     when r.currency <> 'eur' then 'SEPA pays in EUR only'
     when r.amount > ${MOST} then 'above 999,999,999.99 EUR, the most that one SEPA transfer pays'

@@ -4,9 +4,9 @@ import {
   DECIMAL,
   formulaRefusal,
   isFormula,
+  NOT_NOW,
   type PaymentFormat,
   paidElsewhere,
-  SWITCHED_OFF,
   WAY,
 } from './format.ts';
 
@@ -35,7 +35,7 @@ export const wise: PaymentFormat = {
   title: 'Wise file',
   maxRows: 1000,
   refusal: `case
-    ${SWITCHED_OFF}
+    ${NOT_NOW}
     when not ${among(CURRENCIES)} then 'Wise does not pay in ' || upper(r.currency)
     when ${WAY} is null then 'no payout_method'
     ${paidElsewhere('wise')}

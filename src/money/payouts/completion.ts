@@ -19,13 +19,14 @@ import type { CommissionEntry, CompletedPayout } from './record.ts';
 import { checkRevision, getPayout, lockPayoutToChange, type PayoutRecord, readIfMatch } from './service.ts';
 import { carriedImport, compareEntries, type Entry, type Named, settleLines } from './settlement.ts';
 import { type LockedPayout, markPaid } from './store.ts';
+import { refuseWaiting } from './waiting.ts';
 
 /**
  * Completes a payout. A line is one affiliate and one currency; an entry is about one line, or without a currency
  * about all lines of the affiliate. A line listed as paid is paid whole or up to `amount`, with the rest carried to
  * the next payout; every other line is released and owed again. `paidAt` is when the money left, not before the
  * payout was made and not in the future. Throws `invalid_body`, `payout_is_paid`, `payout_changed`,
- * `approval_missing`, `duplicate_entry`, `affiliate_not_in_payout`, `invalid_amount`, `affiliates_missing`.
+ * `approval_missing`, `duplicate_entry`, `affiliate_not_in_payout`, `invalid_amount`, `affiliates_missing`, `destination_waiting`.
  */
 export async function completePayout(
   tx: Tx,
@@ -51,6 +52,7 @@ export async function completePayout(
   const at = paid && paidWithin(paid, payout);
   refuseRepeated(entries);
   const unlisted = await checkEntries(tx, account, payout.id, entries, input.requireAll);
+  await refuseWaiting(tx, account, payout.id, entries);
   await settleLines(tx, account, payout.id, entries);
   await markPaid(tx, account, payout.id, { by: actor, at, metadata: input.metadata ?? null });
   await refreshTotals(tx, account, payout.id);

@@ -191,6 +191,7 @@ export const complete = writeRoute({
     'affiliate_not_in_payout',
     'invalid_amount',
     'affiliates_missing',
+    'destination_waiting',
   ],
   handle: async ({ tx, account, principal, params, body, ifMatch }) =>
     reply(

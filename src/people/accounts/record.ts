@@ -27,6 +27,14 @@ const approval = Type.Enum(['none', 'second_person'], {
     'owner, or the operator, may change it back to none',
 });
 
+const destinationWait = Type.Integer({
+  minimum: 0,
+  maximum: 720,
+  description:
+    'hours for which whoever changed where they are paid is not paid; 0 = none. Only a signed-in owner, or the operator, may ' +
+    'lower it',
+});
+
 const origins = (origin: TString) =>
   Type.Array(origin, {
     maxItems: 20,
@@ -115,6 +123,7 @@ export const account = strict(
     paypal_payment_limit: paypalLimit,
     portal_origins: origins(Type.String(origin)),
     approval,
+    destination_wait_hours: destinationWait,
     debtor: nullable(debtor),
     originator: nullable(originator),
     tax_profile: nullable(taxProfile),
@@ -137,6 +146,7 @@ export const record = columnsOf(account, {
   paypal_payment_limit: 'a.paypal_payment_limit',
   portal_origins: 'a.portal_origins',
   approval: 'a.approval',
+  destination_wait_hours: 'a.destination_wait_hours',
   debtor: 'a.debtor',
   originator: 'a.originator',
   tax_profile: 'a.tax_profile',
@@ -154,6 +164,7 @@ export const accountChange = strict({
   paypal_payment_limit: Type.Optional(paypalLimit),
   portal_origins: Type.Optional(origins(Type.String({ ...origin, minLength: 1, maxLength: 255 }))),
   approval: Type.Optional(approval),
+  destination_wait_hours: Type.Optional(destinationWait),
   debtor: Type.Optional(nullable(debtorInput)),
   originator: Type.Optional(nullable(originatorInput)),
   tax_profile: Type.Optional(nullable(taxProfileInput)),

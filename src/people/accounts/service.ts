@@ -18,6 +18,7 @@ import {
   insertAccount,
   readAccount,
   readApproval,
+  readDestinationWait,
   readPayer,
   readZone,
   spelledZone,
@@ -119,6 +120,7 @@ export async function changeAccount(
       'paypal_payment_limit',
       'portal_origins',
       'approval',
+      'destination_wait_hours',
       'debtor',
       'originator',
       'tax_profile',
@@ -134,20 +136,21 @@ export async function needsApproval(db: Reader, account: AccountId): Promise<boo
 
 /**
  * Throws `owner_required` unless the caller may make this change. A key is in the hands of programs, and one person may
- * hold it: it cannot take away the second person whom payouts need.
+ * hold it: it cannot take away the second person whom payouts need, nor shorten the wait of changed destinations.
  */
 export async function authorizeChange(
   tx: Tx,
   { account, kind, role }: Principal,
-  { approval }: AccountChange,
+  { approval, destination_wait_hours: hours }: AccountChange,
 ): Promise<void> {
-  if (approval !== 'none') return;
   if (kind === 'operator' || (kind === 'user' && role === 'owner')) return;
-  if (!(await needsApproval(tx, account))) return;
-  throw fail(
-    'owner_required',
-    'approval: only an owner who is signed in, or the operator with the command line, may change it to none',
-  );
+  const who = 'only an owner who is signed in, or the operator with the command line, may';
+  if (approval === 'none' && (await needsApproval(tx, account))) {
+    throw fail('owner_required', `approval: ${who} change it to none`);
+  }
+  if (hours !== undefined && hours < (await readDestinationWait(tx, account))) {
+    throw fail('owner_required', `destination_wait_hours: ${who} lower it`);
+  }
 }
 
 /** The normalised currency of a field. Throws `invalid_body` naming the field. */

@@ -48,6 +48,15 @@ export async function readApproval(db: Reader, id: AccountId): Promise<Account['
   return row?.approval ?? null;
 }
 
+/** For how many hours a changed destination is not paid. */
+export async function readDestinationWait(db: Reader, id: AccountId): Promise<number> {
+  const { hours } = await oneRow<{ hours: number }>(
+    db,
+    sql`select destination_wait_hours as hours from accounts where id = ${id}`,
+  );
+  return hours;
+}
+
 /** How PostgreSQL spells the name of a time zone, given in any case; null when it does not know it. */
 export async function spelledZone(db: Reader, name: string): Promise<string | null> {
   const row = await maybeRow<{ name: string }>(
