@@ -64,7 +64,13 @@ function widthsOf(pen: Pen, { columns, rows }: Table, looks: Looks): number[] {
     room -= width;
     share = Number.POSITIVE_INFINITY;
   }
-  return natural.map((width, index) => (columns[index]?.isFigure ? width : Math.min(width, share)));
+  const last = columns.findLastIndex(({ isFigure }) => !isFigure);
+  // what nobody needs stands before the last figures, which end at the margin
+  const spare = share === Number.POSITIVE_INFINITY ? room : 0;
+  return natural.map((width, index) => {
+    if (columns[index]?.isFigure) return width;
+    return Math.min(width, share) + (index === last ? spare : 0);
+  });
 }
 
 function drawHead(sheet: Sheet, { columns }: Table, { widths, looks, into }: Drawn): void {
