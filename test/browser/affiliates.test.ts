@@ -176,9 +176,10 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     const { page } = visitor;
     const told = page.getByRole('list').filter({ hasText: 'Affiliate changed' });
     await told.getByText('75.00 USD').waitFor();
+    await told.getByText('first key (API key)').waitFor();
     const rows = (await told.getByRole('listitem').allInnerTexts()).map((text) => text.replaceAll('\n', ' '));
     expect(rows.slice(0, 5)).toEqual([
-      expect.stringMatching(/^Affiliate changed by an API key/),
+      expect.stringMatching(/^Affiliate changed by first key \(API key\)/),
       expect.stringMatching(/^Refund -0.50 USD “sent back”/),
       expect.stringMatching(/^Money came back Unpaid 7.00 USD/),
       expect.stringMatching(/^Payout #\d+ Paid 75.00 USD/),
