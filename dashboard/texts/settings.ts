@@ -47,6 +47,11 @@ export const settings = {
     debtorName: 'Account holder',
     debtorIban: 'IBAN',
     debtorBic: 'BIC',
+    debtorMessage: 'Version of the message',
+    debtorMessageHint: 'pain.001.001.09, unless your bank wants the older one.',
+    debtorRows: 'Payments in one file',
+    debtorRowsHint:
+      'At most. 10,000 if you leave it empty; more are split into parts of about the same size.',
     portals: 'Portals',
     origins: 'Pages that may show a portal in a frame',
     originsHint:

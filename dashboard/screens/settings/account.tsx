@@ -12,6 +12,7 @@ import { toast } from '../../parts/toast.tsx';
 import { Time } from '../../parts/values.tsx';
 import { settings } from '../../texts/settings.ts';
 import { type Amounts, AmountsField } from './amounts.tsx';
+import { DebtorFields, debtorFrom, typedDebtor } from './debtor.tsx';
 import { Settings } from './frame.tsx';
 import { OriginatorFields, originatorFrom, typedOriginator } from './originator.tsx';
 
@@ -45,13 +46,6 @@ function minorOf(amounts: Amounts): Record<string, number> | null {
   return Object.fromEntries(entries.map(([code, minor]) => [code, Number(minor)]));
 }
 
-/** What is typed of the debtor; what the form does not show stays as it is. null = none of it is filled in. */
-function debtorFrom({ debtor: before }: Account, typed: { name: string; iban: string; bic: string }) {
-  const [name, iban, bic] = [typed.name, typed.iban, typed.bic].map((text) => text.trim());
-  if (!name && !iban && !bic) return null;
-  return { ...before, name: name ?? '', iban: iban ?? '', bic: bic || null };
-}
-
 function AccountForm({ account }: { account: Account }) {
   const may = useMay();
   const saving = useWrite('changeAccount');
@@ -64,11 +58,7 @@ function AccountForm({ account }: { account: Account }) {
   const [approval, setApproval] = useState(account.approval);
   const [wait, setWait] = useState(String(account.destination_wait_hours));
   const [origins, setOrigins] = useState(account.portal_origins.join('\n'));
-  const [debtor, setDebtor] = useState({
-    name: account.debtor?.name ?? '',
-    iban: account.debtor?.iban ?? '',
-    bic: account.debtor?.bic ?? '',
-  });
+  const [debtor, setDebtor] = useState(() => typedDebtor(account));
   const [originator, setOriginator] = useState(() => typedOriginator(account));
   const [minimumPayout, paymentLimit] = [minorOf(minimums), minorOf(limits)];
   const isWaitGood = /^\d{1,3}$/.test(wait) && Number(wait) <= 720;
@@ -87,7 +77,7 @@ function AccountForm({ account }: { account: Account }) {
       paypal_payment_limit: paymentLimit,
       approval,
       destination_wait_hours: Number(wait),
-      debtor: debtorFrom(account, debtor),
+      debtor: debtorFrom(debtor),
       originator: originatorFrom(account, originator),
       portal_origins: origins.split(/\s+/).filter(Boolean),
     };
@@ -146,17 +136,7 @@ function AccountForm({ account }: { account: Account }) {
             problem={isWaitGood ? null : texts.badWait}
           />
         </Card>
-        <Card title={texts.debtor}>
-          <p className="soft">{texts.debtorHint}</p>
-          {(['name', 'iban', 'bic'] as const).map((field) => (
-            <TextField
-              key={field}
-              label={{ name: texts.debtorName, iban: texts.debtorIban, bic: texts.debtorBic }[field]}
-              value={debtor[field]}
-              onChange={(value) => setDebtor({ ...debtor, [field]: value })}
-            />
-          ))}
-        </Card>
+        <DebtorFields typed={debtor} onChange={setDebtor} />
         <OriginatorFields typed={originator} onChange={setOriginator} />
         <Card title={texts.portals}>
           <TextArea
