@@ -166,7 +166,7 @@ export const payouts = {
     lead: 'Tick every line whose money has left. What stays unticked is released and owed again in the next payout.',
     fromFile: 'Tick from a file',
     fromFileHint:
-      'Any file that contains payment references such as P6-A12, for example the payment file itself.',
+      'What your bank or provider answered (camt.053, camt.054, pain.002, the result file of PayPal or Wise), or any file that contains payment references such as P6-A12.',
     ticked: (number: number) => `Ticked ${count(number, 'line')} from the file`,
     in: (name: string, currency: string) => `${name}, ${currency.toUpperCase()}`,
     part: {
@@ -199,6 +199,43 @@ export const payouts = {
     share: (people: number, sum: string) => `${affiliates(people)} ${sum}`,
     forEver: 'A completed payout is final. It cannot be deleted or reopened.',
     done: 'Payout completed',
+  },
+  answers: {
+    kinds: {
+      'camt.053': 'Bank statement (camt.053)',
+      'camt.054': 'Notification of the bank (camt.054)',
+      'pain.002': 'Status report of the bank (pain.002)',
+      paypal: 'Result file of PayPal',
+      wise: 'Result file of Wise',
+      paid_list: 'List of who was paid',
+    },
+    outcomes: { paid: 'Paid', rejected: 'Rejected', returned: 'Returned', pending: 'Not decided' },
+    title: 'What became of the payments',
+    says: (paid: number, open: number) =>
+      `${count(paid, 'line')} paid, ${open === 0 ? 'every line has an answer' : `${count(open, 'line')} without an answer`}`,
+    before: 'The same file was read before:',
+    outdated: (revision: number) =>
+      `It answers files of revision ${revision}. This payout has changed since, so look at the amounts.`,
+    contradiction: (name: string) =>
+      `${name} is refused in one file and paid in another. Look at the account before you tick it.`,
+    more: (number: number) => `and ${number} more`,
+    booked: 'booked',
+    outcome: 'Outcome',
+    open: (lines: number) =>
+      `No file says what became of ${count(lines, 'line')} that ${lines === 1 ? 'is' : 'are'} not ticked. The money may have left: what you release is owed again and would be paid twice.`,
+    known: (lines: number) =>
+      lines === 1 ? 'I know that it was not paid' : 'I know that they were not paid',
+    book: (lines: number, sums: readonly string[]) =>
+      `Then record that ${count(lines, 'payment')} came back: ${listed(sums)} is owed again`,
+    bookNow: (lines: number, sums: readonly string[]) =>
+      `${count(lines, 'payment')} came back: ${listed(sums)} is owed again.`,
+    cameBack: 'Read what came back from a file',
+    nothingBack: 'The file has nothing to record: no payment came back that is not recorded already.',
+    record: 'Record returned money',
+    recorded: (lines: number) => `Recorded that ${count(lines, 'payment')} came back`,
+    notRecorded:
+      'Payout completed. Not all that came back could be recorded: read the file again on the page of the payout.',
+    noReason: 'The bank sent it back',
   },
   changes: {
     sinceOpened: (from: number, to: number) =>

@@ -6,15 +6,24 @@ import { useWrite } from '../../data/queries.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { ChooseFile, useDroppedFile } from '../../parts/drop.tsx';
 import { Notice } from '../../parts/feedback.tsx';
-import { TextField } from '../../parts/field.tsx';
+import { Checkbox, TextField } from '../../parts/field.tsx';
 import { money } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { Card } from '../../parts/page.tsx';
-import type { Sum } from '../../parts/sums.ts';
+import { type Sum, sumTexts } from '../../parts/sums.ts';
 import type { Column, Selection } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Money, Moneys } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
+import {
+  type Answers,
+  AnswersSoFar,
+  backOf,
+  openLines,
+  RESULT_FILES,
+  sumsOfBack,
+  useBookings,
+} from './answers.tsx';
 import { COLUMNS, Lines } from './lines.tsx';
 import { PartOfLine } from './part.tsx';
 import {
@@ -29,16 +38,19 @@ import {
 } from './ticks.ts';
 
 const texts = payouts.complete;
+const answerTexts = payouts.answers;
 
 /** Who was paid: checkboxes, the resulting sums, and a confirmation, since completing cannot be undone. */
 export function Complete({
   payout,
   lines,
   ticks,
+  answers,
 }: {
   payout: Payout;
   lines: readonly PayoutLine[] | undefined;
   ticks: Ticks;
+  answers: Answers;
 }) {
   const [reference, setReference] = useState('');
   const [paidOn, setPaidOn] = useState('');
@@ -74,6 +86,7 @@ export function Complete({
           />
         </div>
       </Card>
+      <AnswersSoFar answers={answers} />
       <Lines
         payout={payout}
         lines={lines && due}
@@ -82,7 +95,7 @@ export function Complete({
         selectionOf={(found) => selectionOf(ticks, found)}
         actions={
           <>
-            <TickFromFile payout={payout} lines={due} ticks={ticks} />
+            <TickFromFile payout={payout} lines={due} ticks={ticks} answers={answers} />
             <Button onPress={() => ticks.set(new Set(released.length === 0 ? [] : due.map(keyOf)))}>
               {released.length === 0 ? texts.none : texts.all}
             </Button>
@@ -128,6 +141,7 @@ export function Complete({
           payout={payout}
           lines={due}
           ticks={ticks}
+          answers={answers}
           sums={sums}
           reference={reference.trim()}
           paidOn={paidOn}
@@ -191,12 +205,18 @@ function ConfirmCompletion(props: {
   payout: Payout;
   lines: readonly DueLine[];
   ticks: Ticks;
+  answers: Answers;
   sums: Outcome['sums'];
   reference: string;
   paidOn: string;
   onClose: () => void;
 }) {
-  const { payout, lines, ticks, sums, reference, paidOn, onClose } = props;
+  const { payout, lines, ticks, answers, sums, reference, paidOn, onClose } = props;
+  const [isKnown, setKnown] = useState(false);
+  const open = answers.files.length === 0 ? [] : openLines(lines, ticks, answers);
+  const back = backOf([...answers.lines.values()], payout.status);
+  const [isBooking, setBooking] = useState(true);
+  const bookings = useBookings(payout);
   const complete = useWrite('completePayout');
   const navigate = useNavigate();
   const submit = () =>
@@ -206,13 +226,18 @@ function ConfirmCompletion(props: {
         ifMatch: payout.revision,
         body: {
           require_all: true,
-          commissions: entriesOf(lines, ticks, reference),
+          commissions: entriesOf(
+            lines,
+            ticks,
+            ({ key }) => reference || (answers.lines.get(key)?.bank_reference ?? ''),
+          ),
           ...(paidOn === '' ? {} : { paid_at: paidOn }),
         },
       },
       {
-        onSuccess: () => {
-          toast(texts.done);
+        onSuccess: async () => {
+          const isBooked = !isBooking || (await bookings.book(back));
+          toast(isBooked ? texts.done : answerTexts.notRecorded);
           onClose();
           void navigate({ to: '/payouts/$id', params: { id: payout.id }, search: {} });
         },
@@ -222,7 +247,8 @@ function ConfirmCompletion(props: {
     <Confirm
       title={texts.action(payout.number)}
       action={texts.action(payout.number)}
-      isBusy={complete.isPending}
+      isBusy={complete.isPending || bookings.isBusy}
+      isDisabled={open.length > 0 && !isKnown}
       error={complete.error}
       onConfirm={submit}
       onClose={onClose}
@@ -236,14 +262,39 @@ function ConfirmCompletion(props: {
           <p>{texts.releases(sharesText(sums.released))}</p>
         </Notice>
       )}
+      {open.length > 0 && (
+        <Notice tone="bad">
+          <p>{answerTexts.open(open.length)}</p>
+          <Checkbox label={answerTexts.known(open.length)} isChecked={isKnown} onChange={setKnown} />
+        </Notice>
+      )}
+      {back.length > 0 && (
+        <Checkbox
+          label={answerTexts.book(back.length, sumTexts(sumsOfBack(back)))}
+          isChecked={isBooking}
+          onChange={setBooking}
+        />
+      )}
       <p className="soft">{texts.forEver}</p>
     </Confirm>
   );
 }
 
-/** Selects the lines that a file names by the payment references of this payout. */
-function TickFromFile({ payout, lines, ticks }: { payout: Payout; lines: readonly DueLine[]; ticks: Ticks }) {
+/** Selects the lines that a file says were paid: the answer of a bank or provider, or any text with payment references. */
+function TickFromFile({
+  payout,
+  lines,
+  ticks,
+  answers,
+}: {
+  payout: Payout;
+  lines: readonly DueLine[];
+  ticks: Ticks;
+  answers: Answers;
+}) {
   const read = async (file: File) => {
+    const taken = await answers.take(payout, file, ticks);
+    if (taken !== 'unknown') return;
     const named = namedIn(await file.text(), payout, lines).map(keyOf);
     ticks.set(new Set([...ticks.ticked, ...named]));
     toast(named.length === 0 ? texts.nothingInFile : texts.ticked(named.length));
@@ -253,7 +304,7 @@ function TickFromFile({ payout, lines, ticks }: { payout: Payout; lines: readonl
     <ChooseFile
       label={texts.fromFile}
       title={texts.fromFileHint}
-      accept=".csv,.txt,text/csv,text/plain"
+      accept={RESULT_FILES}
       onFile={(file) => void read(file)}
     />
   );

@@ -17,6 +17,7 @@ import { toast } from '../../parts/toast.tsx';
 import { Moneys, Time } from '../../parts/values.tsx';
 import { common, listed } from '../../texts/common.ts';
 import { payouts } from '../../texts/payouts.ts';
+import { CameBack, useAnswers } from './answers.tsx';
 import { Approval, Decided, isWithheld } from './approval.tsx';
 import { Changes } from './changes.tsx';
 import { Complete } from './complete.tsx';
@@ -202,6 +203,7 @@ function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
   const may = useMay();
   // here, so that the selection survives a change of step
   const ticks = useTicks();
+  const answers = useAnswers();
   const at = STEPS.indexOf(step);
   const next = (to: (typeof STEPS)[number], text: string) => (
     <div className="next">
@@ -254,7 +256,7 @@ function Unpaid({ payout, lines, isCurrent }: Shown & { isCurrent: boolean }) {
       {step === 'complete' &&
         !isWithheld(payout) &&
         (may.write ? (
-          <Complete payout={payout} lines={lines} ticks={ticks} />
+          <Complete payout={payout} lines={lines} ticks={ticks} answers={answers} />
         ) : (
           <Empty icon="payouts" title={payouts.viewer} />
         ))}
@@ -297,6 +299,7 @@ function Send({ payout }: { payout: Payout }) {
 /** The record of a paid payout. Replaces the steps, also for users who still have an earlier step open. */
 function Paid({ payout, lines }: Shown) {
   const { step } = route.useSearch();
+  const may = useMay();
   const released = payout.totals.filter(({ released_amount }) => released_amount > 0);
   const carried = payout.totals.filter(({ carried_amount }) => carried_amount > 0);
   const amounts = (of: typeof payout.totals, field: 'paid_amount' | 'released_amount' | 'carried_amount') => (
@@ -328,6 +331,7 @@ function Paid({ payout, lines }: Shown) {
             : []),
         ]}
       />
+      {may.write && <CameBack payout={payout} />}
       {step === 'files' ? <Files payout={payout} /> : <Lines payout={payout} lines={lines} />}
     </>
   );

@@ -34,6 +34,8 @@ export interface Ticks {
   readonly set: (ticked: ReadonlySet<string>) => void;
   /** null = all of it. */
   readonly setPart: (key: string, amount: number | null) => void;
+  /** Both at once. */
+  readonly take: (ticked: ReadonlySet<string>, parts: ReadonlyMap<string, number>) => void;
 }
 
 /** A hook: the selection, empty at first. */
@@ -49,6 +51,10 @@ export function useTicks(): Ticks {
       if (amount === null) next.delete(key);
       else next.set(key, amount);
       setParts(next);
+    },
+    take(nextTicked, nextParts) {
+      set(nextTicked);
+      setParts(nextParts);
     },
   };
 }
@@ -98,11 +104,12 @@ export function outcomeOf(
 export function entriesOf(
   lines: readonly DueLine[],
   { ticked, parts }: Pick<Ticks, 'ticked' | 'parts'>,
-  reference: string,
+  referenceOf: (line: DueLine) => string,
 ): CompletePayoutBody['commissions'] {
   return lines.map((line) => {
     const isPaid = ticked.has(line.key);
     const amount = leavingOf(line, parts);
+    const reference = referenceOf(line);
     return {
       affiliate_id: line.affiliate_id,
       currency: line.currency,

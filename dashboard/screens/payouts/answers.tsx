@@ -1,0 +1,266 @@
+import { useState } from 'react';
+import type { Payout, PayoutResultLine, PayoutResultProposal } from '../../../src/client/api.ts';
+import { ApiError } from '../../../src/client/errors.ts';
+import { lineKey, mergeAnswers } from '../../../src/kernel/payment-answers.ts';
+import { call } from '../../data/api.ts';
+import { queries } from '../../data/queries.ts';
+import { ChooseFile } from '../../parts/drop.tsx';
+import { Notice, Problem } from '../../parts/feedback.tsx';
+import { Confirm } from '../../parts/overlay.tsx';
+import { Card } from '../../parts/page.tsx';
+import { type Sum, sumsOf, sumTexts } from '../../parts/sums.ts';
+import { type Column, Table } from '../../parts/table.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { Money, Name, Status, Time } from '../../parts/values.tsx';
+import { payouts } from '../../texts/payouts.ts';
+import type { DueLine, Ticks } from './ticks.ts';
+
+const texts = payouts.answers;
+const MOST_SHOWN = 100;
+
+/** The `accept` attribute for files of banks and providers. */
+export const RESULT_FILES = '.xml,.csv,.txt,.c53,.c54,.psr,text/csv,text/plain,text/xml,application/xml';
+
+/** A file that was read. */
+interface AnswerFile {
+  readonly name: string;
+  readonly proposal: PayoutResultProposal;
+}
+
+/** What files of banks and providers said so far about a payout. */
+export interface Answers {
+  readonly files: readonly AnswerFile[];
+  /** The answers together, by line. */
+  readonly lines: ReadonlyMap<string, PayoutResultLine>;
+  readonly contradictions: readonly PayoutResultLine[];
+  readonly error: Error | null;
+  /** Reads a file and ticks the lines it says were paid; `unknown` when it is of no kind that is read. */
+  readonly take: (payout: Payout, file: File, ticks: Ticks) => Promise<'taken' | 'refused' | 'unknown'>;
+}
+
+/** A hook: no files at first. */
+export function useAnswers(): Answers {
+  const [files, setFiles] = useState<readonly AnswerFile[]>([]);
+  const [error, setError] = useState<Error | null>(null);
+  const together = (all: readonly AnswerFile[]) => mergeAnswers(all.map(({ proposal }) => proposal.lines));
+  const { answers: lines, contradictions } = together(files);
+  return {
+    files,
+    lines,
+    contradictions,
+    error,
+    async take(payout, file, ticks) {
+      setError(null);
+      try {
+        const proposal = await call('takePayoutResult', { path: [payout.id], file });
+        const known = files.filter((each) => each.proposal.sha256 !== proposal.sha256);
+        const all = [...known, { name: file.name, proposal }];
+        setFiles(all);
+        tick(ticks, [...together(all).answers.values()]);
+        return 'taken';
+      } catch (refused) {
+        const isText = !/^\s*</.test(await file.slice(0, 100).text());
+        if (refused instanceof ApiError && refused.reason === 'invalid_file' && isText) return 'unknown';
+        setError(refused as Error);
+        return 'refused';
+      }
+    },
+  };
+}
+
+/** Ticks what was paid, also when it came back later, and unticks what was refused. */
+function tick(ticks: Ticks, answers: readonly PayoutResultLine[]): void {
+  const ticked = new Set(ticks.ticked);
+  const parts = new Map(ticks.parts);
+  for (const answer of answers) {
+    const key = lineKey(answer);
+    if (answer.outcome === 'rejected') ticked.delete(key);
+    if (answer.outcome === 'paid' || answer.outcome === 'returned') ticked.add(key);
+    if (answer.outcome === 'paid' && answer.amount < answer.line_amount) parts.set(key, answer.amount);
+  }
+  ticks.take(ticked, parts);
+}
+
+/** The lines that would be released although no file says that they were refused. */
+export const openLines = (lines: readonly DueLine[], { ticked }: Ticks, { lines: answers }: Answers) =>
+  lines.filter(({ key }) => !ticked.has(key) && answers.get(key)?.outcome !== 'rejected');
+
+/** What is to be recorded as returned. */
+export const backOf = (lines: readonly PayoutResultLine[], status: Payout['status']): PayoutResultLine[] =>
+  lines.filter(
+    ({ outcome, is_booked }) =>
+      !is_booked && (outcome === 'returned' || (outcome === 'rejected' && status === 'paid')),
+  );
+
+export const sumsOfBack = (lines: readonly PayoutResultLine[]): readonly Sum[] =>
+  sumsOf(lines.map(({ currency, amount }) => ({ totals: [{ currency, amount }] })));
+
+/** A hook: records returned money, line by line. After a failure it goes on where it stopped. */
+export function useBookings({ id }: Pick<Payout, 'id'>) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<Error | null>(null);
+  const [booked, setBooked] = useState<ReadonlySet<string>>(new Set());
+  const book = async (lines: readonly PayoutResultLine[]): Promise<boolean> => {
+    const done = new Set(booked);
+    setBusy(true);
+    setError(null);
+    try {
+      for (const line of lines) {
+        if (done.has(lineKey(line))) continue;
+        const { affiliate_id, currency, amount, reason, bank_reference: reference } = line;
+        const body = { currency, amount, reason: reason ?? texts.noReason, reference };
+        await call('returnPayoutLine', { path: [id, affiliate_id], body });
+        done.add(lineKey(line));
+      }
+      return true;
+    } catch (refused) {
+      setError(refused as Error);
+      return false;
+    } finally {
+      setBooked(done);
+      setBusy(false);
+      await queries.invalidateQueries();
+    }
+  };
+  return { book, isBusy, error };
+}
+
+const TONES = { paid: 'good', rejected: 'bad', returned: 'warn', pending: 'info' } as const;
+
+const COLUMNS: readonly Column<PayoutResultLine>[] = [
+  {
+    title: payouts.columns.affiliate,
+    cell: ({ name, affiliate_id, reason }) => (
+      <>
+        <Name>{name ?? `#${affiliate_id}`}</Name>
+        <span className="second narrow-only">{reason}</span>
+      </>
+    ),
+  },
+  {
+    title: payouts.columns.amount,
+    isFigure: true,
+    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+  },
+  {
+    title: texts.outcome,
+    cell: ({ outcome, is_booked }) => (
+      <>
+        <Status tone={TONES[outcome]} label={texts.outcomes[outcome]} />
+        {is_booked && <span className="second">{texts.booked}</span>}
+      </>
+    ),
+  },
+  { title: payouts.columns.reason, isWide: true, cell: ({ reason }) => reason },
+];
+
+/** What each file says: sums, the lines that were not paid, and what is in doubt. */
+export function AnswersSoFar({ answers }: { answers: Answers }) {
+  const { files, contradictions, error } = answers;
+  return (
+    <>
+      {error && <Problem error={error} />}
+      {files.map((file) => (
+        <Said key={file.proposal.id} file={file} />
+      ))}
+      {contradictions.length > 0 && (
+        <Notice tone="bad">
+          {contradictions.map((line) => (
+            <p key={lineKey(line)}>{texts.contradiction(line.name ?? line.reference)}</p>
+          ))}
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function Said({
+  file: { name, proposal },
+  isDone = false,
+}: {
+  file: AnswerFile;
+  /** It is shown in a dialog, of a payout that is completed: nobody asks for what was paid. */
+  isDone?: boolean;
+}) {
+  const { kind, counts, problems, outdated_revisions, uploaded_before } = proposal;
+  const lines = proposal.lines.filter(({ outcome }) => outcome !== 'paid');
+  const hasDoubts = problems.length > 0 || outdated_revisions.length > 0;
+  const said = (
+    <div className="answer">
+      <h2>{texts.kinds[kind]}</h2>
+      <p className="soft">
+        <Name>{name}</Name>
+        {isDone ? '.' : `: ${texts.says(counts.paid, counts.unanswered + counts.pending)}.`}
+        {uploaded_before !== null && (
+          <>
+            {' '}
+            {texts.before} <Time at={uploaded_before} />.
+          </>
+        )}
+      </p>
+      {lines.length > 0 && (
+        <Table label={texts.title} columns={COLUMNS} rows={lines.slice(0, MOST_SHOWN)} keyOf={lineKey} />
+      )}
+      {lines.length > MOST_SHOWN && <p className="soft">{texts.more(lines.length - MOST_SHOWN)}</p>}
+      {hasDoubts && (
+        <Notice tone="warn">
+          {outdated_revisions.map((revision) => (
+            <p key={revision}>{texts.outdated(revision)}</p>
+          ))}
+          {problems.slice(0, MOST_SHOWN).map(({ message }) => (
+            <p key={message}>{message}</p>
+          ))}
+          {counts.problems > MOST_SHOWN && <p>{texts.more(counts.problems - MOST_SHOWN)}</p>}
+        </Notice>
+      )}
+    </div>
+  );
+  return isDone ? said : <Card>{said}</Card>;
+}
+
+/** Of a paid payout: reads what came back from a file of the bank, and records it. */
+export function CameBack({ payout }: { payout: Payout }) {
+  const [file, setFile] = useState<AnswerFile | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  const bookings = useBookings(payout);
+  const read = async (chosen: File) => {
+    setError(null);
+    try {
+      const proposal = await call('takePayoutResult', { path: [payout.id], file: chosen });
+      setFile({ name: chosen.name, proposal });
+    } catch (refused) {
+      setError(refused as Error);
+    }
+  };
+  const back = file === null ? [] : backOf(file.proposal.lines, payout.status);
+  const close = () => setFile(null);
+  const submit = async () => {
+    if (back.length > 0 && !(await bookings.book(back))) return;
+    if (back.length > 0) toast(texts.recorded(back.length));
+    close();
+  };
+  return (
+    <>
+      {error && <Problem error={error} />}
+      <div className="buttons came-back">
+        <ChooseFile label={texts.cameBack} accept={RESULT_FILES} onFile={(chosen) => void read(chosen)} />
+      </div>
+      {file && (
+        <Confirm
+          title={texts.record}
+          action={texts.record}
+          isBusy={bookings.isBusy}
+          isDisabled={back.length === 0}
+          error={bookings.error}
+          onConfirm={() => void submit()}
+          onClose={close}
+        >
+          <Said file={file} isDone />
+          <p>
+            {back.length === 0 ? texts.nothingBack : texts.bookNow(back.length, sumTexts(sumsOfBack(back)))}
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}

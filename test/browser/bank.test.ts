@@ -1,0 +1,135 @@
+import { beforeEach, expect, test } from 'vitest';
+import {
+  AFFILIATES,
+  completePayout,
+  type Json,
+  makeAffiliate,
+  makeCommission,
+  PAYOUTS,
+} from '../api/fixtures.ts';
+import { camt } from '../support/bank.ts';
+import { useWorld } from '../support/world.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
+import { inChromium, type Page } from './support.ts';
+
+const IBAN = 'DE89 3704 0044 0532 0130 00';
+
+inChromium('paying to bank accounts', (chromium) => {
+  const world = useWorld();
+  let people: Json[];
+  beforeEach(async () => {
+    // what the test before left is paid
+    const rest = await world.api.post(PAYOUTS);
+    if (rest.status === 201) await completePayout(world.api, rest.body);
+    await world.api.patch('/v2/account', {
+      hold_days: 0,
+      debtor: { name: 'Müller & Söhne', iban: 'DE02120300000000202051' },
+    });
+    people = [];
+    for (const [name, amount] of [
+      ['Ada', 10_000],
+      ['Ben', 2550],
+      ['Cleo', 700],
+    ] as const) {
+      const affiliate = await makeAffiliate(world.api, { name_first: name, name_last: 'Okafor' });
+      await makeCommission(world.api, affiliate.id, { amount, currency: 'eur' });
+      if (name !== 'Ada') {
+        const body = { type: 'sepa', account_holder: `${name} Okafor`, iban: 'DE89370400440532013000' };
+        expect((await world.api.put(`${AFFILIATES}/${affiliate.id}/destination`, body)).status).toBe(200);
+      }
+      people.push(affiliate);
+    }
+  });
+
+  const choose = (page: Page, text: string) =>
+    page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'answer.xml', mimeType: 'application/xml', buffer: Buffer.from(text) });
+
+  test.each([
+    ['wide', WIDE],
+    ['on a phone', PHONE],
+  ] as const)('from the destination to the completion by the answer of the bank, %s', async (_, viewport) => {
+    const [ada, ben, cleo] = people;
+    const finance = await atDashboard(chromium, world, {
+      role: 'owner',
+      path: `/affiliates/${ada.id}`,
+      viewport,
+    });
+    const { page } = finance;
+    await page.getByRole('button', { name: 'Set destination' }).click();
+    const form = page.getByRole('dialog');
+    await form.getByRole('combobox', { name: 'Paid by' }).selectOption('sepa');
+    await form.getByLabel('Account holder').fill('Zoë Okafor');
+    await form.getByLabel('IBAN').fill(IBAN.toLowerCase());
+    await form.getByRole('button', { name: 'Set destination' }).click();
+    await page.getByText('The same account is paid for affiliate').first().waitFor();
+    await page.getByText('Zoe Okafor').first().waitFor();
+
+    await page.goto(`${world.url}/payouts/new`);
+    await page.getByRole('button', { name: 'Create payout for 3 affiliates' }).click();
+    await page.getByRole('heading', { level: 1, name: /^Payout #/ }).waitFor();
+    const { body: payout } = await world.api.get(`${PAYOUTS}/current`);
+    await page.goto(`${world.url}/payouts/${payout.id}?step=files`);
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: /Download/ }).click(),
+    ]);
+    expect(file.suggestedFilename()).toMatch(/-sepa-eur\.xml$/);
+    await page.getByText('Downloaded').first().waitFor();
+    await expectAccessible(page);
+
+    await page.goto(`${world.url}/payouts/${payout.id}?step=complete`);
+    const reference = (who: Json) => `P${payout.number}-A${who.id}`;
+    const statement = camt([
+      { reference: reference(ada), amount: 10_000 },
+      { reference: reference(ben), amount: 2550 },
+      { reference: reference(ben), amount: 2550, returned: 'AC04' },
+      { reference: reference(cleo), amount: 699 },
+    ]);
+    await page.getByRole('button', { name: 'Tick from a file' }).waitFor();
+    await choose(page, statement.slice(0, -200));
+    await page.getByText('is the file cut off?').waitFor();
+    await choose(page, statement);
+    await page.getByRole('heading', { name: 'Bank statement (camt.053)' }).waitFor();
+    await page.getByText('1 line paid, 1 line without an answer').waitFor();
+    await page.getByText('the account is closed').filter({ visible: true }).first().waitFor();
+    await page.getByText('it says 6.99 EUR, but the line is 7.00 EUR').waitFor();
+    await expectAccessible(page);
+
+    await page.getByRole('button', { name: /^Complete payout #/ }).click();
+    const question = page.getByRole('dialog', { name: /^Complete payout #/ });
+    const act = question.getByRole('button', { name: /^Complete payout #/ });
+    await question.getByText('The money may have left').waitFor();
+    expect(await act.isDisabled()).toBe(true);
+    await expectAccessible(page);
+    await question.getByLabel('I know that it was not paid').check();
+    await question.getByText('25.50 EUR is owed again').waitFor();
+    await act.click();
+    await page.getByText('Payout completed').waitFor();
+    const { body: done } = await world.api.get(`${PAYOUTS}/${payout.id}`);
+    const lines = done.affiliates.map((line: Json) => [
+      line.affiliate_id,
+      line.is_paid,
+      line.payment_reference,
+      line.returned_amount,
+    ]);
+    expect(lines).toEqual([
+      [ada.id, true, 'BANK-1', 0],
+      [ben.id, true, 'BANK-3', 2550],
+      [cleo.id, false, null, 0],
+    ]);
+
+    // days later more comes back
+    await page.getByRole('button', { name: 'Read what came back from a file' }).waitFor();
+    await choose(page, camt([{ reference: reference(ada), amount: 10_000, returned: 'MD07' }]));
+    const record = page.getByRole('dialog', { name: 'Record returned money' });
+    await record.getByText('the recipient has died').filter({ visible: true }).first().waitFor();
+    await expectAccessible(page);
+    await record.getByRole('button', { name: 'Record returned money' }).click();
+    await page.getByText('Recorded that 1 payment came back').waitFor();
+    const { data } = (await world.api.get(`${PAYOUTS}/${payout.id}/affiliates/${ada.id}/returned`)).body;
+    expect(data).toMatchObject([{ amount: 10_000, reference: 'BANK-1' }]);
+    expectQuiet(finance);
+  });
+});
