@@ -89,7 +89,11 @@ export const ROOMS = [
   ],
   ['money/returns', 'returned payments', ['money/commissions', 'money/ledger', 'money/payouts']],
   ['money/analytics', 'what happened to commissions over time', ['money/ledger']],
-  ['money/reports', 'what was paid and what is owed', ['money/affiliates', 'money/ledger', 'money/files']],
+  [
+    'money/reports',
+    'what was paid and what is owed, and lists for tax forms',
+    ['money/affiliates', 'money/ledger', 'money/files', 'money/tax-profiles'],
+  ],
 
   [
     'money/imports',
@@ -203,7 +207,7 @@ export const ROOMS = [
   ['cli/programs', 'payhook programs', ['cli/command', 'cli/finders', 'cli/terminal']],
   ['cli/refunds', 'payhook refunds', ['cli/command', 'cli/commissions', 'cli/finders', 'cli/terminal']],
   ['cli/analytics', 'payhook analytics', ['cli/command', 'cli/finders', 'cli/terminal']],
-  ['cli/reports', 'payhook reports', ['cli/command']],
+  ['cli/reports', 'payhook reports', ['cli/command', 'cli/terminal']],
   ['cli/webhooks', 'payhook webhooks, events and listen', ['cli/command', 'cli/finders', 'cli/terminal']],
   [
     'cli/people',

@@ -1673,6 +1673,8 @@ export interface Me {
   }[];
 }
 
+export type MissingTaxForm = 'w9' | 'w8';
+
 export interface NeededPaymentFile {
   /** as the path of the download names it */
   readonly format: 'paypal' | 'wise' | 'sepa' | 'nacha';
@@ -1999,6 +2001,8 @@ export interface Pagination {
   /** the `after` of the next page, wherever its rows are by then; null on the last */
   readonly next: string | null;
 }
+
+export type PaidMethod = 'paypal' | 'wise' | 'other' | 'sepa' | 'ach';
 
 export interface PaidRow {
   readonly affiliate_id: number;
@@ -3177,6 +3181,74 @@ export interface TestWebhookEndpointFilterBody {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
+export interface UsTaxPayment {
+  readonly method: PaidMethod;
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** minor units of the currency beside it */
+  readonly paid_amount: number;
+  /** minor units of the currency beside it */
+  readonly returned_amount: number;
+  /** minor units of the currency beside it */
+  readonly net_amount: number;
+}
+
+export interface UsTaxReport {
+  readonly object: 'us_tax_report';
+  readonly year: number;
+  /** of the account: the year lies between its midnights */
+  readonly time_zone: string;
+  /** cents: from which sum a Form 1099-NEC is due */
+  readonly threshold_amount: number;
+  /** false: the threshold of that year was not published yet when this version was made */
+  readonly is_threshold_known: boolean;
+  readonly reportable: {
+    /** in the United States, with the threshold or more: they are in the export */
+    readonly affiliate_count: number;
+    /** cents: what they were paid */
+    readonly amount: number;
+  };
+  /** cents: paid by PayPal to anybody */
+  readonly processor_amount: number;
+  /** affiliates without a W-9 who need one */
+  readonly missing_w9_count: number;
+  /** affiliates elsewhere without a W-8 */
+  readonly missing_w8_count: number;
+  /** affiliates in the export without a tax id of the United States */
+  readonly missing_tax_id_count: number;
+  /** affiliates who were paid in other currencies too, which are not converted */
+  readonly other_currency_count: number;
+  readonly remark: string;
+}
+
+export type UsTaxResidence = 'us' | 'foreign' | 'unknown';
+
+export interface UsTaxRow {
+  readonly affiliate_id: number;
+  readonly name: string | null;
+  readonly email: string;
+  /** of the tax profile */
+  readonly legal_name: string | null;
+  readonly legal_type: TaxLegalType | null;
+  /** of the tax profile, else of the affiliate */
+  readonly country: string | null;
+  /** by the form that was signed, else by the country */
+  readonly residence: UsTaxResidence;
+  readonly form: TaxForm | null;
+  readonly tax_id_type: TaxIdType | null;
+  readonly tax_id_ending: string | null;
+  /** w9: in the United States, or nobody knows where and paid the threshold or more; w8: elsewhere without a W-8 */
+  readonly missing_form: MissingTaxForm | null;
+  /** cents: paid by ways that you report, less what came back */
+  readonly reportable_amount: number;
+  /** cents: paid by PayPal, which reports it itself (Form 1099-K), less what came back */
+  readonly processor_amount: number;
+  /** `reportable_amount` is the threshold or more */
+  readonly is_above_threshold: boolean;
+  /** every way and currency, in minor units; other currencies than USD are not converted */
+  readonly payments: readonly UsTaxPayment[];
+}
+
 export interface User {
   readonly id: string;
   readonly object: 'user';
@@ -3585,6 +3657,27 @@ export interface ListPaidReportQuery extends PageQuery {
   /** a day YYYY-MM-DD, from 1970 to 2999 */
   readonly to?: string | undefined;
   /** four digits such as 2026, from 1970 to 2999 */
+  readonly year?: string | undefined;
+}
+
+export interface GetUsTaxReportQuery {
+  /** four digits, from 2020; default this year */
+  readonly year?: string | undefined;
+}
+
+export interface ListUsTaxReportQuery extends PageQuery {
+  /** a field; a leading - means descending; default `affiliate_id` */
+  readonly sort?: 'affiliate_id' | '-affiliate_id' | 'reportable_amount' | '-reportable_amount' | undefined;
+  /** four digits such as 2026 */
+  readonly year?: string | undefined;
+  readonly residence?: 'us' | 'foreign' | 'unknown' | undefined;
+  readonly missing_form?: 'w9' | 'w8' | undefined;
+  /** true or false */
+  readonly is_reportable?: boolean | undefined;
+}
+
+export interface ExportUsTaxReportQuery {
+  /** four digits, from 2020; default this year */
   readonly year?: string | undefined;
 }
 
@@ -4344,6 +4437,36 @@ export interface Operations {
   readonly listPaidReport: {
     readonly query?: ListPaidReportQuery;
     readonly result: Page<PaidRow>;
+  };
+  /**
+   * Get the sums of a year for US tax forms. What a payer in the United States has to look at for a calendar
+   * year of the account’s time zone: who was paid by which way, net of what came back, and who has not signed a
+   * form. Payments by PayPal are on its own Form 1099-K and stand apart. It is a list, no advice.
+   */
+  readonly getUsTaxReport: {
+    readonly query?: GetUsTaxReportQuery;
+    readonly result: UsTaxReport;
+  };
+  /**
+   * List affiliates for US tax forms. What a payer in the United States has to look at for a calendar year of
+   * the account’s time zone: who was paid by which way, net of what came back, and who has not signed a form.
+   * Payments by PayPal are on its own Form 1099-K and stand apart. It is a list, no advice. One row per
+   * affiliate.
+   */
+  readonly listUsTaxReport: {
+    readonly query?: ListUsTaxReportQuery;
+    readonly result: Page<UsTaxRow>;
+  };
+  /**
+   * Export what a filing service needs for Form 1099-NEC. As CSV, with whole tax ids: one row for each affiliate
+   * in the United States who was paid the threshold or more by ways that you report. The columns are the fields
+   * of a form as Avalara (formerly Track1099) names them; a service that names them otherwise asks which is
+   * which. The download is in the audit log.
+   */
+  readonly exportUsTaxReport: {
+    readonly query?: ExportUsTaxReportQuery;
+    readonly header: 'Idempotency-Key';
+    readonly result: Download;
   };
   /**
    * Get the statement of an affiliate. By currency: what was owed before the period, what was earned, adjusted,
@@ -5295,6 +5418,20 @@ export const OPERATIONS = {
     takes: ['query'],
     gives: 'page',
     order: 'id',
+  },
+  getUsTaxReport: { method: 'GET', path: '/v2/affiliates/reports/us-tax', takes: ['query'], gives: 'record' },
+  listUsTaxReport: {
+    method: 'GET',
+    path: '/v2/affiliates/reports/us-tax/rows',
+    takes: ['query'],
+    gives: 'page',
+    order: 'affiliate_id',
+  },
+  exportUsTaxReport: {
+    method: 'POST',
+    path: '/v2/affiliates/reports/us-tax/export',
+    takes: ['query'],
+    gives: 'file',
   },
   getAffiliateStatement: {
     method: 'GET',

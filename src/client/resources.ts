@@ -187,6 +187,12 @@ export function resourcesOf({ method, send }: Calls) {
       paid: method('downloadPaidReport'),
       /** The same rows as JSON, a page at a time. */
       paidRows: method('listPaidReport'),
+      /** The sums of a year for US tax forms, and what is missing. */
+      usTax: method('getUsTaxReport'),
+      /** Its affiliates, a page at a time. */
+      usTaxRows: method('listUsTaxReport'),
+      /** What a filing service needs, as CSV with whole tax ids. */
+      exportUsTax: method('exportUsTaxReport'),
       /** What an affiliate was owed, earned and was paid in a period. */
       statement: method('getAffiliateStatement'),
       /** The same as CSV, with every entry. */

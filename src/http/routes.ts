@@ -12,6 +12,7 @@ import * as payouts from '../money/payouts/routes.ts';
 import * as programs from '../money/programs/routes.ts';
 import * as refunds from '../money/refunds/routes.ts';
 import * as reports from '../money/reports/routes.ts';
+import * as usTax from '../money/reports/us-tax-routes.ts';
 import * as results from '../money/results/routes.ts';
 import * as returns from '../money/returns/routes.ts';
 import * as taxProfiles from '../money/tax-profiles/routes.ts';
@@ -58,6 +59,9 @@ export const ROUTES: readonly Route[] = [
   results.list,
   reports.paid,
   reports.paidRows,
+  usTax.report,
+  usTax.reportRows,
+  usTax.reportExport,
   reports.statement,
   reports.statementFile,
   affiliates.list,

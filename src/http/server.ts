@@ -257,8 +257,9 @@ function writing(
   { db, vault, addresses, limits, baseUrl, authorizeUrl, gate }: RouteOptions,
 ): Handler {
   const answer = transactions(db, route);
-  // a preview of a file changes nothing, so its response is not stored under a key
-  const isLook = route.upload !== undefined && route.harmless === true;
+  // a preview of a file changes nothing, and a file may hold what is nowhere stored in clear
+  const isUnstored =
+    (route.upload !== undefined && route.harmless === true) || route.returns[200] === 'text/csv';
   return async (request, reply) => {
     const principal = principalOf(request);
     const key = idempotencyKey(request);
@@ -272,7 +273,7 @@ function writing(
         id: request.id,
         trace: request.trace,
         idempotent:
-          key === undefined || isLook
+          key === undefined || isUnstored
             ? undefined
             : { principal, key, digest: requestDigest(request.method, request.url, content()) },
         input: {

@@ -397,6 +397,10 @@ export async function mending(
   const { paid_at: paidAt } = (await world.api.get(`/v2/affiliates/payouts/${id}`)).body;
   await show('downloadPaidReport', { query: { year: paidAt.slice(0, 4) } });
   await show('listPaidReport', { query: { year: paidAt.slice(0, 4) } });
+  const year = { year: paidAt.slice(0, 4) };
+  await show('getUsTaxReport', { query: year });
+  await show('listUsTaxReport', { query: year });
+  await show('exportUsTaxReport', { query: year });
   const period = { from: day('2026-08-01'), to: day('2026-09-30') };
   const statement = { path: { affiliate_id: affiliates[0] ?? 0 }, query: period };
   await show('getAffiliateStatement', statement);

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Cli } from '../command/cli.ts';
 import { checkOutput, type OutputOptions, saveReceived, withOutput } from '../command/csv-files.ts';
 import { withClient } from '../command/session.ts';
+import { addUsTax } from './us-tax.ts';
 
 interface PaidOptions extends OutputOptions {
   readonly year?: string;
@@ -20,7 +21,7 @@ Examples:
   $ payhook reports paid --year 2026 -o - | head
 `;
 
-/** `payhook reports paid`. */
+/** `payhook reports paid|us-tax|us-tax-affiliates|us-tax-export`. */
 export function addReports(reports: Command, cli: Cli): void {
   withOutput(
     reports
@@ -34,6 +35,7 @@ export function addReports(reports: Command, cli: Cli): void {
     .option('--json', 'print {file, bytes, year, from, to}')
     .addHelpText('after', HELP)
     .action((options: PaidOptions) => cli.run(() => paid(cli, options)));
+  addUsTax(reports, cli);
 }
 
 async function paid({ terminal, account }: Cli, options: PaidOptions): Promise<undefined> {

@@ -1,6 +1,5 @@
 import type { Upload } from '../../contract/uploads.ts';
 import type { Tx } from '../../db/connect.ts';
-import { formulaStart } from '../../kernel/csv-guard.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type ImportId, idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
@@ -8,6 +7,7 @@ import { notify } from '../../notices/notices.ts';
 import { importAffiliates } from '../affiliates/import.ts';
 import { importCommissions } from '../commissions/import.ts';
 import type { ImportOutcome, ImportRequest, Reading, Stage } from '../files/csv-import.ts';
+import { csvLine } from '../files/csv-line.ts';
 import { lockBooks } from '../ledger/books.ts';
 import { takePastPayouts } from '../payouts/past.ts';
 import { linesOf } from './dialect.ts';
@@ -216,15 +216,6 @@ export async function badLinesOf(input: ImportInput): Promise<Iterable<string>> 
     }
   }
   return text;
-}
-
-function csvLine(cells: readonly string[]): string {
-  const quoted = cells.map((cell) => {
-    // as in all our files: no cell is run as a formula
-    const safe = formulaStart(cell) === null ? cell : `'${cell}`;
-    return /["\r\n,]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  });
-  return `${quoted.join()}\r\n`;
 }
 
 /** The first lines of a file as parsed: the fields of each. */

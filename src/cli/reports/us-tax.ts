@@ -1,0 +1,146 @@
+import type { Command } from 'commander';
+import type { ListUsTaxReportQuery, UsTaxReport, UsTaxRow } from '../../client/client.ts';
+import type { Cli } from '../command/cli.ts';
+import { checkOutput, type OutputOptions, saveReceived, withOutput } from '../command/csv-files.ts';
+import { describePage, withPages } from '../command/list-view.ts';
+import { type ListOptions, queryOf } from '../command/query.ts';
+import { withClient } from '../command/session.ts';
+import { factLines } from '../terminal/facts.ts';
+import { count, decimal } from '../terminal/money.ts';
+import { printable, table } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+interface RowOptions extends ListOptions {
+  readonly year?: string;
+  readonly reportable?: boolean;
+  readonly missing?: string;
+  readonly residence?: string;
+}
+
+interface ExportOptions extends OutputOptions {
+  readonly year?: string;
+}
+
+const HELP = `
+A calendar year of the account's time zone: how many affiliates in the United States were paid the threshold or more by ways that
+you report, and who has not signed a form. Payments by PayPal are on its own Form 1099-K and stand apart; other currencies than
+USD are not converted. It is a list, no advice.
+
+Examples:
+  $ payhook reports us-tax --year 2026
+  $ payhook reports us-tax --json
+`;
+
+/** `payhook reports us-tax|us-tax-affiliates|us-tax-export`. */
+export function addUsTax(reports: Command, cli: Cli): void {
+  reports
+    .command('us-tax')
+    .description('show the sums of a year for US tax forms')
+    .option('--year <year>', 'such as 2026; default this year')
+    .option('--json', 'print the record (UsTaxReport)')
+    .addHelpText('after', HELP)
+    .action(({ year }: { year?: string }) => cli.run(() => show(cli, year)));
+  const affiliates = reports
+    .command('us-tax-affiliates')
+    .description('list the affiliates of a year for US tax forms')
+    .option('--year <year>', 'such as 2026; default this year')
+    .option('--reportable', 'only those in the export')
+    .option('--missing <form>', 'only those without this form: w9 or w8')
+    .option('--residence <residence>', 'us, foreign or unknown');
+  withPages(affiliates, { nouns: 'affiliates', sort: 'affiliate_id, reportable_amount' })
+    .option('--json', 'print the page (a list of UsTaxRow)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ payhook reports us-tax-affiliates --year 2026 --missing w9\n' +
+        '  $ payhook reports us-tax-affiliates --year 2026 --reportable --sort=-reportable_amount\n',
+    )
+    .action((options: RowOptions) => cli.run(() => list(cli, options)));
+  withOutput(
+    reports
+      .command('us-tax-export')
+      .description('write what a filing service needs for Form 1099-NEC, with whole tax ids, to a CSV file')
+      .option('--year <year>', 'such as 2026; default this year'),
+    '1099-nec-….csv',
+  )
+    .option('--json', 'print {file, bytes}')
+    .addHelpText(
+      'after',
+      '\nThe download is in the audit log. It takes an API key or an owner.\n\n' +
+        'Examples:\n  $ payhook reports us-tax-export --year 2026\n  $ payhook reports us-tax-export --year 2026 -o nec.csv\n',
+    )
+    .action((options: ExportOptions) => cli.run(() => save(cli, options)));
+}
+
+async function show({ terminal, account }: Cli, year: string | undefined): Promise<undefined> {
+  const found = await withClient({ terminal, account: account() }, (client) =>
+    client.reports.usTax({ year }),
+  );
+  terminal.result(found, () => describe(found));
+}
+
+const usd = (amount: number) => `${decimal({ amount, currency: 'usd' })} USD`;
+
+function describe(report: UsTaxReport): string {
+  const { reportable, threshold_amount, is_threshold_known } = report;
+  const remark = is_threshold_known ? '' : ', not published yet when this version was made';
+  return factLines([
+    ['Year', `${report.year} (${report.time_zone})`],
+    ['Threshold', `${usd(threshold_amount)}${remark}`],
+    ['To report', `${count(reportable.affiliate_count, 'affiliate')}, ${usd(reportable.amount)}`],
+    ['Paid by PayPal', usd(report.processor_amount)],
+    ['Without W-9', count(report.missing_w9_count, 'affiliate')],
+    ['Without W-8', count(report.missing_w8_count, 'affiliate')],
+    ['Without tax id', `${report.missing_tax_id_count} of those to report`],
+    ['Other currencies', count(report.other_currency_count, 'affiliate')],
+    ['Remark', report.remark],
+  ]);
+}
+
+async function list({ terminal, account }: Cli, options: RowOptions): Promise<undefined> {
+  const { year, reportable, missing, residence, ...rest } = options;
+  const query = {
+    ...queryOf<ListUsTaxReportQuery>(rest),
+    year,
+    is_reportable: reportable || undefined,
+    missing_form: missing as ListUsTaxReportQuery['missing_form'],
+    residence: residence as ListUsTaxReportQuery['residence'],
+  };
+  const page = await withClient({ terminal, account: account() }, (client) =>
+    client.reports.usTaxRows(query),
+  );
+  terminal.result(page, () => describePage(page, 'affiliate', (data) => rowTable(data, terminal), terminal));
+}
+
+function rowTable(rows: readonly UsTaxRow[], { paint }: Terminal): string {
+  return table(
+    [
+      { heading: 'ID' },
+      { heading: 'NAME' },
+      { heading: 'RESIDENCE' },
+      { heading: 'FORM' },
+      { heading: 'MISSING' },
+      { heading: 'TO REPORT', right: true },
+      { heading: 'BY PAYPAL', right: true },
+    ],
+    rows.map((row) => [
+      String(row.affiliate_id),
+      printable(row.legal_name ?? row.name ?? row.email),
+      row.residence,
+      row.form ?? '',
+      row.missing_form ?? '',
+      decimal({ amount: row.reportable_amount, currency: 'usd' }),
+      decimal({ amount: row.processor_amount, currency: 'usd' }),
+    ]),
+    paint.faint,
+  );
+}
+
+async function save({ terminal, account }: Cli, options: ExportOptions): Promise<undefined> {
+  checkOutput(options, terminal);
+  const { year } = options;
+  const written = await withClient({ terminal, account: account() }, (client) =>
+    saveReceived(terminal, options, () => client.reports.exportUsTax({ year })),
+  );
+  if (written === null) return;
+  terminal.result(written, () => `${written.file}\n`);
+}

@@ -1,0 +1,102 @@
+import { type Static, Type } from 'typebox';
+import { columnsOf } from '../../contract/records.ts';
+import { amount, currencyCode, nullable, strict } from '../../contract/schemas.ts';
+import { DESTINATION_TYPES } from '../../kernel/payments.ts';
+import { TAX_FORMS, TAX_ID_TYPES } from '../../kernel/taxes.ts';
+import { LEGAL_TYPES } from '../affiliates/record.ts';
+
+/** Where an affiliate pays taxes, as far as it is known. */
+export const RESIDENCES = ['us', 'foreign', 'unknown'] as const;
+/** The form that is missing of an affiliate. */
+export const MISSING_FORMS = ['w9', 'w8'] as const;
+
+const usd = (description: string) => ({ ...amount, description: `cents: ${description}` });
+const count = (description: string) => Type.Integer({ description });
+
+/** What a US payer has to look at for an affiliate, in a calendar year. */
+export const usTaxRow = strict(
+  {
+    affiliate_id: Type.Integer(),
+    name: nullable(Type.String()),
+    email: Type.String(),
+    legal_name: nullable(Type.String({ description: 'of the tax profile' })),
+    legal_type: nullable(Type.Enum([...LEGAL_TYPES], { title: 'TaxLegalType' })),
+    country: nullable(Type.String({ description: 'of the tax profile, else of the affiliate' })),
+    residence: Type.Enum([...RESIDENCES], {
+      title: 'UsTaxResidence',
+      description: 'by the form that was signed, else by the country',
+    }),
+    form: nullable(Type.Enum([...TAX_FORMS], { title: 'TaxForm' })),
+    tax_id_type: nullable(Type.Enum([...TAX_ID_TYPES], { title: 'TaxIdType' })),
+    tax_id_ending: nullable(Type.String()),
+    missing_form: nullable(
+      Type.Enum([...MISSING_FORMS], {
+        title: 'MissingTaxForm',
+        description:
+          'w9: in the United States, or nobody knows where and paid the threshold or more; w8: elsewhere without a W-8',
+      }),
+    ),
+    reportable_amount: usd('paid by ways that you report, less what came back'),
+    processor_amount: usd('paid by PayPal, which reports it itself (Form 1099-K), less what came back'),
+    is_above_threshold: Type.Boolean({ description: '`reportable_amount` is the threshold or more' }),
+    payments: Type.Array(
+      strict(
+        {
+          method: Type.Enum([...DESTINATION_TYPES], { title: 'PaidMethod' }),
+          currency: currencyCode,
+          paid_amount: amount,
+          returned_amount: amount,
+          net_amount: amount,
+        },
+        { title: 'UsTaxPayment' },
+      ),
+      { description: 'every way and currency, in minor units; other currencies than USD are not converted' },
+    ),
+  },
+  { title: 'UsTaxRow' },
+);
+export type UsTaxRow = Static<typeof usTaxRow>;
+
+/** Its columns, over the rows `s` of `usTaxRows`. */
+export const rowRecord = columnsOf(usTaxRow, {
+  affiliate_id: 's.affiliate_id',
+  name: 's.name',
+  email: 's.email',
+  legal_name: 's.legal_name',
+  legal_type: 's.legal_type',
+  country: 's.country',
+  residence: 's.residence',
+  form: 's.form',
+  tax_id_type: 's.tax_id_type',
+  tax_id_ending: 's.ending',
+  missing_form: 's.missing_form',
+  reportable_amount: 's.reportable_amount',
+  processor_amount: 's.processor_amount',
+  is_above_threshold: 's.is_above_threshold',
+  payments: 's.payments',
+});
+
+/** A year as a whole. */
+export const usTaxReport = strict(
+  {
+    object: Type.Literal('us_tax_report'),
+    year: Type.Integer(),
+    time_zone: Type.String({ description: 'of the account: the year lies between its midnights' }),
+    threshold_amount: usd('from which sum a Form 1099-NEC is due'),
+    is_threshold_known: Type.Boolean({
+      description: 'false: the threshold of that year was not published yet when this version was made',
+    }),
+    reportable: strict({
+      affiliate_count: count('in the United States, with the threshold or more: they are in the export'),
+      amount: usd('what they were paid'),
+    }),
+    processor_amount: usd('paid by PayPal to anybody'),
+    missing_w9_count: count('affiliates without a W-9 who need one'),
+    missing_w8_count: count('affiliates elsewhere without a W-8'),
+    missing_tax_id_count: count('affiliates in the export without a tax id of the United States'),
+    other_currency_count: count('affiliates who were paid in other currencies too, which are not converted'),
+    remark: Type.String(),
+  },
+  { title: 'UsTaxReport' },
+);
+export type UsTaxReport = Static<typeof usTaxReport>;

@@ -1,0 +1,184 @@
+import sql, { raw, type Sql } from 'sql-template-tag';
+import {
+  type Filter,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  type Page,
+} from '../../contract/lists.ts';
+import { oneRow, type Reader, rows } from '../../db/connect.ts';
+import type { AccountId, TaxProfileId } from '../../kernel/ids.ts';
+import { formatInstant, type Span } from '../../kernel/time.ts';
+import { paidAmount } from '../ledger/payout-record.ts';
+import { MISSING_FORMS, RESIDENCES, rowRecord, type UsTaxRow } from './us-tax-record.ts';
+
+/** A year of an account, and the sum from which a form is due, in cents. */
+export interface UsTaxYear {
+  readonly account: AccountId;
+  readonly span: Span;
+  readonly threshold: number;
+}
+
+/**
+ * What moved in the year, by affiliate, way and currency. The way is the type of the destination that a line was paid to;
+ * without one it is the payout method, and without that PayPal where there was an address for it, as in payment files.
+ */
+function moved({ account, span }: UsTaxYear): Sql {
+  const within = (instant: string) =>
+    sql`${raw(instant)} >= ${formatInstant(span.from)}::timestamptz
+        and ${raw(instant)} < ${formatInstant(span.until)}::timestamptz`;
+  const method = raw(
+    `coalesce(d.type, l.payout_method, case when l.paypal_email is null then 'other' else 'paypal' end)`,
+  );
+  const way = raw(`
+    join payout_lines l on l.account_id = t.account_id and l.payout_id = t.payout_id and l.affiliate_id = t.affiliate_id
+    left join affiliate_destinations d on d.account_id = t.account_id and d.id = t.destination_id`);
+  const returns = (instant: string, sign: string) => sql`
+    select t.affiliate_id, ${method}, t.currency, 0, ${raw(sign)} r.amount
+    from payout_returns r
+    join payout_line_totals t on t.account_id = r.account_id and t.payout_id = r.payout_id
+      and t.affiliate_id = r.affiliate_id and t.currency = r.currency
+    ${way}
+    where r.account_id = ${account} and ${within(`r.${instant}`)}`;
+  return sql`
+    select affiliate_id, method, currency, sum(paid)::int8 as paid, sum(returned)::int8 as returned
+    from (
+      select t.affiliate_id, ${method} as method, t.currency, ${raw(paidAmount('t'))} as paid, 0 as returned
+      from payouts p
+      join payout_line_totals t on t.account_id = p.account_id and t.payout_id = p.id and t.is_paid
+      ${way}
+      where p.account_id = ${account} and p.status = 'paid' and ${within('p.paid_at')}
+      union all ${returns('returned_at', '')}
+      union all ${returns('undone_at', '-')}) each
+    group by affiliate_id, method, currency
+    having sum(paid) <> 0 or sum(returned) <> 0`;
+}
+
+/** The CTEs up to `us_tax`: a row for each affiliate who was paid in the year, or of whom something came back. */
+function usTaxRows(year: UsTaxYear): Sql {
+  const usdBy = (condition: string) =>
+    raw(
+      `coalesce(sum(paid - returned) filter (where currency = 'usd' and method ${condition} 'paypal'), 0)::int8`,
+    );
+  return sql`moved as materialized (${moved(year)}),
+    summed as (
+      select affiliate_id, ${usdBy('<>')} as reportable_amount, ${usdBy('=')} as processor_amount,
+             bool_or(currency <> 'usd') as has_others,
+             json_agg(json_build_object('method', method, 'currency', currency, 'paid_amount', paid,
+               'returned_amount', returned, 'net_amount', paid - returned) order by currency, method) as payments
+      from moved group by affiliate_id),
+    known as (
+      select s.*, nullif(trim(concat_ws(' ', a.name_first, a.name_last)), '') as name, a.email, x.id as profile_id,
+             x.legal_name, x.legal_type, x.address, x.form, x.tax_id_type, x.number, x.ending,
+             coalesce(x.country, a.country) as country,
+             case when x.form = 'w9' then 'us' when x.form like 'w8%' then 'foreign'
+                  when coalesce(x.country, a.country) = 'US' then 'us'
+                  when coalesce(x.country, a.country) is not null then 'foreign' else 'unknown' end as residence,
+             s.reportable_amount >= ${year.threshold}::int8 as is_above_threshold
+      from summed s
+      join affiliates a on a.account_id = ${year.account} and a.id = s.affiliate_id
+      left join affiliate_tax_profiles x on x.account_id = a.account_id and x.affiliate_id = a.id),
+    us_tax as materialized (
+      select *, case when residence = 'us' and form is distinct from 'w9' then 'w9'
+                     when residence = 'unknown' and is_above_threshold then 'w9'
+                     when residence = 'foreign' and (form like 'w8%') is not true then 'w8' end as missing_form,
+             residence = 'us' and is_above_threshold as is_reportable
+      from known)`;
+}
+
+const oneOf = (column: string, values: readonly string[]): Filter => ({
+  rule: `one of ${values.join(', ')}`,
+  schema: { type: 'string', enum: [...values] },
+  condition: (value) => (values.includes(value) ? sql`${raw(`s.${column}`)} = ${value}` : null),
+});
+const reportable: Filter = {
+  rule: 'true or false',
+  schema: { type: 'boolean' },
+  condition: (value) => (/^(true|false)$/.test(value) ? sql`s.is_reportable = ${value === 'true'}` : null),
+};
+/** No condition on rows: a row sums what moved in the year. */
+const year: Filter = {
+  rule: 'four digits such as 2026',
+  schema: { type: 'string', pattern: '^[0-9]{4}$' },
+  condition: (value) => (/^\d{4}$/.test(value) ? sql`true` : null),
+};
+
+export const usTaxList: ListDefinition = {
+  id: 's.affiliate_id',
+  defaultSort: 'affiliate_id',
+  sort: { affiliate_id: 's.affiliate_id', reportable_amount: 's.reportable_amount' },
+  filters: {
+    year,
+    residence: oneOf('residence', RESIDENCES),
+    missing_form: oneOf('missing_form', MISSING_FORMS),
+    is_reportable: reportable,
+  },
+};
+
+/** A page of the rows of a year. */
+export function listUsTax(db: Reader, wanted: UsTaxYear, list: ListQuery): Promise<Page<UsTaxRow>> {
+  return listPage(db, {
+    list,
+    name: 'us_tax',
+    isPrepared: false,
+    ctes: usTaxRows(wanted),
+    table: 'us_tax',
+    alias: 's',
+    where: sql`true`,
+    record: rowRecord,
+  });
+}
+
+/** The sums of a year. */
+export interface UsTaxSums {
+  readonly affiliate_count: bigint;
+  readonly amount: bigint;
+  readonly processor_amount: bigint;
+  readonly missing_w9_count: bigint;
+  readonly missing_w8_count: bigint;
+  readonly missing_tax_id_count: bigint;
+  readonly other_currency_count: bigint;
+}
+
+export function readUsTaxSums(db: Reader, wanted: UsTaxYear): Promise<UsTaxSums> {
+  return oneRow(
+    db,
+    sql`with ${usTaxRows(wanted)}
+        select count(*) filter (where is_reportable) as affiliate_count,
+               coalesce(sum(reportable_amount) filter (where is_reportable), 0)::int8 as amount,
+               coalesce(sum(processor_amount), 0)::int8 as processor_amount,
+               count(*) filter (where missing_form = 'w9') as missing_w9_count,
+               count(*) filter (where missing_form = 'w8') as missing_w8_count,
+               count(*) filter (where is_reportable and (number is not null and tax_id_type like 'us%') is not true)
+                 as missing_tax_id_count,
+               count(*) filter (where has_others) as other_currency_count
+        from us_tax`,
+  );
+}
+
+/** An affiliate in the export. */
+export interface ReportableAffiliate {
+  readonly affiliate_id: bigint;
+  readonly name: string | null;
+  readonly email: string;
+  readonly legal_name: string | null;
+  readonly country: string | null;
+  /** JSON of a PostalAddress. */
+  readonly address: string | null;
+  readonly tax_id_type: string | null;
+  readonly profile_id: TaxProfileId | null;
+  readonly number: Buffer | null;
+  /** In dollars. */
+  readonly amount: string;
+}
+
+/** Who is in the export of a year. */
+export function readReportable(db: Reader, wanted: UsTaxYear): Promise<ReportableAffiliate[]> {
+  return rows(
+    db,
+    sql`with ${usTaxRows(wanted)}
+        select affiliate_id, name, email, legal_name, country, address::text as address, tax_id_type, profile_id, number,
+               decimal_text(reportable_amount, 'usd') as amount
+        from us_tax where is_reportable order by affiliate_id`,
+  );
+}
