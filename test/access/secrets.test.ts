@@ -237,7 +237,7 @@ async function liveWithBanks(): Promise<void> {
   expect((await world.api.put(`/v2/affiliates/payouts/${payout.id}`, { commissions })).status).toBe(200);
 }
 
-/** Tax ids of affiliates: sent, kept, replaced, shared, and refused. */
+/** Tax ids of affiliates: sent, kept, replaced, shared, and refused; long ones, that are found nowhere by chance. */
 async function liveWithTaxIds(): Promise<void> {
   const { body: affiliate } = await world.api.post('/v2/affiliates', { email: 'tax@example.com' });
   const { body: twin } = await world.api.post('/v2/affiliates', { email: 'tax-twin@example.com' });
@@ -249,20 +249,20 @@ async function liveWithTaxIds(): Promise<void> {
   };
   const put = (id: number, body: object, headers = {}) =>
     world.api.put(`/v2/affiliates/${id}/tax-profile`, body, headers);
-  const ssn = keep('a social security number', '536904399');
+  const tin = keep('a tax id', 'TIN7Q2W9K4M55ZX1P');
   const ids = [
-    { type: 'us_ssn', number: ssn },
+    { type: 'other', number: tin },
     undefined,
-    { type: 'us_ein', number: keep('an EIN that replaced it', '911144442') },
-    { type: 'us_ssn', number: ssn },
+    { type: 'other', number: keep('a tax id that replaced it', 'TIN8R3X0L5N66AY2Q') },
+    { type: 'other', number: tin },
   ];
   for (const [index, tax_id] of ids.entries()) {
     const answer = await put(affiliate.id, { ...signed, tax_id }, { 'idempotency-key': `tax id ${index}` });
     expect(answer.status, answer.text).toBe(200);
   }
-  const shared = await put(twin.id, { ...signed, tax_id: { type: 'us_ssn', number: ssn } });
+  const shared = await put(twin.id, { ...signed, tax_id: { type: 'other', number: tin } });
   expect(shared.body.tax_id.shared_with).toEqual([affiliate.id]);
-  const wrong = keep('a VAT id with a wrong digit', 'DE811907981');
+  const wrong = keep('a VAT id that is too long', 'DE81190798111111111');
   expect((await put(twin.id, { ...signed, tax_id: { type: 'vat', number: wrong } })).status).toBe(400);
 }
 

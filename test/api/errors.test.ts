@@ -230,8 +230,10 @@ describe('a body', () => {
       const { method } = operation;
       const path = fill(operation.path);
       for (const nothing of ['', '{}', ' {} ']) {
-        // with nothing wrong but the id, the request goes as far as the id
-        expectRefusal(await raw(method, path, nothing), 404);
+        // with nothing wrong but the id, the request goes as far as the id, where it has one
+        const answer = await raw(method, path, nothing);
+        if (operation.path.includes('{')) expectRefusal(answer, 404);
+        else expect(answer.status, answer.text).toBe(200);
       }
       for (const something of ['{"a":1}', '[1]', '1', '"x"', 'null'])
         expectRefusal(await raw(method, path, something), 400);
