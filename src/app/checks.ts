@@ -87,8 +87,14 @@ export const CHECKS: readonly Check[] = [
   },
 ];
 
-/** Room on the disk of a folder, in bytes. */
-export async function roomOf(folder: string): Promise<{ free_bytes: number; total_bytes: number }> {
+/** Room on a disk, in bytes. */
+export interface Room {
+  readonly free_bytes: number;
+  readonly total_bytes: number;
+}
+
+/** Room on the disk of a folder. */
+export async function roomOf(folder: string): Promise<Room> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return { free_bytes: bavail * bsize, total_bytes: blocks * bsize };
 }

@@ -5,8 +5,6 @@ import { noteLatestTime, readLatestTime } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
 import { makePartitions, needsPartitions } from '../db/partitions.ts';
 import { forgetOldReplies, redateReplies } from '../http/idempotency.ts';
-import type { Config } from '../kernel/config.ts';
-import type { Vault } from '../kernel/vault.ts';
 import { foldArrivals } from '../money/ledger/arrivals.ts';
 import { BALANCES_CHORE, foldBalances } from '../money/ledger/balance-folding.ts';
 import { foldSeries } from '../money/ledger/series.ts';
@@ -20,7 +18,9 @@ import { dropOldWeeks } from '../webhooks/engine/retention.ts';
 import { deleteOldPortalLinks, mendPortalLinks } from '../webhooks/portal/store.ts';
 import { addressOf } from './address.ts';
 import { backupChores } from './backup/schedule.ts';
+import { diskChores } from './disk-alerts.ts';
 import { eraseSlice } from './erasures.ts';
+import type { Platform } from './platform.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -34,12 +34,8 @@ export function choresOf({
   log,
   config,
   vault,
-}: {
-  readonly db: Database;
-  readonly log: Logger;
-  readonly config: Config;
-  readonly vault: Vault;
-}): readonly Chore[] {
+  embedded,
+}: Pick<Platform, 'db' | 'log' | 'config' | 'vault' | 'embedded'>): readonly Chore[] {
   return [
     { name: 'clock', everyMs: SECOND_MS, run: watchClock(db, log) },
     // sums that are kept beside the rows they count
@@ -71,6 +67,7 @@ export function choresOf({
     { name: 'unused grants', everyMs: HOUR_MS, forget: deleteUnusedGrants },
     ...alertChores({ db, log, config, vault, base: config.authorizeUrl ?? addressOf(config) }),
     ...backupChores({ db, log, config }),
+    ...diskChores({ db, config, embedded }),
   ];
 }
 

@@ -316,7 +316,8 @@ export type AlertKind =
   | 'deliveries_failed'
   | 'payout_waiting'
   | 'import_done'
-  | 'backup_failed';
+  | 'backup_failed'
+  | 'disk_almost_full';
 
 export interface AlertSettings {
   readonly object: 'alert_settings';

@@ -19,6 +19,20 @@ export async function writeSetting(tx: Tx, key: string, value: string): Promise<
   );
 }
 
+/** Writes such a value if there is none; false = there is. */
+export async function writeNewSetting(tx: Tx, key: string, value: string): Promise<boolean> {
+  const written = await rows(
+    tx,
+    sql`insert into server_settings (key, value) values (${key}, ${value}) on conflict do nothing returning 1`,
+  );
+  return written.length === 1;
+}
+
+/** Deletes such a value, if there is one. */
+export async function deleteSetting(tx: Tx, key: string): Promise<void> {
+  await rows(tx, sql`delete from server_settings where key = ${key}`);
+}
+
 /** Writes something, to see whether anything can be written. */
 export async function probeWriting(tx: Tx): Promise<void> {
   await rows(

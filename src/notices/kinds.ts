@@ -93,6 +93,15 @@ export const ALERTS = {
     path: () => '/settings/system',
     line: ({ data }) => `The backup failed: ${data.message}. It is tried again every ten minutes.`,
   },
+  disk_almost_full: {
+    label: 'Disk almost full',
+    meaning:
+      'The disk with the data folder has less than 2 GB left, or a tenth of a small one. Only the account that was made first is told.',
+    roles: ['owner'],
+    path: () => '/settings/system',
+    line: ({ data }) =>
+      `The disk with the data folder is almost full: ${data.message}. When it is full, nothing can be stored any more.`,
+  },
 } as const satisfies Readonly<Record<string, AlertText>>;
 
 export type AlertKind = keyof typeof ALERTS;
