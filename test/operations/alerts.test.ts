@@ -167,6 +167,23 @@ describe('by e-mail', () => {
     await endpoint.close();
   });
 
+  test('two hundred events that are given up at two endpoints are one message with two lines', async () => {
+    const owner = await makeUser(api, 'owner');
+    const endpoints = [await failingEndpoint(api), await failingEndpoint(api)];
+    const data = { type: 'order.created', data: {} };
+    await Promise.all(Array.from({ length: 100 }, () => api.post('/v2/events', data)));
+    await until('all to be given up', async () => {
+      const failed = (await noticesOf(api)).filter(({ kind }) => kind === 'deliveries_failed');
+      return failed.reduce((sum, { count }) => sum + count, 0) === 200;
+    });
+    await passTime();
+    const { text } = await mail.untilMail(owner.email, 'Deliveries failed');
+    expect(text.match(/^100 events were not delivered to 127\.0\.0\.1:\d+/gm)).toHaveLength(2);
+    await until('all to be noted', async () => (await noticesOf(api)).every(({ sent }) => sent));
+    expect(mail.mailTo(owner.email, 'Deliveries failed')).toHaveLength(1);
+    for (const endpoint of endpoints) await endpoint.close();
+  });
+
   test('everybody gets what they chose, or what their role is told', async () => {
     const owner = await makeUser(api, 'owner');
     const member = await makeUser(api, 'member');

@@ -26,8 +26,8 @@ export interface MailReceiver {
   readonly asked: string[];
   /** Refuses every recipient from now on; null = takes them again. */
   refuse(how: Refusal | null): void;
-  /** Does not answer a message from now on, until it is called with false. */
-  hang(isHanging: boolean): void;
+  /** Does not answer a message from now on, until it is called with false; it takes them nevertheless, or does not. */
+  hang(how: boolean | 'when taken'): void;
   /** Those that an address got, with this in their subject. */
   mailTo(address: string, subject: string): TakenMail[];
   /** Waits until there are so many of them; returns the last. */
@@ -40,7 +40,7 @@ export async function startMailReceiver(options: SMTPServerOptions = {}): Promis
   const taken: TakenMail[] = [];
   const asked: string[] = [];
   let refusal: Refusal | null = null;
-  let isHanging = false;
+  let hangs: boolean | 'when taken' = false;
   const mailTo = (address: string, subject: string) =>
     taken.filter((mail) => mail.to.includes(address) && mail.subject.includes(subject));
   const server = new SMTPServer({
@@ -55,9 +55,9 @@ export async function startMailReceiver(options: SMTPServerOptions = {}): Promis
     async onData(stream, { envelope }, done) {
       const chunks: Buffer[] = [];
       for await (const chunk of stream) chunks.push(chunk as Buffer);
-      if (isHanging) return;
+      if (hangs === true) return;
       taken.push(mailOf(Buffer.concat(chunks).toString(), envelope.rcptTo));
-      done();
+      if (!hangs) done();
     },
   });
   // a client that gives up is what some tests are about
@@ -71,8 +71,8 @@ export async function startMailReceiver(options: SMTPServerOptions = {}): Promis
     refuse: (how) => {
       refusal = how;
     },
-    hang: (hangs) => {
-      isHanging = hangs;
+    hang: (how) => {
+      hangs = how;
     },
     mailTo,
     untilMail: (address, subject, count = 1) =>
