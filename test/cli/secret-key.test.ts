@@ -100,6 +100,37 @@ async function makeEndpoint(api: Api): Promise<Endpoint> {
   return { id: made.body.id, secret: made.body.secret, receiver };
 }
 
+/** An alert channel and a bank account, which are sealed too; `check` uses both. */
+async function makeSealed(api: Api): Promise<{ check(): Promise<void> }> {
+  const receiver = await startReceiver();
+  cleanups.push(() => receiver.close());
+  const channel = await api.post('/v2/alert-channels', {
+    name: 'ops',
+    format: 'webhook',
+    url: receiver.url,
+  });
+  expect(channel.status, channel.text).toBe(201);
+  const affiliate = (await api.post('/v2/affiliates', { email: 'ada@example.com' })).body.id;
+  const iban = 'DE89370400440532013000';
+  const bank = { type: 'sepa', account_holder: 'Ada Lovelace', iban };
+  expect((await api.put(`/v2/affiliates/${affiliate}/destination`, bank)).status).toBe(200);
+  const debtor = { name: 'Shop', iban: 'DE02120300000000202051' };
+  expect((await api.patch('/v2/account', { debtor })).status).toBe(200);
+  const commission = { affiliate_id: affiliate, external_id: 'c1', currency: 'eur', amount: 100 };
+  await api.post('/v2/affiliates/commissions', { ...commission, type: 'bonus' });
+  const payout = (await api.post('/v2/affiliates/payouts')).body.id;
+  return {
+    async check() {
+      const before = receiver.received.length;
+      await api.post(`/v2/alert-channels/${channel.body.id}/test`);
+      const { headers, body } = (await receiver.until(before + 1)).at(-1) ?? {};
+      new Webhook(channel.body.secret).verify(body ?? '', headers as Record<string, string>);
+      const file = await api.get(`/v2/affiliates/payouts/${payout}/payment-files/sepa`);
+      expect(file.text).toContain(`<IBAN>${iban}</IBAN>`);
+    },
+  };
+}
+
 /** Publishes an event, and checks with the published package that it comes, signed with the secret. */
 async function expectSigned(api: Api, { receiver, secret }: Pick<Endpoint, 'receiver' | 'secret'>) {
   const event = await api.post('/v2/events', { type: 'order.created', data: {} });
@@ -220,6 +251,8 @@ test('the key of a data folder is rotated while its server and a worker run, acr
   const endpoint = await makeEndpoint(api);
   await makeOldOnes(superuser, oldKey);
   await expectSigned(api, endpoint);
+  const sealed = await makeSealed(api);
+  await sealed.check();
   // two secrets sign for a while: both change over
   const before = endpoint.secret;
   const { secret } = (await api.post(`/v2/webhook-endpoints/${endpoint.id}/rotate-secret`, {})).body;
@@ -231,6 +264,7 @@ test('the key of a data folder is rotated while its server and a worker run, acr
   // in the middle: what is there is signed as before, what is made is sealed under the new key
   await expectSigned(api, { ...endpoint, secret });
   await expectSigned(api, { ...endpoint, secret: before });
+  await sealed.check();
   const meanwhile = await makeEndpoint(api);
   await expectSigned(api, meanwhile);
   expect((await machine.run(['doctor'], { env })).stdout).toContain('run payhook secret-key rotate');
@@ -244,6 +278,7 @@ test('the key of a data folder is rotated while its server and a worker run, acr
   expect((await expectSigned(api, { ...endpoint, secret }))['x-token']).toBe('the value of a header');
   await expectSigned(api, { ...endpoint, secret: before });
   await expectSigned(api, await makeEndpoint(api));
+  await sealed.check();
   const audit = await api.get('/v2/audit-log?action=rotateSecretKey');
   expect(audit.body.data).toMatchObject([
     { actor: { kind: 'operator' }, target: fingerprintOf(newKey).slice(0, 12) },
