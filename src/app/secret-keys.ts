@@ -50,6 +50,9 @@ export function adoptNewFolderKey(config: Config, current: string | null): boole
 /** Why a process with the keys it holds must not work on this database; null when it may. */
 export function refusalOfKeys(config: Config, { current, next, retired }: SecretKeyState): string | null {
   if (current === null) return null;
+  if (config.databaseUrl !== undefined && config.secretKey === undefined) {
+    return `set SECRET_KEY to the key with the fingerprint ${short(next ?? current)}, which the server that sealed it has`;
+  }
   const held = heldFingerprints(config);
   const missing = [current, next].filter((each) => each !== null && !held.includes(each));
   if (missing.length === 0) return null;

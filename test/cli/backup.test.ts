@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import { join } from 'node:path';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import { expect, inject, test } from 'vitest';
+import { fingerprintOf } from '../../src/kernel/vault.ts';
 import {
   completePayout,
   EVENTS,
@@ -125,6 +126,21 @@ test('a backup made while payouts are completed and events are published has boo
     await client.end();
     await own.drop();
   }
+});
+
+test('a restore needs no secret key; it says which one the server will need, and without it none starts', async () => {
+  const saved = await done(['backup', path('keyless.payhook')], await settingsOf(world));
+  const own = await emptyDatabase();
+  const env = { DATABASE_URL: own.url };
+  const restored = await done(['restore', saved.file], env);
+  const fingerprint = fingerprintOf(secretKey()).slice(0, 12);
+  expect(restored).toMatchObject({ rows: saved.rows, sums: saved.sums });
+  expect(restored.secret_key_problem).toContain(
+    `set SECRET_KEY to the key with the fingerprint ${fingerprint}`,
+  );
+  const refused = await machine.run(['serve'], { env });
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('SECRET_KEY must be set')]);
+  await own.drop();
 });
 
 test('a table of many parts is restored without a warning', async () => {

@@ -14,9 +14,12 @@ import { UsageError } from './errors.ts';
  * The settings of a command on this machine; says so when the data folder is that of a server that runs here.
  * Throws ConfigError, and NoDataError when there are several such servers.
  */
-export async function readConfigHere(terminal: Terminal): Promise<Config> {
+export async function readConfigHere(
+  terminal: Terminal,
+  needs: { needsKey?: boolean } = {},
+): Promise<Config> {
   const { settingsHere } = await import('../../app/data-folder.ts');
-  const { config, fromServer } = settingsHere(readConfig());
+  const { config, fromServer } = settingsHere(readConfig(undefined, needs));
   if (fromServer) terminal.note(`Working on ${config.dataDir}, the data folder of the server that runs here`);
   return config;
 }

@@ -162,7 +162,8 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
   const { restoreBackup } = await import('../../app/backup/restore.ts');
   const { openDatabase } = await import('../../app/database.ts');
   const { refusalOfKeys } = await import('../../app/secret-keys.ts');
-  const config = await readConfigHere(terminal);
+  // sealed values are copied as they are: the key is needed when a server starts
+  const config = await readConfigHere(terminal, { needsKey: false });
   const log = await quietLog(config, terminal);
   const isGiven = options.passphraseFile !== undefined || options.identityFile !== undefined;
   const key = isGiven
