@@ -5206,6 +5206,16 @@ export interface Operations {
     readonly result: undefined;
   };
   /**
+   * Erase the person behind a user. Name, e-mail address, and the browsers and addresses they signed in from are
+   * gone for good; it cannot be undone. A user who is still there is removed first. The record and its id stay,
+   * so what they did stays attributed to it. Other accounts of the same person are not affected.
+   */
+  readonly eraseUser: {
+    readonly path: [user_id: string];
+    readonly header: 'Idempotency-Key';
+    readonly result: User;
+  };
+  /**
    * Make a link to choose a new password. The link works once, for a day. For a user who has not accepted the
    * invitation it is a new one, for 7 days. The old password works until the link is used; then all sessions
    * end. Somebody who is also a member of another account must change the password themselves or use a link from
@@ -5779,6 +5789,7 @@ export const OPERATIONS = {
   getUser: { method: 'GET', path: '/v2/users/{user_id}', takes: [], gives: 'record' },
   changeUser: { method: 'PATCH', path: '/v2/users/{user_id}', takes: ['body'], gives: 'record' },
   removeUser: { method: 'DELETE', path: '/v2/users/{user_id}', takes: [], gives: 'nothing' },
+  eraseUser: { method: 'POST', path: '/v2/users/{user_id}/erase', takes: [], gives: 'record' },
   resetUserPassword: {
     method: 'POST',
     path: '/v2/users/{user_id}/reset-password',

@@ -286,6 +286,8 @@ export function resourcesOf({ method, send }: Calls) {
       change: method('changeUser'),
       /** Removes a user: their sessions and links end at once. */
       delete: method('removeUser'),
+      /** Erases the person behind a user, who is removed first; it cannot be undone. */
+      erase: method('eraseUser'),
       /** Creates a link where the user chooses a new password. */
       resetPassword: method('resetUserPassword'),
     },

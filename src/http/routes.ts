@@ -153,6 +153,7 @@ export const ROUTES: readonly Route[] = [
   users.get,
   users.change,
   users.remove,
+  users.erase,
   users.reset,
   sessions.list,
   sessions.end,

@@ -93,6 +93,14 @@ export const toldColumns = (account: string, recipient: string) => ({
     order by coalesce(n.sent_at, n.failed_at, now()) desc, n.id desc limit 1)`,
 });
 
+/** Forgets why messages to users could not be sent: the answer of a mail server names its recipient. */
+export async function forgetErrors(tx: Tx, account: AccountId, users: readonly UserId[]): Promise<void> {
+  await rows(
+    tx,
+    sql`update notices set error = null where account_id = ${account} and user_id = any(${users}::uuid[])`,
+  );
+}
+
 /** The context under which the link to a user (UUID) is sealed. */
 export const placeOfLink = (user: UserId): string => `notice ${user} link`;
 

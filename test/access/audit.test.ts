@@ -283,6 +283,7 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('changeUser', `/v2/users/${user?.id}`, { body: { name: `${name} too` } });
   await act('resetUserPassword', `/v2/users/${user?.id}/reset-password`);
   await act('removeUser', `/v2/users/${user?.id}`);
+  await act('eraseUser', `/v2/users/${user?.id}/erase`);
   const applications = '/v2/oauth-applications';
   const application = await act('createOAuthApplication', applications, {
     body: {

@@ -120,6 +120,7 @@ test('what cannot be undone is asked about', () => {
       'refunds create',
       'refunds reverse',
       'secret-key abandon',
+      'users erase',
       'users remove',
       'webhooks delete',
       'webhooks recover',

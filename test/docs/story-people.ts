@@ -60,6 +60,7 @@ export async function people({ show, refuse, chapter }: Recorder, { world }: Sce
   const passing = await world.api.post('/v2/affiliates', { email: 'ida@example.com', name_first: 'Ida' });
   await show('eraseAffiliate', { path: { affiliate_id: passing.body.id } });
   await show('removeUser', { path: { user_id: other.body.id } });
+  await show('eraseUser', { path: { user_id: other.body.id } });
   const { data: sessions } = await show('listSessions', { query: { user_id: mary.id } });
   await show('listAuditLog', { query: { action: 'completePayout', per_page: 1 } });
 

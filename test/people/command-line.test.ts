@@ -54,6 +54,11 @@ test('from the first start to a team: a link, then the commands, beside the runn
   expect(unasked.code).toBe(2);
   expect((await machine.run(['users', 'remove', 'bob@example.com', '--yes'])).code).toBe(0);
   expect((await bob.get('/account')).status).toBe(303);
+  const id = /\((usr_\w+)\)/.exec(made.stdout)?.[1] ?? '';
+  expect((await machine.run(['users', 'erase', id])).code).toBe(2);
+  expect((await machine.run(['users', 'erase', id, '--yes'])).stdout).toBe(`${id} is erased.\n`);
+  const removed = await machine.run(['users', 'list', '--status', 'removed']);
+  expect(removed.stdout).toMatch(new RegExp(`${id} +${id}@erased\\.invalid +erased`));
   const last = await machine.run(['users', 'remove', 'ada@example.com', '--yes', '--json']);
   expect([last.code, JSON.parse(last.stderr).error.reason]).toEqual([1, 'last_owner']);
   server.child.kill('SIGTERM');

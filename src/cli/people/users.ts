@@ -13,7 +13,7 @@ import { shortTime } from '../terminal/time.ts';
 
 const ROLES = ['owner', 'member', 'viewer'];
 
-/** `payhook users list|create|change|remove|reset-password|setup-link`. */
+/** `payhook users list|create|change|remove|erase|reset-password|setup-link`. */
 export function addUsers(users: Command, cli: Cli): void {
   withPages(
     users
@@ -67,6 +67,7 @@ Example:
     .option('--json', 'print {id, object, removed}')
     .addHelpText('after', '\nExample:\n  $ payhook users remove ada@example.com\n')
     .action((user: string, { yes }: { yes?: boolean }) => cli.run(() => remove(cli, user, yes)));
+  addErase(users, cli);
   users
     .command('reset-password')
     .description('print a link where a user chooses a new password')
@@ -83,6 +84,20 @@ Example:
     .option('--json', 'print {object, url}')
     .addHelpText('after', '\nThe link works once, for a day; the ones before it end.\n')
     .action(() => cli.run(() => setUpLink(cli)));
+}
+
+function addErase(users: Command, cli: Cli): void {
+  users
+    .command('erase')
+    .description('erase the person behind a user, who is removed first; the id stays')
+    .argument('<user>', `${USER_HELP}; the id of who was removed`)
+    .option('-y, --yes', 'do not ask; required without a terminal')
+    .option('--json', 'print the record (User)')
+    .addHelpText(
+      'after',
+      '\nName, e-mail address and the places of their sessions are gone for good, in this account. The audit log keeps the id.\n\nExamples:\n  $ payhook users erase ada@example.com\n  $ payhook users erase usr_0192f8e5c7a7b3e9d0192f8e5c7a7b3e --yes\n',
+    )
+    .action((user: string, { yes }: { yes?: boolean }) => cli.run(() => erase(cli, user, yes)));
 }
 
 async function list({ terminal, account }: Cli, query: ListUsersQuery): Promise<undefined> {
@@ -144,6 +159,16 @@ async function remove({ terminal, account }: Cli, wanted: string, yes?: boolean)
     return user;
   });
   terminal.result({ id, object: 'user', removed: true }, () => `${id} is removed.\n`);
+}
+
+async function erase({ terminal, account }: Cli, wanted: string, yes?: boolean): Promise<undefined> {
+  requireYes(terminal, yes);
+  const erased = await withClient({ terminal, account: account() }, async (client) => {
+    const user = await findUser(client, wanted);
+    await confirm(terminal, `Erase the person behind ${printable(wanted)}? It cannot be undone.`, yes);
+    return client.users.erase(user);
+  });
+  terminal.result(erased, () => `${erased.id} is erased.\n`);
 }
 
 async function resetPassword({ terminal, account }: Cli, wanted: string): Promise<undefined> {

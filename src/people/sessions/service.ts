@@ -7,6 +7,7 @@ import { type AccountId, idOf, type SessionId, type UserId, uuidOf } from '../..
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
 import { note } from '../audit/service.ts';
 import {
+  forgetPlaces,
   insertSession,
   keepsPassword,
   queueUpFor,
@@ -147,6 +148,11 @@ export async function endSession(tx: Tx, account: AccountId, id: string): Promis
 /** Ends all sessions of a user (UUID) in an account. */
 export async function endSessionsOf(tx: Tx, account: AccountId, user: UserId): Promise<void> {
   await revokeSessions(tx, account, { user });
+}
+
+/** Forgets from where users signed in: their browsers and addresses. */
+export async function forgetPlacesOf(tx: Tx, account: AccountId, users: readonly UserId[]): Promise<void> {
+  await forgetPlaces(tx, account, users);
 }
 
 /** Ends all sessions of a person (UUID) in all accounts, or all but one (UUID). */

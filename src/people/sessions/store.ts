@@ -208,3 +208,11 @@ export async function mendSessions(tx: Tx): Promise<number> {
   );
   return mended.length;
 }
+
+export async function forgetPlaces(tx: Tx, account: AccountId, users: readonly UserId[]): Promise<void> {
+  await rows(
+    tx,
+    sql`update sessions set user_agent = null, address = null
+        where account_id = ${account} and user_id = any(${users}::uuid[])`,
+  );
+}

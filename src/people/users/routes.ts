@@ -1,5 +1,6 @@
 import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf } from '../../contract/schemas.ts';
+import { eraseUser } from './erase.ts';
 import { invitation, newUser, passwordReset, user, userChange } from './record.ts';
 import { changeUser, getUser, inviteUser, removeUser, resetPassword } from './service.ts';
 import { listUsers, userList } from './store.ts';
@@ -74,6 +75,21 @@ export const remove = writeRoute({
     await removeUser(tx, account, params.user_id);
     return noContent();
   },
+});
+
+export const erase = writeRoute({
+  operation: 'eraseUser',
+  method: 'POST',
+  path: '/v2/users/{user_id}/erase',
+  access: 'full',
+  summary: 'Erase the person behind a user',
+  description:
+    'Name, e-mail address, and the browsers and addresses they signed in from are gone for good; it cannot be undone. A ' +
+    'user who is still there is removed first. The record and its id stay, so what they did stays attributed to it. Other ' +
+    'accounts of the same person are not affected.',
+  returns: { 200: user },
+  errors: ['resource_missing', 'last_owner'],
+  handle: async ({ tx, account, params }) => ok(await eraseUser(tx, account, params.user_id)),
 });
 
 export const reset = writeRoute({

@@ -43,9 +43,10 @@ const INVITATION_HOURS = 7 * 24;
 const RESET_HOURS = 24;
 const SET_UP_HOURS = 24;
 
-const missing = () => fail('resource_missing', 'no such user');
+export const missing = () => fail('resource_missing', 'no such user');
 
-function userUuid(id: string): UserId {
+/** The UUID in the id of a user. Throws `resource_missing`. */
+export function userUuid(id: string): UserId {
   const uuid = uuidOf('usr', id);
   if (uuid === null) throw missing();
   return uuid;
