@@ -29,6 +29,14 @@ function readPdf(bytes: Buffer): { text: string; info: string } {
   return { text: text.stdout, info: info.stdout };
 }
 
+/** Where a word ends on its line, in points, each time it occurs. */
+function rightEdges(bytes: Buffer, word: string): number[] {
+  const { stdout } = spawnSync('pdftotext', ['-bbox', '-', '-'], { input: bytes, encoding: 'utf8' });
+  return [...stdout.matchAll(/xMax="([\d.]+)"[^>]*>([^<]*)</g)]
+    .filter(([, , text]) => text === word)
+    .map(([, edge]) => Number(edge));
+}
+
 async function pdfOf(id: number, more = ''): Promise<Buffer> {
   const headers = { authorization: `Bearer ${api.key}` };
   const response = await fetch(api.url + pathOf(id, 'pdf', more), { headers });
@@ -113,6 +121,8 @@ describe('the statement of an affiliate as a PDF', () => {
       for (const cell of [day, inGroups(amount ?? ''), what, reference]) expect(text).toContain(cell);
     }
     expect(text).toMatch(/Page 2 of 2/);
+    // a statement in three currencies has six tables, and the last row of each ends at the right edge
+    expect(rightEdges(await pdfOf(id), '0.07').filter((edge) => Math.abs(edge - 539.28) < 1)).toHaveLength(3);
   });
 
   test.skipIf(!hasPdfReader)(
