@@ -19,6 +19,7 @@ import { until } from '../support/wire.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { dump } from '../tenants/support.ts';
 import { openLink, partsOf } from './portal-support.ts';
+import { backupOf, type Collector, startCollector } from './secret-places.ts';
 import { bearer, send } from './support.ts';
 
 // One life of an installation in which every kind of secret is made, used, used wrongly and ended; then everything that
@@ -26,6 +27,7 @@ import { bearer, send } from './support.ts';
 
 let world: World;
 let receiver: Receiver;
+let collector: Collector;
 /** Every raw secret of the life, by what it is. */
 const secrets = new Map<string, string>();
 /** Those that stand in one column, and are of no use by themselves. */
@@ -69,7 +71,8 @@ beforeAll(async () => {
     return response;
   });
   receiver = await startReceiver();
-  world = await startWorld({ delivers: true });
+  collector = await startCollector();
+  world = await startWorld({ delivers: true, settings: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
   keep('SECRET_KEY', inject('postgres').secretKey);
   keep('the first key', world.api.key);
   const owner = await liveAsPeople();
@@ -84,6 +87,7 @@ afterAll(async () => {
   vi.restoreAllMocks();
   await world.close();
   await receiver.close();
+  collector.close();
 });
 
 /** The first owner by a set-up link, others by invitation and reset, with all that goes wrong with passwords. */
@@ -196,6 +200,22 @@ async function liveWithWebhooks(): Promise<void> {
     expect((await world.api.get(`${path}/events/${event.id}`)).status).toBe(200);
 }
 
+/** The file that pays an IBAN has it; what is kept of the download must not. */
+async function downloadBankFile(payout: string, iban: string): Promise<void> {
+  const debtor = { name: 'Shop', iban: 'DE02120300000000202051' };
+  expect((await world.api.patch('/v2/account', { debtor })).status).toBe(200);
+  const file = await world.api.get(`/v2/affiliates/payouts/${payout}/payment-files/sepa?currency=eur`);
+  expect(file.text).toContain(`<IBAN>${iban}</IBAN>`);
+}
+
+/** A file of affiliates with a column that is not taken, as it comes out of another product. */
+async function importWithNumbers(iban: string): Promise<void> {
+  const file = `email,Bank account\nimported@example.com,${iban}\n`;
+  const query = 'kind=affiliates&accept_guesses=true&save_as=theirs';
+  const imported = await world.api.upload(`/v2/imports?${query}`, file);
+  expect(imported.status, imported.text).toBeLessThan(300);
+}
+
 /** Bank accounts of affiliates: sent, replaced, shared, and paid to. */
 async function liveWithBanks(): Promise<void> {
   const { body: affiliate } = await world.api.post('/v2/affiliates', { email: 'bank@example.com' });
@@ -230,6 +250,8 @@ async function liveWithBanks(): Promise<void> {
   const sale = { external_id: 'of the bank', affiliate_id: affiliate.id, amount: 700, currency: 'eur' };
   await world.api.post('/v2/affiliates/commissions', { ...sale, occurred_at: '2025-01-01T00:00:00Z' });
   const { body: payout } = await world.api.post('/v2/affiliates/payouts', {});
+  await downloadBankFile(payout.id, iban);
+  await importWithNumbers(iban);
   expect((await world.api.put(`/v2/affiliates/${affiliate.id}/destination`, { type: 'other' })).status).toBe(
     200,
   );
@@ -402,6 +424,26 @@ describe('no secret that was ever told, typed or sent stands', () => {
   test('in any row of any table', async () => {
     expect(secrets.size).toBeGreaterThan(40);
     expect(namesIn(await stored())).toEqual([]);
+  });
+
+  test('in a backup', async () => {
+    const parts = await backupOf(world);
+    const rows = (table: string) =>
+      parts.get([...parts.keys()].find((name) => name.startsWith(`tables/${table}/`)) ?? '');
+    for (const table of ['affiliate_destinations', 'payment_file_downloads', 'imports', 'import_mappings'])
+      expect(rows(table)?.length, table).toBeGreaterThan(10);
+    const text = Buffer.concat([...parts.values()]).toString('latin1');
+    const bytes = [...text.matchAll(/\\\\x([0-9a-f]+)/g)].map(([, hex = '']) =>
+      Buffer.from(hex, 'hex').toString('latin1'),
+    );
+    expect(bytes.length).toBeGreaterThan(20);
+    expect(namesIn(`${text}\n${bytes.join('\n')}`)).toEqual([]);
+  });
+
+  test('in what a collector of traces is told', async () => {
+    const told = () => collector.told.join('\n');
+    await until('the spans of the last life', async () => told().includes('/destination'));
+    expect(namesIn(told())).toEqual([]);
   });
 
   test('in what the program logged', () => {
