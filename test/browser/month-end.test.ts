@@ -186,6 +186,7 @@ inChromium("the month's end", (chromium) => {
     const viewer = await atDashboard(chromium, world, { role: 'viewer', path: `/payouts/${payout.id}` });
     const { page } = viewer;
     await page.getByRole('link', { name: 'Ben Wise' }).waitFor();
+    await page.getByText('first key (API key)').waitFor();
     await page.getByRole('link', { name: /Complete$/ }).click();
     await page.getByText('Your role is read-only.').waitFor();
     expect(await page.getByRole('button', { name: /^Complete/ }).count()).toBe(0);
