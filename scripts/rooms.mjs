@@ -87,6 +87,7 @@ export const ROOMS = [
     'what banks and providers answered: read, compared with a payout, proposed',
     ['money/ledger', 'money/payouts'],
   ],
+  ['money/schedules', 'schedules that prepare payouts', ['money/payouts']],
   ['money/returns', 'returned payments', ['money/commissions', 'money/ledger', 'money/payouts']],
   ['money/analytics', 'what happened to commissions over time', ['money/ledger']],
   [
@@ -204,6 +205,7 @@ export const ROOMS = [
     'payhook payouts',
     ['cli/affiliates', 'cli/command', 'cli/commissions', 'cli/finders', 'cli/terminal'],
   ],
+  ['cli/schedules', 'payhook schedules', ['cli/command', 'cli/payouts', 'cli/terminal']],
   ['cli/programs', 'payhook programs', ['cli/command', 'cli/finders', 'cli/terminal']],
   ['cli/refunds', 'payhook refunds', ['cli/command', 'cli/commissions', 'cli/finders', 'cli/terminal']],
   ['cli/analytics', 'payhook analytics', ['cli/command', 'cli/finders', 'cli/terminal']],

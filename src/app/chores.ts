@@ -8,6 +8,8 @@ import { forgetOldReplies, redateReplies } from '../http/idempotency.ts';
 import { foldArrivals } from '../money/ledger/arrivals.ts';
 import { BALANCES_CHORE, foldBalances } from '../money/ledger/balance-folding.ts';
 import { foldSeries } from '../money/ledger/series.ts';
+import { lookAtApprovals } from '../money/payouts/approval-alerts.ts';
+import { runSchedules } from '../money/schedules/run.ts';
 import { mendTokens } from '../oauth/service.ts';
 import { deleteExpiredCodes, deleteExpiredTokens, deleteUnusedGrants } from '../oauth/store.ts';
 import { foldCounts } from '../outbox/counts.ts';
@@ -56,6 +58,9 @@ export function choresOf({
     },
     // people who are being erased
     { name: 'erasures', everyMs: 5 * SECOND_MS, slice: eraseSlice },
+    // schedules of payouts, and payouts that wait for a second person
+    { name: 'payout schedules', everyMs: MINUTE_MS, run: () => runSchedules({ db, log }) },
+    { name: 'approval alerts', everyMs: 30 * SECOND_MS, slice: lookAtApprovals },
     // what has expired
     { name: 'idempotency keys', everyMs: 10 * MINUTE_MS, forget: forgetOldReplies },
     { name: 'sign-in attempts', everyMs: HOUR_MS, forget: deleteOldFailures },

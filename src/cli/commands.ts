@@ -112,6 +112,11 @@ const COMMANDS: readonly (Group | Alone)[] = [
     load: async () => (await import('./payouts/commands.ts')).addPayouts,
   },
   {
+    name: 'schedules',
+    about: 'schedules that prepare payouts',
+    load: async () => (await import('./schedules/commands.ts')).addSchedules,
+  },
+  {
     name: 'reports',
     about: 'reports, for the books',
     load: async () => (await import('./reports/commands.ts')).addReports,

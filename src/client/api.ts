@@ -315,6 +315,9 @@ export type AlertKind =
   | 'endpoint_recovered'
   | 'deliveries_failed'
   | 'payout_waiting'
+  | 'approval_waiting'
+  | 'payout_prepared'
+  | 'schedule_skipped'
   | 'import_done'
   | 'backup_failed'
   | 'disk_almost_full';
@@ -411,8 +414,8 @@ export interface AuditEntry {
   /** who signed in, or on whose grant the application acted */
   readonly user_id: string | null;
   /**
-   * the operation, named as in this description; openPortal is the use of a portal link; rotateSecretKey and
-   * abandonSecretKey are commands on the machine
+   * the operation, named as in this description; openPortal is the use of a portal link; runPayoutSchedule is a
+   * schedule, on behalf of who last changed it; rotateSecretKey and abandonSecretKey are commands on the machine
    */
   readonly action: string;
   /** the id of the record it changed */
@@ -559,6 +562,33 @@ export interface ChangeOAuthApplicationBody {
   readonly redirect_uris?: readonly string[] | undefined;
   /** the scopes that merchants can grant it at most */
   readonly scopes?: readonly Scope[] | undefined;
+}
+
+export interface ChangePayoutScheduleBody {
+  readonly name?: string | undefined;
+  readonly every?: ScheduleRhythm | undefined;
+  /**
+   * week: 1 (Monday) to 7; month: 1 to 31, in a shorter month its last day. A day of the account’s time zone,
+   * which begins at its midnight
+   */
+  readonly day?: number | undefined;
+  /**
+   * Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators;
+   * all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `program_id` (eq,
+   * ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in, nin): a text of 1 to 255
+   * characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters - `payout_method` (eq, ne, in,
+   * nin): one of paypal, wise, other - `affiliate_status` (eq, ne, in, nin): one of active, inactive - `type`
+   * (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout` (eq): true or
+   * false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an integer of minor
+   * units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999
+   */
+  readonly filters?: PayoutFilters | null | undefined;
+  /** every word must be part of a name, e-mail or slug of the affiliate */
+  readonly search?: string | undefined;
+  /** also pays sums below the minimums */
+  readonly ignore_minimum?: boolean | undefined;
+  /** false: it makes no payouts until it is switched on */
+  readonly is_active?: boolean | undefined;
 }
 
 export interface ChangeProgramBody {
@@ -1100,6 +1130,33 @@ export interface CreateOAuthApplicationBody {
   readonly redirect_uris: readonly string[];
   /** the scopes that merchants can grant it at most */
   readonly scopes: readonly Scope[];
+}
+
+export interface CreatePayoutScheduleBody {
+  readonly name: string;
+  readonly every: ScheduleRhythm;
+  /**
+   * week: 1 (Monday) to 7; month: 1 to 31, in a shorter month its last day. A day of the account’s time zone,
+   * which begins at its midnight
+   */
+  readonly day: number;
+  /**
+   * Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators;
+   * all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `program_id` (eq,
+   * ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in, nin): a text of 1 to 255
+   * characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters - `payout_method` (eq, ne, in,
+   * nin): one of paypal, wise, other - `affiliate_status` (eq, ne, in, nin): one of active, inactive - `type`
+   * (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout` (eq): true or
+   * false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an integer of minor
+   * units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999
+   */
+  readonly filters?: PayoutFilters | null | undefined;
+  /** every word must be part of a name, e-mail or slug of the affiliate */
+  readonly search?: string | undefined;
+  /** also pays sums below the minimums */
+  readonly ignore_minimum?: boolean | undefined;
+  /** false: it makes no payouts until it is switched on */
+  readonly is_active?: boolean | undefined;
 }
 
 export interface CreatePortalLinkBody {
@@ -2570,6 +2627,31 @@ export interface PayoutReturn {
   readonly undone_at: Timestamp | null;
 }
 
+export interface PayoutSchedule {
+  readonly id: string;
+  readonly object: 'payout_schedule';
+  readonly name: string;
+  readonly every: ScheduleRhythm;
+  /**
+   * week: 1 (Monday) to 7; month: 1 to 31, in a shorter month its last day. A day of the account’s time zone,
+   * which begins at its midnight
+   */
+  readonly day: number;
+  /** as they were given; null = none */
+  readonly filters: unknown;
+  readonly search: string;
+  readonly ignore_minimum: boolean;
+  /** false: it makes no payouts until it is switched on */
+  readonly is_active: boolean;
+  /** who last changed it: the creator of its payouts */
+  readonly made_by: string;
+  /** the next day; null while it is switched off */
+  readonly next_on: string | null;
+  readonly last_run: ScheduleRun | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+}
+
 export interface PayoutSelection {
   /**
    * Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators;
@@ -2971,6 +3053,22 @@ export interface RotateWebhookEndpointSecretBody {
   readonly overlap_seconds?: number | undefined;
   /** one that a receiver has already; left out, the one there is stays, or a new one is made */
   readonly secret?: string | undefined;
+}
+
+export type ScheduleOutcome = 'created' | 'empty' | 'refused';
+
+export type ScheduleRhythm = 'week' | 'month';
+
+export interface ScheduleRun {
+  /** the last day it was due */
+  readonly due_on: string;
+  readonly ran_at: Timestamp;
+  /** empty: there was nothing to pay; refused: see `reason` */
+  readonly outcome: ScheduleOutcome;
+  /** why it made no payout */
+  readonly reason: string | null;
+  /** the payout it made; it may have been deleted since */
+  readonly payout_id: string | null;
 }
 
 export type Scope =
@@ -3539,6 +3637,11 @@ export interface PreviewPayoutExclusionsQuery extends PageQuery {
     | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
+}
+
+export interface ListPayoutSchedulesQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-created_at` */
+  readonly sort?: 'created_at' | '-created_at' | 'name' | '-name' | undefined;
 }
 
 export interface ListPayoutAffiliatesQuery extends PageQuery {
@@ -4325,6 +4428,42 @@ export interface Operations {
     readonly body: RejectPayoutBody;
     readonly header: 'Idempotency-Key';
     readonly result: Payout;
+  };
+  /** List schedules of payouts. List schedules of payouts. */
+  readonly listPayoutSchedules: {
+    readonly query?: ListPayoutSchedulesQuery;
+    readonly result: Page<PayoutSchedule>;
+  };
+  /**
+   * Create a schedule of payouts. On its day, a schedule creates a payout as `POST /v2/affiliates/payouts`
+   * would, and a person completes it. It is due for the first time after today. What was missed while no server
+   * ran is made up for once. When there is nothing to pay, or another payout is unpaid, it makes none until its
+   * next day, and `last_run` says why.
+   */
+  readonly createPayoutSchedule: {
+    readonly body: CreatePayoutScheduleBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: PayoutSchedule;
+  };
+  /** Get a schedule of payouts. Get a schedule of payouts. */
+  readonly getPayoutSchedule: {
+    readonly path: [schedule_id: string];
+    readonly result: PayoutSchedule;
+  };
+  /**
+   * Change a schedule of payouts. Whoever changes a schedule is the creator of its next payouts, and so cannot
+   * approve them. Its next day is counted from today.
+   */
+  readonly changePayoutSchedule: {
+    readonly path: [schedule_id: string];
+    readonly body: ChangePayoutScheduleBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: PayoutSchedule;
+  };
+  /** Delete a schedule of payouts. What it made stays. */
+  readonly removePayoutSchedule: {
+    readonly path: [schedule_id: string];
+    readonly result: undefined;
   };
   /**
    * Download payout CSV. One row per commission: all of them for an unpaid payout, those that were paid for a
@@ -5350,6 +5489,37 @@ export const OPERATIONS = {
     path: '/v2/affiliates/payouts/{payout_id}/reject',
     takes: ['body'],
     gives: 'record',
+  },
+  listPayoutSchedules: {
+    method: 'GET',
+    path: '/v2/affiliates/payout-schedules',
+    takes: ['query'],
+    gives: 'page',
+    order: '-created_at',
+  },
+  createPayoutSchedule: {
+    method: 'POST',
+    path: '/v2/affiliates/payout-schedules',
+    takes: ['body'],
+    gives: 'record',
+  },
+  getPayoutSchedule: {
+    method: 'GET',
+    path: '/v2/affiliates/payout-schedules/{schedule_id}',
+    takes: [],
+    gives: 'record',
+  },
+  changePayoutSchedule: {
+    method: 'PATCH',
+    path: '/v2/affiliates/payout-schedules/{schedule_id}',
+    takes: ['body'],
+    gives: 'record',
+  },
+  removePayoutSchedule: {
+    method: 'DELETE',
+    path: '/v2/affiliates/payout-schedules/{schedule_id}',
+    takes: [],
+    gives: 'nothing',
   },
   downloadPayout: {
     method: 'GET',

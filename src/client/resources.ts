@@ -116,6 +116,15 @@ export function resourcesOf({ method, send }: Calls) {
       /** Credits or debits an affiliate. */
       adjust: method('createAdjustment'),
     },
+    /** Schedules that prepare payouts; a person completes them. */
+    payoutSchedules: {
+      list: method('listPayoutSchedules'),
+      create: method('createPayoutSchedule'),
+      get: method('getPayoutSchedule'),
+      /** Whoever changes a schedule is the creator of its next payouts. */
+      change: method('changePayoutSchedule'),
+      delete: method('removePayoutSchedule'),
+    },
     /** Sums over time, for charts. */
     analytics: {
       /** What was earned, refunded, paid, … by day, week or month in the account's time zone. */

@@ -99,6 +99,7 @@ export function describe(
 /** What the operations of a tag are about. */
 const TAGS: Readonly<Record<string, string>> = {
   payouts: 'What is owed, frozen at one moment, paid and ticked off.',
+  'payout-schedules': 'What prepares payouts on their days.',
   reports: 'What was paid, for the books.',
   analytics: 'Sums over time.',
   affiliates: 'Who earns commissions, and where they are paid.',

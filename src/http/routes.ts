@@ -15,6 +15,7 @@ import * as reports from '../money/reports/routes.ts';
 import * as usTax from '../money/reports/us-tax-routes.ts';
 import * as results from '../money/results/routes.ts';
 import * as returns from '../money/returns/routes.ts';
+import * as schedules from '../money/schedules/routes.ts';
 import * as taxProfiles from '../money/tax-profiles/routes.ts';
 import * as accounts from '../people/accounts/routes.ts';
 import * as actors from '../people/actors/routes.ts';
@@ -46,6 +47,11 @@ export const ROUTES: readonly Route[] = [
   payouts.approve,
   payouts.reject,
   payouts.remove,
+  schedules.list,
+  schedules.create,
+  schedules.get,
+  schedules.change,
+  schedules.remove,
   payouts.download,
   payouts.affiliates,
   payouts.commissions,

@@ -19,6 +19,7 @@ export type IdPrefix =
   | 'dst'
   | 'tax'
   | 'res'
+  | 'psc'
   | 'alc';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
@@ -48,6 +49,7 @@ export type PortalLinkId = Uuid<'pl'>;
 export type DestinationId = Uuid<'dst'>;
 export type TaxProfileId = Uuid<'tax'>;
 export type ResultId = Uuid<'res'>;
+export type ScheduleId = Uuid<'psc'>;
 export type AlertChannelId = Uuid<'alc'>;
 
 /** The lowest UUID: where iteration over rows starts. */

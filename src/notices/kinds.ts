@@ -9,6 +9,8 @@ export interface AlertData {
   readonly file?: string | null;
   readonly lines?: number;
   readonly message?: string;
+  /** Of a schedule. */
+  readonly name?: string;
 }
 
 /** Alerts of one kind about one thing. */
@@ -77,6 +79,28 @@ export const ALERTS = {
     roles: ['owner', 'member'],
     path: (subject) => `/payouts/${subject}`,
     line: () => 'A payout has been unpaid for a day. Complete it once it is paid, or delete it.',
+  },
+  approval_waiting: {
+    label: 'Approval waiting',
+    meaning: 'A payout, or what it became since it was approved, waits for a second person to approve it.',
+    roles: ['owner', 'member'],
+    path: (subject) => `/payouts/${subject}`,
+    line: () => 'A payout waits for somebody who did not create it to approve it.',
+  },
+  payout_prepared: {
+    label: 'Payout prepared',
+    meaning: 'A schedule created a payout: look at it, pay it and complete it.',
+    roles: ['owner', 'member'],
+    path: (subject) => `/payouts/${subject}`,
+    line: ({ data }) =>
+      `The schedule ${data.name} created a payout. Complete it once it is paid, or delete it.`,
+  },
+  schedule_skipped: {
+    label: 'Schedule without a payout',
+    meaning: 'A schedule was due and created no payout: there was nothing to pay, or it was refused.',
+    roles: ['owner', 'member'],
+    path: () => '/payouts',
+    line: ({ data }) => `The schedule ${data.name} was due and created no payout: ${data.message}.`,
   },
   import_done: {
     label: 'Import done',

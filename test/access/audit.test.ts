@@ -184,6 +184,11 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('undoImport', `${imports}/${made.import_id}/undo`);
   const program = await act('createProgram', `${affiliates}/programs`, { body: { name } });
   await act('changeProgram', `${affiliates}/programs/${program.id}`, { body: { name: `${name} too` } });
+  const rhythm = { name, every: 'month', day: 1 };
+  const schedule = await act('createPayoutSchedule', `${affiliates}/payout-schedules`, { body: rhythm });
+  const atSchedule = `${affiliates}/payout-schedules/${schedule.id}`;
+  await act('changePayoutSchedule', atSchedule, { body: { day: 2 } });
+  await act('removePayoutSchedule', atSchedule);
   const commissions = `${affiliates}/commissions`;
   const sale = (id: string) => ({
     external_id: `${name}-${id}`,

@@ -263,6 +263,7 @@ export const MISSING: Readonly<Record<string, string>> = {
   refund_id: `ref_${'0'.repeat(32)}`,
   return_id: `ret_${'0'.repeat(32)}`,
   link_id: `pl_${'0'.repeat(32)}`,
+  schedule_id: `psc_${'0'.repeat(32)}`,
   channel_id: `alc_${'0'.repeat(32)}`,
   external_id: `crm_${'0'.repeat(32)}`,
 };

@@ -37,6 +37,8 @@ beforeAll(async () => {
   const commission = await makeCommission(api, affiliate.id);
   const payout = await makePayout(api);
   const program = await api.post(PROGRAMS, { name: 'Partners' });
+  const rhythm = { name: 'monthly', every: 'month', day: 1 };
+  const schedule = await api.post('/v2/affiliates/payout-schedules', rhythm);
   const key = await api.post('/v2/api-keys', { name: 'paths' });
   const endpoint = await makeEndpoint(api);
   const { application_id, grant_id, user_id } = await makeGrant(world, api);
@@ -53,6 +55,7 @@ beforeAll(async () => {
     commission_id: commission.id,
     payout_id: payout.id,
     program_id: program.body.id,
+    schedule_id: schedule.body.id,
     key_id: key.body.id,
     user_id,
     session_id: sessions.data[0].id,

@@ -86,6 +86,8 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.post('/v2/users', { email: 'both@example.com', name: 'Both', role: 'member' }));
   const people = '/v2/imports?kind=affiliates&accept_guesses=true&save_as=ours';
   await done(api.upload(people, `email\nnew@${name}.example\n`));
+  const rhythm = { name: 'monthly', every: 'month', day: 1 };
+  await done(api.post('/v2/affiliates/payout-schedules', rhythm));
   await done(api.post(`/v2/affiliates/${bob}/erase`));
   await keepHouse(world, 'erasures');
   await makeGrant(world, api);

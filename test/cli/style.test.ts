@@ -119,6 +119,7 @@ test('what cannot be undone is asked about', () => {
       'payouts returns undo',
       'refunds create',
       'refunds reverse',
+      'schedules delete',
       'secret-key abandon',
       'users erase',
       'users remove',

@@ -397,6 +397,14 @@ export async function mending(
   const { paid_at: paidAt } = (await world.api.get(`/v2/affiliates/payouts/${id}`)).body;
   await show('downloadPaidReport', { query: { year: paidAt.slice(0, 4) } });
   await show('listPaidReport', { query: { year: paidAt.slice(0, 4) } });
+  const monthly = await show('createPayoutSchedule', {
+    body: { name: 'monthly', every: 'month', day: 1, filters: { currency: 'usd' } },
+  });
+  const ofMonthly = { path: { schedule_id: monthly.id } };
+  await show('getPayoutSchedule', ofMonthly);
+  await show('listPayoutSchedules', { query: { sort: 'name' } });
+  await show('changePayoutSchedule', { ...ofMonthly, body: { day: 15 } });
+  await show('removePayoutSchedule', ofMonthly);
   const year = { year: paidAt.slice(0, 4) };
   await show('getUsTaxReport', { query: year });
   await show('listUsTaxReport', { query: year });

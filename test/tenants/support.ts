@@ -126,6 +126,7 @@ export const REFERENCES = [
   'return_id',
   'webhook_endpoint_id',
   'link_id',
+  'schedule_id',
   'channel_id',
 ] as const;
 export type Reference = (typeof REFERENCES)[number];
@@ -230,6 +231,7 @@ export const nobodys: Ids = {
   return_id: `ret_${'0192f8e5'.repeat(4)}`,
   webhook_endpoint_id: `we_${'0192f8e5'.repeat(4)}`,
   link_id: `pl_${'0192f8e5'.repeat(4)}`,
+  schedule_id: `psc_${'0192f8e5'.repeat(4)}`,
   channel_id: `alc_${'0192f8e5'.repeat(4)}`,
 };
 
@@ -249,6 +251,8 @@ export async function furnish(world: World, api: Api, prefix: string): Promise<I
   const endpoint = await makeEndpoint(api, { headers: { 'x-shop': prefix } });
   const [affiliate_id = 0, other = 0] = await makeAffiliates(api, 2, prefix);
   const address = { line1: '1 Main St', city: 'Boston' };
+  const rhythm = { name: prefix, every: 'month', day: 1 };
+  const { body: schedule } = await api.post('/v2/affiliates/payout-schedules', rhythm);
   const signed = { legal_type: 'person', legal_name: `Ada ${prefix}`, country: 'US', address };
   await api.put(`/v2/affiliates/${affiliate_id}/tax-profile`, signed);
   const return_id = await makeReturn(api, other, prefix);
@@ -303,6 +307,7 @@ export async function furnish(world: World, api: Api, prefix: string): Promise<I
     return_id,
     webhook_endpoint_id: endpoint,
     link_id: link.id,
+    schedule_id: schedule.id,
     channel_id: channel.id,
   };
 }

@@ -30,6 +30,7 @@ const IN_PATHS: Readonly<Record<string, Json>> = {
   external_id: { description: 'your own id', schema: { type: 'string', minLength: 1, maxLength: 255 } },
   id: opaque('we', 'the webhook endpoint'),
   link_id: opaque('pl', 'the portal link'),
+  schedule_id: opaque('psc', 'the schedule'),
   channel_id: opaque('alc', 'the alert channel'),
   event_id: opaque('evt', 'the event: what the receiver sees as `webhook-id`'),
   recovery_id: opaque('rec', 'the recovery'),

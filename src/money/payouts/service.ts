@@ -47,6 +47,12 @@ async function readSelection(db: Reader, account: AccountId, input: SelectionInp
   };
 }
 
+/** Throws what creating a payout of a selection would throw about the selection itself, whatever is owed. */
+export async function checkSelection(db: Reader, account: AccountId, input: SelectionInput): Promise<void> {
+  const { filters } = await readSelection(db, account, input);
+  await checkReferences(db, account, filters);
+}
+
 /** A typo must not mean "nobody". Throws `unknown_affiliate`, `unknown_program`. */
 async function checkReferences(db: Reader, account: AccountId, filters: PayoutFilters): Promise<void> {
   const affiliates = await missingAffiliates(db, account, filters.affiliateIds);
@@ -67,7 +73,7 @@ async function checkReferences(db: Reader, account: AccountId, filters: PayoutFi
  */
 export async function createPayout(
   tx: Tx,
-  { account, id }: Principal,
+  { account, id }: Pick<Principal, 'account' | 'id'>,
   user: UserId | null,
   input: SelectionInput,
 ): Promise<PayoutRecord<Payout>> {

@@ -27,6 +27,7 @@ const RECORDS = [
   'commissions',
   'payouts',
   'payout_books',
+  'payout_schedules',
   'commission_arrivals',
   'import_affiliates',
   'import_mappings',

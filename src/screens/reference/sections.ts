@@ -21,12 +21,20 @@ export const GROUPS: readonly SectionGroup[] = [
       {
         slug: 'payouts',
         title: 'Payouts',
-        tags: ['payouts', 'reports'],
+        tags: ['payouts'],
         lead:
           'A payout freezes what you owe at one moment. The list you send to the bank is the list you tick off ' +
           'afterwards. Preview it, create it, download the file, send the money, complete it affiliate by affiliate.\n\n' +
           'An account has at most one unpaid payout. A paid payout never changes: its sums, lines and files stay ' +
           'the same forever. It also stores who was left out, and why.',
+      },
+      {
+        slug: 'reports',
+        title: 'Schedules and reports',
+        tags: ['payout-schedules', 'reports'],
+        lead:
+          'A schedule prepares a payout on a day of each week or month, and a person completes it. Reports say what was ' +
+          'paid in a time, for the books and for tax forms.',
       },
       {
         slug: 'affiliates',

@@ -1,0 +1,30 @@
+import sql, { raw } from 'sql-template-tag';
+import { rows, type Tx } from '../../db/connect.ts';
+import { type AccountId, idOf, type PayoutId } from '../../kernel/ids.ts';
+import { notify } from '../../notices/notices.ts';
+import { approvalStatus } from '../ledger/approval.ts';
+
+/**
+ * Notes alerts about payouts that wait for a second person: once, and once more when a change voids what was decided.
+ * Further changes while it waits are not told.
+ */
+export async function lookAtApprovals(tx: Tx): Promise<number> {
+  const waiting = await rows<{ account: AccountId; payout: PayoutId }>(
+    tx,
+    sql`update payout_books b set told_approval = w.mark
+        from (select p.account_id, p.id, concat_ws(' ', p.id, p.decided_revision) as mark from payouts p
+              where p.status = 'unpaid' and ${raw(approvalStatus)} = 'waiting') w
+        where w.account_id = b.account_id and b.told_approval is distinct from w.mark
+        returning b.account_id as account, w.id as payout`,
+  );
+  await notify(
+    tx,
+    waiting.map(({ account, payout }) => ({
+      account,
+      kind: 'approval_waiting',
+      subject: idOf('po', payout),
+      data: {},
+    })),
+  );
+  return 0;
+}

@@ -1,0 +1,82 @@
+import { created, noContent, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { listOf } from '../../contract/schemas.ts';
+import { newSchedule, schedule, scheduleChange } from './record.ts';
+import { changeSchedule, createSchedule, getSchedule, removeSchedule } from './service.ts';
+import { listSchedules, scheduleList } from './store.ts';
+
+const path = '/v2/affiliates/payout-schedules';
+const one = '/v2/affiliates/payout-schedules/{schedule_id}';
+const filterErrors = [
+  'unknown_filter',
+  'unknown_operator',
+  'invalid_filter',
+  'too_many_filters',
+  'unknown_affiliate',
+  'unknown_program',
+] as const;
+
+export const list = readRoute({
+  operation: 'listPayoutSchedules',
+  path,
+  access: 'affiliates',
+  summary: 'List schedules of payouts',
+  list: scheduleList,
+  returns: { 200: listOf(schedule) },
+  handle: async ({ db, account, list }) => page(await listSchedules(db, account, list)),
+});
+
+export const create = writeRoute({
+  operation: 'createPayoutSchedule',
+  method: 'POST',
+  path,
+  access: 'affiliates',
+  summary: 'Create a schedule of payouts',
+  description:
+    'On its day, a schedule creates a payout as `POST /v2/affiliates/payouts` would, and a person completes it. It is due for the first ' +
+    'time after today. What was missed while no server ran is made up for once. When there is nothing to pay, or another payout is ' +
+    'unpaid, it makes none until its next day, and `last_run` says why.',
+  body: newSchedule,
+  returns: { 201: schedule },
+  errors: [...filterErrors],
+  handle: async ({ tx, principal, body }) => created(await createSchedule(tx, principal, body)),
+});
+
+export const get = readRoute({
+  operation: 'getPayoutSchedule',
+  path: one,
+  access: 'affiliates',
+  summary: 'Get a schedule of payouts',
+  returns: { 200: schedule },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => ok(await getSchedule(db, account, params.schedule_id)),
+});
+
+export const change = writeRoute({
+  operation: 'changePayoutSchedule',
+  method: 'PATCH',
+  path: one,
+  access: 'affiliates',
+  summary: 'Change a schedule of payouts',
+  description:
+    'Whoever changes a schedule is the creator of its next payouts, and so cannot approve them. Its next day is counted from today.',
+  body: scheduleChange,
+  returns: { 200: schedule },
+  errors: ['resource_missing', ...filterErrors],
+  handle: async ({ tx, principal, params, body }) =>
+    ok(await changeSchedule(tx, principal, params.schedule_id, body)),
+});
+
+export const remove = writeRoute({
+  operation: 'removePayoutSchedule',
+  method: 'DELETE',
+  path: one,
+  access: 'affiliates',
+  summary: 'Delete a schedule of payouts',
+  description: 'What it made stays.',
+  returns: { 204: null },
+  errors: ['resource_missing'],
+  handle: async ({ tx, account, params }) => {
+    await removeSchedule(tx, account, params.schedule_id);
+    return noContent();
+  },
+});
