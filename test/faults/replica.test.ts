@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
 import { until } from '../support/wire.ts';
+import { OPERATIONS } from '../tenants/support.ts';
 import { type Replicated, startReplicated } from './replica-support.ts';
 
 const READS = Number(process.env.TEST_REPLICA_READS ?? 1000);
@@ -45,6 +46,32 @@ test('the replica answers lists, reports and charts; the primary answers the res
   expect(answered()).toEqual({ primary: 3, replica: 0 });
   const { replica } = (await api.get('/v2/system')).body;
   expect(replica).toMatchObject({ is_used: true, problem: null });
+});
+
+test('no list or report that the replica answers has anything of another account', async () => {
+  const { api, url, answered, otherAccount } = stage;
+  const [mark, theirMark] = ['of-ours@example.com', 'of-theirs@example.com'];
+  const other = apiOf(url, (await otherAccount()).secret);
+  for (const [of, email] of [
+    [api, mark],
+    [other, theirMark],
+  ] as const) {
+    const { body } = await of.post('/v2/affiliates', { email });
+    const sale = { affiliate_id: body.id, currency: 'usd', amount: 100, external_id: `sale ${email}` };
+    expect((await of.post('/v2/affiliates/commissions', sale)).status).toBe(201);
+    expect((await of.post('/v2/affiliates/payouts')).status).toBe(201);
+  }
+  await untilByReplica(other, LIST);
+  const paths = OPERATIONS.filter(({ method, path }) => method === 'GET' && !path.includes('{'));
+  expect(paths.length).toBeGreaterThan(15);
+  answered();
+  for (const { path, query, operationId } of paths) {
+    const asked = await other.get(path + query);
+    expect(asked.text, operationId).not.toContain(mark);
+  }
+  expect(answered().replica).toBeGreaterThan(5);
+  expect((await untilByReplica(other, LIST)).text).toContain(theirMark);
+  expect((await untilByReplica(api, LIST)).text).not.toContain(theirMark);
 });
 
 test('what one reads includes all that another was told to be stored, on another server, while replay pauses and goes on', async () => {
