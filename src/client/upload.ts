@@ -1,6 +1,6 @@
 import { Readable, Transform } from 'node:stream';
 
-/** A CSV file to upload: its text or bytes, or a source of them. */
+/** A file to upload, such as CSV: its text or bytes, or a source of them. */
 export type Upload = string | Uint8Array | UploadSource;
 
 /** A file that is read while it is sent, so that its size does not matter. */
