@@ -59,6 +59,11 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.put(`/v2/affiliates/${ada}/tax-profile`, signed));
   const payout = await done(api.post('/v2/affiliates/payouts'));
   await done(api.get(`/v2/affiliates/payouts/${payout.id}/payment-files/summary`));
+  const answer = {
+    body: `reference\nP${payout.number}-A${ada}\n`,
+    headers: { 'content-type': 'text/csv' },
+  };
+  await done(api.request('POST', `/v2/affiliates/payouts/${payout.id}/results`, answer));
   const paid = [ada, bob].map((affiliate_id) => ({ affiliate_id, is_paid: true }));
   await done(api.put(`/v2/affiliates/payouts/${payout.id}`, { commissions: paid }));
   await done(
