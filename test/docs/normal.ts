@@ -134,7 +134,7 @@ export function normaliser(
       (real) => new Date(clock.told(Date.parse(real))).toISOString(),
     ],
     [/\b\d{4}-\d\d-\d\d\b(?!T)/g, (real) => clock.toldDay(real)],
-    [/(?<=^|paid-)20\d\d(?=$|\.csv|,)/gm, (real) => (clock.isRealYear(real) ? YEAR : real)],
+    [/(?<=^|paid-|1099-nec-)20\d\d(?=$|\.csv|,)/gm, (real) => (clock.isRealYear(real) ? YEAR : real)],
   ];
   const text = (real: string): string => {
     let told = real;
@@ -146,10 +146,13 @@ export function normaliser(
     if (typeof value === 'string') return text(value);
     if (Array.isArray(value)) return value.map(walk);
     if (typeof value !== 'object' || value === null) return value;
-    const walked = Object.entries(value).map(([key, inner]) => [
-      key,
-      DURATIONS.test(key) ? DURATION_MS : walk(inner),
-    ]);
+    const walked = Object.entries(value).map(([key, inner]) => {
+      if (key === 'year' && typeof inner === 'number') return [key, Number(text(String(inner)))];
+      // known of the story's year
+      if (key === 'is_threshold_known') return [key, true];
+      if (key === 'next_on') return [key, nextOfMonth(Number(Reflect.get(value, 'day')))];
+      return [key, DURATIONS.test(key) ? DURATION_MS : walk(inner)];
+    });
     return stamped(Object.fromEntries(walked));
   };
   return (value, at) => {
@@ -157,6 +160,14 @@ export function normaliser(
     count = 0;
     return walk(value);
   };
+}
+
+/** The day of the month after the story's today, as a monthly schedule has it: the real one moves with the calendar. */
+function nextOfMonth(day: number): string {
+  const [today, at] = [new Date(TODAY), new Date(TODAY)];
+  at.setUTCDate(day);
+  if (at <= today) at.setUTCMonth(at.getUTCMonth() + 1);
+  return at.toISOString().slice(0, 10);
 }
 
 /** An attempt with the second it started at as its signed timestamp, and a made-up signature of that; else as it is. */
