@@ -230,10 +230,10 @@ describe('a body', () => {
       const { method } = operation;
       const path = fill(operation.path);
       for (const nothing of ['', '{}', ' {} ']) {
-        // with nothing wrong but the id, the request goes as far as the id, where it has one
+        // with nothing wrong but the id, or but a key where a person is meant, the request goes as far as that
         const answer = await raw(method, path, nothing);
-        if (operation.path.includes('{')) expectRefusal(answer, 404);
-        else expect(answer.status, answer.text).toBe(200);
+        if (path.endsWith('/us-tax/export')) expect(answer.status, answer.text).toBe(200);
+        else expectRefusal(answer, 404);
       }
       for (const something of ['{"a":1}', '[1]', '1', '"x"', 'null'])
         expectRefusal(await raw(method, path, something), 400);
