@@ -306,5 +306,9 @@ function route(method: string, path: string, operation: Operation): string {
   const gives = itemOf(result) ? 'page' : typeof result === 'object' ? 'record' : result;
   const sort = inQuery(operation).find(({ name }) => name === 'sort')?.schema;
   const order = sort?.enum?.includes('id') ? 'id' : sort?.default;
-  return `{ method: '${method}', path: '${path}', takes: [${takes.map((part) => `'${part}'`).join(', ')}], gives: '${gives}'${order === undefined ? '' : `, order: '${order}'`} }`;
+  const fileType = body === 'file' ? Object.keys(operation.requestBody?.content ?? {})[0] : undefined;
+  const more = Object.entries({ fileType, order }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`, ${name}: '${value}'`],
+  );
+  return `{ method: '${method}', path: '${path}', takes: [${takes.map((part) => `'${part}'`).join(', ')}], gives: '${gives}'${more.join('')} }`;
 }

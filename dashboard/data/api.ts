@@ -51,6 +51,7 @@ interface Description {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly gives: 'record' | 'page' | 'file' | 'nothing';
+  readonly fileType?: string;
 }
 
 /** The method of an operation and its address on this server, with the query. */
@@ -106,6 +107,7 @@ export async function download<Id extends OperationId>(
 
 async function send(id: OperationId, input: Call, { signal, idempotencyKey }: Options): Promise<Response> {
   const { method, address } = requestOf(id, input);
+  const { fileType }: Description = OPERATIONS[id];
   const isWrite = method !== 'GET';
   const key = idempotencyKey ?? crypto.randomUUID();
   let wasRepeated = false;
@@ -114,7 +116,7 @@ async function send(id: OperationId, input: Call, { signal, idempotencyKey }: Op
       ...credential().headers(isWrite),
       ...(isWrite ? { 'idempotency-key': key } : {}),
       ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(input.file === undefined ? {} : { 'content-type': 'text/csv' }),
+      ...(input.file === undefined ? {} : { 'content-type': String(fileType) }),
       ...(input.ifMatch === undefined ? {} : { 'if-match': `"${input.ifMatch}"` }),
     };
     if (input.file) await refuseUnreadable(input.file);

@@ -65,6 +65,8 @@ interface Description {
   readonly path: string;
   readonly takes: readonly ('body' | 'file' | 'query')[];
   readonly gives: 'record' | 'page' | 'file' | 'nothing';
+  /** The media type of the file it takes. */
+  readonly fileType?: string;
   readonly order?: string;
 }
 
@@ -95,6 +97,7 @@ export function callsOver(transport: Transport): Calls {
         json,
         query,
         file: file === undefined ? undefined : sourceOf(file),
+        fileType: description.fileType,
         idempotencyKey: options.idempotencyKey,
         ifMatch: options.ifMatch,
         options,

@@ -45,6 +45,8 @@ export interface RequestSpec {
   /** JSON text. */
   readonly json?: string | undefined;
   readonly file?: UploadSource | undefined;
+  /** The media type of the file. */
+  readonly fileType?: string | undefined;
   /** For POST, PUT and PATCH; random by default. */
   readonly idempotencyKey?: string | undefined;
   /** The revision that the caller has seen. */
@@ -119,7 +121,7 @@ async function pauseFor(ms: number, signal: AbortSignal | undefined): Promise<vo
 
 /** The headers of every attempt; the idempotency key gives repeated POST, PUT or PATCH requests a single effect. */
 function headersOf({ apiKey, userAgent }: ClientOptions, request: RequestSpec): Record<string, string> {
-  const { method, idempotencyKey, ifMatch, json, file } = request;
+  const { method, idempotencyKey, ifMatch, json, file, fileType } = request;
   return {
     authorization: `Bearer ${apiKey}`,
     'user-agent': userAgent ?? 'payhook-client',
@@ -128,7 +130,7 @@ function headersOf({ apiKey, userAgent }: ClientOptions, request: RequestSpec): 
     ...(json === undefined
       ? {}
       : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(json)) }),
-    ...(file === undefined ? {} : { 'content-type': 'text/csv' }),
+    ...(file === undefined || fileType === undefined ? {} : { 'content-type': fileType }),
     ...(file?.bytes === undefined ? {} : { 'content-length': String(file.bytes) }),
   };
 }

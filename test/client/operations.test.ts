@@ -45,7 +45,7 @@ function argumentsOf({ operationId, parameters, requestBody }: Described): unkno
   const hasQuery = parameters.some((parameter) => parameter.in === 'query');
   // this one takes its list itself, and makes the body of it
   if (operationId === 'createCommissionBatch') return [[]];
-  const body = !requestBody ? [] : 'text/csv' in requestBody.content ? ['a,b\n'] : [{ field: 1 }];
+  const body = !requestBody ? [] : 'application/json' in requestBody.content ? [{ field: 1 }] : ['a,b\n'];
   return [...path, ...body, ...(hasQuery ? [{ parameter: 'x' }] : [])];
 }
 
