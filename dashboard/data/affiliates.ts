@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { Affiliate } from '../../src/client/api.ts';
+import type { Affiliate, AffiliateWithBalance } from '../../src/client/api.ts';
 import { read } from './queries.ts';
 
 const KNOWN_MS = 300_000;
@@ -21,9 +21,10 @@ export function useAffiliate(id: number): Affiliate | undefined {
   }).data;
 }
 
-/** What a payment file would need that an affiliate lacks, by payout method; null = nothing. */
-export function missingOf(affiliate: Affiliate): 'paypal' | 'wise' | null {
-  const { payout_method: method, paypal_email: address, name_first, name_last } = affiliate;
+/** What a payment file would need that an affiliate lacks, by destination or payout method; null = nothing. */
+export function missingOf(affiliate: AffiliateWithBalance): 'paypal' | 'wise' | null {
+  const { paypal_email: address, name_first, name_last } = affiliate;
+  const method = affiliate.destination_type ?? affiliate.payout_method;
   if (method === 'wise') return `${name_first ?? ''}${name_last ?? ''}`.trim() === '' ? 'wise' : null;
   return (method ?? 'paypal') === 'paypal' && address === null ? 'paypal' : null;
 }

@@ -38,7 +38,7 @@ export const affiliates = {
     currency: 'Sort balances by',
   },
   paused: 'Payouts paused',
-  missing: 'Missing destination',
+  missing: 'No destination',
   empty: {
     title: 'No affiliates yet',
     lead: 'An affiliate is somebody you pay for what they sell. Import yours from a file, or let your shop send them.',

@@ -284,6 +284,8 @@ export interface AffiliateWithBalance {
   readonly balance: readonly AffiliateBalance[];
   /** when a payout last paid the affiliate */
   readonly last_paid_at: Timestamp | null;
+  /** of the destination for all currencies, else of one for some; null: none, paid as `payout_method` says */
+  readonly destination_type: DestinationType | null;
 }
 
 export interface AlertChannel {
@@ -5584,6 +5586,7 @@ export const OPERATIONS = {
     path: '/v2/affiliates/payouts/{payout_id}/results',
     takes: ['file'],
     gives: 'record',
+    fileType: 'application/octet-stream',
   },
   listPayoutResults: {
     method: 'GET',
@@ -5646,6 +5649,7 @@ export const OPERATIONS = {
     path: '/v2/affiliates/import',
     takes: ['file', 'query'],
     gives: 'record',
+    fileType: 'text/csv',
   },
   getAffiliate: { method: 'GET', path: '/v2/affiliates/{affiliate_id}', takes: [], gives: 'record' },
   changeAffiliate: {
@@ -5737,6 +5741,7 @@ export const OPERATIONS = {
     path: '/v2/affiliates/commissions/import',
     takes: ['file', 'query'],
     gives: 'record',
+    fileType: 'text/csv',
   },
   getCommission: {
     method: 'GET',
@@ -5789,14 +5794,27 @@ export const OPERATIONS = {
     takes: ['body'],
     gives: 'record',
   },
-  previewImport: { method: 'POST', path: '/v2/imports/preview', takes: ['file', 'query'], gives: 'record' },
-  createImport: { method: 'POST', path: '/v2/imports', takes: ['file', 'query'], gives: 'record' },
+  previewImport: {
+    method: 'POST',
+    path: '/v2/imports/preview',
+    takes: ['file', 'query'],
+    gives: 'record',
+    fileType: 'text/csv',
+  },
+  createImport: {
+    method: 'POST',
+    path: '/v2/imports',
+    takes: ['file', 'query'],
+    gives: 'record',
+    fileType: 'text/csv',
+  },
   listImports: { method: 'GET', path: '/v2/imports', takes: ['query'], gives: 'page', order: 'id' },
   downloadBadLines: {
     method: 'POST',
     path: '/v2/imports/bad-lines',
     takes: ['file', 'query'],
     gives: 'file',
+    fileType: 'text/csv',
   },
   getImportProgress: { method: 'GET', path: '/v2/imports/progress', takes: ['query'], gives: 'record' },
   listImportMappings: {

@@ -37,6 +37,7 @@ describe('PUT by an id of your own', () => {
       ...made.body,
       balance: [],
       last_paid_at: null,
+      destination_type: null,
     });
     expect(await eventsOf(world, api)).toMatchObject([
       { type: 'affiliate.created', payload: { data: made.body } },

@@ -22,7 +22,7 @@ const csv = (...lines: string[]) => [...lines, ''].join('\n');
 const upload = (file: string | Uint8Array, query = '') => api.upload(`${AFFILIATES}/import${query}`, file);
 /** Affiliates as events have them: a list tells what each is owed besides. */
 const plain = (people: readonly Json[]) =>
-  people.map(({ balance: _, last_paid_at: __, ...affiliate }) => affiliate);
+  people.map(({ balance: _, last_paid_at: __, destination_type: ___, ...affiliate }) => affiliate);
 const stored = async () => plain(await allOf(api, `${AFFILIATES}?sort=id`));
 
 async function refused(file: string | Uint8Array, reason: string, ...parts: string[]) {

@@ -67,7 +67,7 @@ async function paidCommission(): Promise<Json> {
 async function importOne(): Promise<{ made: Json; affiliate: Json }> {
   const email = `${unique('file')}@example.com`;
   const made = await ok(api.upload('/v2/imports?kind=affiliates', `email\n${email}\n`));
-  const [{ balance: _, last_paid_at: __, ...affiliate } = {}] = await allOf(
+  const [{ balance: _, last_paid_at: __, destination_type: ___, ...affiliate } = {}] = await allOf(
     api,
     `${AFFILIATES}?email=${email}`,
   );

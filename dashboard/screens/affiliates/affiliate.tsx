@@ -101,8 +101,7 @@ function Actions({
 
 /** Why an affiliate is not paid at present. */
 function Warning({ affiliate }: { affiliate: AffiliateWithBalance }) {
-  const { data } = useRead('getAffiliateDestinations', { path: [affiliate.id] });
-  const missing = data?.destinations.length === 0 ? missingOf(affiliate) : null;
+  const missing = missingOf(affiliate);
   const told = [
     ...(affiliate.status === 'inactive' ? [texts.warning.inactive] : []),
     ...(affiliate.is_ready_for_payout ? [] : [texts.warning.paused]),

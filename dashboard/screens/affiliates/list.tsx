@@ -70,10 +70,11 @@ const COLUMNS: readonly Column<AffiliateWithBalance>[] = [
 
 /** The payout method, and what prevents payment. */
 function Payment({ affiliate }: { affiliate: AffiliateWithBalance }) {
-  const { payout_method: method, status, is_ready_for_payout: isReady } = affiliate;
+  const { destination_type, payout_method, status, is_ready_for_payout: isReady } = affiliate;
+  const method = destination_type ?? payout_method ?? 'paypal';
   return (
     <span className="signs">
-      {missingOf(affiliate) ? <Status tone="warn" label={texts.missing} /> : texts.method[method ?? 'paypal']}
+      {missingOf(affiliate) ? <Status tone="warn" label={texts.missing} /> : texts.method[method]}
       {status === 'inactive' && <Status tone="neutral" label={texts.status.inactive} />}
       {!isReady && <Status tone="neutral" label={texts.paused} />}
     </span>

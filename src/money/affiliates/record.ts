@@ -12,9 +12,11 @@ import {
   text,
   timestamp,
 } from '../../contract/schemas.ts';
-import { PAYOUT_METHODS } from '../../kernel/payments.ts';
+import { DESTINATION_TYPES, PAYOUT_METHODS } from '../../kernel/payments.ts';
+import { destinationType } from '../ledger/destinations.ts';
 
 export const payoutMethod = nullable(Type.Enum(PAYOUT_METHODS, { title: 'PayoutMethod' }));
+export const destinationTypes = Type.Enum([...DESTINATION_TYPES], { title: 'DestinationType' });
 export const LEGAL_TYPES = ['person', 'business'] as const;
 export const legalType = nullable(
   Type.Enum([...LEGAL_TYPES], { title: 'LegalType', description: 'the legal type; null = not known' }),
@@ -56,6 +58,11 @@ export const affiliateWithBalance = strict(
     ...fields,
     balance: Type.Array(balance, { description: 'what the affiliate earned, per currency' }),
     last_paid_at: nullable({ ...timestamp, description: 'when a payout last paid the affiliate' }),
+    destination_type: nullable({
+      ...destinationTypes,
+      description:
+        'of the destination for all currencies, else of one for some; null: none, paid as `payout_method` says',
+    }),
   },
   { title: 'AffiliateWithBalance' },
 );
@@ -88,6 +95,7 @@ export const recordWithBalance = columnsOf(affiliateWithBalance, {
   ...columns,
   balance: 'b.balance',
   last_paid_at: 'iso(b.last_paid_at)',
+  destination_type: destinationType,
 });
 
 const state = (description: string) =>

@@ -1,13 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { currencyCode, currencyInput, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
-import { ACCOUNT_TYPES, DESTINATION_TYPES } from '../../kernel/payments.ts';
+import { ACCOUNT_TYPES } from '../../kernel/payments.ts';
+import { destinationTypes } from '../affiliates/record.ts';
 
-const type = Type.Enum([...DESTINATION_TYPES], {
-  title: 'DestinationType',
+const type = {
+  ...destinationTypes,
   description:
     'paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: in a way of your own',
-});
+};
 const accountType = Type.Enum([...ACCOUNT_TYPES], { title: 'BankAccountType' });
 
 /** Where an affiliate is paid. The number of a bank account is shown by its last four characters only. */

@@ -15,6 +15,11 @@ export const destinationInForce = (account: string, affiliate: string, currency:
     and (f.currency = ${currency} or f.currency is null)
   order by f.currency nulls last limit 1)`;
 
+/** The type of the destination in force of an affiliate `a` for all currencies, else of another; null = there is none. */
+export const destinationType = `(select f.type from affiliate_destinations f
+  where f.account_id = a.account_id and f.affiliate_id = a.id and f.replaced_at is null
+  order by f.currency nulls first limit 1)`;
+
 /**
  * Whether it is known where an affiliate `a` is paid: PayPal pays to `paypal_email`, Wise needs a name, a bank account
  * is enough, and for other ways nothing is stored here. In: SQL of the currency; null = in any.
@@ -22,9 +27,7 @@ export const destinationInForce = (account: string, affiliate: string, currency:
 export function hasDestination(currency: string | null): Sql {
   const type =
     currency === null
-      ? `(select f.type from affiliate_destinations f
-          where f.account_id = a.account_id and f.affiliate_id = a.id and f.replaced_at is null
-          order by f.currency nulls first limit 1)`
+      ? destinationType
       : `(select f.type from ${destinationInForce('a.account_id', 'a.id', currency)} f)`;
   return sql`(case coalesce(${raw(type)}, a.payout_method, 'paypal')
     when 'wise' then trim(coalesce(a.name_first, '') || coalesce(a.name_last, '')) <> ''
