@@ -28,6 +28,18 @@ inChromium('bad input', (chromium) => {
     await dialog.getByLabel('Password').fill(PASSWORD);
     await dialog.getByRole('button', { name: 'Sign in' }).click();
   };
+  /** Lets the reads of a page wait until it writes. */
+  const holdReads = async (page: Page) => {
+    let goOn = () => {};
+    const written = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await page.route('**/v2/**', async (route) => {
+      if (route.request().method() === 'GET') await written;
+      else goOn();
+      await route.continue();
+    });
+  };
   const refund = async (commission: Json, amount: number) => {
     const done = await world.api.post(`${COMMISSIONS}/${commission.id}/refund`, {
       external_id: `refund-${commission.id}`,
@@ -51,6 +63,8 @@ inChromium('bad input', (chromium) => {
     const form = page.getByRole('dialog', { name: /^Adjust/ });
     await form.getByLabel('Amount').fill('12.34');
     await form.getByLabel(/^What for/).fill('a prize');
+    // a page that reads by itself would learn of the end before the button is pressed
+    await holdReads(page);
     await letPass(world, '60 days');
     await form.getByRole('button', { name: 'Add 12.34 USD' }).click();
     await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
