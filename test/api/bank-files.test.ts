@@ -1,7 +1,7 @@
-import { beforeEach, expect, test } from 'vitest';
-import type { Answer, Api } from '../support/api.ts';
+import { expect, test } from 'vitest';
+import type { Answer } from '../support/api.ts';
 import { breaches, GBIC_5, ISO_03, missingSchemas, paymentsIn, validatorOf } from '../support/sepa.ts';
-import { useWorld } from '../support/world.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   completePayout,
@@ -15,10 +15,8 @@ import {
 } from './fixtures.ts';
 
 const world = useWorld();
-let api: Api;
-beforeEach(async () => {
-  api = await world.otherAccount();
-});
+/** An account of its own for each test. */
+const api = useAccount(world);
 
 const DEBTOR = { name: 'Müller & Söhne', iban: 'de02 1203 0000 0000 2020 51' };
 const IBANS = [

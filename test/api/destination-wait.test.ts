@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type Person, signedIn } from '../oauth/support.ts';
-import { type Api, apiOf } from '../support/api.ts';
-import { useWorld } from '../support/world.ts';
+import { apiOf } from '../support/api.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   completePayout,
@@ -15,9 +15,9 @@ import {
 } from './fixtures.ts';
 
 const world = useWorld();
-let api: Api;
+/** An account of its own for each test. */
+const api = useAccount(world);
 beforeEach(async () => {
-  api = await world.otherAccount();
   const set = await api.patch('/v2/account', {
     destination_wait_hours: 48,
     time_zone: 'Europe/Berlin',

@@ -1,7 +1,7 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import type { Answer, Api } from '../support/api.ts';
+import { describe, expect, test } from 'vitest';
+import type { Answer } from '../support/api.ts';
 import { breaches, missingReader, paymentsIn, readByAnother } from '../support/nacha.ts';
-import { useWorld } from '../support/world.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   completePayout,
@@ -15,10 +15,8 @@ import {
 } from './fixtures.ts';
 
 const world = useWorld();
-let api: Api;
-beforeEach(async () => {
-  api = await world.otherAccount();
-});
+/** An account of its own for each test. */
+const api = useAccount(world);
 
 const ORIGINATOR = {
   immediate_destination: '0210 0002 1',
