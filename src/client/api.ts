@@ -3778,7 +3778,6 @@ export interface ListUsTaxReportQuery extends PageQuery {
   readonly year?: string | undefined;
   readonly residence?: 'us' | 'foreign' | 'unknown' | undefined;
   readonly missing_form?: 'w9' | 'w8' | undefined;
-  /** true or false */
   readonly is_reportable?: boolean | undefined;
 }
 

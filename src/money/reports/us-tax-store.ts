@@ -4,6 +4,7 @@ import {
   type ListDefinition,
   type ListQuery,
   listPage,
+  oneOf,
   type Page,
 } from '../../contract/lists.ts';
 import { oneRow, type Reader, rows } from '../../db/connect.ts';
@@ -86,16 +87,6 @@ function usTaxRows(year: UsTaxYear): Sql {
       from known)`;
 }
 
-const oneOf = (column: string, values: readonly string[]): Filter => ({
-  rule: `one of ${values.join(', ')}`,
-  schema: { type: 'string', enum: [...values] },
-  condition: (value) => (values.includes(value) ? sql`${raw(`s.${column}`)} = ${value}` : null),
-});
-const reportable: Filter = {
-  rule: 'true or false',
-  schema: { type: 'boolean' },
-  condition: (value) => (/^(true|false)$/.test(value) ? sql`s.is_reportable = ${value === 'true'}` : null),
-};
 /** No condition on rows: a row sums what moved in the year. */
 const year: Filter = {
   rule: 'four digits such as 2026',
@@ -109,9 +100,9 @@ export const usTaxList: ListDefinition = {
   sort: { affiliate_id: 's.affiliate_id', reportable_amount: 's.reportable_amount' },
   filters: {
     year,
-    residence: oneOf('residence', RESIDENCES),
-    missing_form: oneOf('missing_form', MISSING_FORMS),
-    is_reportable: reportable,
+    residence: oneOf(RESIDENCES, (residence) => sql`s.residence = ${residence}`),
+    missing_form: oneOf(MISSING_FORMS, (form) => sql`s.missing_form = ${form}`),
+    is_reportable: oneOf(['true', 'false'], (is) => sql`s.is_reportable = ${is}::boolean`),
   },
 };
 
