@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { until } from './wire.ts';
 
@@ -53,10 +54,11 @@ export async function startMailReceiver(options: SMTPServerOptions = {}): Promis
       else done(Object.assign(new Error(refusal.message), { responseCode: refusal.code }));
     },
     async onData(stream, { envelope }, done) {
-      const chunks: Buffer[] = [];
-      for await (const chunk of stream) chunks.push(chunk as Buffer);
+      // null = the client went away in the middle of the message
+      const message = await buffer(stream).catch(() => null);
+      if (message === null) return;
       if (hangs === true) return;
-      taken.push(mailOf(Buffer.concat(chunks).toString(), envelope.rcptTo));
+      taken.push(mailOf(message.toString(), envelope.rcptTo));
       if (!hangs) done();
     },
   });
