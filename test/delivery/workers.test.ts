@@ -242,3 +242,26 @@ describe.concurrent('without a dependable database', () => {
       latency.cut();
     }));
 });
+
+describe.concurrent('a worker with nothing to do', () => {
+  test('looks for deliveries a few times while it looks for other workers once', () =>
+    onStage({ databaseLatencyMs: 0 }, async (stage) => {
+      const { latency } = stage.world;
+      if (!latency) throw new Error('the world has latency');
+      const receiver = await stage.receiver();
+      const endpoint = await stage.endpoint(receiver);
+      const event = await stage.publish();
+      await stage.untilLog(endpoint, event, { status: 'delivered' });
+      const seen = { claims: 0, workers: 0 };
+      latency.before = (message) => {
+        if (message.includes('claim_endpoints\0')) seen.claims += 1;
+        if (message.includes('see_workers\0')) seen.workers += 1;
+        return undefined;
+      };
+      await until('a look for other workers', () => seen.workers === 1);
+      seen.claims = 0;
+      await until('the next one', () => seen.workers === 2);
+      expect(seen.claims).toBeGreaterThan(0);
+      expect(seen.claims).toBeLessThan(20);
+    }));
+});

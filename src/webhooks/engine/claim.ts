@@ -180,9 +180,12 @@ function lockEndpoints(
   );
 }
 
-/** A span in milliseconds, never negative. A clock that jumped makes spans that are longer than an int4 holds, 24 days. */
+/**
+ * A span in milliseconds, never negative; null = there is none, which `least` and `greatest` would make 0. A clock that
+ * jumped makes spans that are longer than an int4 holds, 24 days.
+ */
 const milliseconds = (span: Sql) =>
-  sql`least(greatest(0, ceil(extract(epoch from ${span}) * 1000)), 2147483647)::int`;
+  sql`case when ${span} is not null then least(greatest(0, ceil(extract(epoch from ${span}) * 1000)), 2147483647)::int end`;
 
 /** Attempts of endpoint `e` that are in flight at time `c`, at any worker. */
 const underWay = sql`(select count(*) from queue o
