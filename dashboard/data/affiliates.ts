@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import type { Affiliate, AffiliateWithBalance } from '../../src/client/api.ts';
+import type { Affiliate, AffiliateTaxProfile, AffiliateWithBalance } from '../../src/client/api.ts';
+import { ApiError } from '../../src/client/errors.ts';
+import { call } from './api.ts';
 import { read } from './queries.ts';
 
 const KNOWN_MS = 300_000;
@@ -20,6 +22,17 @@ export function useAffiliate(id: number): Affiliate | undefined {
     refetchOnWindowFocus: false,
   }).data;
 }
+
+/** The tax profile of an affiliate; null = there is none, undefined while loading. */
+export const useTaxProfile = (id: number) =>
+  useQuery<AffiliateTaxProfile | null, ApiError>({
+    queryKey: ['tax profile', id],
+    queryFn: ({ signal }) =>
+      call('getAffiliateTaxProfile', { path: [id] }, { signal }).catch((error: unknown) => {
+        if (error instanceof ApiError && error.status === 404) return null;
+        throw error;
+      }),
+  });
 
 /** What a payment file would need that an affiliate lacks, by destination or payout method; null = nothing. */
 export function missingOf(affiliate: AffiliateWithBalance): 'paypal' | 'wise' | null {

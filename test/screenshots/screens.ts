@@ -95,6 +95,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'affiliates', path: () => '/affiliates' },
   { name: 'affiliate', path: firstAffiliate },
   { name: 'affiliate-adjust', path: async (api) => `${await firstAffiliate(api)}?open=adjust` },
+  { name: 'affiliate-tax', path: async (api) => `${await firstAffiliate(api)}?open=tax` },
   { name: 'commissions', path: () => '/commissions' },
   {
     name: 'commissions-selected',

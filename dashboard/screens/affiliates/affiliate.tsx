@@ -19,10 +19,18 @@ import { Destinations, SetDestination } from './destination.tsx';
 import { EditAffiliate } from './edit.tsx';
 import { Statement } from './statement.tsx';
 import { SwitchPayouts } from './switch.tsx';
+import { TaxProfile } from './tax.tsx';
+import { SetTaxProfile } from './tax-form.tsx';
 import { Timeline } from './timeline.tsx';
 
 const route = getRouteApi('/affiliates/$id');
-const OVERLAYS = { edit: EditAffiliate, adjust: Adjust, switch: SwitchPayouts, destination: SetDestination };
+const OVERLAYS = {
+  edit: EditAffiliate,
+  adjust: Adjust,
+  switch: SwitchPayouts,
+  destination: SetDestination,
+  tax: SetTaxProfile,
+};
 
 /** /affiliates/{id} */
 export function AffiliateScreen() {
@@ -58,6 +66,7 @@ export function AffiliateScreen() {
       <Balances balances={affiliate.balance} />
       <Details affiliate={affiliate} />
       <Destinations affiliate={affiliate} onSet={() => show('destination')} />
+      <TaxProfile affiliate={affiliate} onSet={() => show('tax')} />
       <Statement affiliate={affiliate} />
       <Timeline id={affiliate.id} />
       {Overlay && <Overlay affiliate={affiliate} onClose={() => show(undefined)} />}

@@ -26,7 +26,7 @@ const one = createRoute({
   getParentRoute: () => rootRoute,
   path: '/affiliates/$id',
   validateSearch: searchOf({
-    open: oneOf(['edit', 'adjust', 'switch', 'destination']),
+    open: oneOf(['edit', 'adjust', 'switch', 'destination', 'tax']),
     kind: oneOf(TIMELINE_KINDS),
   }),
   component: lazyRouteComponent(() => import('./affiliate.tsx'), 'AffiliateScreen'),

@@ -15,6 +15,7 @@ import { type Amounts, AmountsField } from './amounts.tsx';
 import { DebtorFields, debtorFrom, typedDebtor } from './debtor.tsx';
 import { Settings } from './frame.tsx';
 import { OriginatorFields, originatorFrom, typedOriginator } from './originator.tsx';
+import { TaxFields, taxFrom, typedTax } from './tax.tsx';
 
 const texts = settings.account;
 
@@ -60,6 +61,7 @@ function AccountForm({ account }: { account: Account }) {
   const [origins, setOrigins] = useState(account.portal_origins.join('\n'));
   const [debtor, setDebtor] = useState(() => typedDebtor(account));
   const [originator, setOriginator] = useState(() => typedOriginator(account));
+  const [tax, setTax] = useState(() => typedTax(account));
   const [minimumPayout, paymentLimit] = [minorOf(minimums), minorOf(limits)];
   const isWaitGood = /^\d{1,3}$/.test(wait) && Number(wait) <= 720;
   const isHoldGood = /^\d{1,4}$/.test(hold);
@@ -79,6 +81,7 @@ function AccountForm({ account }: { account: Account }) {
       destination_wait_hours: Number(wait),
       debtor: debtorFrom(debtor),
       originator: originatorFrom(account, originator),
+      tax_profile: taxFrom(tax),
       portal_origins: origins.split(/\s+/).filter(Boolean),
     };
     saving.mutate({ body }, { onSuccess: () => toast(texts.saved) });
@@ -138,6 +141,7 @@ function AccountForm({ account }: { account: Account }) {
         </Card>
         <DebtorFields typed={debtor} onChange={setDebtor} />
         <OriginatorFields typed={originator} onChange={setOriginator} />
+        <TaxFields typed={tax} onChange={setTax} />
         <Card title={texts.portals}>
           <TextArea
             label={texts.origins}

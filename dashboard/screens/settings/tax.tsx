@@ -1,0 +1,66 @@
+import type { Account } from '../../../src/client/api.ts';
+import { AddressFields, addressFrom, type TypedAddress, typedAddress } from '../../parts/address.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { Card } from '../../parts/page.tsx';
+import { tax } from '../../texts/tax.ts';
+
+const texts = tax.account;
+
+/** What is typed of the tax details. */
+export interface TypedTax {
+  readonly legalName: string;
+  readonly place: TypedAddress;
+  readonly vatId: string;
+  readonly taxNumber: string;
+}
+
+/** What the form begins with. */
+export const typedTax = ({ tax_profile: profile }: Account): TypedTax => ({
+  legalName: profile?.legal_name ?? '',
+  place: typedAddress(profile),
+  vatId: profile?.vat_id ?? '',
+  taxNumber: profile?.tax_number ?? '',
+});
+
+/** The tax details as they are sent; null = none of them is filled in. The server judges them. */
+export function taxFrom({ legalName, place, vatId, taxNumber }: TypedTax) {
+  const all = [legalName, vatId, taxNumber, ...Object.values(place)];
+  if (all.every((text) => text.trim() === '')) return null;
+  return {
+    legal_name: legalName.trim(),
+    ...addressFrom(place),
+    vat_id: vatId.trim() || null,
+    tax_number: taxNumber.trim() || null,
+  };
+}
+
+/** Who the merchant is to a tax office. */
+export function TaxFields({ typed, onChange }: { typed: TypedTax; onChange: (typed: TypedTax) => void }) {
+  const change = (next: Partial<TypedTax>) => onChange({ ...typed, ...next });
+  return (
+    <Card title={texts.title}>
+      <p className="soft">{texts.lead}</p>
+      <TextField
+        label={texts.legalName}
+        value={typed.legalName}
+        maxLength={200}
+        onChange={(legalName) => change({ legalName })}
+      />
+      <AddressFields typed={typed.place} onChange={(place) => change({ place })} />
+      <TextField
+        label={texts.vatId}
+        hint={texts.vatIdHint}
+        isOptional
+        value={typed.vatId}
+        onChange={(vatId) => change({ vatId })}
+      />
+      <TextField
+        label={texts.taxNumber}
+        hint={texts.taxNumberHint}
+        isOptional
+        value={typed.taxNumber}
+        onChange={(taxNumber) => change({ taxNumber })}
+      />
+    </Card>
+  );
+}

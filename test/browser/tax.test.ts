@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest';
+import { AFFILIATES, makeAffiliate } from '../api/fixtures.ts';
+import { useWorld } from '../support/world.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
+import { inChromium } from './support.ts';
+
+const SSN = '536-90-4399';
+const SIGNED = {
+  legal_type: 'person',
+  legal_name: 'Ada Lovelace',
+  country: 'US',
+  address: { line1: '1 Main St', city: 'Boston', region: 'MA', postal_code: '02108' },
+};
+
+inChromium('tax profiles', (chromium) => {
+  const world = useWorld();
+
+  test.each([
+    ['a wide screen', WIDE],
+    ['a phone', PHONE],
+  ])(
+    'on %s a signed form is noted; the tax id is sent once and then known by its end',
+    async (_, viewport) => {
+      const { id } = await makeAffiliate(world.api, {
+        name_first: 'Ada',
+        name_last: 'Lovelace',
+        country: 'US',
+      });
+      const visitor = await atDashboard(chromium, world, { path: `/affiliates/${id}`, viewport });
+      const { page } = visitor;
+      await page.getByText('No tax profile:').waitFor();
+      await page.getByRole('button', { name: 'Set tax profile' }).click();
+      const form = page.getByRole('dialog', { name: 'Tax profile of Ada Lovelace' });
+      const save = form.getByRole('button', { name: 'Save tax profile' });
+      expect(await save.isDisabled()).toBe(true);
+      await form.getByLabel('Address', { exact: true }).fill('1 Main St');
+      await form.getByLabel('City').fill('Boston');
+      await form.getByLabel('State or province').fill('MA');
+      await form.getByLabel('Postal code').fill('02108');
+      await form.getByLabel('Kind of tax id').selectOption('US social security number (SSN)');
+      await form.getByLabel('Tax id', { exact: true }).fill('536-90-43');
+      await form.getByLabel('Kind of form').selectOption('W-8BEN-E (business)');
+      await form.getByLabel('Signed on').fill('2026-01-15');
+      await form.getByLabel('Where you keep the form').fill('scan-17');
+      await expectAccessible(page);
+      await save.click();
+      await form.getByText(/form\.type w8bene is for businesses/i).waitFor();
+      await form.getByLabel('Kind of form').selectOption('W-9');
+      await save.click();
+      await form.getByText(/tax_id\.number must/i).waitFor();
+      await form.getByLabel('Tax id', { exact: true }).fill(SSN);
+      await save.click();
+      await form.waitFor({ state: 'detached' });
+      await page.getByText('US social security number (SSN), ends in 4399').waitFor();
+      await page.getByText('W-9, signed on 15 Jan 2026').waitFor();
+      await page.getByText('Kept at: scan-17').waitFor();
+      expect(await page.content()).not.toContain('4399'.padStart(9, '53690'));
+      await expectAccessible(page);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
+      expectQuiet(visitor);
+    },
+  );
+
+  test('a change keeps the tax id and the agreement, a removal says what is lost', async () => {
+    const { id } = await makeAffiliate(world.api, { name_first: 'Ada', name_last: 'Lovelace' });
+    const path = `${AFFILIATES}/${id}/tax-profile`;
+    const agreement = { agreed_on: '2026-02-01', agreed_by: 'Ada L.', document: 'mail of 1 February' };
+    const tax_id = { type: 'us_ssn', number: SSN };
+    const before = await world.api.put(path, { ...SIGNED, tax_id, self_billing: agreement });
+    expect(before.status, before.text).toBe(200);
+    const visitor = await atDashboard(chromium, world, { path: `/affiliates/${id}` });
+    const { page } = visitor;
+    await page.getByText('Ada L. agreed on 1 Feb 2026').waitFor();
+    await page.getByRole('button', { name: 'Change tax profile' }).click();
+    const form = page.getByRole('dialog');
+    expect(await form.getByLabel('Kind of tax id').inputValue()).toBe('keep');
+    await form.getByLabel('Legal name').fill('Ada King');
+    await form.getByRole('button', { name: 'Save tax profile' }).click();
+    await form.waitFor({ state: 'detached' });
+    const { body } = await world.api.get(path);
+    expect(body).toMatchObject({
+      ...{ ...SIGNED, legal_name: 'Ada King', self_billing: agreement },
+      tax_id: { type: 'us_ssn', ending: '4399' },
+    });
+    await page.getByRole('button', { name: 'Remove tax profile' }).click();
+    const question = page.getByRole('dialog', { name: 'Remove the tax profile of Ada Lovelace?' });
+    await expectAccessible(page);
+    await question.getByRole('button', { name: 'Remove tax profile' }).click();
+    await page.getByText('No tax profile:').waitFor();
+    expect((await world.api.get(path)).status).toBe(404);
+    expectQuiet(visitor);
+  });
+
+  test('a viewer reads it and has no button to change it', async () => {
+    const { id } = await makeAffiliate(world.api);
+    await world.api.put(`${AFFILIATES}/${id}/tax-profile`, SIGNED);
+    const visitor = await atDashboard(chromium, world, {
+      role: 'viewer',
+      path: `/affiliates/${id}?open=tax`,
+    });
+    const { page } = visitor;
+    await page.getByText('1 Main St, Boston MA 02108, US').waitFor();
+    expect(await page.getByRole('button', { name: /tax profile/ }).count()).toBe(0);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expectQuiet(visitor);
+  });
+
+  test('the tax details of the account are set, refused by field, and taken away', async () => {
+    const visitor = await atDashboard(chromium, world, { path: '/settings/account', viewport: PHONE });
+    const { page } = visitor;
+    await page.getByLabel('Legal name of your company').fill('Shop GmbH');
+    await page.getByLabel('Country of taxes').fill('de');
+    await page.getByLabel('Address', { exact: true }).fill('Hauptstr. 1');
+    await page.getByLabel('City').fill('Köln');
+    await page.getByLabel(/^VAT id/).fill('DE136695977');
+    const save = page.getByRole('button', { name: 'Save settings' });
+    await save.click();
+    await page.getByText(/tax_profile\.vat_id/i).waitFor();
+    await page.getByLabel(/^VAT id/).fill('DE136695976');
+    await save.click();
+    await page.getByText('Settings saved').waitFor();
+    await expectAccessible(page);
+    expect((await world.api.get('/v2/account')).body.tax_profile).toMatchObject({
+      ...{ legal_name: 'Shop GmbH', country: 'DE', vat_id: 'DE136695976', tax_number: null },
+      address: { line1: 'Hauptstr. 1', city: 'Köln', region: null },
+    });
+    await page.reload();
+    for (const label of ['Legal name of your company', 'Country of taxes', 'Address', 'City']) {
+      await page.getByLabel(label, { exact: true }).fill('');
+    }
+    await page.getByLabel(/^VAT id/).fill('');
+    await save.click();
+    await page.getByText('Settings saved').waitFor();
+    expect((await world.api.get('/v2/account')).body.tax_profile).toBeNull();
+    expectQuiet(visitor);
+  });
+});
