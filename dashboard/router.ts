@@ -8,6 +8,7 @@ import { eventRoutes } from './screens/events/routes.ts';
 import { homeRoutes } from './screens/home/routes.ts';
 import { importRoutes } from './screens/import/routes.ts';
 import { payoutRoutes } from './screens/payouts/routes.ts';
+import { reportRoutes } from './screens/reports/routes.ts';
 import { settingsRoutes } from './screens/settings/routes.ts';
 import { webhookRoutes } from './screens/webhooks/routes.ts';
 
@@ -17,6 +18,7 @@ const routeTree = rootRoute.addChildren([
   ...payoutRoutes,
   ...affiliateRoutes,
   ...commissionRoutes,
+  ...reportRoutes,
   ...importRoutes,
   ...webhookRoutes,
   ...eventRoutes,

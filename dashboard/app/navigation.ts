@@ -7,6 +7,7 @@ export interface Entry {
     | '/payouts'
     | '/affiliates'
     | '/commissions'
+    | '/reports'
     | '/import'
     | '/webhooks'
     | '/events'
@@ -23,6 +24,7 @@ export const ENTRIES: readonly Entry[] = [
   { to: '/payouts', title: navigation.payouts, icon: 'payouts', letter: 'p' },
   { to: '/affiliates', title: navigation.affiliates, icon: 'affiliates', letter: 'a' },
   { to: '/commissions', title: navigation.commissions, icon: 'commissions', letter: 'c' },
+  { to: '/reports', title: navigation.reports, icon: 'file', letter: 'r' },
   { to: '/import', title: navigation.import, icon: 'import', letter: 'i' },
   { to: '/webhooks', title: navigation.webhooks, icon: 'webhooks', letter: 'w' },
   { to: '/events', title: navigation.events, icon: 'events', letter: 'e' },

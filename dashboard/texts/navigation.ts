@@ -4,6 +4,7 @@ export const navigation = {
   payouts: 'Payouts',
   affiliates: 'Affiliates',
   commissions: 'Commissions',
+  reports: 'Reports',
   import: 'Import',
   webhooks: 'Webhooks',
   events: 'Events',

@@ -94,20 +94,18 @@ export const tax = {
     year: 'Year',
     sums: {
       reportable: (threshold: string) => `Paid ${threshold} or more, in the United States`,
-      reportableHint: 'They are in the file for the filing service (Form 1099-NEC).',
+      reportableHint: (people: string) => `${people}, in the file for Form 1099-NEC`,
       processor: 'Paid by PayPal',
-      processorHint: 'PayPal reports it itself (Form 1099-K).',
-      missing: 'Missing',
+      processorHint: 'On the Form 1099-K of PayPal',
     },
     unknownThreshold: (year: number, threshold: string) =>
       `The threshold of ${year} was not published when this version was made. The list uses ${threshold}.`,
     otherCurrencies: (number: number) =>
       `${count(number, 'affiliate')} ${number === 1 ? 'was' : 'were'} paid in other currencies too. These are listed and not converted.`,
-    missingForm: (number: number, form: string) =>
-      number === 0 ? `No ${form} is missing` : `${count(number, 'affiliate')} without a ${form}`,
+    people: (number: number) => count(number, 'affiliate'),
     missingTaxId: (number: number) => `${count(number, 'affiliate')} in the file without a US tax id`,
     show: 'Show',
-    views: { missing: 'Missing forms', file: 'In the file', all: 'Everybody who was paid' },
+    views: { w9: 'W-9 missing', w8: 'W-8 missing', file: 'In the file', all: 'Everybody' },
     columns: {
       affiliate: 'Affiliate',
       residence: 'Taxed in',
@@ -127,7 +125,8 @@ export const tax = {
     exportAction: 'Download with tax ids',
     ownersOnly: 'Only an owner can download the file for a filing service.',
     empty: {
-      missing: 'No form is missing for this year',
+      w9: 'No W-9 is missing for this year',
+      w8: 'No W-8 is missing for this year',
       file: 'Nobody is in the file for this year',
       all: 'Nobody was paid in this year',
     },

@@ -54,7 +54,16 @@ async function sendAsset({ path, headers }: PageInput): Promise<PageReply> {
 }
 
 // without `/`: programs get the API's 404 there
-const PLACES = ['payouts', 'affiliates', 'commissions', 'import', 'webhooks', 'events', 'settings'];
+const PLACES = [
+  'payouts',
+  'affiliates',
+  'commissions',
+  'reports',
+  'import',
+  'webhooks',
+  'events',
+  'settings',
+];
 
 /** The dashboard at each of its addresses, and its files. */
 export const DASHBOARD_ROUTES: readonly PageRoute[] = [
