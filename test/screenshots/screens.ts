@@ -19,6 +19,12 @@ const paid = async (api: Api) => {
   return `/payouts/${body.data[0]?.id ?? 'po_none'}`;
 };
 
+const schedule = async (api: Api) => {
+  const made = { name: 'monthly, in dollars', every: 'month', day: 31, filters: { currency: 'usd' } };
+  const { body } = await api.post('/v2/affiliates/payout-schedules', made);
+  return `/payouts/schedules?open=${body.id ?? 'psc_none'}`;
+};
+
 const firstAffiliate = async (api: Api) => {
   const { body } = await api.get('/v2/affiliates?sort=id');
   return `/affiliates/${body.data[0]?.id ?? 1}`;
@@ -67,6 +73,9 @@ const firstImport = async (api: Api) => {
 export const SCREENS: readonly Screen[] = [
   { name: 'home', path: () => '/' },
   { name: 'payouts', path: () => '/payouts' },
+  { name: 'schedules', path: () => '/payouts/schedules' },
+  { name: 'schedule', path: schedule },
+  { name: 'schedule-new', path: () => '/payouts/schedules?open=new' },
   { name: 'payout-new', path: () => '/payouts/new' },
   { name: 'payout-left-out', path: () => '/payouts/new?view=out' },
   { name: 'payout-review', path: unpaid },
@@ -107,6 +116,8 @@ export const SCREENS: readonly Screen[] = [
   },
   { name: 'commission', path: refunded },
   { name: 'refunds', path: () => '/commissions/refunds' },
+  { name: 'us-tax', path: () => '/reports/us-tax' },
+  { name: 'us-tax-all', path: () => '/reports/us-tax?view=all' },
   { name: 'import', path: () => '/import' },
   {
     name: 'import-file',

@@ -13,6 +13,7 @@ import { Page } from '../../parts/page.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
 import { Moneys, Status, Time } from '../../parts/values.tsx';
 import { payouts as texts } from '../../texts/payouts.ts';
+import { schedules } from '../../texts/schedules.ts';
 
 const route = getRouteApi('/payouts');
 
@@ -89,6 +90,10 @@ export function PayoutList() {
       actions={
         <>
           <ListMenu {...list} />
+          <Link className="button plain" to="/payouts/schedules">
+            <Icon name="clock" />
+            {schedules.title}
+          </Link>
           {primary}
         </>
       }

@@ -17,6 +17,7 @@ import { toast } from '../../parts/toast.tsx';
 import { Moneys, Time } from '../../parts/values.tsx';
 import { common, listed } from '../../texts/common.ts';
 import { payouts } from '../../texts/payouts.ts';
+import { schedules } from '../../texts/schedules.ts';
 import { CameBack, useAnswers } from './answers.tsx';
 import { Approval, Decided, isWithheld } from './approval.tsx';
 import { Changes } from './changes.tsx';
@@ -25,6 +26,7 @@ import { Files } from './files.tsx';
 import { Line } from './line.tsx';
 import { Lines } from './lines.tsx';
 import { PayoutStatus } from './list.tsx';
+import { PreparedBy, usePreparedBy } from './prepared-by.tsx';
 import { useTicks } from './ticks.ts';
 
 const route = getRouteApi('/payouts/$id');
@@ -176,6 +178,7 @@ function Summary({
   payout: Payout;
   rows?: readonly (readonly [string, ReactNode])[];
 }) {
+  const schedule = usePreparedBy(payout.id);
   return (
     <Card>
       <Facts
@@ -185,6 +188,9 @@ function Summary({
           [payouts.columns.commissions, whole(payout.commission_count)],
           [payouts.columns.created, <Time key="created" at={payout.created_at} isFocusable />],
           [payouts.columns.madeBy, <Actor key="by" id={payout.created_by} />],
+          ...(schedule
+            ? [[schedules.preparedBy, <PreparedBy key="schedule" schedule={schedule} />] as const]
+            : []),
           ...rows,
         ]}
       />

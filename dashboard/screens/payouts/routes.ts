@@ -26,6 +26,14 @@ const create = createRoute({
   component: lazyRouteComponent(() => import('./create.tsx'), 'NewPayout'),
 });
 
+/** `open` is the schedule in the drawer, or `new`. */
+const schedules = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/payouts/schedules',
+  validateSearch: searchOf({ page: number, sort: text, open: text }),
+  component: lazyRouteComponent(() => import('./schedules.tsx'), 'ScheduleList'),
+});
+
 /** A payout at one of its steps; `line` is the affiliate in the drawer. */
 const one = createRoute({
   getParentRoute: () => rootRoute,
@@ -41,4 +49,4 @@ const one = createRoute({
   component: lazyRouteComponent(() => import('./payout.tsx'), 'PayoutScreen'),
 });
 
-export const payoutRoutes = [list, create, one] as const;
+export const payoutRoutes = [list, create, schedules, one] as const;

@@ -1,0 +1,146 @@
+import { beforeEach, expect, test } from 'vitest';
+import { completePayout, makeAffiliate, makeCommission, PAYOUTS } from '../api/fixtures.ts';
+import { keepHouse } from '../support/chores.ts';
+import { useWorld } from '../support/world.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
+import { inChromium } from './support.ts';
+
+const SCHEDULES = '/v2/affiliates/payout-schedules';
+
+inChromium('schedules of payouts', (chromium) => {
+  const world = useWorld();
+  beforeEach(async () => {
+    // what the test before left is paid, and its schedules are gone
+    for (const ask of [() => world.api.get(`${PAYOUTS}/current`), () => world.api.post(PAYOUTS)]) {
+      const { status, body } = await ask();
+      if (status < 300) await completePayout(world.api, body);
+    }
+    for (const { id } of (await world.api.get(SCHEDULES)).body.data)
+      await world.api.delete(`${SCHEDULES}/${id}`);
+  });
+  const owe = async (amount: number, currency: string) => {
+    const { id } = await makeAffiliate(world.api, { paypal_email: 'p@example.com', payout_method: 'paypal' });
+    await makeCommission(world.api, id, { amount, currency });
+  };
+  /** Its day comes, and a server notices. */
+  const comesDue = async (id: string) => {
+    await world.query(`update payout_schedules set next_on = current_date where public_id('psc', id) = $1`, [
+      id,
+    ]);
+    await keepHouse(world, 'payout schedules');
+  };
+
+  test.each([
+    ['a wide screen', WIDE],
+    ['a phone', PHONE],
+  ])(
+    'on %s one is made, shows what it would prepare, and its payout is found from it',
+    async (_, viewport) => {
+      await owe(152_584, 'usd');
+      await owe(7500, 'eur');
+      const visitor = await atDashboard(chromium, world, { path: '/payouts', viewport });
+      const { page } = visitor;
+      await page.getByRole('link', { name: 'Schedules' }).click();
+      await page.getByRole('heading', { name: 'No schedules yet' }).waitFor();
+      await expectAccessible(page);
+      await page.getByRole('link', { name: 'New schedule' }).first().click();
+      const form = page.getByRole('dialog', { name: 'New schedule' });
+      expect(await form.getByRole('button', { name: 'Create schedule' }).isDisabled()).toBe(true);
+      await form.getByLabel('Name').fill('dollars');
+      await form.getByLabel('Day of the month').selectOption('31, or the last day');
+      await form.getByLabel('Paid by').selectOption('PayPal');
+      await form.getByLabel('Currency').selectOption('USD');
+      await expectAccessible(page);
+      await form.getByRole('button', { name: 'Create schedule' }).click();
+      await form.waitFor({ state: 'detached' });
+      await page.getByRole('link', { name: 'dollars' }).click();
+      const drawer = page.getByRole('dialog', { name: 'dollars' });
+      await drawer.getByText('On day 31 of each month, or its last').waitFor();
+      await drawer.getByText('Everybody who is owed, paid by PayPal, in USD').waitFor();
+      const now = drawer.getByRole('region', { name: 'If it ran now' });
+      await now.getByText('1 affiliate would be paid:').waitFor();
+      await now.getByText('1,525.84').waitFor();
+      expect(await now.getByText('EUR').count()).toBe(0);
+      await expectAccessible(page);
+      const [schedule] = (await world.api.get(SCHEDULES)).body.data;
+      expect(schedule).toMatchObject({
+        ...{ name: 'dollars', every: 'month', day: 31, ignore_minimum: false },
+        filters: { payout_method: 'paypal', currency: 'usd' },
+      });
+      await comesDue(schedule.id);
+      await page.reload();
+      await drawer.getByText('Payout prepared').waitFor();
+      await now.getByText('A payout is unpaid.').waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
+      await drawer.getByRole('link', { name: 'Open the payout' }).click();
+      await page.getByRole('heading', { level: 1, name: /^Payout #/ }).waitFor();
+      await page.getByText('Prepared by schedule').waitFor();
+      await page.getByRole('link', { name: 'dollars' }).waitFor();
+      await expectAccessible(page);
+      expectQuiet(visitor);
+    },
+  );
+
+  test('a change keeps filters that have no field; pausing and resuming tell the day; deleting says what stays', async () => {
+    const filters = { currency: 'eur', total: { gte: 1000 } };
+    const made = await world.api.post(SCHEDULES, { name: 'euros', every: 'week', day: 5, filters });
+    expect(made.status, made.text).toBe(201);
+    const path = `${SCHEDULES}/${made.body.id}`;
+    const visitor = await atDashboard(chromium, world, { path: `/payouts/schedules?open=${made.body.id}` });
+    const { page } = visitor;
+    const drawer = page.getByRole('dialog', { name: 'euros' });
+    await drawer.getByText('Every Friday').waitFor();
+    await drawer.getByText('in EUR, and the filters {"total":{"gte":1000}}').waitFor();
+    await drawer.getByText('There would be nothing to pay').waitFor();
+    await drawer.getByRole('button', { name: 'Change' }).click();
+    const form = page.getByRole('dialog', { name: 'Change euros' });
+    await form.getByText('These filters were set elsewhere and stay: {"total":{"gte":1000}}').waitFor();
+    await form.getByLabel('Weekday').selectOption('Monday');
+    await form.getByLabel('Also pay affiliates below their minimum').check();
+    await expectAccessible(page);
+    await form.getByRole('button', { name: 'Save schedule' }).click();
+    await form.waitFor({ state: 'detached' });
+    await drawer.getByText('Every Monday').waitFor();
+    expect((await world.api.get(path)).body).toMatchObject({ day: 1, filters, ignore_minimum: true });
+    await drawer.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('Schedule paused').waitFor();
+    expect((await world.api.get(path)).body).toMatchObject({ is_active: false, filters, next_on: null });
+    await drawer.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('Schedule resumed: next on').waitFor();
+    await comesDue(made.body.id);
+    await page.reload();
+    await drawer.getByText('nothing to pay', { exact: false }).first().waitFor();
+    await drawer.getByRole('button', { name: 'Delete' }).click();
+    const question = page.getByRole('dialog', { name: 'Delete the schedule euros?' });
+    await expectAccessible(page);
+    await question.getByRole('button', { name: 'Delete schedule' }).click();
+    await page.getByRole('heading', { name: 'No schedules yet' }).waitFor();
+    expect((await world.api.get(path)).status).toBe(404);
+    expectQuiet(visitor);
+  });
+
+  test('what the server refuses is told in the form, and a viewer has no form', async () => {
+    const made = await world.api.post(SCHEDULES, { name: '<b>big</b>', every: 'month', day: 1 });
+    const owner = await atDashboard(chromium, world, { path: '/payouts/schedules?open=new' });
+    const form = owner.page.getByRole('dialog', { name: 'New schedule' });
+    await form.getByLabel('Name').fill('\u200b');
+    await form.getByRole('button', { name: 'Create schedule' }).click();
+    await form
+      .getByRole('alert')
+      .getByText(/^name /i)
+      .waitFor();
+    await expectAccessible(owner.page);
+    expectQuiet(owner);
+    const path = `/payouts/schedules?open=${made.body.id}`;
+    const viewer = await atDashboard(chromium, world, { role: 'viewer', path });
+    await viewer.page
+      .getByRole('dialog', { name: '<b>big</b>' })
+      .getByText('On day 1 of each month')
+      .waitFor();
+    expect(await viewer.page.getByRole('button', { name: /Change|Pause|Delete/ }).count()).toBe(0);
+    await viewer.page.goto(`${world.url}/payouts/schedules?open=new`);
+    await viewer.page.getByText('Your role is read-only.').waitFor();
+    expect(await viewer.page.getByRole('dialog').count()).toBe(0);
+    expectQuiet(viewer);
+  });
+});
