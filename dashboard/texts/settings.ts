@@ -233,6 +233,11 @@ export const settings = {
         what: (when: string, message: string) => `The backup of ${when} failed: ${message}.`,
         remedy: 'It is tried again every ten minutes. `payhook backup` makes one at another place at once.',
       },
+      replicaLeftOut: {
+        what: (problem: string) => `The primary answers alone: ${problem}.`,
+        remedy:
+          'Nobody reads anything old meanwhile. The replica is used again as soon as it is well. `payhook doctor` looks at it from where you are.',
+      },
       choresLate: {
         what: (names: readonly string[]) => `Not done for hours: ${listed(names)}.`,
         remedy:
@@ -251,6 +256,10 @@ export const settings = {
     disk: 'Disk space',
     elsewhere: 'Unknown: the database is not the embedded one.',
     free: (free: string, total: string) => `${free} of ${total} free`,
+    replica: 'Replica',
+    replicaUsed: 'Read from',
+    replicaUnused: 'Not read from',
+    behind: (ms: string, bytes: string) => `${ms} ms and ${bytes} behind`,
     deliveries: 'Deliveries',
     queued: 'Waiting',
     due: 'Due now',

@@ -142,33 +142,17 @@ function openReplica(options: Options): Replica {
       const facts = await seen.look();
       refuseStranger(facts, at, performance.now() - before);
       const isThere = await seen.reach(at.lsn, WAIT_MS);
-      if (isThere && options.proves && seen.timeline !== at.timeline) await prove(seen, at.timeline);
+      if (isThere && options.proves && seen.timeline !== at.timeline) await prove(primary, seen, at.timeline);
       if (link !== seen) return;
       lateSince = isThere ? null : (lateSince ?? before);
-      const lagMs = Math.round(performance.now() - (lateSince ?? performance.now()));
-      const lagBytes = Math.max(0, Number(at.lsn - seen.replayed()));
-      state = { problem: isThere ? null : BEHIND, lagMs, lagBytes, hasFeedback: facts.feedback };
+      const lag = lagOf(seen, at, lateSince);
+      state = { problem: isThere ? null : BEHIND, ...lag, hasFeedback: facts.feedback };
       // it is late for a moment again and again while much is written, which is not worth a line in the log
-      if (isThere || lagMs > WORTH_TELLING_MS) tell(state.problem);
+      if (isThere || lag.lagMs > WORTH_TELLING_MS) tell(state.problem);
     } catch (error) {
+      if (isWithoutTables(error)) return;
       lose(seen, error);
     }
-  }
-
-  /** Writes something to the primary and sees that it arrives, which it does at no server that follows another one. */
-  async function prove(seen: Link, timeline: string): Promise<void> {
-    const value = randomUUID();
-    await primary.transaction((tx) => writeSetting(tx, PROOF, value));
-    const { lsn } = await readPosition(primary.reader);
-    const isThere = await seen.reach(lsn, WAIT_MS);
-    // another server may have written its own meanwhile: then the next look tells
-    const [here, there] = [await readSetting(primary.reader, PROOF), await readSetting(seen.reader, PROOF)];
-    if (!isThere || here !== there) {
-      throw new ReplicaProblem(
-        'does not get what is written to the primary: is it a replica of this database?',
-      );
-    }
-    seen.timeline = timeline;
   }
 
   const look = () => {
@@ -182,11 +166,15 @@ function openReplica(options: Options): Replica {
   async function choose(): Promise<Link | null> {
     const chosen = link;
     if (chosen === null || state.problem !== null) return null;
+    const before = performance.now();
     const at = await position(undefined);
     if (options.proves && at.timeline !== chosen.timeline) return null;
     if (await chosen.reach(at.lsn, WAIT_MS)) return link === chosen ? chosen : null;
     // those who come now do not wait for it again, until it was seen to have caught up
-    if (link === chosen) state = { ...state, problem: BEHIND };
+    if (link === chosen) {
+      lateSince ??= before;
+      state = { ...state, problem: BEHIND, ...lagOf(chosen, at, lateSince) };
+    }
     return null;
   }
 
@@ -207,6 +195,28 @@ function openReplica(options: Options): Replica {
     },
   };
 }
+
+/** Writes something to the primary and sees that it arrives, which it does at no server that follows another one. */
+async function prove(primary: Options['primary'], seen: Link, timeline: string): Promise<void> {
+  const value = randomUUID();
+  await primary.transaction((tx) => writeSetting(tx, PROOF, value));
+  const { lsn } = await readPosition(primary.reader);
+  const isThere = await seen.reach(lsn, WAIT_MS);
+  // another server may have written its own meanwhile: then the next look tells
+  const [here, there] = [await readSetting(primary.reader, PROOF), await readSetting(seen.reader, PROOF)];
+  if (!isThere || here !== there) {
+    throw new ReplicaProblem(
+      'does not get what is written to the primary: is it a replica of this database?',
+    );
+  }
+  seen.timeline = timeline;
+}
+
+/** How far a replica is behind, of which it has not been seen to have everything since `lateSince` (null = it has). */
+const lagOf = (seen: Link, { lsn }: Position, lateSince: number | null) => ({
+  lagMs: lateSince === null ? 0 : Math.round(performance.now() - lateSince),
+  lagBytes: Math.max(0, Number(lsn - seen.replayed())),
+});
 
 const UNKNOWN = { lagMs: null, lagBytes: null, hasFeedback: null };
 
@@ -247,6 +257,9 @@ function readsFrom(
 function isOfReplica(error: unknown): boolean {
   return isUnavailable(error) || (error instanceof pg.DatabaseError && error.code !== '57014');
 }
+
+/** The first server on a new database looks before it has made the tables, and again a moment later. */
+const isWithoutTables = (error: unknown) => error instanceof pg.DatabaseError && error.code === '42P01';
 
 function readPosition(db: Reader): Promise<Position> {
   return oneRow<Position>(db, sql`select ${place}`, 'position');

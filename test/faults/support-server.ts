@@ -43,7 +43,8 @@ export interface WorkerProcess {
 export interface SharedDatabase {
   readonly url: string;
   readonly secretKey: string;
-  readonly apiKey: string;
+  /** undefined = the one that the first server makes. */
+  readonly apiKey?: string | undefined;
   /** A superuser's connection to it. */
   readonly superuser: pg.ClientConfig;
 }

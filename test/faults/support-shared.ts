@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { urlOf } from '../support/database-url.ts';
 import type { SharedDatabase } from './support-server.ts';
 
 /**
@@ -32,10 +33,9 @@ export async function sharedDatabase({
   await asAdmin(
     `create database ${name} template ${isEmpty ? `template0 encoding 'UTF8'` : postgres.template} owner ${user}`,
   );
-  const credentials = [user, ...(password ? [password] : [])].map(encodeURIComponent).join(':');
-  const host = port === undefined ? postgres.host : '127.0.0.1';
+  const at = port === undefined ? postgres : { host: '127.0.0.1', port };
   return {
-    url: `postgres://${credentials}@localhost:${port ?? postgres.port}/${name}?host=${encodeURIComponent(host)}`,
+    url: urlOf({ ...at, user, password, database: name }),
     secretKey: postgres.secretKey,
     apiKey: postgres.firstKey,
     superuser: as(name),

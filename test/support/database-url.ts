@@ -1,19 +1,31 @@
 import { inject } from 'vitest';
 import type { World } from './world.ts';
 
+/** The URL of a PostgreSQL, as a setting names it. */
+export function urlOf({ host, port, user, password, database }: Address): string {
+  const credentials = [user, ...(password ? [password] : [])].map(encodeURIComponent).join(':');
+  return `postgres://${credentials}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password?: string | undefined;
+  readonly database: string;
+}
+
 /** Settings with which another process works on the database of a world. */
 export async function settingsOf(
   world: Pick<World, 'query'>,
   pooler = inject('postgres').pooler,
 ): Promise<Record<string, string>> {
-  const { host, port, user, password, secretKey } = inject('postgres');
+  const { secretKey, ...postgres } = inject('postgres');
   const [row] = await world.query<{ name: string }>('select current_database() as name');
-  const credentials = [user, ...(password ? [password] : [])].map(encodeURIComponent).join(':');
-  const urlOf = (at: { host: string; port: number }) =>
-    `postgres://${credentials}@localhost:${at.port}/${row?.name}?host=${encodeURIComponent(at.host)}`;
+  const direct = { ...postgres, database: row?.name ?? '' };
   return {
-    DATABASE_URL: urlOf(pooler ?? { host, port }),
-    ...(pooler ? { DATABASE_LISTEN_URL: urlOf({ host, port }) } : {}),
+    DATABASE_URL: urlOf(pooler ? { ...direct, host: pooler.host, port: pooler.port } : direct),
+    ...(pooler ? { DATABASE_LISTEN_URL: urlOf(direct) } : {}),
     SECRET_KEY: secretKey,
   };
 }

@@ -7,6 +7,7 @@ import { openPlatform } from '../../src/app/platform.ts';
 import { openEmbedded } from '../../src/db/embedded/open.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import { startPgBouncer } from './pgbouncer.ts';
+import { startPair } from './replica.ts';
 
 /** How tests reach the one PostgreSQL of the run. */
 export interface TestPostgres {
@@ -26,6 +27,8 @@ export interface TestPostgres {
   readonly folder: string;
   /** A pooler in front of it, which the program connects to (TEST_POOLER). */
   readonly pooler: { readonly host: string; readonly port: number } | undefined;
+  /** A replica of it, which the program reads from (TEST_REPLICA). */
+  readonly replica: { readonly host: string; readonly port: number } | undefined;
 }
 
 declare module 'vitest' {
@@ -43,14 +46,14 @@ async function openServer(folder: string) {
     const user = decodeURIComponent(url.username);
     const password = decodeURIComponent(url.password) || undefined;
     const where = { host: url.searchParams.get('host') ?? url.hostname, port: Number(url.port || 5432) };
-    return { ...where, superuser: user, superuserPassword: password, user, password, close: async () => {} };
+    const as = { superuser: user, superuserPassword: password, user, password };
+    return { ...where, ...as, replica: undefined, close: async () => {} };
   }
-  const server = await openEmbedded({
-    dataDir: join(folder, 'data'),
-    purpose: 'serve',
-    // No data outlives the run; the fault tests start servers of their own, with fsync.
-    settings: { fsync: 'off', max_connections: '400' },
-  });
+  // No data outlives the run; the fault tests start servers of their own, with fsync.
+  const settings = { fsync: 'off', max_connections: '400' };
+  const pair = process.env.TEST_REPLICA ? await startPair({ synchronous: false, settings }) : undefined;
+  const server =
+    pair?.primary ?? (await openEmbedded({ dataDir: join(folder, 'data'), purpose: 'serve', settings }));
   const { host, port, user, password } = server.connection;
   return {
     host,
@@ -59,7 +62,8 @@ async function openServer(folder: string) {
     superuserPassword: server.superuser.password,
     user,
     password,
-    close: () => server.close(),
+    replica: pair && { host: pair.replica.connection.host, port: pair.replica.connection.port },
+    close: () => (pair ?? server).close(),
   };
 }
 

@@ -13,6 +13,7 @@ import { type Api, apiOf } from './api.ts';
 import { checkAgainstCatalogue } from './description.ts';
 import { IMBALANCES, LOOSE_ENDS } from './imbalances.ts';
 import { type LatencyProxy, latencyProxy } from './latency.ts';
+import { until } from './wire.ts';
 
 /** A server of its own on a database of its own. */
 export interface World {
@@ -98,6 +99,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   });
   const target = targetAt(latency ? { host: '127.0.0.1', port: latency.port } : front);
   const direct = pooler && targetAt(postgres);
+  const replica = postgres.replica && targetAt(postgres.replica);
   const configOf = (settings?: Readonly<Record<string, string>>) =>
     readConfig({
       PORT: '0',
@@ -115,7 +117,14 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     { write: (line: string) => void log.push(JSON.parse(line)) },
   );
   const open = async (): Promise<{ platform: Platform; server: RunningServer }> => {
-    const platform = await openPlatform(configOf(), { purpose: 'command', target, direct, log: logger });
+    const platform = await openPlatform(configOf(), {
+      purpose: 'command',
+      target,
+      direct,
+      replica,
+      log: logger,
+    });
+    if (replica) await until('the replica to be used', () => platform.db.replica?.state().problem === null);
     const listen = { host: '127.0.0.1', port: 0 };
     // behind a proxy a test looks at each message: no chore comes between
     const keepsHouse = latency === undefined;

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
 import { askerOf, type Member, memberOf } from '../access/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
@@ -16,7 +16,8 @@ import {
   visible,
 } from './support.ts';
 
-const world = useWorld();
+const { replica } = inject('postgres');
+const world = useWorld(replica && { settings: { METRICS_PORT: '0' } });
 let ours: Ids;
 let theirs: Ids;
 let other: Api;
@@ -343,4 +344,10 @@ test('a key sees nothing of another account in any list', async () => {
       expect(answer.text, operation.operationId).not.toContain(theirs[name]);
     expect(answer.text).not.toMatch(new RegExp(`"affiliate_id":${theirs.affiliate_id}[,}]`));
   }
+});
+
+test.runIf(replica)('the replica answered what was listed and reported above', async () => {
+  const told = await (await fetch(world.metricsUrl)).text();
+  const [, reads] = /^payhook_reads_total\{from="replica"\} (\d+)$/m.exec(told) ?? [];
+  expect(Number(reads)).toBeGreaterThan(100);
 });

@@ -44,13 +44,13 @@ export function SystemState() {
 
 /** The problems of the installation, and what to do about them. */
 function problemsOf(
-  { workers, backlog, disk, chores, backups }: System,
+  { workers, backlog, disk, chores, backups, replica }: System,
   now: number,
 ): readonly { readonly what: string; readonly remedy: string }[] {
   const isOlder = (instant: string | null, age: number) =>
     instant !== null && now - Date.parse(instant) > age;
   const late = chores.filter(({ last_done_at }) => isOlder(last_done_at, LATE_CHORE_MS));
-  const { noWorker, backlogLate, diskFull, choresLate, backupFailed } = texts.problems;
+  const { noWorker, backlogLate, diskFull, choresLate, backupFailed, replicaLeftOut } = texts.problems;
   return [
     ...(workers.processes.length === 0 ? [noWorker] : []),
     ...(workers.processes.length > 0 && isOlder(backlog.oldest_due_at, LATE_DELIVERY_MS)
@@ -67,6 +67,7 @@ function problemsOf(
           },
         ]
       : []),
+    ...(replica?.problem ? [{ ...replicaLeftOut, what: replicaLeftOut.what(replica.problem) }] : []),
     ...(late.length > 0 ? [{ ...choresLate, what: choresLate.what(late.map(({ name }) => name)) }] : []),
   ];
 }
@@ -82,7 +83,7 @@ const CHORES: readonly Column<System['chores'][number]>[] = [
 
 /** The whole state, problems first. */
 function State({ system }: { system: System }) {
-  const { database, disk, backlog, workers, chores, backups } = system;
+  const { database, disk, backlog, workers, chores, backups, replica } = system;
   const problems = problemsOf(system, serverNow());
   return (
     <>
@@ -125,6 +126,7 @@ function State({ system }: { system: System }) {
             texts.disk,
             disk === null ? texts.elsewhere : texts.free(size(disk.free_bytes), size(disk.total_bytes)),
           ],
+          ...(replica === null ? [] : [[texts.replica, replicaState(replica)] as const]),
         ]}
       />
       <Group
@@ -156,6 +158,13 @@ function State({ system }: { system: System }) {
       </section>
     </>
   );
+}
+
+/** Whether the replica is read from, and how far it is behind. */
+function replicaState({ is_used, lag_ms, lag_bytes }: NonNullable<System['replica']>): string {
+  const { replicaUsed, replicaUnused, behind } = texts;
+  const lag = lag_ms === null || lag_bytes === null ? [] : [behind(whole(lag_ms), size(lag_bytes))];
+  return [is_used ? replicaUsed : replicaUnused, ...lag].join(', ');
 }
 
 function Group({ title, rows }: { title: string; rows: readonly (readonly [string, ReactNode])[] }) {

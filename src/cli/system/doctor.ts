@@ -141,8 +141,11 @@ function checkConnections({ isPooled, listening, readersAreReadOnly }: Inspectio
 /** A replica that is left out, or a long download that may be cut off, is no failure: the primary answers. */
 function checkReplica({ replica }: Inspection): Check[] {
   if (replica === null) return [];
-  const { problem, hasFeedback } = replica;
-  if (problem !== null) return [check('replica', 'warning', `the replica ${problem}; the primary answers`)];
+  const { problem, hasFeedback, lagBytes } = replica;
+  if (problem !== null) {
+    const behind = lagBytes === null ? '' : ` and is ${lagBytes} bytes of WAL behind`;
+    return [check('replica', 'warning', `the replica ${problem}${behind}; the primary answers`)];
+  }
   const detail = hasFeedback
     ? 'has what the primary has'
     : 'has what the primary has; set hot_standby_feedback = on there, so that long downloads are not cut off';
