@@ -40,6 +40,7 @@ export const payouts = {
   },
   methods: { ...methodNames, none: 'No payout method' },
   noDestination: 'No destination',
+  account: (lastFour: string) => `Account …${lastFour}`,
 
   create: {
     title: 'New payout',

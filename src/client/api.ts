@@ -2388,6 +2388,13 @@ export interface PayoutLine {
   readonly returned_amount: number | null;
 }
 
+/** where it goes, from the affiliate until the payout is paid; null: none, paid as `payout_method` says */
+export interface PayoutLineDestination {
+  readonly type: DestinationType;
+  /** sepa, ach: the end of the IBAN or account number; 0000 once the affiliate was erased */
+  readonly last_four: string | null;
+}
+
 export interface PayoutLineTotal {
   /** ISO 4217, lower case */
   readonly currency: string;
@@ -2404,6 +2411,7 @@ export interface PayoutLineTotal {
   readonly returned_amount: number;
   /** how you find the transfer */
   readonly payment_reference: string | null;
+  readonly destination: PayoutLineDestination | null;
 }
 
 export type PayoutMethod = 'paypal' | 'wise' | 'other';

@@ -185,20 +185,36 @@ test('who has a destination is not without one', async () => {
   expect((await api.get(`${AFFILIATES}?has_destination=true`)).body.data).toHaveLength(1);
 });
 
-test('a paid line keeps the destination that it was paid to', async () => {
-  const { id } = await makeAffiliate(api);
-  await put(id, { ...SEPA, currency: 'eur' });
-  for (const currency of ['eur', 'usd']) await makeCommission(api, id, { currency });
-  const payout = await makePayout(api);
-  await completePayout(api, payout, [{ affiliate_id: id, is_paid: true }]);
-  await put(id, { type: 'other', currency: 'eur' });
-  const lines = await world.query(
-    `select t.currency, d.type, d.last_four from payout_line_totals t
-     left join affiliate_destinations d on d.id = t.destination_id where t.affiliate_id = $1 order by 1`,
-    [id],
-  );
-  expect(lines).toEqual([
-    { currency: 'eur', type: 'sepa', last_four: '3000' },
-    { currency: 'usd', type: null, last_four: null },
-  ]);
+describe('a line of a payout shows the destination of its currency', () => {
+  const shownIn = ([{ totals }]: Json[]) =>
+    Object.fromEntries(totals.map(({ currency, destination }: Json) => [currency, destination]));
+  const sepa = { type: 'sepa', last_four: '3000' };
+
+  test('in the preview, in lists and in the payout', async () => {
+    const { id } = await makeAffiliate(api);
+    await put(id, { type: 'wise' });
+    await put(id, { ...SEPA, currency: 'eur' });
+    for (const currency of ['eur', 'usd']) await makeCommission(api, id, { currency });
+    const expected = { eur: sepa, usd: { type: 'wise', last_four: null } };
+    expect(shownIn((await api.post(`${PAYOUTS}/preview`)).body.affiliates)).toEqual(expected);
+    expect(shownIn((await api.post(`${PAYOUTS}/preview/affiliates`)).body.data)).toEqual(expected);
+    const payout = await makePayout(api);
+    expect(shownIn(payout.affiliates)).toEqual(expected);
+    expect(shownIn((await api.get(`${PAYOUTS}/${payout.id}/affiliates`)).body.data)).toEqual(expected);
+  });
+
+  test('a paid one goes on showing where it was paid', async () => {
+    const { id } = await makeAffiliate(api);
+    await put(id, { ...SEPA, currency: 'eur' });
+    for (const currency of ['eur', 'usd']) await makeCommission(api, id, { currency });
+    const payout = await makePayout(api);
+    await put(id, { ...ACH, currency: 'usd' });
+    const shown = async () => shownIn((await api.get(`${PAYOUTS}/${payout.id}`)).body.affiliates);
+    expect(await shown()).toEqual({ eur: sepa, usd: { type: 'ach', last_four: '6789' } });
+    await api.delete(`${at(id)}?currency=usd`);
+    await completePayout(api, payout, [{ affiliate_id: id, is_paid: true }]);
+    await put(id, { type: 'other' });
+    await put(id, { type: 'paypal', currency: 'eur' });
+    expect(await shown()).toEqual({ eur: sepa, usd: null });
+  });
 });

@@ -54,6 +54,7 @@ describe('a new payout', () => {
       ...undecided,
       paid_amount: 0,
       carried_amount: 0,
+      destination: null,
     });
     expect(made.body).toEqual({
       id: expect.stringMatching(/^po_[0-9a-f]{32}$/),

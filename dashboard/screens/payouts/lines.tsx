@@ -10,14 +10,15 @@ import { Pager } from '../../parts/listing.tsx';
 import { type Column, rowLink, type Selection, Table } from '../../parts/table.tsx';
 import { Moneys, Name, Status } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
-import { Destination } from './preview.tsx';
+import { Destination, methodOf } from './preview.tsx';
 
 const route = getRouteApi('/payouts/$id');
 const texts = payouts.review;
 
 const COMPARE: Readonly<Record<string, (one: PayoutLine, other: PayoutLine) => number>> = {
   name: (one, other) => nameOf(one).localeCompare(nameOf(other)),
-  method: (one, other) => (one.payout_method ?? '').localeCompare(other.payout_method ?? ''),
+  method: (one, other) =>
+    methodOf(one, one.totals[0]?.destination).localeCompare(methodOf(other, other.totals[0]?.destination)),
   commissions: (one, other) => one.commission_count - other.commission_count,
   amount: (one, other) => {
     const [a, b] = [one.totals[0], other.totals[0]];

@@ -1,5 +1,11 @@
 import { getRouteApi } from '@tanstack/react-router';
-import type { PayoutLine, PayoutPreviewExclusion, PayoutSelection } from '../../../src/client/api.ts';
+import type {
+  DestinationType,
+  PayoutLine,
+  PayoutLineDestination,
+  PayoutPreviewExclusion,
+  PayoutSelection,
+} from '../../../src/client/api.ts';
 import { nameOf } from '../../data/payouts.ts';
 import { serverNow } from '../../data/server-time.ts';
 import { Empty } from '../../parts/feedback.tsx';
@@ -24,20 +30,43 @@ export function Who({ line }: { line: Pick<PayoutLine, 'name' | 'email' | 'affil
   );
 }
 
-/** How and where an affiliate is paid. */
-export function Destination({
-  line: { payout_method: method, paypal_email: paypal, email },
-}: {
-  line: PayoutLine;
-}) {
-  if (method === null) return <span className="soft">{payouts.methods.none}</span>;
-  const to = method === 'paypal' ? paypal : method === 'wise' ? email : null;
-  return (
-    <>
-      {payouts.methods[method]}
-      {method !== 'other' && <span className="second">{to ?? payouts.noDestination}</span>}
-    </>
-  );
+type Paid = Pick<PayoutLine, 'payout_method' | 'paypal_email' | 'email' | 'name' | 'totals'>;
+
+/** How and where an affiliate is paid; by currency, where these differ. */
+export function Destination({ line }: { line: Paid }) {
+  const currencies = new Map<string, { way: Way; of: string[] }>();
+  for (const { currency, destination } of line.totals) {
+    const way = wayOf(line, destination);
+    const key = `${way.method} ${way.to}`;
+    currencies.set(key, { way, of: [...(currencies.get(key)?.of ?? []), currency.toUpperCase()] });
+  }
+  return [...currencies].map(([key, { way, of }]) => (
+    <div key={key}>
+      {payouts.methods[way.method]}
+      {currencies.size > 1 && <span className="soft"> ({of.join(', ')})</span>}
+      {way.to !== null && <span className="second">{way.to}</span>}
+    </div>
+  ));
+}
+
+interface Way {
+  readonly method: DestinationType;
+  /** null = nothing is stored about where. */
+  readonly to: string | null;
+}
+
+/** The type of a line's destination; without one the affiliate's payout method, as payment files judge it. */
+export const methodOf = (
+  { payout_method }: Pick<Paid, 'payout_method'>,
+  destination: PayoutLineDestination | null | undefined,
+): DestinationType => destination?.type ?? payout_method ?? 'paypal';
+
+function wayOf(line: Paid, destination: PayoutLineDestination | null): Way {
+  const method = methodOf(line, destination);
+  if (method === 'paypal') return { method, to: line.paypal_email ?? payouts.noDestination };
+  if (method === 'wise') return { method, to: line.name === null ? payouts.noDestination : line.email };
+  const end = destination?.last_four ?? null;
+  return { method, to: end === null ? null : payouts.account(end) };
 }
 
 const PAID: readonly Column<PayoutLine>[] = [

@@ -153,13 +153,19 @@ function rowsOf(line: PayoutLine): string[][] {
     String(line.affiliate_id),
     line.name ?? '',
     line.email ?? '',
-    line.payout_method ?? '',
+    methodCell(line, total),
     String(total.commission_count),
     decimal(total),
     total.currency.toUpperCase(),
     paidCell(total),
     total.payment_reference ?? '',
   ]);
+}
+
+/** How a line is paid: its destination with the end of a bank account, or else the payout method of the affiliate. */
+function methodCell({ payout_method }: PayoutLine, { destination }: PayoutLine['totals'][number]): string {
+  if (destination === null) return payout_method ?? '';
+  return destination.last_four === null ? destination.type : `${destination.type} …${destination.last_four}`;
 }
 
 /** What became of a line: `yes`, `20.00 of it`, `yes, came back`, `yes, 5.00 came back`, `no, released`. */

@@ -12,11 +12,10 @@ import {
   text,
   timestamp,
 } from '../../contract/schemas.ts';
-import { DESTINATION_TYPES, PAYOUT_METHODS } from '../../kernel/payments.ts';
-import { destinationType } from '../ledger/destinations.ts';
+import { PAYOUT_METHODS } from '../../kernel/payments.ts';
+import { destinationType, destinationTypes } from '../ledger/destinations.ts';
 
 export const payoutMethod = nullable(Type.Enum(PAYOUT_METHODS, { title: 'PayoutMethod' }));
-export const destinationTypes = Type.Enum([...DESTINATION_TYPES], { title: 'DestinationType' });
 export const LEGAL_TYPES = ['person', 'business'] as const;
 export const legalType = nullable(
   Type.Enum([...LEGAL_TYPES], { title: 'LegalType', description: 'the legal type; null = not known' }),

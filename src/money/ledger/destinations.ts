@@ -1,4 +1,8 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
+import { Type } from 'typebox';
+import { nullable, strict } from '../../contract/schemas.ts';
+import type { AccountId } from '../../kernel/ids.ts';
+import { DESTINATION_TYPES } from '../../kernel/payments.ts';
 
 /*
  * Where an affiliate is paid, as the statements of other nouns read it. An affiliate without a destination record is
@@ -14,6 +18,51 @@ export const destinationInForce = (account: string, affiliate: string, currency:
   where f.account_id = ${account} and f.affiliate_id = ${affiliate} and f.replaced_at is null
     and (f.currency = ${currency} or f.currency is null)
   order by f.currency nulls last limit 1)`;
+
+export const destinationTypes = Type.Enum([...DESTINATION_TYPES], { title: 'DestinationType' });
+
+/** The destination of a line in a payout, as its record tells it. */
+export const lineDestination = strict(
+  {
+    type: destinationTypes,
+    last_four: nullable(
+      Type.String({
+        description: 'sepa, ach: the end of the IBAN or account number; 0000 once the affiliate was erased',
+      }),
+    ),
+  },
+  { title: 'PayoutLineDestination' },
+);
+
+/** A `lineDestination` of the destination `x`; null = there is none. */
+const told = (x: string): string =>
+  `case when ${x}.id is not null then json_build_object('type', ${x}.type, 'last_four', ${x}.last_four) end`;
+
+/**
+ * The destination of a line `t` of the payout `p`, as a subquery with the columns of `affiliate_destinations`: the one
+ * in force, and once the payout is paid the one that it was paid to.
+ */
+export const destinationOfLine = `(
+  select * from affiliate_destinations y
+  where p.status = 'paid' and y.account_id = t.account_id and y.id = t.destination_id
+  union all
+  select * from ${destinationInForce('t.account_id', 't.affiliate_id', 't.currency')} y where p.status <> 'paid')`;
+
+/** The same as a `lineDestination`; null = there is none. */
+export const toldDestinationOfLine = `(select ${told('x')} from ${destinationOfLine} x)`;
+
+/**
+ * Joins the destinations in force to rows `t` with an affiliate and a currency: at once for all rows, where a subquery for
+ * each would be too slow. `toldDestinationInForce` reads them. In: the account.
+ */
+export const destinationsInForce = (account: AccountId): Sql => sql`
+  left join affiliate_destinations own on own.account_id = ${account} and own.affiliate_id = t.affiliate_id
+    and own.replaced_at is null and own.currency = t.currency
+  left join affiliate_destinations every on every.account_id = ${account} and every.affiliate_id = t.affiliate_id
+    and every.replaced_at is null and every.currency is null`;
+
+/** The destination in force of a row joined to `destinationsInForce` as a `lineDestination`; null = there is none. */
+export const toldDestinationInForce = `coalesce(${told('own')}, ${told('every')})`;
 
 /** The type of the destination in force of an affiliate `a` for all currencies, else of another; null = there is none. */
 export const destinationType = `(select f.type from affiliate_destinations f

@@ -4,6 +4,7 @@ import { columnsOf } from '../../contract/records.ts';
 import { amount, currencyCode, metadata, nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 import { approval, approvalColumn } from './approval.ts';
+import { lineDestination, toldDestinationInForce, toldDestinationOfLine } from './destinations.ts';
 
 /** Why an affiliate can be left out of a payout. */
 export const EXCLUSION_REASONS = [
@@ -45,6 +46,11 @@ const lineTotal = strict(
     carried_amount: { ...amount, description: 'what a paid line did not pay: owed again by an adjustment' },
     returned_amount: { ...amount, description: 'what came back of what was paid' },
     payment_reference: nullable(Type.String({ description: 'how you find the transfer' })),
+    destination: nullable({
+      ...lineDestination,
+      description:
+        'where it goes, from the affiliate until the payout is paid; null: none, paid as `payout_method` says',
+    }),
   },
   { title: 'PayoutLineTotal' },
 );
@@ -160,11 +166,10 @@ export const fullName = (alias: string): Sql =>
 export const paidAmount = (alias: string): string =>
   `case when ${alias}.is_paid then ${alias}.amount - ${alias}.carried_amount else 0 end`;
 
-/** The columns of a line of a prospective payout, over a row of `amount`, `currency` and `commission_count`. */
-export const undecidedTotal = (
-  alias: string,
-): Sql => sql`${raw(`${alias}.currency, ${alias}.amount, ${alias}.commission_count`)},
-  null::boolean as is_paid, 0 as paid_amount, 0 as carried_amount, 0 as returned_amount, null as payment_reference`;
+/** The totals of an affiliate in a prospective payout, over grouped rows `t` joined to `destinationsInForce`. */
+export const undecidedTotals = sql`json_agg((select s from (
+  select t.currency, t.amount, t.commission_count, null::boolean as is_paid, 0 as paid_amount, 0 as carried_amount,
+         0 as returned_amount, null as payment_reference, ${raw(toldDestinationInForce)} as destination) s) order by t.currency)`;
 
 /** The columns of an affiliate's lines, over `payouts p`, `payout_lines l` and `lineJoins`. */
 export const lineRecord = columnsOf(line, {
@@ -188,10 +193,10 @@ export const lineJoins = sql`join affiliates a on a.account_id = l.account_id an
              then min(s.payment_reference) end as payment_reference,
            case when count(*) = 1 or sum(s.returned_amount) = 0 then sum(s.returned_amount) end as returned_amount,
            json_agg(s order by s.currency) as totals
-    from (select currency, amount, commission_count, is_paid, ${raw(paidAmount('s'))} as paid_amount, carried_amount,
-                 returned_amount, payment_reference
-          from payout_line_totals s
-          where s.account_id = l.account_id and s.payout_id = l.payout_id and s.affiliate_id = l.affiliate_id) s) t`;
+    from (select currency, amount, commission_count, is_paid, ${raw(paidAmount('t'))} as paid_amount, carried_amount,
+                 returned_amount, payment_reference, ${raw(toldDestinationOfLine)} as destination
+          from payout_line_totals t
+          where t.account_id = l.account_id and t.payout_id = l.payout_id and t.affiliate_id = l.affiliate_id) s) t`;
 
 /** With more lines than this, the payout's record omits them. */
 const MAX_LINES = 1000;

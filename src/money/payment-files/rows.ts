@@ -2,7 +2,7 @@ import sql, { raw } from 'sql-template-tag';
 import { type Reader, rows } from '../../db/connect.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { literal, selectList } from '../files/csv-export.ts';
-import { destinationInForce, waitsUntil } from '../ledger/destinations.ts';
+import { destinationOfLine, waitsUntil } from '../ledger/destinations.ts';
 import { frozen } from '../ledger/payout-record.ts';
 import type { FilePart, Payments } from './format.ts';
 
@@ -36,11 +36,7 @@ export function paymentRows(
       and t.affiliate_id = l.affiliate_id and t.is_paid is distinct from false
     join accounts o on o.id = p.account_id
     join affiliates a on a.account_id = l.account_id and a.id = l.affiliate_id
-    left join lateral (
-      select * from affiliate_destinations y
-      where p.status = 'paid' and y.account_id = t.account_id and y.id = t.destination_id
-      union all
-      select * from ${destinationInForce('t.account_id', 't.affiliate_id', 't.currency')} y where p.status <> 'paid') x on true
+    left join lateral ${destinationOfLine} x on true
     cross join lateral (select ${selectList(DESTINATION.map((name) => [name, frozen(name)]))}) d
     where p.account_id = ${literal(account)} and p.id = ${literal(payout)}`;
 }

@@ -2,7 +2,8 @@ import sql from 'sql-template-tag';
 import { type ListDefinition, type ListQuery, listPage, numberId, type Page } from '../../contract/lists.ts';
 import { columnsOf } from '../../contract/records.ts';
 import type { Reader } from '../../db/connect.ts';
-import { fullName, line, type PayoutLine, undecidedTotal } from '../ledger/payout-record.ts';
+import { destinationsInForce } from '../ledger/destinations.ts';
+import { fullName, line, type PayoutLine, undecidedTotals } from '../ledger/payout-record.ts';
 import { exclusionList } from './lists.ts';
 import { decidedGroups, moment, rowCondition, type Selection } from './plan.ts';
 import { type PreviewExclusion, previewExclusion } from './record.ts';
@@ -39,9 +40,9 @@ export function previewLines(db: Reader, selection: Selection, list: ListQuery):
     ctes: sql`moment as materialized (${moment}),
       decided as materialized (${decidedGroups(selection)}),
       lines as materialized (
-        select affiliate_id, sum(commission_count)::int8 as commission_count,
-               json_agg((select t from (select ${undecidedTotal('d')}) t) order by d.currency) as totals
-        from decided d where reason is null group by affiliate_id)`,
+        select t.affiliate_id, sum(commission_count)::int8 as commission_count,
+               ${undecidedTotals} as totals
+        from decided t ${destinationsInForce(selection.account)} where reason is null group by t.affiliate_id)`,
     table: 'lines',
     alias: 'g',
     where: sql`true`,

@@ -5,7 +5,8 @@ import type { AccountId, PayoutId, UserId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
 import { noteClaimed, notePaid } from '../ledger/balances.ts';
-import { type PayoutSummary, undecidedTotal } from '../ledger/payout-record.ts';
+import { destinationsInForce } from '../ledger/destinations.ts';
+import { type PayoutSummary, undecidedTotals } from '../ledger/payout-record.ts';
 import { exclusionsBy } from '../ledger/payout-totals.ts';
 import { noteSeries } from '../ledger/series.ts';
 import { claimCondition, decidedGroups, moment, type Selection } from './plan.ts';
@@ -136,9 +137,10 @@ export async function previewRecord(
           select t.affiliate_id, nullif(trim(concat_ws(' ', a.name_first, a.name_last)), '') as name, a.email,
                  a.paypal_email, a.payout_method, a.is_ready_for_payout, null::boolean as is_paid,
                  sum(t.commission_count)::int8 as commission_count,
-                 json_agg((select s from (select ${undecidedTotal('t')}) s) order by t.currency) as totals,
+                 ${undecidedTotals} as totals,
                  null as payment_reference, 0 as returned_amount
           from taken t join affiliates a on a.account_id = ${account} and a.id = t.affiliate_id
+          ${destinationsInForce(account)}
           group by t.affiliate_id, a.account_id, a.id order by t.affiliate_id),
         record as (
           select ${columns})
