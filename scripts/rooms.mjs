@@ -192,8 +192,12 @@ export const ROOMS = [
   ['cli/terminal', 'tables, progress, colours, times and amounts for people', []],
   ['cli/command', 'what commands share: sessions, lists, errors, files', ['cli/terminal']],
   ['cli/completion', 'completion of shells', ['cli/command']],
-  ['cli/finders', 'from what a person types to an id', ['cli/command']],
-  ['cli/imports', 'files with affiliates or commissions', ['cli/command', 'cli/terminal']],
+  [
+    'cli/finders',
+    'from what a person types to an id, and from an id to a name',
+    ['cli/command', 'cli/terminal'],
+  ],
+  ['cli/imports', 'files with affiliates or commissions', ['cli/command', 'cli/finders', 'cli/terminal']],
   ['cli/commissions', 'payhook commissions', ['cli/command', 'cli/finders', 'cli/imports', 'cli/terminal']],
   [
     'cli/affiliates',
@@ -205,7 +209,7 @@ export const ROOMS = [
     'payhook payouts',
     ['cli/affiliates', 'cli/command', 'cli/commissions', 'cli/finders', 'cli/terminal'],
   ],
-  ['cli/schedules', 'payhook schedules', ['cli/command', 'cli/payouts', 'cli/terminal']],
+  ['cli/schedules', 'payhook schedules', ['cli/command', 'cli/finders', 'cli/payouts', 'cli/terminal']],
   ['cli/programs', 'payhook programs', ['cli/command', 'cli/finders', 'cli/terminal']],
   ['cli/refunds', 'payhook refunds', ['cli/command', 'cli/commissions', 'cli/finders', 'cli/terminal']],
   ['cli/analytics', 'payhook analytics', ['cli/command', 'cli/finders', 'cli/terminal']],

@@ -70,6 +70,9 @@ inChromium('paying to bank accounts', (chromium) => {
     await page.getByRole('button', { name: 'Create payout for 3 affiliates' }).click();
     await page.getByRole('heading', { level: 1, name: /^Payout #/ }).waitFor();
     const { body: payout } = await world.api.get(`${PAYOUTS}/current`);
+    await page.goto(`${world.url}/payouts/${payout.id}?line=${ada.id}`);
+    await page.getByRole('dialog', { name: 'Ada Okafor' }).getByText('SEPA').waitFor();
+    await page.getByRole('dialog', { name: 'Ada Okafor' }).getByText('Account …3000').waitFor();
     await page.goto(`${world.url}/payouts/${payout.id}?step=files`);
     const [file] = await Promise.all([
       page.waitForEvent('download'),

@@ -98,7 +98,7 @@ inChromium("the month's end", (chromium) => {
     await question.getByRole('button', { name: /^Complete payout #/ }).click();
     await question.getByText('The payout changed after you opened it').waitFor();
     await question.getByRole('button', { name: 'Cancel' }).click();
-    expect(await text(page)).toContain('The file is outdated');
+    await page.getByText('The file is outdated').waitFor();
     expect(await text(page)).toContain('Ada <b>Byron: 100.00 USD → 60.00 USD');
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Continue with the new amounts' }).click();

@@ -47,7 +47,9 @@ test('metadata of affiliates and programs are given, replaced, removed and shown
 test('metadata of a payout are given when it is made, shown, and replaced when it is completed', async () => {
   await makeCommission(api, (await makeAffiliate(api)).id);
   expect(await say('payouts', 'create', '--metadata', 'run=november')).toContain('Metadata: run=november\n');
-  expect(await say('payouts', 'show', 'current')).toContain('Metadata: run=november\n');
+  const shown = await say('payouts', 'show', 'current');
+  expect(shown).toContain('Metadata: run=november\n');
+  expect(shown).toMatch(/^Created \S+ \S+ by .+ \(API key\) \(UTC\)$/m);
   await ask('payouts', 'complete', 'current', '--all-paid', '--yes', '--metadata', 'bank_run=B-9');
   expect((await api.get(PAYOUTS)).body.data[0].metadata).toEqual({ bank_run: 'B-9' });
 });

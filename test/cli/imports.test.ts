@@ -133,6 +133,7 @@ test('imports are listed, shown and undone', async () => {
   expect(listed.stdout).toMatch(new RegExp(`affiliates +completed +1 +1 +0 +one.csv +${import_id}`));
   const shown = await run(['imports', 'show', import_id]);
   expect(shown.stdout).toMatch(/^Lines +1: 1 created, 0 updated, 0 unchanged, 0 bad$/m);
+  expect(shown.stdout).toMatch(/^By +.+ \(API key\)$/m);
   const unasked = await run(['imports', 'undo', import_id]);
   expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes') });
   expect(await ask('imports', 'undo', import_id, '--yes')).toMatchObject({ status: 'undone' });

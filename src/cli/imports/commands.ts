@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
-import type { ListImportsQuery } from '../../client/client.ts';
+import type { Client, Import, ListImportsQuery } from '../../client/client.ts';
 import { type Cli, confirm } from '../command/cli.ts';
 import { describePage, withPages } from '../command/list-view.ts';
 import { type ListOptions, queryOf } from '../command/query.ts';
 import { withClient } from '../command/session.ts';
+import { findNames } from '../finders/actors.ts';
 import { count } from '../terminal/money.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { describeImport, importTable } from './view.ts';
 
 /** `payhook imports list|show|undo`. */
@@ -43,16 +45,21 @@ async function list({ terminal, account }: Cli, query: ListImportsQuery): Promis
 }
 
 async function show({ terminal, account }: Cli, id: string): Promise<undefined> {
-  const found = await withClient({ terminal, account: account() }, (client) => client.imports.get(id));
-  terminal.result(found, () => describeImport(found, terminal));
+  await withClient({ terminal, account: account() }, async (client) =>
+    tell(client, await client.imports.get(id), terminal),
+  );
 }
 
 async function undo({ terminal, account }: Cli, id: string, yes?: boolean): Promise<undefined> {
-  const undone = await withClient({ terminal, account: account() }, async (client) => {
+  await withClient({ terminal, account: account() }, async (client) => {
     const { lines, kind, payouts } = await client.imports.get(id);
     const past = payouts === 0 ? '' : ` and its ${count(payouts, 'past payout')}`;
     await confirm(terminal, `Undo the import of ${lines} lines of ${kind}${past}?`, yes);
-    return client.imports.undo(id);
+    await tell(client, await client.imports.undo(id), terminal);
   });
-  terminal.result(undone, () => describeImport(undone, terminal));
+}
+
+async function tell(client: Client, one: Import, terminal: Terminal): Promise<void> {
+  const names = await findNames(client, [one.created_by, one.undone_by], terminal);
+  terminal.result(one, () => describeImport(one, names, terminal));
 }

@@ -1,4 +1,5 @@
 import type { Import, ImportPreview, ImportProgress, ImportReport } from '../../client/client.ts';
+import type { Names } from '../finders/actors.ts';
 import { factLines } from '../terminal/facts.ts';
 import { count, decimal } from '../terminal/money.ts';
 import { printable, table } from '../terminal/table.ts';
@@ -118,7 +119,7 @@ export function importTable(imports: readonly Import[], { paint }: Terminal): st
 }
 
 /** One import, for people. */
-export function describeImport(one: Import, { paint }: Terminal): string {
+export function describeImport(one: Import, names: Names, { paint }: Terminal): string {
   const status = one.status === 'undone' ? paint.bad(one.status) : paint.good(one.status);
   const mapped = Object.entries(one.mapping).map(([name, value]) =>
     typeof value === 'string' ? `${name} = ${value}` : `${name} := ${value.constant}`,
@@ -131,9 +132,9 @@ export function describeImport(one: Import, { paint }: Terminal): string {
     ['Encoding', `${one.dialect.encoding.toUpperCase()}, ${one.dialect.separator}`],
     ['Mapping', mapped.length === 0 ? null : mapped.join(', ')],
     ['Guessed', one.guessed.length === 0 ? null : one.guessed.join('; ')],
-    ['By', one.created_by],
+    ['By', names(one.created_by)],
     ['Created', `${exactTime(one.created_at)} (UTC)`],
-    ['Undone', one.undone_at && `${exactTime(one.undone_at)} (UTC) by ${one.undone_by}`],
+    ['Undone', one.undone_at && `${exactTime(one.undone_at)} (UTC) by ${names(one.undone_by ?? '')}`],
   ]);
   return `${paint.strong(one.id)}  ${status}\n${facts}${totalsTable(one.totals, paint.faint)}`;
 }

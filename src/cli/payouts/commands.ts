@@ -6,6 +6,7 @@ import { type MetadataOption, readMetadata, withMetadata } from '../command/meta
 import { collect } from '../command/pairs.ts';
 import { type ListOptions, queryOf } from '../command/query.ts';
 import { withClient } from '../command/session.ts';
+import { findNames } from '../finders/actors.ts';
 import { findPayout, REFERENCE_HELP } from '../finders/payout.ts';
 import { amounts, count } from '../terminal/money.ts';
 import { addComplete } from './complete.ts';
@@ -14,7 +15,7 @@ import { readFilterOptions } from './filters.ts';
 import { addPayoutLists } from './lists.ts';
 import { describePreview, firstOf } from './preview-view.ts';
 import { addReturned } from './returned.ts';
-import { describePayout, payoutTable, summarizePayout } from './view.ts';
+import { actorsOf, describePayout, payoutTable, summarizePayout } from './view.ts';
 
 const SELECTION_HELP = `
 Filters, all of them must hold: affiliate_id, program_id, product_id, order_id, payout_method, type,
@@ -121,10 +122,11 @@ async function list({ terminal, account }: Cli, query: ListPayoutsQuery): Promis
 }
 
 async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
-  const payout = await withClient({ terminal, account: account() }, (client) =>
-    findPayout(client, reference),
-  );
-  terminal.result(payout, () => describePayout(payout, terminal));
+  await withClient({ terminal, account: account() }, async (client) => {
+    const payout = await findPayout(client, reference);
+    const names = await findNames(client, actorsOf(payout), terminal);
+    terminal.result(payout, () => describePayout(payout, names, terminal));
+  });
 }
 
 async function preview({ terminal, account }: Cli, options: SelectionOptions): Promise<undefined> {
@@ -140,10 +142,11 @@ async function preview({ terminal, account }: Cli, options: SelectionOptions): P
 
 async function create({ terminal, account }: Cli, options: SelectionOptions): Promise<undefined> {
   const selection = selectionOf(options);
-  const payout = await withClient({ terminal, account: account() }, (client) =>
-    client.payouts.create(selection),
-  );
-  terminal.result(payout, () => summarizePayout(payout, terminal));
+  await withClient({ terminal, account: account() }, async (client) => {
+    const payout = await client.payouts.create(selection);
+    const names = await findNames(client, actorsOf(payout), terminal);
+    terminal.result(payout, () => summarizePayout(payout, names, terminal));
+  });
 }
 
 async function remove({ terminal, account }: Cli, reference: string, yes: boolean): Promise<undefined> {

@@ -14,6 +14,7 @@ import { readInteger } from '../command/numbers.ts';
 import { collect } from '../command/pairs.ts';
 import { withClient } from '../command/session.ts';
 import { openSource } from '../command/source-file.ts';
+import { findNames } from '../finders/actors.ts';
 import { findPayout, REFERENCE_HELP } from '../finders/payout.ts';
 import { count } from '../terminal/money.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -39,7 +40,7 @@ import {
   toReturn,
   withNamed,
 } from './results.ts';
-import { summarizePayout } from './view.ts';
+import { actorsOf, summarizePayout } from './view.ts';
 
 interface CompleteOptions extends MetadataOption {
   readonly allPaid?: boolean;
@@ -114,7 +115,11 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
       : readInteger('--revision', options.revision, { from: 1, to: 999_999_999 });
   const metadata = readMetadata(options.metadata);
   const listed = await readListed(options);
-  const payout = await withClient({ terminal, account: cli.account() }, async (client) => {
+  const { payout, names } = await withClient({ terminal, account: cli.account() }, async (client) => {
+    const withNames = async (payout: Payout) => ({
+      payout,
+      names: await findNames(client, actorsOf(payout), terminal),
+    });
     const found = await findPayout(client, reference);
     checkRevision(found, revision);
     const lines = (await linesOf(client, found, terminal)).flatMap(({ affiliate_id, totals }) =>
@@ -124,7 +129,7 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
     const proposals = await proposalsOf(client, found, results, terminal);
     const back = toReturn(proposals, found.status);
     if (found.status === 'paid' && results.length > 0)
-      return bookOnly(client, found, back, { terminal, yes: options.yes });
+      return withNames(await bookOnly(client, found, back, { terminal, yes: options.yes }));
     const entries = results.length === 0 ? said : withNamed(entriesOf(proposals), said);
     const all =
       options.allPaid || isRestUnpaid ? withRest(entries, lines, options.allPaid === true) : entries;
@@ -135,9 +140,9 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
     }
     const done = await settle(client, found, { entries: all, paid_at: options.paidAt, metadata });
     await bookReturns(client, found, back);
-    return done;
+    return withNames(done);
   });
-  terminal.result(payout, () => summarizePayout(payout, terminal));
+  terminal.result(payout, () => summarizePayout(payout, names, terminal));
 }
 
 /** Books what came back of a payout that is completed. */

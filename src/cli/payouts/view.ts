@@ -7,6 +7,7 @@ import type {
 } from '../../client/client.ts';
 import { LONGEST_EMAIL, LONGEST_NAME } from '../affiliates/view.ts';
 import { describeMetadata } from '../command/metadata.ts';
+import type { Names } from '../finders/actors.ts';
 import { amounts, count, decimal } from '../terminal/money.ts';
 import { type Column, printable, table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -43,55 +44,76 @@ export function payoutTable(payouts: readonly PayoutSummary[], { paint }: Termin
 /** Parts of a text with an empty line between them. */
 export const join = (sections: readonly string[]) => sections.filter((section) => section !== '').join('\n');
 
+/** Whose ids the head of a payout tells. */
+export const actorsOf = ({ created_by, paid_by, approval }: Payout) => [
+  created_by,
+  paid_by,
+  approval.decided_by,
+];
+
 /** A whole payout for people. */
-export function describePayout(payout: Payout, terminal: Terminal): string {
-  const sections = [headOf(payout, terminal), totalsOf(payout, terminal), linesOf(payout, terminal)];
+export function describePayout(payout: Payout, names: Names, terminal: Terminal): string {
+  const sections = [headOf(payout, names, terminal), totalsOf(payout, terminal), linesOf(payout, terminal)];
   return join([...sections, excludedOf(payout, terminal)]);
 }
 
 /** What was just done to a payout: its sums and who was left out, without the lines. */
-export function summarizePayout(payout: Payout, terminal: Terminal): string {
+export function summarizePayout(payout: Payout, names: Names, terminal: Terminal): string {
   const more = lines([`Every affiliate in it: payhook payouts show ${payout.number}`]);
-  return join([headOf(payout, terminal), totalsOf(payout, terminal), excludedOf(payout, terminal), more]);
+  return join([
+    headOf(payout, names, terminal),
+    totalsOf(payout, terminal),
+    excludedOf(payout, terminal),
+    more,
+  ]);
 }
 
-/** What a payout or a preview is, and how much it pays in each currency. */
-export function describeSums(payout: Payout | PayoutPreview, terminal: Terminal): string {
-  return join([headOf(payout, terminal), totalsOf(payout, terminal)]);
+/** What a preview is, and how much it would pay in each currency. */
+export function describeSums(preview: PayoutPreview, terminal: Terminal): string {
+  const current = preview.current_payout_id;
+  const blocked = current ? [`Not possible now: payout ${current} is unpaid.`] : [];
+  const head = `${terminal.paint.strong('Preview')}, nothing was written: ${countsOf(preview)}`;
+  return join([lines([head, ...selectionOf(preview), ...blocked]), totalsOf(preview, terminal)]);
 }
 
-function headOf(payout: Payout | PayoutPreview, { paint }: Terminal): string {
-  const counts = `${count(payout.affiliate_count, 'affiliate')}, ${count(payout.commission_count, 'commission')}`;
+const countsOf = (payout: Payout | PayoutPreview) =>
+  `${count(payout.affiliate_count, 'affiliate')}, ${count(payout.commission_count, 'commission')}`;
+
+function selectionOf(payout: Payout | PayoutPreview): string[] {
   const metadata = describeMetadata(payout.metadata);
-  const selection = [
+  return [
     ...(payout.filters ? [`Filters: ${JSON.stringify(payout.filters)}`] : []),
     ...(payout.search ? [`Search: ${JSON.stringify(payout.search)}`] : []),
     ...(metadata === null ? [] : [`Metadata: ${printable(metadata)}`]),
   ];
-  if (payout.id === null) {
-    const current = payout.current_payout_id;
-    const blocked = current ? [`Not possible now: payout ${current} is unpaid.`] : [];
-    return lines([`${paint.strong('Preview')}, nothing was written: ${counts}`, ...selection, ...blocked]);
-  }
+}
+
+function headOf(payout: Payout, names: Names, { paint }: Terminal): string {
+  const { created_by, paid_by } = payout;
   const status = payout.status === 'paid' ? paint.good('paid') : paint.warning('unpaid');
-  const paid = payout.paid_at === null ? '' : `, paid ${shortTime(payout.paid_at)} by ${payout.paid_by}`;
+  const payer = paid_by === null ? '' : ` by ${names(paid_by)}`;
+  const paid = payout.paid_at === null ? '' : `, paid ${shortTime(payout.paid_at)}${payer}`;
   return lines([
     `${paint.strong(`Payout ${payout.number}`)}  ${payout.id}  ${status}  revision ${payout.revision}`,
-    counts,
-    `Created ${shortTime(payout.created_at)} by ${payout.created_by}${paid} (UTC)`,
-    ...approvalOf(payout),
-    ...selection,
+    countsOf(payout),
+    `Created ${shortTime(payout.created_at)} by ${names(created_by)}${paid} (UTC)`,
+    ...approvalOf(payout, names),
+    ...selectionOf(payout),
   ]);
 }
 
 const DECIDED = { approved: 'Approved', rejected: 'Rejected' } as const;
 
 /** How the approval stands, where the account wants one. */
-function approvalOf({ approval: { status, decided_by: by, decided_at: at, note } }: Payout): string[] {
+function approvalOf(
+  { approval: { status, decided_by: by, decided_at: at, note } }: Payout,
+  names: Names,
+): string[] {
   if (status === 'not_needed') return [];
   if (status === 'waiting') return ['Waits for approval in the dashboard, by somebody who did not create it'];
   const when = at === null ? '' : ` ${shortTime(at)} (UTC)`;
-  return [`${DECIDED[status]}${when} by ${by}${note === null ? '' : `: ${printable(note)}`}`];
+  const decider = by === null ? '' : ` by ${names(by)}`;
+  return [`${DECIDED[status]}${when}${decider}${note === null ? '' : `: ${printable(note)}`}`];
 }
 
 const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');

@@ -4,6 +4,7 @@ import type { Cli } from '../command/cli.ts';
 import { describePage, withPages } from '../command/list-view.ts';
 import { type ListOptions, queryOf } from '../command/query.ts';
 import { withClient } from '../command/session.ts';
+import { findNames, type Names } from '../finders/actors.ts';
 import { findUser } from '../finders/user.ts';
 import { table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -21,7 +22,7 @@ const KINDS: readonly string[] = ['key', 'user', 'application', 'operator', 'por
 
 const HELP = `
 The operator is whoever uses the command line on the machine of the data. Commissions and events that programs send in are
-not listed here: they have records of their own.
+not listed here: they have records of their own. USER is on whose behalf an application acted. --json has the ids.
 
 Examples:
   $ payhook audit-log list --since 2026-09-01
@@ -52,15 +53,19 @@ export function addAuditLog(log: Command, cli: Cli): void {
 
 async function list({ terminal, account }: Cli, options: AuditFilters): Promise<undefined> {
   const { actor, since, before, ...rest } = options;
-  const page = await withClient({ terminal, account: account() }, async (client) =>
-    client.auditLog.list({
+  await withClient({ terminal, account: account() }, async (client) => {
+    const page = await client.auditLog.list({
       ...queryOf<ListAuditLogQuery>(rest),
       ...(await readActor(client, actor)),
       'created_at[gte]': since,
       'created_at[lt]': before,
-    }),
-  );
-  terminal.result(page, () => describePage(page, 'change', (data) => auditTable(data, terminal), terminal));
+    });
+    const ids = page.data.flatMap((entry) => [entry.actor.id, entry.user_id]);
+    const names = await findNames(client, ids, terminal);
+    terminal.result(page, () =>
+      describePage(page, 'change', (data) => auditTable(data, names, terminal), terminal),
+    );
+  });
 }
 
 async function readActor(client: Client, actor: string | undefined): Promise<ListAuditLogQuery> {
@@ -69,16 +74,15 @@ async function readActor(client: Client, actor: string | undefined): Promise<Lis
   return { actor_id: actor.includes('@') ? await findUser(client, actor) : actor };
 }
 
-function auditTable(entries: readonly AuditEntry[], { paint }: Terminal): string {
+function auditTable(entries: readonly AuditEntry[], names: Names, { paint }: Terminal): string {
   return table(
-    ['WHEN (UTC)', 'ACTION', 'TARGET', 'BY', 'ACTOR', 'USER'].map((heading) => ({ heading })),
+    ['WHEN (UTC)', 'ACTION', 'TARGET', 'BY', 'USER'].map((heading) => ({ heading })),
     entries.map(({ created_at, action, target, actor, user_id }) => [
       exactTime(created_at),
       action,
       target ?? '',
-      actor.kind,
-      actor.id,
-      user_id === null || user_id === actor.id ? '' : user_id,
+      names(actor.id),
+      user_id === null || user_id === actor.id ? '' : names(user_id),
     ]),
     paint.faint,
   );

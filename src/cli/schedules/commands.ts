@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type {
   ChangePayoutScheduleBody,
+  Client,
   ListPayoutSchedulesQuery,
   PayoutSchedule,
 } from '../../client/client.ts';
@@ -10,6 +11,7 @@ import { describePage, withPages } from '../command/list-view.ts';
 import { collect } from '../command/pairs.ts';
 import { type ListOptions, queryOf } from '../command/query.ts';
 import { withClient } from '../command/session.ts';
+import { findNames, type Names } from '../finders/actors.ts';
 import { readFilterOptions } from '../payouts/filters.ts';
 import { factLines } from '../terminal/facts.ts';
 import { printable, table } from '../terminal/table.ts';
@@ -120,10 +122,9 @@ async function list({ terminal, account }: Cli, options: ListOptions): Promise<u
 }
 
 async function show({ terminal, account }: Cli, id: string): Promise<undefined> {
-  const found = await withClient({ terminal, account: account() }, (client) =>
-    client.payoutSchedules.get(id),
+  await withClient({ terminal, account: account() }, async (client) =>
+    tell(client, await client.payoutSchedules.get(id), terminal),
   );
-  terminal.result(found, () => describe(found));
 }
 
 async function create({ terminal, account }: Cli, settings: Settings): Promise<undefined> {
@@ -132,10 +133,9 @@ async function create({ terminal, account }: Cli, settings: Settings): Promise<u
     throw new UsageError('--name, --every and --day are needed');
   }
   const body = { ...rest, name, every, day, is_active: settings.off ? false : undefined };
-  const made = await withClient({ terminal, account: account() }, (client) =>
-    client.payoutSchedules.create(body),
+  await withClient({ terminal, account: account() }, async (client) =>
+    tell(client, await client.payoutSchedules.create(body), terminal),
   );
-  terminal.result(made, () => describe(made));
 }
 
 async function change({ terminal, account }: Cli, id: string, settings: Settings): Promise<undefined> {
@@ -145,10 +145,9 @@ async function change({ terminal, account }: Cli, id: string, settings: Settings
   if (Object.values(body).every((value) => value === undefined)) {
     throw new UsageError('say what to change: payhook schedules change --help lists it');
   }
-  const changed = await withClient({ terminal, account: account() }, (client) =>
-    client.payoutSchedules.change(id, body),
+  await withClient({ terminal, account: account() }, async (client) =>
+    tell(client, await client.payoutSchedules.change(id, body), terminal),
   );
-  terminal.result(changed, () => describe(changed));
 }
 
 async function remove({ terminal, account }: Cli, id: string, yes?: boolean): Promise<undefined> {
@@ -186,7 +185,12 @@ function scheduleTable(schedules: readonly PayoutSchedule[], { paint }: Terminal
   );
 }
 
-function describe(schedule: PayoutSchedule): string {
+async function tell(client: Client, schedule: PayoutSchedule, terminal: Terminal): Promise<void> {
+  const names = await findNames(client, [schedule.made_by], terminal);
+  terminal.result(schedule, () => describe(schedule, names));
+}
+
+function describe(schedule: PayoutSchedule, names: Names): string {
   return factLines([
     ['Id', schedule.id],
     ['Name', printable(schedule.name)],
@@ -196,7 +200,7 @@ function describe(schedule: PayoutSchedule): string {
     ['Filters', schedule.filters == null ? 'none' : printable(JSON.stringify(schedule.filters))],
     ['Search', schedule.search === '' ? null : printable(schedule.search)],
     ['Minimums', schedule.ignore_minimum ? 'ignored' : 'kept'],
-    ['Made by', schedule.made_by],
+    ['Made by', names(schedule.made_by)],
     ['Created', `${exactTime(schedule.created_at)} (UTC)`],
   ]);
 }
