@@ -2583,6 +2583,7 @@ export interface PayoutResultProblem {
 }
 
 export type PayoutResultProblemKind =
+  | 'other_account'
   | 'other_payout'
   | 'unknown_reference'
   | 'other_currency'

@@ -59,7 +59,13 @@ async function threeSent() {
 }
 
 test('a statement says who was paid, and what came back with the reason', async () => {
-  for (const version of ['camt.053.001.02', 'camt.053.001.08', 'camt.054.001.08'] as const) {
+  for (const version of [
+    'camt.053.001.02',
+    'camt.053.001.06',
+    'camt.053.001.08',
+    'camt.053.001.13',
+    'camt.054.001.08',
+  ] as const) {
     api = await world.otherAccount();
     await api.patch('/v2/account', { debtor: { name: 'Shop', iban: 'DE02120300000000202051' } });
     const { payout, ids, references } = await threeSent();
@@ -229,6 +235,34 @@ test('files of PayPal, of Wise and lists are told by their header, in any dialec
   ]);
   const plain = await propose(payout.id, `reference\n${two}\n`);
   expect(outcomes(plain)).toEqual([[ids[1], 'paid', 2000]]);
+});
+
+test('what is booked on an account that the payout is not paid from is no answer', async () => {
+  const { payout, ids, references } = await threeSent();
+  const bookings = references.map((reference, index) => ({ reference, amount: 1000 * (index + 1) }));
+  const own = camt(bookings);
+  const theirs = own.replace('DE02120300000000202051', 'DE02500105170137075030');
+  const found = await propose(payout.id, theirs);
+  expect(found.lines).toEqual([]);
+  expect(found.counts).toMatchObject({ paid: 0, unanswered: 3, problems: 1 });
+  expect(found.problems).toEqual([
+    {
+      kind: 'other_account',
+      affiliate_id: null,
+      reference: null,
+      message:
+        "entry 1: this is booked on the account that ends in 5030, and so are 2 more, but the debtor's ends in 2051",
+    },
+  ]);
+  // a file may have statements of several accounts
+  const statement = /<Stmt>.*<\/Stmt>/s;
+  const both = own.replace(statement, `${statement.exec(theirs)?.[0]}$&`);
+  expect(outcomes(await propose(payout.id, both))).toEqual(
+    ids.map((id, index) => [id, 'paid', 1000 * (index + 1)]),
+  );
+  // money that went out with PayPal or Wise is on no account with a number
+  await api.patch('/v2/account', { debtor: null });
+  expect((await propose(payout.id, theirs)).counts).toMatchObject({ paid: 3, problems: 0 });
 });
 
 test('a file of another payout, cut off, of no known kind or with a document type is refused', async () => {

@@ -23,10 +23,15 @@ export interface Batch {
   readonly count: number;
 }
 
-export type CamtVersion = 'camt.053.001.02' | 'camt.053.001.06' | 'camt.053.001.08' | 'camt.054.001.08';
+export type CamtVersion =
+  | 'camt.053.001.02'
+  | 'camt.053.001.06'
+  | 'camt.053.001.08'
+  | 'camt.053.001.13'
+  | 'camt.054.001.08';
 
 const IBAN = 'DE02120300000000202051';
-const isNew = (version: CamtVersion) => version.endsWith('08');
+const isNew = (version: CamtVersion) => /(08|13)$/.test(version);
 
 function transaction(version: CamtVersion, booking: Booking, index: number): string {
   const { reference, amount, currency = 'EUR', returned, file } = booking;

@@ -23,6 +23,8 @@ interface Said {
   /** `YYYY-MM-DD`. */
   readonly on: string | null;
   readonly bankReference: string | null;
+  /** The IBAN of the account that it is booked on, where the file has one. */
+  readonly account?: string;
   /** Where in the file, such as `line 5` or `entry 3`. */
   readonly place: string;
 }

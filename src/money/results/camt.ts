@@ -9,7 +9,7 @@ import {
 } from './answers.ts';
 import { type Frame, readXml } from './xml.ts';
 
-const FRAMES = new Set(['Ntry', 'TxDtls']);
+const FRAMES = new Set(['Acct', 'Ntry', 'TxDtls']);
 const NO_REFERENCE = /^(NOTPROVIDED|NOT PROVIDED|NOTAVAILABLE|-)?$/i;
 
 /**
@@ -21,19 +21,24 @@ export async function readCamt(text: string, kind: 'camt.053' | 'camt.054'): Pro
   const found = new Answers();
   let entries = 0;
   let details: Frame[] = [];
+  let account: string | undefined;
   await readXml(text, FRAMES, (frame) => {
+    if (frame.name === 'Acct') {
+      account = frame.values.get('Id/IBAN'); // it stands before the entries of its statement
+      return;
+    }
     if (frame.name === 'TxDtls') {
       details.push(frame);
       return;
     }
     entries += 1;
-    readEntry(frame, details, `entry ${entries}`, found);
+    readEntry(frame, details, { place: `entry ${entries}`, account }, found);
     details = [];
   });
   return found.of(kind);
 }
 
-function readEntry(entry: Frame, details: readonly Frame[], place: string, found: Answers): void {
+function readEntry(entry: Frame, details: readonly Frame[], at: Place, found: Answers): void {
   const { values } = entry;
   const status = values.get('Sts/Cd') ?? values.get('Sts') ?? 'BOOK';
   const fileId = values.get('NtryDtls/Btch/PmtInfId') ?? values.get('NtryDtls/Btch/MsgId');
@@ -44,7 +49,7 @@ function readEntry(entry: Frame, details: readonly Frame[], place: string, found
   }
   let told = 0;
   for (const detail of details) {
-    const answer = answerOf(entry, detail, { place, isAlone: details.length === 1, status });
+    const answer = answerOf(entry, detail, { ...at, isAlone: details.length === 1, status });
     if (answer === null) continue;
     found.name(readFileId(detail.values.get('Refs/PmtInfId') ?? detail.values.get('Refs/MsgId')));
     found.add(answer);
@@ -59,15 +64,21 @@ function readEntry(entry: Frame, details: readonly Frame[], place: string, found
   }
   const count = values.get('NtryDtls/Btch/NbOfTxs');
   const answer: FileAnswer = {
-    ...saidBy(entry, null, { place, isAlone: true, status }),
+    ...saidBy(entry, null, { ...at, isAlone: true, status }),
     file: named,
     count: count === undefined ? null : Number(count),
   };
   found.addFile(answer);
 }
 
-interface Where {
+interface Place {
+  /** Where in the file. */
   readonly place: string;
+  /** The IBAN of the statement; undefined = it has none. */
+  readonly account: string | undefined;
+}
+
+interface Where extends Place {
   /** The entry has no other payment, so its amount is that of the payment. */
   readonly isAlone: boolean;
   readonly status: string;
@@ -82,7 +93,7 @@ function answerOf(entry: Frame, detail: Frame, where: Where): Answer | null {
 }
 
 /** What an entry, or one payment in it, says; a payment's own fields go before those of the entry. */
-function saidBy(entry: Frame, detail: Frame | null, { place, isAlone, status }: Where) {
+function saidBy(entry: Frame, detail: Frame | null, { place, account, isAlone, status }: Where) {
   const own = (path: string) => detail?.values.get(path);
   const either = (path: string) => own(path) ?? entry.values.get(path);
   const amountPath = ['Amt', 'AmtDtls/TxAmt/Amt', 'AmtDtls/InstdAmt/Amt'].find(
@@ -98,6 +109,7 @@ function saidBy(entry: Frame, detail: Frame | null, { place, isAlone, status }: 
     words: own('RtrInf/AddtlInf') ?? null,
     on: dayIn(entry.values.get('BookgDt/Dt') ?? entry.values.get('BookgDt/DtTm')),
     bankReference: either('Refs/AcctSvcrRef') ?? entry.values.get('AcctSvcrRef') ?? own('Refs/TxId') ?? null,
+    ...(account === undefined ? {} : { account }),
     place,
   };
 }

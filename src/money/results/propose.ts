@@ -30,6 +30,8 @@ export interface SentPayments {
 export interface Asked {
   readonly number: number;
   readonly status: 'unpaid' | 'paid';
+  /** The IBAN that it is paid from; null = the account has none. */
+  readonly paidFrom: string | null;
 }
 
 /** What a file proposes. */
@@ -77,8 +79,10 @@ export function propose(
     byAffiliate.set(line.affiliate_id, [...(byAffiliate.get(line.affiliate_id) ?? []), line]);
   const isBank = /^(camt|pain)/.test(kind);
   const comparing: Comparing = { isBank, payout, byAffiliate, about: new Map(), problems: [] };
-  for (const answer of answers) comparePayment(comparing, answer);
-  for (const answer of fileAnswers) compareFile(comparing, answer, filesOf(answer.file));
+  refuseAccounts(comparing, [...answers, ...fileAnswers]);
+  for (const answer of answers) if (isOfAccount(payout, answer)) comparePayment(comparing, answer);
+  for (const answer of fileAnswers)
+    if (isOfAccount(payout, answer)) compareFile(comparing, answer, filesOf(answer.file));
   const judged = [...comparing.about].flatMap(([line, read]) => {
     const { affiliate_id } = line;
     const reference = paymentReference(payout.number, affiliate_id);
@@ -89,6 +93,23 @@ export function propose(
   });
   judged.sort((a, b) => a.affiliate_id - b.affiliate_id || (a.currency < b.currency ? -1 : 1));
   return { lines: judged, problems: comparing.problems };
+}
+
+/** Whether it is booked on the account that the payout is paid from, as far as both are known. */
+const isOfAccount = ({ paidFrom }: Asked, { account }: Pick<Answer, 'account'>) =>
+  paidFrom === null || account === undefined || account === paidFrom;
+
+/** Tells once of each account of which the file is, and which does not pay this payout. */
+function refuseAccounts(comparing: Comparing, answers: readonly Pick<Answer, 'account' | 'place'>[]): void {
+  const { payout } = comparing;
+  const others = answers.filter((answer) => !isOfAccount(payout, answer));
+  for (const account of new Set(others.map(({ account = '' }) => account))) {
+    const booked = others.filter((answer) => answer.account === account);
+    const what = `${booked[0]?.place}: this is booked on the account that ends in ${account.slice(-4)}`;
+    const own = `the debtor's ends in ${payout.paidFrom?.slice(-4)}`;
+    const rest = booked.length === 1 ? '' : `, and so are ${booked.length - 1} more`;
+    tell(comparing, 'other_account', {}, `${what}${rest}, but ${own}`);
+  }
 }
 
 /** Finds the lines that an answer about one payment is about. */

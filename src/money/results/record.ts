@@ -6,6 +6,7 @@ import { OUTCOMES, RESULT_KINDS } from './answers.ts';
 
 /** What in a file is no answer about a line of the payout. */
 export const PROBLEMS = [
+  'other_account',
   'other_payout',
   'unknown_reference',
   'other_currency',

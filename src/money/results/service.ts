@@ -53,7 +53,7 @@ export async function takeResult(
   const lines = await knownLines(tx, account, id, affiliatesIn(read, number, sent));
   const found = propose(
     read,
-    { number, status: payout.status },
+    { number, status: payout.status, paidFrom: payout.paid_from },
     lines,
     (file) => sent.get(keyOf(file)) ?? [],
   );

@@ -17,6 +17,8 @@ export interface AskedPayout {
   readonly status: 'unpaid' | 'paid';
   readonly revision: number;
   readonly line_count: number;
+  /** The IBAN that the account pays from; null = it has none. */
+  readonly paid_from: string | null;
 }
 
 /** The payout, kept from being deleted until the transaction ends; null when there is none. */
@@ -24,6 +26,7 @@ export function holdPayout(tx: Tx, account: AccountId, id: PayoutId): Promise<As
   return maybeRow(
     tx,
     sql`select p.number, p.status, p.revision,
+               (select a.debtor ->> 'iban' from accounts a where a.id = p.account_id) as paid_from,
                (select count(*)::int from payout_line_totals t
                 where t.account_id = p.account_id and t.payout_id = p.id) as line_count
         from payouts p where p.account_id = ${account} and p.id = ${id} for key share of p`,
