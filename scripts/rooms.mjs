@@ -117,14 +117,19 @@ export const ROOMS = [
   ],
   ['webhooks/filters', 'conditions on the payload', []],
   ['webhooks/signing', 'how requests are signed: Standard Webhooks, others, your own', []],
+  ['webhooks/egress', 'how requests leave for an endpoint: client certificates', []],
   [
     'webhooks/endpoints',
     'where events are sent',
-    ['webhooks/log', 'webhooks/filters', 'webhooks/signing', 'webhooks/types'],
+    ['webhooks/log', 'webhooks/egress', 'webhooks/filters', 'webhooks/signing', 'webhooks/types'],
   ],
   ['webhooks/portal', 'links that open a portal of endpoints', ['webhooks/endpoints', 'webhooks/filters']],
   ['webhooks/recoveries', 'sending many events again', ['webhooks/endpoints', 'webhooks/log']],
-  ['webhooks/engine', 'claim, send, settle: its README has the states', ['webhooks/signing']],
+  [
+    'webhooks/engine',
+    'claim, send, settle: its README has the states',
+    ['webhooks/egress', 'webhooks/signing'],
+  ],
 
   [
     'catalogue',

@@ -5,6 +5,7 @@ import { connectReplicated, type ReplicaState } from '../db/replica.ts';
 import { probeWriting } from '../db/settings.ts';
 import type { Config } from '../kernel/config.ts';
 import { type AlertState, readAlertState } from '../notices/state.ts';
+import { type EndingCertificate, findEndingCertificates } from '../webhooks/endpoints/egress.ts';
 import { type Checked, makeChecks } from './checks.ts';
 import { hasData } from './data-folder.ts';
 import { targetsOf } from './targets.ts';
@@ -16,6 +17,8 @@ export type Inspection = DatabaseFacts & {
   readonly replica: ReplicaState | null;
   /** What came of alerts; null without this program's schema. */
   readonly alerts: AlertState | null;
+  /** Client certificates of endpoints that have ended or end within a month. */
+  readonly endingCertificates: readonly EndingCertificate[];
 };
 
 /** Looks at the database without changing it; null when the embedded one was never made. Throws as `openPlatform`. */
@@ -43,9 +46,10 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
       tryWriting: () => tryWriting(db),
     };
     const replica = (await db.replica?.look()) ?? null;
-    if (!isOurs) return { ...facts, checks: [], replica, alerts: null };
+    if (!isOurs) return { ...facts, checks: [], replica, alerts: null, endingCertificates: [] };
     const [checks, alerts] = [await makeChecks(subject), await readAlertState(db.reader)];
-    return { ...facts, checks, replica, alerts };
+    const endingCertificates = await findEndingCertificates(db.reader);
+    return { ...facts, checks, replica, alerts, endingCertificates };
   } finally {
     await db.close();
     await embedded?.close();

@@ -686,12 +686,31 @@ export interface ChangeWebhookEndpointBody {
       }
     | null
     | undefined;
+  /** shown to the receiver when it asks for one (mTLS); null = none */
+  readonly client_certificate?:
+    | {
+        /** PEM: the certificate, then those that issued it, without the root */
+        readonly certificate: string;
+        /** PEM: its private key, without a passphrase; never shown */
+        readonly key: string;
+      }
+    | null
+    | undefined;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them
    */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly status?: EndpointStatus | undefined;
+}
+
+/** shown to the receiver when it asks for one (mTLS); null = none */
+export interface ClientCertificate {
+  readonly subject: string;
+  readonly issuer: string;
+  /** SHA-256 of the certificate, hexadecimal */
+  readonly fingerprint: string;
+  readonly expires_at: Timestamp;
 }
 
 export interface Commission {
@@ -1264,6 +1283,16 @@ export interface CreateWebhookEndpointBody {
         readonly secret?: string | undefined;
         /** an RFC 3339 instant, at most 90 days ahead */
         readonly expires_at: string;
+      }
+    | null
+    | undefined;
+  /** shown to the receiver when it asks for one (mTLS); null = none */
+  readonly client_certificate?:
+    | {
+        /** PEM: the certificate, then those that issued it, without the root */
+        readonly certificate: string;
+        /** PEM: its private key, without a passphrase; never shown */
+        readonly key: string;
       }
     | null
     | undefined;
@@ -1901,6 +1930,7 @@ export interface NewWebhookEndpoint {
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
   readonly second_signature: SecondSignature | null;
+  readonly client_certificate: ClientCertificate | null;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them
@@ -3436,6 +3466,7 @@ export interface WebhookEndpoint {
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
   readonly second_signature: SecondSignature | null;
+  readonly client_certificate: ClientCertificate | null;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them

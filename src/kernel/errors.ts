@@ -248,6 +248,10 @@ export const REASONS = {
     meaning: 'The scheme of a signature is incomplete or has a header or template that cannot be used.',
   },
   invalid_secret: { status: 400, meaning: 'The signing secret cannot be used with the scheme.' },
+  invalid_client_certificate: {
+    status: 400,
+    meaning: 'The client certificate or its key cannot be used, or it has ended.',
+  },
   invalid_event_type: { status: 400, meaning: 'The event type does not exist or cannot be used here.' },
   reserved_event_type: { status: 400, meaning: 'Only Payhook publishes event types with this prefix.' },
   payload_too_large: { status: 400, meaning: 'The event would be larger than 256 KiB.' },

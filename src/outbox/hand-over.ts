@@ -24,6 +24,8 @@ export interface Leased {
   readonly headerNames: readonly string[];
   /** Sealed JSON array in the order of the names; null = no headers. */
   readonly headerValues: Buffer | null;
+  /** How requests leave: sealed JSON; null = in the usual way. */
+  readonly egress: Buffer | null;
   /** What was known about the endpoint when the lease began. */
   readonly lane: number;
   readonly failures: number;
@@ -53,6 +55,7 @@ export interface LeasedRow {
   previous_secret: Buffer | null;
   header_names: string[];
   header_values: Buffer | null;
+  egress_sealed: Buffer | null;
   lane: number;
   failures: number;
   success_is_old: boolean;
@@ -78,6 +81,7 @@ export function leasedOf(
     secondSignature: row.previous_secret && { signing: row.previous_signing, secret: row.previous_secret },
     headerNames: row.header_names,
     headerValues: row.header_values,
+    egress: row.egress_sealed,
     lane: row.lane,
     failures: row.failures,
     successIsOld: row.success_is_old,

@@ -60,7 +60,7 @@ export function leasing({ worker, leaseMs, slots, underWay }: Offer): Leasing {
           case when l.local_url = l.url then l.local_machine end as local_machine, l.public_only, l.signing,
           l.secret, l.previous_signing,
           case when l.previous_secret_until > l.now then l.previous_secret end as previous_secret,
-          l.header_names, l.header_values, l.lane, l.failures,
+          l.header_names, l.header_values, l.egress_sealed, l.lane, l.failures,
           coalesce(l.last_success_at < l.now - interval '1 minute', true) as success_is_old
         from event left join leased l on l.event_id = event.id
         order by event.id, l.id`,

@@ -14,7 +14,10 @@ export function signingKey(secret: string): Buffer {
   return Buffer.from(secret.slice(PREFIX.length), 'base64');
 }
 
+/** What of an endpoint is sealed. */
+export type SealedPart = 'secret' | 'headers' | 'egress';
+
 /** The context under which a value of an endpoint (UUID) is sealed. */
-export function placeOf(endpoint: EndpointId, what: 'secret' | 'headers'): string {
+export function placeOf(endpoint: EndpointId, what: SealedPart): string {
   return `webhook endpoint ${endpoint} ${what}`;
 }

@@ -73,6 +73,7 @@ describe('an endpoint', () => {
       signing: 'standard',
       custom_signing: null,
       second_signature: null,
+      client_certificate: null,
       metadata: {},
       paused_until: null,
       next_attempt_at: null,

@@ -186,11 +186,12 @@ async function expectOnly(superuser: pg.Client, newKey: string, oldKey: string):
   expect(looked).toBeGreaterThan(10);
   const vault = vaultOf(() => [newKey]);
   const { rows } = await superuser.query('select * from webhook_endpoints where deleted_at is null');
-  for (const { id, secret, previous_secret, header_values } of rows) {
+  for (const { id, secret, previous_secret, header_values, egress_sealed } of rows) {
     const open = (sealed: Buffer, what: string) => vault.open(sealed, `webhook endpoint ${id} ${what}`);
     expect(open(secret, 'secret')).toMatch(/^whsec_/);
     if (previous_secret) expect(open(previous_secret, 'secret')).toMatch(/^whsec_/);
     if (header_values) expect(JSON.parse(open(header_values, 'headers'))).toEqual(expect.any(Array));
+    if (egress_sealed) expect(JSON.parse(open(egress_sealed, 'egress'))).toEqual(expect.any(Object));
   }
 }
 

@@ -30,13 +30,16 @@ function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...length]), content]);
 }
 
-/** A self-signed certificate for one host name (RFC 5280), made anew each time, so that no key is in the repository. */
-export function certificateFor(name: string): Certificate {
+/**
+ * A self-signed certificate for one host name (RFC 5280), made anew each time, so that no key is in the
+ * repository. `ends` is written YYMMDDhhmmssZ.
+ */
+export function certificateFor(name: string, { ends = '491231235959Z' } = {}): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const object = (hex: string) => der(OBJECT, Buffer.from(hex, 'hex'));
   const algorithm = der(SEQUENCE, object(ECDSA_WITH_SHA256));
   const who = der(SEQUENCE, der(SET, der(SEQUENCE, object(COMMON_NAME), der(UTF8, Buffer.from(name)))));
-  const times = ['200101000000Z', '491231235959Z'].map((time) => der(TIME, Buffer.from(time)));
+  const times = ['200101000000Z', ends].map((time) => der(TIME, Buffer.from(time)));
   const names = der(OCTET_STRING, der(SEQUENCE, der(DNS_NAME, Buffer.from(name))));
   const content = der(
     SEQUENCE,
@@ -53,6 +56,6 @@ export function certificateFor(name: string): Certificate {
   const base64 = der(SEQUENCE, content, algorithm, signature).toString('base64');
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
-    cert: `-----BEGIN CERTIFICATE-----\n${base64.replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`,
+    cert: `-----BEGIN CERTIFICATE-----\n${base64.match(/.{1,64}/g)?.join('\n')}\n-----END CERTIFICATE-----\n`,
   };
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { TLSSocket, type TlsOptions } from 'node:tls';
 import type { Certificate } from './certificate.ts';
 import { PATIENCE_MS } from './patience.ts';
 
@@ -10,6 +11,8 @@ export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
+  /** The common name in the client certificate; empty = none was shown. */
+  readonly peer: string;
   /** `performance.now()` when its last byte arrived. */
   readonly at: number;
 }
@@ -34,8 +37,11 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
+const peerOf = ({ socket }: IncomingMessage): string =>
+  String((socket instanceof TLSSocket && socket.getPeerCertificate().subject?.CN) || '');
+
 /** Starts a receiver; with `tls` it speaks HTTPS with that certificate. */
-export async function startReceiver(options: { tls?: Certificate } = {}): Promise<Receiver> {
+export async function startReceiver(options: { tls?: Certificate & TlsOptions } = {}): Promise<Receiver> {
   const { tls } = options;
   const received: Received[] = [];
   const waiting = new Set<() => void>();
@@ -50,7 +56,13 @@ export async function startReceiver(options: { tls?: Certificate } = {}): Promis
       return; // cut off: it did not arrive
     }
     const body = Buffer.concat(chunks).toString();
-    const one = { path: request.url ?? '', headers: request.headers, body, at: performance.now() };
+    const one = {
+      path: request.url ?? '',
+      headers: request.headers,
+      body,
+      peer: peerOf(request),
+      at: performance.now(),
+    };
     received.push(one);
     for (const check of waiting) check();
     answer(one, response, received.length);

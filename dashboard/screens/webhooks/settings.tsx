@@ -12,6 +12,7 @@ import { toast } from '../../parts/toast.tsx';
 import { listed } from '../../texts/common.ts';
 import { webhooks as texts } from '../../texts/webhooks.ts';
 import { ContentFilter, GivenFilter } from './content-filter.tsx';
+import { EndpointEgress } from './egress.tsx';
 import { changedHeaders, HeadersField, NO_CHANGES } from './headers.tsx';
 import { EndpointSecret } from './secret.tsx';
 import { TypesField } from './types.tsx';
@@ -27,6 +28,7 @@ export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
       {may.write && (
         <>
           <EndpointSecret endpoint={endpoint} />
+          {portal === null && <EndpointEgress endpoint={endpoint} />}
           <End endpoint={endpoint} />
         </>
       )}

@@ -54,12 +54,24 @@ async function examine(terminal: Terminal): Promise<Check[]> {
     else {
       checks.push(...checkDatabase(facts), ...checkLog(facts, config.delivery.retentionDays));
       checks.push(await checkSecretKey(config, facts.secretKey), checkBackups(facts.backups, config.backup));
-      checks.push(checkAlerts(facts.alerts, config.mail));
+      checks.push(checkAlerts(facts.alerts, config.mail), checkCertificates(facts.endingCertificates));
     }
   } catch (error) {
     checks.push(check('database', 'failed', tell(error).message));
   }
   return checks;
+}
+
+function checkCertificates(ending: Inspection['endingCertificates']): Check {
+  const [first] = ending;
+  if (!first) return check('client certificates', 'ok', 'none ends within 30 days');
+  const { account, endpoint, expiresAt } = first;
+  return check(
+    'client certificates',
+    'warning',
+    `${ending.length} ended or will within 30 days, first that of ${endpoint} at ${expiresAt}: ` +
+      `payhook --account ${account} webhooks change ${endpoint} --client-certificate FILE`,
+  );
 }
 
 function checkFolder({ dataDir, databaseUrl }: Config): Check[] {

@@ -45,7 +45,8 @@ export function addSecretKey(secretKey: Command, cli: Cli): void {
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option(
       '--json',
-      'print {fingerprint, endpoints, destinations, tax_ids}; endpoints of {account_id, id, url, new_secret, dropped_headers}, ' +
+      'print {fingerprint, endpoints, destinations, tax_ids}; endpoints of {account_id, id, url, new_secret, dropped_headers, ' +
+        'dropped_egress}, ' +
         'destinations and tax_ids of {account_id, affiliate_id}',
     )
     .addHelpText('after', ABANDON_HELP)
@@ -97,6 +98,7 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
         url: loss.url,
         new_secret: loss.secret,
         dropped_headers: loss.headers,
+        dropped_egress: loss.egress,
       }));
       const affiliatesOf = (lost: Losses['destinations']) =>
         lost.map(({ account: owner, affiliate }) => ({
@@ -109,14 +111,15 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
         [
           `The lost secret key is given up; the fingerprint of the new one is ${short(fingerprint)}.`,
           ...endpoints.map(
-            ({ account_id, id, url, new_secret, dropped_headers }) =>
+            ({ account_id, id, url, new_secret, dropped_headers, dropped_egress }) =>
               `\n${id}  ${printable(url)}  (${account_id})\n` +
               (new_secret
                 ? `  tell its receiver the new signing secret: payhook --account ${account_id} webhooks secret ${id}\n`
                 : '  the secret being replaced no longer signs; the newer one stays\n') +
               (dropped_headers.length > 0
                 ? `  set its headers again: ${printable(dropped_headers.join(', '))}\n`
-                : ''),
+                : '') +
+              (dropped_egress ? '  set its client certificate again\n' : ''),
           ),
           ...destinations.map(
             ({ account_id, affiliate_id }) =>

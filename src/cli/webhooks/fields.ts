@@ -7,11 +7,12 @@ import { type MetadataOption, readMetadata, withMetadata } from '../command/meta
 import { readInteger } from '../command/numbers.ts';
 import { collect, readPairs } from '../command/pairs.ts';
 import { ENDPOINT_HELP } from '../finders/endpoint.ts';
+import { type EgressOptions, readEgressFields, withEgressFields } from './egress.ts';
 import { withEndpoint } from './recover.ts';
 import { describeEndpoint } from './view.ts';
 
 /** What an endpoint is made of, as it is typed. */
-export interface EndpointFields extends MetadataOption {
+export interface EndpointFields extends MetadataOption, EgressOptions {
   readonly types?: string;
   readonly filter?: string;
   readonly description?: string;
@@ -39,6 +40,7 @@ Examples:
   $ payhook webhooks change https://shop.example.com/payhook --types 'payout.*,affiliate.updated' --rate-limit 20
   $ payhook webhooks change https://shop.example.com/payhook --url https://shop.example.com/hooks/payhook
   $ payhook webhooks change https://shop.example.com/payhook --signing github --second-until 2026-12-31T00:00:00Z
+  $ payhook webhooks change https://shop.example.com/payhook --client-certificate client.pem --client-key client.key
   $ payhook webhooks change https://shop.example.com/payhook --header 'x-shop: 7' --header 'x-old:' --rate-limit none
 `;
 
@@ -64,7 +66,7 @@ export function withEndpointFields(command: Command): Command {
       'with --signing custom: {"header":"x-sign","content":"{timestamp}.{body}","encoding":"hex"}',
     )
     .option('--secret <secret>', 'sign with a secret that the receiver has already');
-  return withMetadata(fields);
+  return withMetadata(withEgressFields(fields));
 }
 
 /** `payhook webhooks change`. */
@@ -97,6 +99,7 @@ export function readEndpointFields({
   customSigning,
   secret,
   metadata,
+  ...egress
 }: EndpointFields): Omit<ChangeWebhookEndpointBody, 'url' | 'status'> {
   const headers = Object.entries(readPairs('--header', header, ':') ?? {});
   return {
@@ -117,6 +120,7 @@ export function readEndpointFields({
         : (readJsonOption('--custom-signing', customSigning)
             .value as ChangeWebhookEndpointBody['custom_signing']),
     secret,
+    ...readEgressFields(egress),
     metadata: readMetadata(metadata),
   };
 }
@@ -146,7 +150,7 @@ async function change(
   if (Object.values(body).every((value) => value === undefined)) {
     throw new UsageError(
       'say what to change: --url, --types, --filter, --description, --owner, --header, --rate-limit, --signing, --secret, ' +
-        '--second-until or --metadata',
+        '--second-until, --client-certificate or --metadata',
     );
   }
   const { before, endpoint } = await withEndpoint(cli, reference, async (client, id) => ({

@@ -9,6 +9,7 @@ import { count } from '../terminal/money.ts';
 import { printable, table } from '../terminal/table.ts';
 import type { Paint, Terminal } from '../terminal/terminal.ts';
 import { exactTime, shortTime } from '../terminal/time.ts';
+import { egressFacts } from './egress.ts';
 
 const PAYLOAD_LINES = 40;
 const BODY_LINES = 12;
@@ -62,6 +63,7 @@ export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal):
     ['Rate limit', endpoint.rate_limit === null ? null : `${count(endpoint.rate_limit, 'attempt')} a second`],
     ['Custom headers', endpoint.headers.join(', ') || null],
     ['Signed as', signingOf(endpoint)],
+    ...egressFacts(endpoint),
     ['Metadata', describeMetadata(endpoint.metadata)],
     ['Created', `${exactTime(endpoint.created_at)} (UTC)`],
   ];

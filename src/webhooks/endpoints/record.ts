@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { identifier, metadata, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
+import { egressFields, egressShown } from '../egress/record.ts';
 import { filter } from '../filters/record.ts';
 import {
   customSigning,
@@ -46,6 +47,7 @@ const fields = {
   signing,
   custom_signing: nullable(customSigning),
   second_signature: nullable(secondSignature),
+  ...egressShown,
   metadata,
   first_failure_at: nullable(timestamp),
   last_success_at: nullable(timestamp),
@@ -86,6 +88,7 @@ const columns = {
   second_signature: `case when e.previous_secret_until > now() then json_build_object(
     'signing', ${signingOf('e.previous_signing')}, 'custom_signing', ${customOf('e.previous_signing')},
     'expires_at', iso(e.previous_secret_until)) end`,
+  client_certificate: "e.egress -> 'client_certificate'",
   metadata: 'e.metadata',
   paused_until: `case when e.disabled_at is null then iso(${pausedUntil}) end`,
   next_attempt_at: `case when e.disabled_at is null then iso(${nextAttempt}) end`,
@@ -96,8 +99,12 @@ const columns = {
 };
 /** Its columns, over `webhook_endpoints e` and `stateJoin`. */
 export const record = columnsOf(webhookEndpoint, columns);
-/** The same as a portal shows them: without what the account notes for itself. */
-export const portalRecord = columnsOf(webhookEndpoint, { ...columns, metadata: "'{}'::json" });
+/** The same as a portal shows them: without what the account notes for itself, and how its server connects. */
+export const portalRecord = columnsOf(webhookEndpoint, {
+  ...columns,
+  metadata: "'{}'::json",
+  client_certificate: 'null::json',
+});
 export const stateJoin = sql`join endpoint_state s on s.account_id = e.account_id and s.endpoint_id = e.id`;
 
 const secret = nullable(
@@ -172,6 +179,7 @@ const optional = {
         'a change of scheme or secret: the one before, for a day. null = none',
     }),
   ),
+  ...egressFields,
   metadata: Type.Optional(metadata),
   status: Type.Optional(Type.Enum(['enabled', 'disabled'], { title: 'EndpointStatus' })),
 };

@@ -14,13 +14,12 @@ import {
   testEvent,
   webhookEndpoint,
 } from './record.ts';
+import { getSecret, rotateSecret } from './secrets.ts';
 import {
   changeEndpoint,
   createEndpoint,
   deleteEndpoint,
   getEndpoint,
-  getSecret,
-  rotateSecret,
   testEndpoint,
   testEndpointFilter,
 } from './service.ts';
@@ -37,6 +36,7 @@ const REFUSED_SETTINGS = [
   'invalid_header',
   'invalid_signing',
   'invalid_secret',
+  'invalid_client_certificate',
 ] as const;
 
 export const list = readRoute({

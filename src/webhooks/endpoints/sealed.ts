@@ -1,12 +1,12 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { join, type Sql } from 'sql-template-tag';
 import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import { type AccountId, type EndpointId, idOf, nil } from '../../kernel/ids.ts';
 import { SecretKeyError, sealPrefix, type Vault } from '../../kernel/vault.ts';
-import { newSigningSecret, placeOf } from '../../outbox/secrets.ts';
+import { newSigningSecret, placeOf, type SealedPart } from '../../outbox/secrets.ts';
 
 /*
- * Everything sealed under the secret key is in webhook_endpoints: signing secrets, previous secrets during an
- * overlap, and header values. This file moves them to another key, whether the old one is known or lost.
+ * What is sealed under the secret key in webhook_endpoints: signing secrets, previous secrets during an overlap, header
+ * values, and how requests leave. This file moves them to another key, whether the old one is known or lost.
  */
 
 /** An endpoint; endpoints are moved in this order. */
@@ -23,6 +23,7 @@ interface SealedRow {
   previous_secret: Buffer | null;
   header_names: string[];
   header_values: Buffer | null;
+  egress_sealed: Buffer | null;
 }
 
 const FIRST: Place = {
@@ -34,11 +35,11 @@ const FIRST: Place = {
 const isStale = (fingerprint: string) => {
   const prefix = sealPrefix(fingerprint);
   const differs = (column: Sql) => sql`substring(${column} for ${prefix.length}::int) <> ${prefix}::bytea`;
-  const [secret, previous, headers] = [sql`secret`, sql`previous_secret`, sql`header_values`].map(differs);
-  return sql`deleted_at is null and (${secret} or ${previous} or ${headers})`;
+  const stale = [sql`secret`, sql`previous_secret`, sql`header_values`, sql`egress_sealed`].map(differs);
+  return sql`deleted_at is null and (${join(stale, ' or ')})`;
 };
 
-const columns = sql`account_id, id, url, secret, previous_secret, header_names, header_values`;
+const columns = sql`account_id, id, url, secret, previous_secret, header_names, header_values, egress_sealed`;
 
 /** Whether anything is sealed under another key. */
 export async function hasStale(db: Reader, fingerprint: string): Promise<boolean> {
@@ -66,13 +67,14 @@ export async function resealSlice(
         order by account_id, id limit ${limit} for no key update`,
   );
   const changed = found.map((row) => {
-    const again = <Sealed extends Buffer | null>(sealed: Sealed, what: 'secret' | 'headers') =>
+    const again = <Sealed extends Buffer | null>(sealed: Sealed, what: SealedPart) =>
       sealed && vault.seal(opened(vault, row, sealed, what), placeOf(row.id, what), fingerprint);
     return {
       ...row,
       secret: again(row.secret, 'secret') ?? row.secret,
       previous_secret: again(row.previous_secret, 'secret'),
       header_values: again(row.header_values, 'headers'),
+      egress_sealed: again(row.egress_sealed, 'egress'),
     };
   });
   await write(tx, changed);
@@ -80,11 +82,17 @@ export async function resealSlice(
   return { last: last ? { account: last.account_id, endpoint: last.id } : null, count: changed.length };
 }
 
-function opened(vault: Vault, { id }: SealedRow, sealed: Buffer, what: 'secret' | 'headers'): string {
+const NAMES: Readonly<Record<SealedPart, string>> = {
+  secret: 'the signing secret',
+  headers: 'the header values',
+  egress: 'the client certificate',
+};
+
+function opened(vault: Vault, { id }: SealedRow, sealed: Buffer, what: SealedPart): string {
   try {
     return vault.open(sealed, placeOf(id, what));
   } catch (error) {
-    const whose = `${what === 'secret' ? 'the signing secret' : 'the header values'} of ${idOf('we', id)}`;
+    const whose = `${NAMES[what]} of ${idOf('we', id)}`;
     throw new SecretKeyError(
       `${whose} cannot be opened (${(error as Error).message}): delete that endpoint, then run this again`,
     );
@@ -100,7 +108,11 @@ export interface Loss extends Place {
   readonly previousSecret: boolean;
   /** Names of headers whose values are lost; they are no longer sent. */
   readonly headers: readonly string[];
+  /** Requests leave in the usual way from now on. */
+  readonly egress: boolean;
 }
+
+const isAny = (loss: Loss) => loss.secret || loss.previousSecret || loss.headers.length > 0 || loss.egress;
 
 /** What the endpoints would lose if everything this vault cannot open were given up. */
 export async function findLosses(db: Reader, vault: Vault): Promise<Loss[]> {
@@ -108,9 +120,7 @@ export async function findLosses(db: Reader, vault: Vault): Promise<Loss[]> {
     db,
     sql`select ${columns} from webhook_endpoints where deleted_at is null order by account_id, id`,
   );
-  return all
-    .map((row) => lossOf(vault, row))
-    .filter((loss) => loss.secret || loss.previousSecret || loss.headers.length > 0);
+  return all.map((row) => lossOf(vault, row)).filter(isAny);
 }
 
 /**
@@ -125,11 +135,9 @@ export async function giveUp(tx: Tx, vault: Vault, fingerprint: string): Promise
   const losses: Loss[] = [];
   const changed = all.map((row) => {
     const loss = lossOf(vault, row);
-    if (loss.secret || loss.previousSecret || loss.headers.length > 0) losses.push(loss);
-    const seal = (text: string, what: 'secret' | 'headers') =>
-      vault.seal(text, placeOf(row.id, what), fingerprint);
-    const again = (sealed: Buffer, what: 'secret' | 'headers') =>
-      seal(vault.open(sealed, placeOf(row.id, what)), what);
+    if (isAny(loss)) losses.push(loss);
+    const seal = (text: string, what: SealedPart) => vault.seal(text, placeOf(row.id, what), fingerprint);
+    const again = (sealed: Buffer, what: SealedPart) => seal(vault.open(sealed, placeOf(row.id, what)), what);
     const values =
       row.header_values && opens(vault, row.id, row.header_values, 'headers') ? row.header_values : null;
     return {
@@ -139,6 +147,7 @@ export async function giveUp(tx: Tx, vault: Vault, fingerprint: string): Promise
         row.previous_secret && !loss.previousSecret ? again(row.previous_secret, 'secret') : null,
       header_names: values ? row.header_names : [],
       header_values: values && again(values, 'headers'),
+      egress_sealed: row.egress_sealed && !loss.egress ? again(row.egress_sealed, 'egress') : null,
     };
   });
   await write(tx, changed);
@@ -146,7 +155,7 @@ export async function giveUp(tx: Tx, vault: Vault, fingerprint: string): Promise
 }
 
 function lossOf(vault: Vault, row: SealedRow): Loss {
-  const isLost = (sealed: Buffer | null, what: 'secret' | 'headers') =>
+  const isLost = (sealed: Buffer | null, what: SealedPart) =>
     sealed !== null && !opens(vault, row.id, sealed, what);
   return {
     account: row.account_id,
@@ -155,10 +164,11 @@ function lossOf(vault: Vault, row: SealedRow): Loss {
     secret: isLost(row.secret, 'secret'),
     previousSecret: isLost(row.previous_secret, 'secret'),
     headers: isLost(row.header_values, 'headers') ? row.header_names : [],
+    egress: isLost(row.egress_sealed, 'egress'),
   };
 }
 
-function opens(vault: Vault, endpoint: EndpointId, sealed: Buffer, what: 'secret' | 'headers'): boolean {
+function opens(vault: Vault, endpoint: EndpointId, sealed: Buffer, what: SealedPart): boolean {
   try {
     vault.open(sealed, placeOf(endpoint, what));
     return true;
@@ -176,6 +186,7 @@ async function write(tx: Tx, changed: readonly SealedRow[]): Promise<void> {
     previous_secret: row.previous_secret?.toString('hex') ?? null,
     header_names: row.header_names,
     header_values: row.header_values?.toString('hex') ?? null,
+    egress_sealed: row.egress_sealed?.toString('hex') ?? null,
   }));
   await rows(
     tx,
@@ -183,9 +194,12 @@ async function write(tx: Tx, changed: readonly SealedRow[]): Promise<void> {
         set secret = decode(c.secret, 'hex'), previous_secret = decode(c.previous_secret, 'hex'),
             previous_secret_until = case when c.previous_secret is not null then e.previous_secret_until end,
             previous_signing = case when c.previous_secret is not null then e.previous_signing end,
-            header_names = c.header_names, header_values = decode(c.header_values, 'hex')
+            header_names = c.header_names, header_values = decode(c.header_values, 'hex'),
+            egress = case when c.egress_sealed is not null then e.egress end,
+            egress_sealed = decode(c.egress_sealed, 'hex')
         from json_to_recordset(${JSON.stringify(json)}::json) as c (
-          account_id uuid, id uuid, secret text, previous_secret text, header_names text[], header_values text)
+          account_id uuid, id uuid, secret text, previous_secret text, header_names text[], header_values text,
+          egress_sealed text)
         where e.account_id = c.account_id and e.id = c.id`,
   );
 }

@@ -7,6 +7,7 @@ import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, idOf, uuidOf } from '../../kernel/ids.ts';
 import { fromJson, type Json, toJson } from '../../kernel/json.ts';
 import type { StrictJson } from '../../kernel/strict-json.ts';
+import { parseInstant } from '../../kernel/time.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { hostOf, notify } from '../../notices/notices.ts';
 import { endDeleted, publish, publishTest } from '../../outbox/queue.ts';
@@ -15,14 +16,12 @@ import { note } from '../../people/audit/service.ts';
 import { compileFilter } from '../filters/compile.ts';
 import { testFilter } from '../filters/judge.ts';
 import type { FilterTest, FilterTestInput } from '../filters/record.ts';
-import { signatureOf } from '../signing/rules.ts';
-import { readSigning } from '../signing/schemes.ts';
 import { isEventType, needsAffiliates, subscriptionProblem } from '../types/types.ts';
-import { changedHeaders, headerProblem, type OwnHeaders } from './headers.ts';
+import { egressColumns } from './egress.ts';
+import { changedHeaders, type OwnHeaders } from './headers.ts';
 import { checkChangeBy, checkDeletionBy, checkRoom, creationBy } from './portal.ts';
 import {
   type EndpointChange,
-  type EndpointSecret,
   type NewEndpoint,
   type NewWebhookEndpoint,
   type TestEvent,
@@ -43,7 +42,6 @@ import {
   markTold,
   newEndpointId,
   readEndpoint,
-  replaceSecret,
   typesWaiting,
   updateEndpoint,
 } from './store.ts';
@@ -85,8 +83,8 @@ export function getEndpoint(db: Reader, caller: Beholder, id: string): Promise<J
 
 /**
  * Creates an endpoint; the response has its signing secret. Throws `invalid_url`, `invalid_event_type`,
- * `invalid_header`, `invalid_signing`, `invalid_secret`, `insufficient_scope`, `too_many_endpoints`; in a portal also
- * `not_in_portal`.
+ * `invalid_header`, `invalid_signing`, `invalid_secret`, `invalid_client_certificate`, `insufficient_scope`,
+ * `too_many_endpoints`; in a portal also `not_in_portal`.
  */
 export async function createEndpoint(
   tx: Tx,
@@ -106,9 +104,13 @@ export async function createEndpoint(
       `the account has ${count.all} webhook endpoints, and MAX_WEBHOOK_ENDPOINTS allows ${mostEndpoints}: delete one first`,
     );
   }
-  const seal = sealing(vault, endpoint, await sealingKey(tx));
-  const { secret, columns } = newSignatures(input, { seal, now });
-  const all = { ...(await columnsOf(tx, endpoint, input, { caller, headersBefore: {} })), ...columns };
+  const key = await sealingKey(tx);
+  const { secret, columns } = newSignatures(input, { seal: sealing(vault, endpoint, key), now });
+  const all = {
+    ...(await columnsOf(tx, endpoint, input, { caller, headersBefore: {} })),
+    ...columns,
+    ...egressColumns(input, null, { vault, endpoint, key, nowMs: msOf(now) }),
+  };
   checkHeaderNames(all, null);
   await insertEndpoint(tx, account, endpoint, all);
   if (input.status === 'disabled') await markDisabled(tx, account, endpoint, 'manual');
@@ -153,9 +155,11 @@ export async function changeEndpoint(
   const headersBefore = isMoved ? {} : openHeaders(vault, endpoint, before);
   const wanted = isMoved ? { headers: {}, ...named } : named;
   const open = (sealed: Buffer) => vault.open(sealed, placeOf(endpoint, 'secret'));
+  const key = await sealingKey(tx);
   const columns = {
     ...(await columnsOf(tx, endpoint, wanted, { caller, headersBefore })),
-    ...signatureChange(input, before, { open, seal: sealing(vault, endpoint, await sealingKey(tx)) }),
+    ...signatureChange(input, before, { open, seal: sealing(vault, endpoint, key) }),
+    ...egressColumns(input, before.egress_sealed, { vault, endpoint, key, nowMs: msOf(before.now) }),
   };
   checkHeaderNames(columns, before);
   if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);
@@ -170,6 +174,7 @@ export async function changeEndpoint(
   return { json: await recordOf(tx, principal, endpoint), dropped };
 }
 
+const msOf = (instant: string) => parseInstant(instant) ?? 0;
 const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : null);
 
 /**
@@ -214,51 +219,6 @@ export async function deleteEndpoint(tx: Tx, principal: Principal, id: string): 
 }
 
 const LOOPBACK_HINT = '; only `payhook webhooks create` on the machine of the server may name its loopback';
-
-type SecretCaller = Pick<Caller, 'account' | 'principal' | 'vault'>;
-
-/**
- * The signing secret. Throws `resource_missing`, or `insufficient_scope`: knowing it is enough to forge
- * deliveries.
- */
-export async function getSecret(
-  db: Reader,
-  { account, principal, vault }: SecretCaller,
-  id: string,
-): Promise<Json<EndpointSecret>> {
-  const endpoint = endpointUuid(id);
-  const row = await endpointRow(db, account, endpoint);
-  if (row === null) throw missingEndpoint();
-  checkSubscription(principal, row.event_types);
-  return secretJson(vault.open(row.secret, placeOf(endpoint, 'secret')), row.previous_secret_until);
-}
-
-/**
- * Generates a new signing secret, or imports one. For `overlapSeconds` the old one signs too, so that receivers can
- * change over without a gap. Where the scheme takes only one signature, the old one signs until then. Throws
- * `resource_missing`, `insufficient_scope`, `invalid_secret`.
- */
-export async function rotateSecret(
-  tx: Tx,
-  { account, principal, vault }: SecretCaller,
-  id: string,
-  { overlapSeconds, secret: given }: { overlapSeconds: number; secret: string | undefined },
-): Promise<Json<EndpointSecret>> {
-  const endpoint = endpointUuid(id);
-  const row = await lockEndpoint(tx, account, endpoint);
-  if (row === null) throw missingEndpoint();
-  checkSubscription(principal, row.event_types);
-  const { secret } = signatureOf(
-    given === undefined ? {} : { secret: given },
-    { signing: readSigning(row.signing), secret: null },
-    headerProblem,
-  );
-  const until = await replaceSecret(tx, account, endpoint, {
-    secret: sealing(vault, endpoint, await sealingKey(tx))(secret),
-    overlapSeconds,
-  });
-  return secretJson(secret, until);
-}
 
 /**
  * Sends a test event to this endpoint only, whatever it subscribes to. `json` is the body that `data` came in.
@@ -310,12 +270,9 @@ export async function testEndpointFilter(
 export const endpointDisabled = () =>
   fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then held events are sent');
 
-const sealing = (vault: Vault, endpoint: EndpointId, key: string) => (secret: string) =>
+/** What seals the secrets of an endpoint under the key with this fingerprint. */
+export const sealing = (vault: Vault, endpoint: EndpointId, key: string) => (secret: string) =>
   vault.seal(secret, placeOf(endpoint, 'secret'), key);
-
-function secretJson(secret: string, previousUntil: string | null): Json<EndpointSecret> {
-  return toJson({ object: 'webhook_endpoint_secret', secret, previous_secret_expires_at: previousUntil });
-}
 
 /** Requires the scope `affiliates`. Throws `insufficient_scope`. */
 export function checkSubscription({ scopes }: Principal, eventTypes: readonly string[] | null): void {

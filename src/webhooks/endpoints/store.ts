@@ -68,6 +68,7 @@ export interface EndpointRow {
   readonly url: string;
   readonly header_names: string[];
   readonly header_values: Buffer | null;
+  readonly egress_sealed: Buffer | null;
   readonly signing: string | null;
   readonly secret: Buffer;
   readonly previous_signing: string | null;
@@ -80,7 +81,7 @@ export interface EndpointRow {
 }
 
 const rowOf = (account: AccountId, id: EndpointId) =>
-  sql`select url, header_names, header_values, signing, secret, previous_secret, now_ms() as now,
+  sql`select url, header_names, header_values, egress_sealed, signing, secret, previous_secret, now_ms() as now,
         case when previous_secret_until > now() then previous_signing end as previous_signing,
         case when previous_secret_until > now() then previous_secret_until end as previous_secret_until, disabled_at,
         event_types, filter
@@ -225,7 +226,8 @@ export async function markDeleted(tx: Tx, account: AccountId, id: EndpointId): P
     tx,
     sql`update webhook_endpoints
         set deleted_at = now_ms(), secret = '', previous_signing = null, previous_secret = null,
-            previous_secret_until = null, header_values = null, header_names = '{}', updated_at = now_ms()
+            previous_secret_until = null, header_values = null, header_names = '{}', egress = null,
+            egress_sealed = null, updated_at = now_ms()
         where account_id = ${account} and id = ${id} and deleted_at is null returning 1`,
   );
   // after the lock, so that one created while this waited for it is seen

@@ -66,7 +66,7 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
       const at = now();
       const id = idOf('evt', delivery.event);
       const timestamp = Math.floor(at / 1000);
-      const { signers, companions, headers, shown } = keyring.open(delivery);
+      const { signers, companions, headers, shown, way } = keyring.open(delivery);
       const own: Record<string, string> = {
         'content-type': 'application/json; charset=utf-8',
         'user-agent': 'Payhook/2.0 (webhooks)',
@@ -84,6 +84,7 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
         url: delivery.url,
         headers: further || headers ? { ...further, ...headers, ...own } : own,
         body: delivery.payload,
+        way,
       });
       const requestHeaders = further || shown ? { ...further, ...shown, ...own } : own;
       return finishedOf(delivery, { token, at, requestHeaders, outcome, scheduleMs: config.scheduleMs });

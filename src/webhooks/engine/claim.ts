@@ -208,7 +208,7 @@ function takeRows(
         picked as materialized (
           select f.place, s.lane, s.failures, s.last_success_at, e.account_id, e.id, e.resumptions, e.rate_limit, e.url,
                  e.local_url, e.local_machine, e.public_only, e.signing, e.secret, e.previous_signing, e.previous_secret,
-                 e.previous_secret_until, e.header_names, e.header_values, q.event_id, q.trigger, q.lease_token as lost,
+                 e.previous_secret_until, e.header_names, e.header_values, e.egress_sealed, q.event_id, q.trigger, q.lease_token as lost,
                  case when q.generation = e.resumptions then q.step else 0 end as step
           from clock c
           cross join json_to_recordset(${free}::json) as f (place int, account_id uuid, endpoint_id uuid)
@@ -246,7 +246,7 @@ function takeRows(
                p.step, p.lost, p.url, case when p.local_url = p.url then p.local_machine end as local_machine,
                p.public_only, p.signing, p.secret, p.previous_signing,
                case when p.previous_secret_until > m.now then p.previous_secret end as previous_secret,
-               p.header_names, p.header_values, p.lane, p.failures,
+               p.header_names, p.header_values, p.egress_sealed, p.lane, p.failures,
                coalesce(p.last_success_at < m.now - interval '1 minute', true) as success_is_old
         from moment m cross join picked p
         left join lateral (

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
-import { type DialOptions, guardedConnector } from './dial.ts';
+import { type Dialing, guardedConnector } from './dial.ts';
 import { type AttemptError, type Failure, failureOf, HEADERS_CAP, MEANINGS } from './outcome.ts';
 import { type Received, takeBody, takeHead } from './received.ts';
 
@@ -66,14 +66,19 @@ export interface Connections {
 }
 
 /** Starts without any connection. More than `perOrigin` exchanges with one origin wait for one of its connections. */
-export function createConnections(options: DialOptions, perOrigin: number): Connections {
+export function createConnections(dialing: Dialing, perOrigin: number): Connections {
   return {
-    dial: guardedConnector(options),
+    dial: guardedConnector(dialing),
     perOrigin,
     origins: new Map(),
     idle: new Set(),
     sockets: new Set(),
   };
+}
+
+/** Connections that are made in another way and shared with no others; they count towards the same limits. */
+export function branchOf(main: Connections, dialing: Dialing): Connections {
+  return { ...main, dial: guardedConnector(dialing), origins: new Map() };
 }
 
 /** The origin with that name. It is forgotten with its last connection. */

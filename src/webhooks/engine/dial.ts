@@ -2,6 +2,7 @@ import { type LookupAddress, Resolver, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import type { AddressRules } from '../../kernel/addresses.ts';
+import type { ClientCertificateInput } from '../egress/record.ts';
 import { AddressBlocked } from './outcome.ts';
 
 /** All addresses of a host name, as `dns.lookup` with `all` gives them. */
@@ -18,15 +19,20 @@ export interface DialOptions {
   readonly authorities?: string;
 }
 
+/** How one kind of connection is made. */
+export interface Dialing extends DialOptions {
+  readonly resolve: Resolve;
+  /** Shown to a receiver that asks for one. */
+  readonly certificate?: ClientCertificateInput | undefined;
+}
+
 /**
  * Connects if the rules allow it. They are checked at every connection, on the addresses it is really made
  * to.
  */
-export function guardedConnector({ addresses, resolve, authorities }: DialOptions) {
-  const network = new Resolver({ timeout: ASK_MS, tries: ASK_TIMES });
-  const resolveShared = shared(resolve ?? resolveThrough(network));
+export function guardedConnector({ addresses, resolve, authorities, certificate }: Dialing) {
   const lookup: LookupFunction = (hostname, { all }, done) => {
-    resolveShared(hostname, (error, found) => {
+    resolve(hostname, (error, found) => {
       if (error) return done(error, []);
       if (found.length === 0) return done(Object.assign(new Error('no address'), { code: 'ENODATA' }), []);
       const allowed = found.filter(({ address }) => addresses.allows(address));
@@ -42,6 +48,7 @@ export function guardedConnector({ addresses, resolve, authorities }: DialOption
     autoSelectFamily: true,
     lookup,
     ...(authorities === undefined ? {} : { ca: authorities }),
+    ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
   }) as (options: buildConnector.Options, done: buildConnector.Callback) => Socket;
   return (options: buildConnector.Options, done: buildConnector.Callback): Socket | null => {
     // A literal address needs no lookup.
@@ -53,6 +60,11 @@ export function guardedConnector({ addresses, resolve, authorities }: DialOption
 
 const ASK_MS = 1500;
 const ASK_TIMES = 3;
+
+/** Resolves names by `resolve`, or the name servers of this machine: once for all that want the same name at a time. */
+export function sharedResolver(resolve?: Resolve): Resolve {
+  return shared(resolve ?? resolveThrough(new Resolver({ timeout: ASK_MS, tries: ASK_TIMES })));
+}
 
 /**
  * Queries the name servers without a thread. The system's own lookup has four threads for the whole process,

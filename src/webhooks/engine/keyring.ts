@@ -1,7 +1,9 @@
 import type { Vault } from '../../kernel/vault.ts';
 import type { Leased, SealedSignature } from '../../outbox/hand-over.ts';
 import { placeOf } from '../../outbox/secrets.ts';
+import type { Egress } from '../egress/record.ts';
 import { type Signers, signersOf } from '../signing/schemes.ts';
+import { type Way, wayOf } from './ways.ts';
 
 /** What the log shows instead of the value of a merchant's own header, which may be a password. */
 const HIDDEN = '(hidden)';
@@ -12,16 +14,18 @@ interface Opened extends Signers {
   readonly headers: Readonly<Record<string, string>> | null;
   /** The same, as the log may show them. */
   readonly shown: Readonly<Record<string, string>> | null;
+  /** How its requests leave; undefined = in the usual way. */
+  readonly way: Way | undefined;
 }
 
-type Sealed = Pick<Leased, 'signature' | 'secondSignature' | 'headerValues'>;
+type Sealed = Pick<Leased, 'signature' | 'secondSignature' | 'headerValues' | 'egress'>;
 
 /** Opens the sealed values of endpoints, and caches them until they change. */
 export function createKeyring(vault: Vault): { open(delivery: Leased): Opened } {
   const kept = new Map<string, { sealed: Sealed; opened: Opened }>();
   return {
     open(delivery) {
-      const { endpoint, signature, secondSignature, headerNames, headerValues } = delivery;
+      const { endpoint, signature, secondSignature, headerNames, headerValues, egress } = delivery;
       const known = kept.get(endpoint);
       if (known && areSame(known.sealed, delivery)) return known.opened;
       const values = headerValues
@@ -35,9 +39,12 @@ export function createKeyring(vault: Vault): { open(delivery: Leased): Opened } 
         ...signersOf(openOf(signature), secondSignature ? openOf(secondSignature) : undefined),
         headers: values && Object.fromEntries(headerNames.map((name, index) => [name, values[index] ?? ''])),
         shown: values && Object.fromEntries(headerNames.map((name) => [name, HIDDEN])),
+        way: egress
+          ? wayOf(JSON.parse(vault.open(egress, placeOf(endpoint, 'egress'))) as Egress)
+          : undefined,
       };
       if (kept.size >= KEPT) kept.clear();
-      kept.set(endpoint, { sealed: { signature, secondSignature, headerValues }, opened });
+      kept.set(endpoint, { sealed: { signature, secondSignature, headerValues, egress }, opened });
       return opened;
     },
   };
@@ -47,7 +54,8 @@ function areSame(one: Sealed, other: Sealed): boolean {
   return (
     isSameSignature(one.signature, other.signature) &&
     isSameSignature(one.secondSignature, other.secondSignature) &&
-    isSameValue(one.headerValues, other.headerValues)
+    isSameValue(one.headerValues, other.headerValues) &&
+    isSameValue(one.egress, other.egress)
   );
 }
 

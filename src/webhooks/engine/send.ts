@@ -1,9 +1,10 @@
 import { begin, closeAll, createConnections, type Exchange, giveUp, originOf } from './connections.ts';
 import { type Timed, watchDeadlines } from './deadlines.ts';
-import type { DialOptions } from './dial.ts';
+import { type DialOptions, sharedResolver } from './dial.ts';
 import { type AttemptError, MEANINGS, NOTHING, type Outcome, outcomeOf } from './outcome.ts';
 import { nothingReceived } from './received.ts';
 import { rememberedTargets } from './targets.ts';
+import { createWays, type Way } from './ways.ts';
 
 export interface Sender {
   /** Sends a POST over HTTP/1.1 and waits for the outcome. Never rejects. */
@@ -11,6 +12,8 @@ export interface Sender {
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
+    /** Another way than the usual one. */
+    readonly way?: Way | undefined;
   }): Promise<Outcome>;
   /** Aborts every exchange in flight: each ends with `lost`. */
   abortAll(): void;
@@ -32,7 +35,9 @@ export interface SenderOptions extends DialOptions {
 
 /** Creates a sender. Errors of receivers, networks and requests are reported in the outcome. */
 export function createSender(options: SenderOptions): Sender {
-  const connections = createConnections(options, options.connectionsPerOrigin);
+  const dialing = { ...options, resolve: sharedResolver(options.resolve) };
+  const connections = createConnections(dialing, options.connectionsPerOrigin);
+  const connectionsOf = createWays(connections, dialing);
   const readTarget = rememberedTargets();
   const deadlines = watchDeadlines<Exchange & Timed>(options.timeoutMs, (exchange, why) => {
     const late = exchange.received.status === null ? 'timeout' : 'body_too_slow';
@@ -45,14 +50,14 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   return {
-    send({ url, headers, body }) {
+    send({ url, headers, body, way }) {
       const target = readTarget(url);
       if (isClosed) return Promise.resolve(unsent('lost', MEANINGS.lost));
       if (!target) return Promise.resolve(unsent('network_error', 'the URL is not valid'));
       return new Promise((resolve) => {
         const received = nothingReceived();
         const exchange: Exchange & Timed = {
-          origin: originOf(connections, target.origin),
+          origin: originOf(connectionsOf(way), target.origin),
           request: { path: target.path, method: 'POST', headers, body },
           received,
           startedAt: received.startedAt,

@@ -1,0 +1,59 @@
+import type { Reader, Tx } from '../../db/connect.ts';
+import { sealingKey } from '../../db/secret-key.ts';
+import { type Json, toJson } from '../../kernel/json.ts';
+import { placeOf } from '../../outbox/secrets.ts';
+import { signatureOf } from '../signing/rules.ts';
+import { readSigning } from '../signing/schemes.ts';
+import { headerProblem } from './headers.ts';
+import type { EndpointSecret } from './record.ts';
+import { type Caller, checkSubscription, endpointUuid, missingEndpoint, sealing } from './service.ts';
+import { endpointRow, lockEndpoint, replaceSecret } from './store.ts';
+
+type SecretCaller = Pick<Caller, 'account' | 'principal' | 'vault'>;
+
+/**
+ * The signing secret. Throws `resource_missing`, or `insufficient_scope`: knowing it is enough to forge
+ * deliveries.
+ */
+export async function getSecret(
+  db: Reader,
+  { account, principal, vault }: SecretCaller,
+  id: string,
+): Promise<Json<EndpointSecret>> {
+  const endpoint = endpointUuid(id);
+  const row = await endpointRow(db, account, endpoint);
+  if (row === null) throw missingEndpoint();
+  checkSubscription(principal, row.event_types);
+  return secretJson(vault.open(row.secret, placeOf(endpoint, 'secret')), row.previous_secret_until);
+}
+
+/**
+ * Generates a new signing secret, or imports one. For `overlapSeconds` the old one signs too, so that receivers can
+ * change over without a gap. Where the scheme takes only one signature, the old one signs until then. Throws
+ * `resource_missing`, `insufficient_scope`, `invalid_secret`.
+ */
+export async function rotateSecret(
+  tx: Tx,
+  { account, principal, vault }: SecretCaller,
+  id: string,
+  { overlapSeconds, secret: given }: { overlapSeconds: number; secret: string | undefined },
+): Promise<Json<EndpointSecret>> {
+  const endpoint = endpointUuid(id);
+  const row = await lockEndpoint(tx, account, endpoint);
+  if (row === null) throw missingEndpoint();
+  checkSubscription(principal, row.event_types);
+  const { secret } = signatureOf(
+    given === undefined ? {} : { secret: given },
+    { signing: readSigning(row.signing), secret: null },
+    headerProblem,
+  );
+  const until = await replaceSecret(tx, account, endpoint, {
+    secret: sealing(vault, endpoint, await sealingKey(tx))(secret),
+    overlapSeconds,
+  });
+  return secretJson(secret, until);
+}
+
+function secretJson(secret: string, previousUntil: string | null): Json<EndpointSecret> {
+  return toJson({ object: 'webhook_endpoint_secret', secret, previous_secret_expires_at: previousUntil });
+}

@@ -1,0 +1,117 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { portalAt } from '../access/portal-support.ts';
+import { certificateFor } from '../support/certificate.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+import { dump, ENDPOINTS, expectRefusal, type Json, nothingChanges } from './fixtures.ts';
+
+const URL = 'https://shop.example.com/hooks';
+
+const world = useWorld();
+const api = useAccount(world);
+
+async function create(fields: object = {}): Promise<Json> {
+  const made = await api.post(ENDPOINTS, { url: URL, ...fields });
+  expect(made.status, made.text).toBe(201);
+  return made.body;
+}
+
+/** Sees that none of the texts is in the database, in any spelling, nor in what was logged. */
+async function expectSealed(...texts: readonly string[]): Promise<void> {
+  const all = [...(await dump(world)), JSON.stringify(world.log)];
+  for (const text of texts) {
+    const spellings = [text, Buffer.from(text).toString('hex'), Buffer.from(text).toString('base64')];
+    expect(all.filter((row) => spellings.some((spelling) => row.includes(spelling)))).toEqual([]);
+  }
+}
+
+/** The text of a PEM without its frame. */
+const bodyOf = (pem: string) => pem.split('\n')[1] ?? '';
+
+describe('a client certificate', () => {
+  const one = certificateFor('payhook');
+  const given = { certificate: one.cert, key: one.key };
+
+  test('is shown as whom it names and until when, and its key nowhere', async () => {
+    const { id, client_certificate } = await create({ client_certificate: given });
+    expect(client_certificate).toEqual({
+      subject: 'CN=payhook',
+      issuer: 'CN=payhook',
+      fingerprint: new X509Certificate(one.cert).fingerprint256.replaceAll(':', '').toLowerCase(),
+      expires_at: '2049-12-31T23:59:59.000Z',
+    });
+    const path = `${ENDPOINTS}/${id}`;
+    expect((await api.get(path)).body.client_certificate).toEqual(client_certificate);
+    expect((await api.get(ENDPOINTS)).body.data[0].client_certificate).toEqual(client_certificate);
+    // other fields leave it alone
+    const described = await api.patch(path, { description: 'the shop', url: 'https://other.example.com/' });
+    expect(described.body.client_certificate).toEqual(client_certificate);
+    await expectSealed(bodyOf(one.key));
+    expect((await api.patch(path, { client_certificate: null })).body.client_certificate).toBeNull();
+    const [row] = await world.query(
+      'select egress, egress_sealed from webhook_endpoints order by id desc limit 1',
+    );
+    expect(row).toEqual({ egress: null, egress_sealed: null });
+  });
+
+  test('is replaced by the next one, and goes with its endpoint', async () => {
+    const { id } = await create({ client_certificate: given });
+    const next = certificateFor('next');
+    const changed = await api.patch(`${ENDPOINTS}/${id}`, {
+      client_certificate: { certificate: next.cert, key: next.key },
+    });
+    expect(changed.body.client_certificate.subject).toBe('CN=next');
+    await api.delete(`${ENDPOINTS}/${id}`);
+    const [row] = await world.query(
+      'select egress, egress_sealed from webhook_endpoints order by id desc limit 1',
+    );
+    expect(row).toEqual({ egress: null, egress_sealed: null });
+  });
+
+  const other = certificateFor('other');
+  const ended = certificateFor('ended', { ends: '200102000000Z' });
+  const encrypted = (type: 'pkcs8') =>
+    createPrivateKey(one.key).export({ type, format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' });
+  const refused: Readonly<Record<string, [object, string]>> = {
+    'no PEM': [{ ...given, certificate: 'MIIB' }, 'certificate must be 1 to 10 certificates in PEM'],
+    'a broken one': [
+      { ...given, certificate: one.cert.replace('MII', 'AAA') },
+      'certificate must be in PEM; one in it cannot be read',
+    ],
+    'others it does not come from': [
+      { ...given, certificate: one.cert + other.cert },
+      'certificate must hold the certificate first',
+    ],
+    'one that has ended': [
+      { certificate: ended.cert, key: ended.key },
+      'certificate must not have ended; it ended at 2020-01-02T00:00:00.000Z',
+    ],
+    'the key of another': [{ ...given, key: other.key }, 'key must be the private key of the certificate'],
+    'no key': [{ ...given, key: one.cert }, 'key must be one private key in PEM'],
+    'a broken key': [{ ...given, key: one.key.replace('MI', 'AA') }, 'key must be a private key in PEM'],
+    'a key with a passphrase': [{ ...given, key: encrypted('pkcs8') }, 'key must have no passphrase'],
+  };
+  test.each(Object.entries(refused))('is refused: %s', async (_, [certificate, rule]) => {
+    const { id } = await create();
+    await nothingChanges(world, async () => {
+      const answer = await api.patch(`${ENDPOINTS}/${id}`, { client_certificate: certificate });
+      expectRefusal(answer, 400, 'invalid_client_certificate', `client_certificate.${rule}`);
+    });
+  });
+});
+
+test('how requests leave is for the account: a portal neither sees nor sets it', async () => {
+  const one = certificateFor('payhook');
+  const client_certificate = { certificate: one.cert, key: one.key };
+  const { id } = await create({ owner: 'shop-7', client_certificate });
+  const portal = await portalAt(api, id, { all_of_owner: true });
+  const path = `${ENDPOINTS}/${id}`;
+  expect((await portal.get(path)).body.client_certificate).toBeNull();
+  for (const change of [client_certificate, null]) {
+    expectRefusal(await portal.patch(path, { client_certificate: change }), 403, 'not_in_portal');
+  }
+  expectRefusal(await portal.post(ENDPOINTS, { url: URL, client_certificate }), 403, 'not_in_portal');
+  // what it may change leaves it alone
+  expect((await portal.patch(path, { description: 'ours' })).status).toBe(200);
+  expect((await api.get(path)).body.client_certificate.subject).toBe('CN=payhook');
+});

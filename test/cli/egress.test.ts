@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { certificateFor } from '../support/certificate.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+import { commandsOf } from './here.ts';
+import { startMachine, startServer, useMachine } from './support.ts';
+
+const world = useWorld();
+const api = useAccount(world);
+const machine = useMachine();
+const { ask, run } = commandsOf(world, api, machine);
+
+test('webhooks change --client-certificate takes PEM from one file or two, and none takes it away', async () => {
+  const url = 'https://shop.example.com/mutual';
+  const { cert, key } = certificateFor('payhook');
+  await ask('webhooks', 'create', url);
+  const files = [
+    '--client-certificate',
+    machine.write('client.pem', cert),
+    '--client-key',
+    machine.write('client.key', key),
+  ];
+  const changed = await run('webhooks', 'change', url, ...files);
+  expect(changed).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/Client certificate +CN=payhook, until 2049-12-31/),
+  });
+  const none = await ask('webhooks', 'change', url, '--client-certificate', 'none');
+  expect(none.client_certificate).toBeNull();
+  const both = machine.write('both.pem', key + cert);
+  const again = await ask('webhooks', 'change', url, '--client-certificate', both);
+  expect(again.client_certificate.subject).toBe('CN=payhook');
+  const alone = await run('webhooks', 'change', url, '--client-key', both);
+  expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('--client-certificate <file>') });
+  const missing = await run('webhooks', 'change', url, '--client-certificate', '/no/such.pem');
+  expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('/no/such.pem') });
+});
+
+test('a server shows the certificate to a receiver that asks, and doctor says when one is about to end', async () => {
+  const here = startMachine();
+  const server = certificateFor('localhost');
+  const ends = new Date(Date.now() + 20 * 86_400_000).toISOString();
+  const client = certificateFor('payhook', { ends: `${ends.replace(/[-:T]/g, '').slice(2, 14)}Z` });
+  const tls = { ...server, ca: [client.cert], requestCert: true, rejectUnauthorized: true };
+  const receiver = await startReceiver({ tls });
+  try {
+    await here.init();
+    const env = {
+      DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
+      NODE_EXTRA_CA_CERTS: here.write('authority.pem', server.cert),
+    };
+    const running = await startServer(here, { env });
+    const pem = here.write('server-client.pem', client.cert + client.key);
+    const command = (...words: string[]) => here.run([...words], { env });
+    expect((await command('webhooks', 'create', receiver.url, '--client-certificate', pem)).code).toBe(0);
+    expect((await command('webhooks', 'test', receiver.url)).code).toBe(0);
+    const [request] = await receiver.until(1);
+    expect(request?.peer).toBe('payhook');
+    const told = await command('doctor');
+    expect(told.stdout).toMatch(/client certificates +1 ended or will within 30 days, first that of we_/);
+    running.child.kill('SIGTERM');
+    await running.ended;
+  } finally {
+    await receiver.close();
+    await here.close();
+  }
+});

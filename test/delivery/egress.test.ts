@@ -1,0 +1,78 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { addressRules } from '../../src/kernel/addresses.ts';
+import type { Outcome } from '../../src/webhooks/engine/outcome.ts';
+import { createSender, type Sender } from '../../src/webhooks/engine/send.ts';
+import { type Way, wayOf } from '../../src/webhooks/engine/ways.ts';
+import { type Certificate, certificateFor } from '../support/certificate.ts';
+import { startReceiver } from '../support/receiver.ts';
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const server = certificateFor('localhost');
+const wayWith = ({ cert, key }: Certificate) => wayOf({ certificate: { certificate: cert, key } });
+
+function openSender(): Sender {
+  const sender = createSender({
+    addresses: addressRules(['127.0.0.0/8', '::1/128']),
+    timeoutMs: 5000,
+    connectionsPerOrigin: 64,
+    authorities: server.cert,
+  });
+  cleanups.push(() => sender.close());
+  return sender;
+}
+
+/** A receiver that takes only clients with one of these certificates, and says with which each request came. */
+async function openMutual(...clients: Certificate[]) {
+  const ca = clients.map(({ cert }) => cert);
+  const receiver = await startReceiver({
+    tls: { ...server, ca, requestCert: true, rejectUnauthorized: true },
+  });
+  cleanups.push(() => receiver.close());
+  receiver.respond(({ peer }, response) => response.end(peer));
+  return receiver;
+}
+
+const post = (sender: Sender, url: string, way?: Way): Promise<Outcome> =>
+  sender.send({ url, headers: {}, body: '{}', way });
+
+describe('a receiver that asks for a client certificate', () => {
+  test('gets that of the endpoint, and refuses every other and none', async () => {
+    const [known, other] = [certificateFor('known'), certificateFor('other')];
+    const receiver = await openMutual(known);
+    const sender = openSender();
+    expect(await post(sender, receiver.url, wayWith(known))).toMatchObject({
+      errorCode: null,
+      responseBody: 'known',
+    });
+    for (const way of [wayWith(other), undefined]) {
+      expect((await post(sender, receiver.url, way)).errorCode).toBe('connection_reset');
+    }
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('never gets a request of one endpoint on the connection or the session of another', async () => {
+    const [one, two] = [certificateFor('one'), certificateFor('two')];
+    const receiver = await openMutual(one, two);
+    const sender = openSender();
+    const seen: (string | null)[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      for (const certificate of [one, two]) {
+        seen.push((await post(sender, receiver.url, wayWith(certificate))).responseBody);
+      }
+    }
+    expect(seen).toEqual(['one', 'two', 'one', 'two', 'one', 'two']);
+    // each has kept its connection
+    expect(receiver.connections()).toBe(2);
+  });
+
+  test('is sent one that has ended, and refuses it', async () => {
+    const ended = certificateFor('ended', { ends: '200102000000Z' });
+    const receiver = await openMutual(ended);
+    expect((await post(openSender(), receiver.url, wayWith(ended))).errorCode).toBe('connection_reset');
+    expect(receiver.received).toHaveLength(0);
+  });
+});
