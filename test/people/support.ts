@@ -116,7 +116,7 @@ export async function letPass(world: World, span: string): Promise<void> {
 const NOTED_BY_CHORES = /^\((latest_time|slow_clock|"chore [^"]*"),/;
 
 /** Every row of every table as text, but for what workers and chores note now and then. */
-export async function everything(world: World): Promise<string> {
+export async function everything(world: Pick<World, 'query'>): Promise<string> {
   const tables = await world.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
      where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'workers'
