@@ -18,7 +18,7 @@ import { saveBackup } from '../../src/app/backup/save.ts';
 import { connect } from '../../src/db/connect.ts';
 import { applyMigrations, lockStarts } from '../../src/db/migrate.ts';
 import { readMigrations } from '../../src/db/migration-files.ts';
-import { emptyDatabase, fill } from '../cli/backup-support.ts';
+import { emptyDatabase, everything, fill, structure } from '../cli/backup-support.ts';
 import { useMachine } from '../cli/support.ts';
 import { settingsOf } from '../support/database-url.ts';
 import { plainEnvironment } from '../support/environment.ts';
@@ -202,12 +202,30 @@ test('nothing is overwritten, and a place that cannot be written to is told', as
   expect(await refused('/proc/backup.payhook')).toMatch(/\/proc is not a folder|no permission|is not/);
   const restored = await machine.run(['restore', place('nothing.payhook')], { env });
   expect([restored.code, restored.stderr]).toEqual([1, expect.stringContaining('there is no file')]);
+});
+
+test('a restore into a database that has anything is refused and changes nothing in it', async () => {
   await save('again.payhook');
-  const full = await machine.run(['restore', place('again.payhook')], { env });
-  expect([full.code, full.stderr]).toEqual([
-    1,
-    expect.stringContaining('the database is not empty, it has accounts'),
-  ]);
+  const own = await emptyDatabase();
+  const client = await own.connect();
+  const refusedFor = async (url: string, what: string) => {
+    const ran = await machine.run(['restore', place('again.payhook')], { env: { DATABASE_URL: url } });
+    expect([ran.code, ran.stderr]).toEqual([
+      1,
+      expect.stringContaining(`the database is not empty, it has ${what}`),
+    ]);
+  };
+  // a table of somebody else's is enough
+  await client.query(`create table theirs as select 1 as kept`);
+  await refusedFor(own.url, 'theirs');
+  expect(await everything(client)).toEqual({ theirs: ['(1)'] });
+  await client.end();
+  await own.drop();
+  const full = await world.connect();
+  const before = [await everything(full), await structure(full)];
+  await refusedFor((await settingsOf(world)).DATABASE_URL ?? '', 'accounts');
+  expect([await everything(full), await structure(full)]).toEqual(before);
+  await full.end();
 });
 
 test('a disk that fills leaves no file, and says so', async () => {
