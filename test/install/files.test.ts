@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { SETTINGS } from '../../src/kernel/settings.ts';
 import { ROOT } from '../cli/support.ts';
 import { certificateFor } from '../support/certificate.ts';
+import { plainEnvironment } from '../support/environment.ts';
 
 const COMPOSE = join(ROOT, 'operations/compose');
 const CHART = join(ROOT, 'operations/chart');
@@ -52,6 +53,51 @@ describe.skipIf(!hasTools)(
     });
   },
 );
+
+/** Builds the program of test/tools/operations from modules that are there; null = it cannot be built here. */
+function buildJudge(): string | null {
+  const out = join(ROOT, 'test/tools/out');
+  mkdirSync(out, { recursive: true });
+  const folder = mkdtempSync(join(out, 'operations-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const program = join(folder, 'judge');
+  const built = spawnSync('go', ['build', '-o', program, '.'], {
+    cwd: join(ROOT, 'test/tools/operations'),
+    env: { ...process.env, GOPROXY: 'off', GOFLAGS: '-mod=readonly' },
+  });
+  return built.status === 0 ? program : null;
+}
+const judge = buildJudge();
+const NEEDS_JUDGE = 'needs Go and the modules of test/tools/operations, which .ci/run fetches';
+
+/** What Docker Compose or a cluster would say of a text; empty = nothing. */
+function refusalOf(kind: 'compose' | 'kubernetes', text: string, env: NodeJS.ProcessEnv = {}): string {
+  const options = {
+    input: text,
+    cwd: COMPOSE,
+    env: { ...plainEnvironment(), ...env },
+    encoding: 'utf8',
+  } as const;
+  const { status, stderr } = spawnSync(judge ?? '', [kind], options);
+  return status === 0 ? '' : stderr || `it ended with ${status}`;
+}
+
+describe.skipIf(!judge)(`the loader of Docker Compose (${NEEDS_JUDGE})`, () => {
+  const text = readFileSync(join(COMPOSE, 'compose.yaml'), 'utf8');
+  const env = { BASE_URL: 'https://pay.example.com' };
+
+  test('takes the compose file', () => {
+    expect(refusalOf('compose', text, env)).toBe('');
+  });
+
+  test('asks for the public address, and refuses a key that there is not and a volume that is not named', () => {
+    expect(refusalOf('compose', text)).toContain('BASE_URL is missing a value: the public address');
+    expect(refusalOf('compose', text.replace('ports:', 'portz:'), env)).toContain('portz');
+    expect(refusalOf('compose', text.replace('- temporary:/tmp', '- tmp:/tmp'), env)).toContain(
+      'undefined volume',
+    );
+  });
+});
 
 describe.skipIf(!hasTools)('the compose file (needs the programs of test/tools)', () => {
   const compose = hasTools ? yaml(readFileSync(join(COMPOSE, 'compose.yaml'), 'utf8')) : {};
@@ -112,11 +158,21 @@ function helm(command: readonly string[], values: readonly string[]) {
   const set = values.flatMap((value) => ['--set', value]);
   return spawnSync(HELM, [...command, CHART, '--kube-version', '1.30.0', ...set], { encoding: 'utf8' });
 }
-const objects = (values: readonly string[]) => {
+const rendered = (values: readonly string[]) => {
   const { status, stdout, stderr } = helm(['template', 'payhook'], [...GIVEN, ...values]);
   expect(status, stderr).toBe(0);
-  return new Map(yamls(stdout).map((each) => [`${each.kind} ${each.metadata.name}`, each]));
+  return stdout;
 };
+const objects = (values: readonly string[]) =>
+  new Map(yamls(rendered(values)).map((each) => [`${each.kind} ${each.metadata.name}`, each]));
+
+const ALL = [
+  'worker.enabled=true',
+  'ingress.enabled=true,ingress.host=pay.example.com,ingress.tlsSecret=tls',
+  'metrics.enabled=true,metrics.serviceMonitor=true',
+  'secret.existing=,secret.databaseUrl=postgres://db/payhook,secret.secretKey=key',
+  'settings.SHUTDOWN_DELAY_MS=8000',
+];
 
 test('the chart is of this version, and its schema knows the settings', () => {
   const chart = readFileSync(join(CHART, 'Chart.yaml'), 'utf8');
@@ -154,13 +210,7 @@ describe.skipIf(!hasTools || !hasHelm)('the chart (needs helm and the programs o
   });
 
   test('workers, an ingress, metrics and a secret are there on demand', () => {
-    const made = objects([
-      'worker.enabled=true',
-      'ingress.enabled=true,ingress.host=pay.example.com,ingress.tlsSecret=tls',
-      'metrics.enabled=true,metrics.serviceMonitor=true',
-      'secret.existing=,secret.databaseUrl=postgres://db/payhook,secret.secretKey=key',
-      'settings.SHUTDOWN_DELAY_MS=8000',
-    ]);
+    const made = objects(ALL);
     expect([...made.keys()].toSorted()).toEqual([
       'Deployment payhook',
       'Deployment payhook-worker',
@@ -178,6 +228,16 @@ describe.skipIf(!hasTools || !hasHelm)('the chart (needs helm and the programs o
       expect(spec.containers[0].env).toContainEqual({ name: 'SHUTDOWN_DELAY_MS', value: '8000' });
     }
     expect(made.get('Deployment payhook-worker').spec.template.spec.containers[0].args).toEqual(['worker']);
+  });
+
+  test.skipIf(!judge)(`a cluster knows every field of its objects (${NEEDS_JUDGE})`, () => {
+    // a ServiceMonitor is of the Prometheus operator, not of Kubernetes
+    const made = ALL.map((value) => value.replace(',metrics.serviceMonitor=true', ''));
+    const text = rendered(made);
+    expect(refusalOf('kubernetes', text)).toBe('');
+    expect(refusalOf('kubernetes', text.replace('readinessProbe', 'readynessProbe'))).toContain(
+      'unknown field "spec.template.spec.containers[0].readynessProbe"',
+    );
   });
 
   test.each([
