@@ -188,6 +188,36 @@ inChromium('the settings', (chromium) => {
     expectQuiet(max);
   });
 
+  test('the state of the installation has the replica: read from or not, why, and how far it is behind', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/settings/system' });
+    const { page } = ada;
+    await page.getByText('Disk space').waitFor();
+    expect(await page.getByText('Replica').count()).toBe(0);
+    const answering = async (replica: object) => {
+      await page.unrouteAll({ behavior: 'wait' });
+      await page.route('**/v2/system', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, json: { ...(await response.json()), replica } });
+      });
+      await page.reload();
+    };
+    await answering({ is_used: true, problem: null, lag_ms: 0, lag_bytes: 0 });
+    await page.getByText('Read from, 0 ms and 0 bytes behind').waitFor();
+    const problem = 'the replica does not have what the primary has';
+    await answering({ is_used: false, problem, lag_ms: 4200, lag_bytes: 2_500_000 });
+    await page.getByText(/^Not read from, 4.200 ms and 2[.,]5 MB behind$/).waitFor();
+    await page.getByText(`The primary answers alone: ${problem}.`).waitFor();
+    await expectAccessible(page);
+    await answering({
+      is_used: false,
+      problem: 'the replica cannot be reached: x',
+      lag_ms: null,
+      lag_bytes: null,
+    });
+    await page.getByText('Not read from', { exact: true }).waitFor();
+    expectQuiet(ada);
+  });
+
   test('a viewer is told who may change these, and is offered nothing that would be refused', async () => {
     const vera = await atDashboard(chromium, world, { role: 'viewer', path: '/settings/keys' });
     const { page } = vera;
