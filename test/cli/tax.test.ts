@@ -1,0 +1,106 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  AFFILIATES,
+  completePayout,
+  expectRefusal,
+  makeAffiliate,
+  makeCommission,
+  makePayout,
+} from '../api/fixtures.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+import { type RanHere, runHere } from './here.ts';
+import { useMachine } from './support.ts';
+
+const world = useWorld();
+const api = useAccount(world);
+const machine = useMachine();
+
+const SSN = '536-90-4399';
+const WHO = ['--legal-type', 'person', '--legal-name', 'Ada Lovelace', '--country', 'us'];
+const WHERE = ['--line1', '1 Main St', '--city', 'Boston', '--region', 'MA', '--postal-code', '02108'];
+const SIGNED = ['--form', 'w9', '--signed-on', '2026-01-15', '--form-document', 'scan-17'];
+const NUMBER = ['--tax-id-type', 'us_ssn', '--tax-id', SSN];
+
+const run = (...args: string[]): Promise<RanHere> =>
+  runHere(args, { cwd: machine.folder, env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key } });
+const set = (reference: string, ...args: string[]) =>
+  run('affiliates', 'tax', 'set', reference, ...WHO, ...WHERE, ...args);
+
+test('a tax profile is set by e-mail, shown by the end of its tax id, kept, and removed', async () => {
+  const { id, email } = await makeAffiliate(api);
+  const path = `${AFFILIATES}/${id}/tax-profile`;
+  const made = await set(email, ...NUMBER, ...SIGNED);
+  expect(made, made.stderr).toMatchObject({ code: 0 });
+  expect(made.stdout).toContain('us_ssn …4399');
+  expect(made.stdout + made.stderr).not.toMatch(/536-?90/);
+  const agreed = ['--self-billing-on', '2026-02-01', '--self-billing-by', 'Ada L.'];
+  expect(await set(String(id), ...SIGNED, ...agreed)).toMatchObject({ code: 0 });
+  expect((await api.get(path)).body).toMatchObject({
+    ...{ legal_name: 'Ada Lovelace', country: 'US', form: { type: 'w9', document: 'scan-17' } },
+    tax_id: { type: 'us_ssn', ending: '4399' },
+    self_billing: { agreed_on: '2026-02-01', agreed_by: 'Ada L.' },
+  });
+  const shown = await run('affiliates', 'tax', 'show', String(id));
+  expect(shown.stdout).toContain('1 Main St, Boston, MA, 02108, US');
+  expect(shown.stdout).toContain('agreed on 2026-02-01 by Ada L.');
+  expect(await set(String(id), '--tax-id', 'none')).toMatchObject({ code: 0 });
+  expect((await api.get(path)).body).toMatchObject({ tax_id: null, form: null, self_billing: null });
+  expect(await run('affiliates', 'tax', 'remove', String(id))).toMatchObject({ code: 2 });
+  const gone = await run('affiliates', 'tax', 'remove', String(id), '--yes', '--json');
+  expect(JSON.parse(gone.stdout)).toEqual({ affiliate_id: id, deleted: true });
+  expectRefusal(await api.get(path), 404, 'resource_missing');
+});
+
+test('who has the same tax id is told', async () => {
+  const [first, second] = [await makeAffiliate(api), await makeAffiliate(api)];
+  await set(String(first.id), ...NUMBER);
+  const made = await set(String(second.id), ...NUMBER);
+  expect(made.stderr).toContain(`Affiliate ${first.id} has the same tax id.`);
+});
+
+test.each<[string, string[], number, RegExp]>([
+  ['a tax id without its kind', ['--tax-id', SSN], 2, /--tax-id and --tax-id-type go together/],
+  ['a form without its day', ['--form', 'w9'], 2, /--form and --signed-on go together/],
+  ['an agreement without who', ['--self-billing-on', '2026-01-01'], 2, /--self-billing-by go together/],
+  ['a number too short', ['--tax-id-type', 'us_ssn', '--tax-id', '536-90'], 1, /tax_id\.number/],
+  ['a form for businesses', ['--form', 'w8bene', '--signed-on', '2026-01-15'], 1, /w8bene is for businesses/],
+  ['a day that is none', ['--form', 'w9', '--signed-on', '2026-02-30'], 1, /form\.signed_on must be a day/],
+])('%s is refused in words that do not repeat the number', async (_, args, code, words) => {
+  const { id } = await makeAffiliate(api);
+  const ran = await set(String(id), ...args);
+  expect(ran, ran.stderr).toMatchObject({ code });
+  expect(ran.stderr).toMatch(words);
+  expect(ran.stderr).not.toContain('536-90');
+  expectRefusal(await api.get(`${AFFILIATES}/${id}/tax-profile`), 404, 'resource_missing');
+});
+
+test('the lists of a year name the missing forms, and the file has the whole tax id and is for its owner alone', async () => {
+  const pay = async (name: string, amount: number) => {
+    const { id } = await makeAffiliate(api, { name_first: name, country: 'US', payout_method: 'other' });
+    await makeCommission(api, id, { amount, currency: 'usd' });
+    return String(id);
+  };
+  const ada = await pay('Ada', 250_000);
+  const ben = await pay('Ben', 12_345);
+  await set(ada, ...NUMBER, ...SIGNED);
+  const payout = await makePayout(api);
+  await completePayout(api, payout);
+  await world.query(`update payouts set paid_at = '2026-06-01' where public_id('po', id) = $1`, [payout.id]);
+  const sums = await run('reports', 'us-tax', '--year', '2026');
+  expect(sums.stdout).toMatch(/To report +1 affiliate, 2500\.00 USD/);
+  expect(sums.stdout).toMatch(/Without W-9 +1 affiliate/);
+  expect(sums.stdout).toContain('A list, no advice');
+  const missing = await run('reports', 'us-tax-affiliates', '--year', '2026', '--missing', 'w9');
+  expect(missing.stdout).toMatch(new RegExp(`^${ben} +Ben +us +w9 +123\\.45`, 'm'));
+  expect(missing.stdout).not.toContain('Ada');
+  const before = await run('reports', 'us-tax', '--year', '2019');
+  expect(before).toMatchObject({ code: 1 });
+  expect(before.stderr).toContain('year must be 2020');
+  const saved = await run('reports', 'us-tax-export', '--year', '2026', '-o', 'nec.csv');
+  expect(saved, saved.stderr).toMatchObject({ code: 0 });
+  const file = join(machine.folder, 'nec.csv');
+  expect(readFileSync(file, 'utf8')).toContain('SSN,536904399');
+  expect(statSync(file).mode & 0o077).toBe(0);
+});
