@@ -7,10 +7,18 @@ export interface Rule {
   readonly program_id?: number;
 }
 
+/** The value that a filter equals, as `eur` or `{eq: 'eur'}`; else the filter as it is. */
+function plain(filter: unknown): unknown {
+  const entries = Object.entries(filter !== null && typeof filter === 'object' ? filter : {});
+  return entries.length === 1 && entries[0]?.[0] === 'eq' ? entries[0][1] : filter;
+}
+
 /** The filters of a schedule: those with a field of their own, and the rest as it was given (null = none). */
 export function rulesOf(filters: unknown): { rules: Rule; others: Readonly<Record<string, unknown>> | null } {
   const rest: Record<string, unknown> = { ...(filters as object | null) };
-  const { payout_method: method, currency, program_id: program } = rest;
+  const [method, currency, program] = ['payout_method', 'currency', 'program_id'].map((name) =>
+    plain(rest[name]),
+  );
   const rules: Rule = {
     ...(PAYOUT_METHODS.includes(method as PayoutMethod) ? { payout_method: method as PayoutMethod } : {}),
     ...(typeof currency === 'string' ? { currency: currency.toLowerCase() } : {}),

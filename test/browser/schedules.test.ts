@@ -82,8 +82,10 @@ inChromium('schedules of payouts', (chromium) => {
   );
 
   test('a change keeps filters that have no field; pausing and resuming tell the day; deleting says what stays', async () => {
-    const filters = { currency: 'eur', total: { gte: 1000 } };
-    const made = await world.api.post(SCHEDULES, { name: 'euros', every: 'week', day: 5, filters });
+    // as the command line writes them
+    const given = { currency: { eq: 'eur' }, total: { gte: 1000 } };
+    const filters = { ...given, currency: 'eur' };
+    const made = await world.api.post(SCHEDULES, { name: 'euros', every: 'week', day: 5, filters: given });
     expect(made.status, made.text).toBe(201);
     const path = `${SCHEDULES}/${made.body.id}`;
     const visitor = await atDashboard(chromium, world, { path: `/payouts/schedules?open=${made.body.id}` });
