@@ -3,6 +3,7 @@ import type { Database, Tx } from '../../db/connect.ts';
 import { idOf } from '../../kernel/ids.ts';
 import { hostOf, type Notice, notify } from '../../notices/notices.ts';
 import type { Finished } from './attempt.ts';
+import { createGathering } from './gather.ts';
 import { createNotes, groupByEndpoint } from './notes.ts';
 import { type EndpointNote, type Hopeless, noteEndpoints, type Result, settle } from './settle.ts';
 
@@ -14,6 +15,8 @@ interface SettlerOptions {
   readonly log: Logger;
   readonly leaseMs: number;
   disableEndpoint(tx: Tx, endpoint: Disabling): Promise<boolean>;
+  /** Whether something may wait for the place of a result in the lane of its endpoint. */
+  isAwaited(): boolean;
   /** Called when a batch was written or given up: its leases are over. */
   onSettled(batch: readonly Finished[]): void;
 }
@@ -21,6 +24,8 @@ interface SettlerOptions {
 /** Writes results in batches: everything that piled up while earlier batches were being written. */
 export interface Settler {
   add(finished: Finished): void;
+  /** Writes soon what waits for more results. */
+  hurry(): void;
   /** Results that are not written yet. */
   waiting(): number;
   /** Writes what is left. */
@@ -30,15 +35,15 @@ export interface Settler {
 const AT_ONCE = 200;
 /** The second writer begins only when a full batch is waiting: full batches are cheap. */
 const WRITERS = 2;
-/** Results that arrive at about the same moment are written together. */
-const GATHER_MS = 2;
 const AFTER_ERROR_MS = 200;
 
 /** Every attempt has failed for five days, and there were at least twenty. */
 export const PATIENCE = { ms: 120 * 3_600_000, failures: 20 };
 
 /** Makes the settler of a worker. */
-export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: SettlerOptions): Settler {
+export function createSettler(options: SettlerOptions): Settler {
+  const { db, log, leaseMs, disableEndpoint, onSettled } = options;
+  const gathering = createGathering(options.isAwaited);
   const pile: { finished: Finished; until: number }[] = [];
   const writers = new Set<Promise<void>>();
   let writing = 0;
@@ -49,7 +54,7 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
     writing += 1;
     try {
       while (pile.length > 0) {
-        if (pile.length < AT_ONCE) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+        if (pile.length < AT_ONCE) await gathering.more();
         const batch = pile.splice(0, AT_ONCE);
         if (batch.length === 0) break; // the other writer took them
         const hopeless = await writeBatch(batch);
@@ -102,14 +107,17 @@ export function createSettler({ db, log, leaseMs, disableEndpoint, onSettled }: 
     add(finished) {
       pile.push({ finished, until: performance.now() + leaseMs });
       waiting += 1;
+      gathering.add(finished, pile.length);
       if (writing >= WRITERS || (writing > 0 && pile.length < AT_ONCE)) return;
       const writer = write().finally(() => {
         writers.delete(writer);
       });
       writers.add(writer);
     },
+    hurry: gathering.hurry,
     waiting: () => waiting,
     async close() {
+      gathering.hurry();
       while (writers.size > 0) await Promise.all(writers);
     },
   };

@@ -60,7 +60,13 @@ export function createWorker(options: WorkerOptions): Worker {
   const now = () => performance.now() + clockOffset;
   const pump = createPump({ log, look });
   const registration = register({ db, log, onChange: pump.wake });
-  const settler = createSettler({ ...options, leaseMs, onSettled });
+  const settler = createSettler({
+    ...options,
+    leaseMs,
+    // with several workers, others may wait
+    isAwaited: () => leasing.isLeftBehind() || !registration.isAlone(),
+    onSettled,
+  });
   const dispatch = createDispatch({ ...options, now, settle: settler.add, onUnsent: endLease });
   const tellOfClaim = createTelling(db);
   let cursor: Cursor | null = null;
@@ -88,6 +94,7 @@ export function createWorker(options: WorkerOptions): Worker {
       const restMs = dispatch.restMs();
       if (restMs > 0) return restMs;
       const claimed = await leasing.claim(cursor);
+      if (leasing.isLeftBehind()) settler.hurry();
       if (claimed === null) return POLL_MS; // the end of an attempt wakes us
       clockOffset = claimed.now - performance.now();
       if (claimed.waitMs !== null) pauseMs = Math.min(pauseMs, Math.max(1, claimed.waitMs));
