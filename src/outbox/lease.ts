@@ -44,11 +44,13 @@ export function leasing({ worker, leaseMs, slots, underWay }: Offer): Leasing {
             join webhook_endpoints e on e.account_id = w.account_id and e.id = w.endpoint_id
             join endpoint_state s on s.account_id = w.account_id and s.endpoint_id = w.endpoint_id
             left join unnest(${[...underWay.keys()]}::uuid[], ${[...underWay.values()]}::int[]) as u (id, count) on u.id = e.id
+            -- the limit makes it one look into the index; as a join it would walk all that waits for its next attempt
+            left join lateral (
+              select true as is_there from queue q where q.account_id = e.account_id and q.endpoint_id = e.id
+                and (q.generation, q.due_at) <= (e.resumptions, m.now)
+                and (q.lease_token is null or q.due_at <= m.now) limit 1) due on true
             where e.disabled_at is null and e.rate_limit is null and s.may_start_at <= m.now
-              and not exists (
-                select from queue q where q.account_id = e.account_id and q.endpoint_id = e.id
-                  and (q.generation, q.due_at) <= (e.resumptions, m.now)
-                  and (q.lease_token is null or q.due_at <= m.now))) each_wanted
+              and due.is_there is null) each_wanted
           where place_in_lane <= room order by event_id limit ${slots}::int),`,
     queued: sql`
           select w.account_id, w.endpoint_id, w.event_id, w.resumptions, coalesce(l.lease_end, now()), l.token
