@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import { keepHouse } from '../db/chores.ts';
 import type { ConnectionTarget, Database, Tx } from '../db/connect.ts';
 import type { EmbeddedDatabase, Purpose } from '../db/embedded/open.ts';
@@ -41,6 +41,8 @@ const FIRST_HOUSEKEEPING_MS = 60_000;
 const DRAIN_MS = 15_000;
 const TRY_AGAIN_MS = 2000;
 const IDLE_CHECK_MS = 50;
+/** Log lines of one turn beyond this are written in several parts. */
+const LOG_BYTES = 1 << 13;
 
 /** A database opened and brought to this program's schema. */
 export interface Platform {
@@ -97,6 +99,7 @@ const loadServer = () => import('../http/server.ts');
 
 /** A JSON log on standard error: standard output belongs to people and to --json. */
 export function createLog(config: Config): Logger {
+  standardError ??= openStandardError();
   return pino(
     {
       level: config.logLevel,
@@ -104,8 +107,29 @@ export function createLog(config: Config): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: plainError },
     },
-    pino.destination(2),
+    standardError,
   );
+}
+
+let standardError: DestinationStream | undefined;
+
+/** Writes the lines of one turn of the event loop together, at its end, or when the process exits. */
+function openStandardError(): DestinationStream {
+  const out = pino.destination({ fd: 2, sync: true, minLength: LOG_BYTES });
+  let isScheduled = false;
+  const flush = () => {
+    isScheduled = false;
+    out.flushSync();
+  };
+  process.once('exit', flush);
+  return {
+    write(line) {
+      out.write(line);
+      if (isScheduled) return;
+      isScheduled = true;
+      setImmediate(flush);
+    },
+  };
 }
 
 /**
