@@ -62,7 +62,7 @@ export function startRecovering({ db, log }: { db: Database; log: Logger }): Rec
   async function round(): Promise<number> {
     let moved = false;
     try {
-      for (const job of await db.engine(jobsWithRoom)) {
+      for (const job of await db.engine(jobsWithRoom, { single: true })) {
         if (closing) return 0;
         moved = (await tryToMove(job)) || moved;
       }
