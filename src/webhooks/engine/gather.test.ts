@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Finished } from './attempt.ts';
+import { createGathering, type Gathering } from './gather.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const resultOf = (lane: number, succeeded = true) =>
+  ({ delivery: { lane }, result: { succeeded } }) as unknown as Finished;
+
+/** How many milliseconds the results wait, when this happens 5 ms after the first came. */
+async function waitOf(happens: (gathering: Gathering) => void, isAwaited = () => false): Promise<number> {
+  const gathering = createGathering(isAwaited);
+  gathering.add(resultOf(64), 1);
+  let isOver = false;
+  void gathering.more().then(() => {
+    isOver = true;
+  });
+  for (let ms = 1; ms <= 30; ms += 1) {
+    if (ms === 6) happens(gathering);
+    await vi.advanceTimersByTimeAsync(1);
+    if (isOver) return ms;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+test.each([
+  ['nothing happens', () => {}, 20],
+  ['others follow', (gathering: Gathering) => gathering.add(resultOf(64), 7), 20],
+  ['there are eight', (gathering: Gathering) => gathering.add(resultOf(64), 8), 7],
+  ['they fill half a lane', (gathering: Gathering) => gathering.add(resultOf(4), 2), 7],
+  ['an attempt fails', (gathering: Gathering) => gathering.add(resultOf(64, false), 2), 7],
+  ['a look leaves something behind', (gathering: Gathering) => gathering.hurry(), 7],
+])('results wait for others while nobody waits for them: %s', async (_, happens, ms) => {
+  expect(await waitOf(happens)).toBe(ms);
+});
+
+test('they wait a moment only when something waits already, or while others work too', async () => {
+  expect(
+    await waitOf(
+      () => {},
+      () => true,
+    ),
+  ).toBe(2);
+});
+
+test('the results after them wait long again', async () => {
+  const gathering = createGathering(() => false);
+  gathering.add(resultOf(64, false), 1);
+  const first = gathering.more();
+  await vi.advanceTimersByTimeAsync(2);
+  await first;
+  gathering.add(resultOf(64), 1);
+  let isOver = false;
+  void gathering.more().then(() => {
+    isOver = true;
+  });
+  await vi.advanceTimersByTimeAsync(19);
+  expect(isOver).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(isOver).toBe(true);
+});
