@@ -127,6 +127,12 @@ export interface Option<Value extends string> {
   readonly label: string;
 }
 
+/** Options with the label of each value. */
+export const optionsOf = <const Value extends string>(
+  values: readonly Value[],
+  labels: Readonly<Record<Value, string>>,
+): Option<Value>[] => values.map((value) => ({ value, label: labels[value] }));
+
 /** All currencies as options, the likely ones first. */
 export function currencyOptions(likely: readonly string[]): Option<string>[] {
   const all = currencyTable().map(([currency]) => currency);
@@ -160,6 +166,30 @@ export function Select<Value extends string>({
   onChange: (value: Value) => void;
 }) {
   return <Choice aria-label={label} value={value} options={options} onChange={onChange} />;
+}
+
+/** A filter of a list: one of the options, or with `any` none of them, which is told as undefined. */
+export function FilterSelect<Value extends string>({
+  any,
+  value,
+  options,
+  onChange,
+  ...rest
+}: {
+  label: string;
+  any: string;
+  value: Value | undefined;
+  options: readonly Option<Value>[];
+  onChange: (value: Value | undefined) => void;
+}) {
+  return (
+    <Select<Value | ''>
+      {...rest}
+      value={value ?? ''}
+      options={[{ value: '', label: any }, ...options]}
+      onChange={(chosen) => onChange(chosen === '' ? undefined : chosen)}
+    />
+  );
 }
 
 function Choice<Value extends string>({

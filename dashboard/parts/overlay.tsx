@@ -1,7 +1,10 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react';
+import type { Input, OperationId } from '../data/api.ts';
+import { useWrite } from '../data/queries.ts';
 import { common } from '../texts/common.ts';
 import { Button, IconButton } from './button.tsx';
 import { Problem } from './feedback.tsx';
+import { toast } from './toast.tsx';
 
 interface OverlayProps {
   readonly title: string;
@@ -112,5 +115,36 @@ export function Confirm({
         </div>
       </form>
     </Dialog>
+  );
+}
+
+/** The question before one write that takes something away: it is written, said in a toast, and the dialog closes. */
+export function ConfirmEnd<Id extends OperationId>({
+  operation,
+  input,
+  done,
+  onDone,
+  ...rest
+}: Omit<ConfirmProps, 'isBusy' | 'isDangerous' | 'error' | 'onConfirm'> & {
+  operation: Id;
+  input: Input<Id>;
+  /** The text of the toast. */
+  done: string;
+  /** Called instead of `onClose` after the write. */
+  onDone?: () => void;
+}) {
+  const { mutate, isPending, error } = useWrite(operation);
+  const end = () => {
+    toast(done);
+    (onDone ?? rest.onClose)();
+  };
+  return (
+    <Confirm
+      {...rest}
+      isDangerous
+      isBusy={isPending}
+      error={error}
+      onConfirm={() => mutate(input, { onSuccess: end })}
+    />
   );
 }

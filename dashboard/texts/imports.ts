@@ -41,8 +41,9 @@ export const imports = {
     stages: {
       looking: 'Finding out how the file is to be read',
       reading: 'Reading the lines',
-      writing: 'Comparing with what is there, and writing',
     },
+    writing: (lines: number | undefined) =>
+      `Comparing ${lines === undefined ? 'the lines' : count(lines, 'line')} with what is there, and writing`,
     read: (lines: number, all: number | undefined) =>
       all === undefined
         ? `${count(lines, 'line')} read`

@@ -4,7 +4,7 @@ import { MAX_AMOUNT, parseDecimal } from '../../../src/kernel/money.ts';
 import { nameOf } from '../../data/affiliates.ts';
 import { useMe } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
-import { currencyOptions, SelectField, TextField } from '../../parts/field.tsx';
+import { currencyOptions, optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { exampleAmount, money } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -60,10 +60,7 @@ export function Adjust({ affiliate, onClose }: { affiliate: AffiliateWithBalance
         <SelectField
           label={adjustment.direction}
           value={direction}
-          options={(['add', 'take'] as const).map((value) => ({
-            value,
-            label: adjustment.directions[value],
-          }))}
+          options={optionsOf(['add', 'take'], adjustment.directions)}
           onChange={setDirection}
         />
         <SelectField

@@ -10,7 +10,7 @@ import { useMay } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Problem } from '../../parts/feedback.tsx';
-import { SelectField, TextField } from '../../parts/field.tsx';
+import { optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { Card } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -154,7 +154,7 @@ export function SetDestination({
         <SelectField
           label={texts.type}
           value={type}
-          options={DESTINATION_TYPES.map((value) => ({ value, label: affiliates.method[value] }))}
+          options={optionsOf(DESTINATION_TYPES, affiliates.method)}
           onChange={(value) => setType(value as typeof type)}
         />
         <TextField {...text('currency')} hint={texts.currencyHint} maxLength={3} />
@@ -165,7 +165,7 @@ export function SetDestination({
           <SelectField
             label={texts.accountType}
             value={accountType}
-            options={ACCOUNT_TYPES.map((value) => ({ value, label: texts.accountTypes[value] }))}
+            options={optionsOf(ACCOUNT_TYPES, texts.accountTypes)}
             onChange={(value) => setAccountType(value as typeof accountType)}
           />
         )}

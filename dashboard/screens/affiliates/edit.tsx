@@ -5,7 +5,7 @@ import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
 import { nameOf } from '../../data/affiliates.ts';
 import { useMe } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
-import { SelectField, TextField } from '../../parts/field.tsx';
+import { optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { affiliates as texts } from '../../texts/affiliates.ts';
@@ -86,14 +86,11 @@ export function EditAffiliate({
         <TextField {...text('email', texts.edit.email)} type="email" />
         <SelectField
           {...text('status', texts.facts.status)}
-          options={(['active', 'inactive'] as const).map((value) => ({ value, label: texts.status[value] }))}
+          options={optionsOf(['active', 'inactive'], texts.status)}
         />
         <SelectField
           {...text('payout_method', texts.facts.method)}
-          options={[
-            { value: '', label: texts.method.none },
-            ...PAYOUT_METHODS.map((value) => ({ value, label: texts.method[value] })),
-          ]}
+          options={[{ value: '', label: texts.method.none }, ...optionsOf(PAYOUT_METHODS, texts.method)]}
         />
         <TextField {...text('paypal_email', texts.edit.paypal)} type="email" />
         <TextField

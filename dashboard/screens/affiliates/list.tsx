@@ -6,7 +6,7 @@ import { useMay, useMe } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/feedback.tsx';
-import { SearchField, Select } from '../../parts/field.tsx';
+import { FilterSelect, optionsOf, SearchField, Select } from '../../parts/field.tsx';
 import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
@@ -166,57 +166,50 @@ function Filters({ search, change }: { search: Search; change: (next: Partial<Se
       }
       set={setIn(folded)}
     >
-      <Select
+      <FilterSelect
         label={texted.status}
-        value={search.status ?? ''}
+        any={texted.anyStatus}
+        value={search.status}
         options={[
-          { value: '', label: texted.anyStatus },
           { value: 'active', label: texts.status.active },
           { value: 'inactive', label: texts.status.inactive },
         ]}
-        onChange={(status) => change({ status: status || undefined })}
+        onChange={(status) => change({ status })}
       />
-      <Select
+      <FilterSelect
         label={texted.method}
-        value={search.payout_method ?? ''}
-        options={[
-          { value: '', label: texted.anyMethod },
-          ...([...PAYOUT_METHODS, 'none'] as const).map((value) => ({
-            value,
-            label: texts.method[value],
-          })),
-        ]}
-        onChange={(method) => change({ payout_method: method || undefined })}
+        any={texted.anyMethod}
+        value={search.payout_method}
+        options={optionsOf([...PAYOUT_METHODS, 'none'], texts.method)}
+        onChange={(method) => change({ payout_method: method })}
       />
-      <Select
+      <FilterSelect
         label={texted.destination}
-        value={search.has_destination ?? ''}
+        any={texted.anyDestination}
+        value={search.has_destination}
         options={[
-          { value: '', label: texted.anyDestination },
           { value: 'true', label: texted.hasDestination },
           { value: 'false', label: texted.noDestination },
         ]}
-        onChange={(has) => change({ has_destination: has || undefined })}
+        onChange={(has) => change({ has_destination: has })}
       />
-      <Select
+      <FilterSelect
         label={texted.ready}
-        value={search.is_ready_for_payout ?? ''}
+        any={texted.anyReady}
+        value={search.is_ready_for_payout}
         options={[
-          { value: '', label: texted.anyReady },
           { value: 'true', label: texted.isReady },
           { value: 'false', label: texted.isPaused },
         ]}
-        onChange={(ready) => change({ is_ready_for_payout: ready || undefined })}
+        onChange={(ready) => change({ is_ready_for_payout: ready })}
       />
       {programs.length > 0 && (
-        <Select
+        <FilterSelect
           label={texted.program}
-          value={String(search.program_id ?? '')}
-          options={[
-            { value: '', label: texted.anyProgram },
-            ...programs.map(({ id, name }) => ({ value: String(id), label: name })),
-          ]}
-          onChange={(id) => change({ program_id: id === '' ? undefined : Number(id) })}
+          any={texted.anyProgram}
+          value={search.program_id?.toString()}
+          options={programs.map(({ id, name }) => ({ value: String(id), label: name }))}
+          onChange={(id) => change({ program_id: id === undefined ? undefined : Number(id) })}
         />
       )}
       {currencies.length > 1 && /unpaid$/.test(search.sort ?? '') && (

@@ -8,7 +8,7 @@ import { TAX_FORMS, TAX_ID_TYPES } from '../../../src/kernel/taxes.ts';
 import { nameOf, useTaxProfile } from '../../data/affiliates.ts';
 import { useWrite } from '../../data/queries.ts';
 import { AddressFields, addressFrom, isAddressIncomplete, typedAddress } from '../../parts/address.tsx';
-import { SelectField, TextField } from '../../parts/field.tsx';
+import { optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { affiliates } from '../../texts/affiliates.ts';
@@ -111,7 +111,7 @@ function TaxForm({
         <SelectField
           label={tax.profile.facts.legalType}
           value={typed.legal_type}
-          options={LEGAL_TYPES.map((value) => ({ value, label: affiliates.legalType[value] }))}
+          options={optionsOf(LEGAL_TYPES, affiliates.legalType)}
           onChange={(legal_type) => change({ legal_type })}
         />
         <TextField
@@ -145,7 +145,7 @@ function TaxIdFields({ typed, before, change }: Part & { before: AffiliateTaxPro
         options={[
           ...(kept ? [{ value: 'keep' as const, label: texts.keep(kept.ending) }] : []),
           { value: '' as const, label: texts.noTaxId },
-          ...TAX_ID_TYPES.map((value) => ({ value, label: tax.taxIdTypes[value] })),
+          ...optionsOf(TAX_ID_TYPES, tax.taxIdTypes),
         ]}
         onChange={(tax_id_type) => change({ tax_id_type })}
       />
@@ -168,10 +168,7 @@ function FormFields({ typed, change }: Part) {
       <SelectField
         label={texts.form}
         value={typed.form}
-        options={[
-          { value: '' as const, label: texts.noForm },
-          ...TAX_FORMS.map((value) => ({ value, label: tax.forms[value] })),
-        ]}
+        options={[{ value: '' as const, label: texts.noForm }, ...optionsOf(TAX_FORMS, tax.forms)]}
         onChange={(form) => change({ form })}
       />
       {typed.form !== '' && (

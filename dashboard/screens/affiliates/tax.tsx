@@ -2,13 +2,11 @@ import { useState } from 'react';
 import type { AffiliateTaxProfile, AffiliateWithBalance } from '../../../src/client/api.ts';
 import { nameOf, useTaxProfile } from '../../data/affiliates.ts';
 import { useMay } from '../../data/me.ts';
-import { useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Problem, Skeleton } from '../../parts/feedback.tsx';
 import { day } from '../../parts/format.ts';
-import { Confirm } from '../../parts/overlay.tsx';
+import { ConfirmEnd } from '../../parts/overlay.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
-import { toast } from '../../parts/toast.tsx';
 import { Name, Time } from '../../parts/values.tsx';
 import { affiliates } from '../../texts/affiliates.ts';
 import { common } from '../../texts/common.ts';
@@ -94,28 +92,16 @@ function Document({ name }: { name: string | null }) {
 }
 
 function Remove({ affiliate, onClose }: { affiliate: AffiliateWithBalance; onClose: () => void }) {
-  const removal = useWrite('removeAffiliateTaxProfile');
-  const remove = () =>
-    removal.mutate(
-      { path: [affiliate.id] },
-      {
-        onSuccess: () => {
-          toast(tax.removal.done);
-          onClose();
-        },
-      },
-    );
   return (
-    <Confirm
+    <ConfirmEnd
+      operation="removeAffiliateTaxProfile"
+      input={{ path: [affiliate.id] }}
       title={tax.removal.title(nameOf(affiliate))}
       action={texts.remove}
-      isDangerous
-      isBusy={removal.isPending}
-      error={removal.error}
-      onConfirm={remove}
+      done={tax.removal.done}
       onClose={onClose}
     >
       <p>{tax.removal.lead}</p>
-    </Confirm>
+    </ConfirmEnd>
   );
 }

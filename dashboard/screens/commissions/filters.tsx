@@ -3,7 +3,7 @@ import { useMe } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { IconButton } from '../../parts/button.tsx';
 import { AffiliateLink } from '../../parts/commissions.tsx';
-import { currencyOptions, SearchField, Select } from '../../parts/field.tsx';
+import { currencyOptions, FilterSelect, optionsOf, SearchField, Select } from '../../parts/field.tsx';
 import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { commissions as texts } from '../../texts/commissions.ts';
 import { payouts } from '../../texts/payouts.ts';
@@ -23,39 +23,34 @@ export function Filters({ search, change }: { search: Search; change: Change }) 
   const { by, search: found, date, page, sort, open, act, ...folded } = search;
   return (
     <FoldedFilters first={<Finding search={search} change={change} />} set={setIn(folded)}>
-      <Select
+      <FilterSelect
         label={texts.columns.status}
-        value={search.status ?? ''}
-        options={[
-          { value: '', label: filters.anyStatus },
-          ...STATUSES.map((value) => ({ value, label: texts.status[value] })),
-        ]}
-        onChange={(status) => change({ status: status || undefined })}
+        any={filters.anyStatus}
+        value={search.status}
+        options={optionsOf(STATUSES, texts.status)}
+        onChange={(status) => change({ status })}
       />
-      <Select
+      <FilterSelect
         label={texts.columns.type}
-        value={search.type ?? ''}
-        options={[
-          { value: '', label: filters.anyType },
-          ...TYPES.map((value) => ({ value, label: texts.type[value] })),
-        ]}
-        onChange={(type) => change({ type: type || undefined })}
+        any={filters.anyType}
+        value={search.type}
+        options={optionsOf(TYPES, texts.type)}
+        onChange={(type) => change({ type })}
       />
-      <Select
+      <FilterSelect
         label={filters.currency}
-        value={search.currency ?? ''}
-        options={[{ value: '', label: filters.anyCurrency }, ...currencyOptions([currency])]}
-        onChange={(chosen) => change({ currency: chosen || undefined })}
+        any={filters.anyCurrency}
+        value={search.currency}
+        options={[...currencyOptions([currency])]}
+        onChange={(chosen) => change({ currency: chosen })}
       />
       {programs.length > 0 && (
-        <Select
+        <FilterSelect
           label={filters.program}
-          value={String(search.program_id ?? '')}
-          options={[
-            { value: '', label: filters.anyProgram },
-            ...programs.map(({ id, name }) => ({ value: String(id), label: name })),
-          ]}
-          onChange={(id) => change({ program_id: id === '' ? undefined : Number(id) })}
+          any={filters.anyProgram}
+          value={search.program_id?.toString()}
+          options={programs.map(({ id, name }) => ({ value: String(id), label: name }))}
+          onChange={(id) => change({ program_id: id === undefined ? undefined : Number(id) })}
         />
       )}
       <PayoutChoice search={search} change={change} />
@@ -82,10 +77,7 @@ function Finding({ search, change }: { search: Search; change: Change }) {
       <Select
         label={filters.search}
         value={by}
-        options={(['order_id', 'order_line_id', 'external_id'] as const).map((value) => ({
-          value,
-          label: filters.by[value],
-        }))}
+        options={optionsOf(['order_id', 'order_line_id', 'external_id'], filters.by)}
         onChange={(next: keyof typeof filters.by) => change({ by: next })}
       />
       <SearchField
@@ -103,16 +95,16 @@ function PayoutChoice({ search, change }: { search: Search; change: Change }) {
   const chosen = search.payout_id;
   const isKnown = chosen === undefined || chosen === 'none' || known.some(({ value }) => value === chosen);
   return (
-    <Select
+    <FilterSelect
       label={filters.payout}
-      value={chosen ?? ''}
+      any={filters.anyPayout}
+      value={chosen}
       options={[
-        { value: '', label: filters.anyPayout },
         { value: 'none', label: filters.noPayout },
         ...(isKnown ? [] : [{ value: chosen, label: chosen }]),
         ...known,
       ]}
-      onChange={(id) => change({ payout_id: id || undefined })}
+      onChange={(id) => change({ payout_id: id })}
     />
   );
 }
@@ -124,10 +116,7 @@ function Span({ search, change }: { search: Search; change: Change }) {
       <Select
         label={filters.date}
         value={search.date ?? 'occurred_at'}
-        options={(['occurred_at', 'created_at', 'paid_at'] as const).map((value) => ({
-          value,
-          label: filters.dates[value],
-        }))}
+        options={optionsOf(['occurred_at', 'created_at', 'paid_at'], filters.dates)}
         onChange={(date) => change({ date })}
       />
       <Day label={filters.from} value={search.from} onChange={(from) => change({ from })} />

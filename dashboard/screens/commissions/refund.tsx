@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Commission } from '../../../src/client/api.ts';
 import { formatDecimal, MAX_AMOUNT, parseDecimal } from '../../../src/kernel/money.ts';
 import { useWrite } from '../../data/queries.ts';
-import { SelectField, TextField } from '../../parts/field.tsx';
+import { optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { money } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -57,7 +57,7 @@ export function RefundCommission({ commission, onClose }: { commission: Commissi
         <SelectField
           label={told.by}
           value={way}
-          options={(['amount', 'sale_amount'] as const).map((value) => ({ value, label: told.ways[value] }))}
+          options={optionsOf(['amount', 'sale_amount'], told.ways)}
           onChange={(next) => {
             setWay(next);
             setTyped(next === 'amount' ? formatDecimal(BigInt(left), currency) : '');

@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Refund } from '../../../src/client/api.ts';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
-import { DayField, Select } from '../../parts/field.tsx';
+import { DayField, FilterSelect, optionsOf } from '../../parts/field.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -88,14 +88,12 @@ export function RefundList() {
     >
       <Views />
       <div className="filters">
-        <Select
+        <FilterSelect
           label={commissions.columns.status}
-          value={status ?? ''}
-          options={[
-            { value: '', label: commissions.filters.anyStatus },
-            ...STATUSES.map((value) => ({ value, label: texts.statuses[value] })),
-          ]}
-          onChange={(value) => change({ status: value || undefined })}
+          any={commissions.filters.anyStatus}
+          value={status}
+          options={optionsOf(STATUSES, texts.statuses)}
+          onChange={(value) => change({ status: value })}
         />
         <DayField label={commissions.filters.from} value={from} onChange={(day) => change({ from: day })} />
         <DayField label={commissions.filters.to} value={to} onChange={(day) => change({ to: day })} />

@@ -5,7 +5,7 @@ import type { Choices, ImportKind } from '../../data/imports.ts';
 import { useMay } from '../../data/me.ts';
 import { ChooseFile, Drop, useDroppedFile } from '../../parts/drop.tsx';
 import { Notice } from '../../parts/feedback.tsx';
-import { SelectField } from '../../parts/field.tsx';
+import { optionsOf, SelectField } from '../../parts/field.tsx';
 import { Card, Page } from '../../parts/page.tsx';
 import { imports as texts } from '../../texts/imports.ts';
 import { Done } from './done.tsx';
@@ -56,7 +56,7 @@ function Desk() {
             label={texts.kind}
             hint={texts.kindHints[kind]}
             value={kind}
-            options={KINDS.map((value) => ({ value, label: texts.kinds[value] }))}
+            options={optionsOf(KINDS, texts.kinds)}
             onChange={(next) => void navigate({ search: { ...search, kind: next }, replace: true })}
           />
           {chosen === null && (

@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Import, ImportCounts } from '../../../src/client/api.ts';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
-import { Select } from '../../parts/field.tsx';
+import { FilterSelect } from '../../parts/field.tsx';
 import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
@@ -69,25 +69,25 @@ export function Records() {
     <section className="import-records">
       <h2>{texts.title}</h2>
       <div className="filters">
-        <Select
+        <FilterSelect
           label={imports.kind}
-          value={of ?? ''}
+          any={texts.anyKind}
+          value={of}
           options={[
-            { value: '', label: texts.anyKind },
             { value: 'affiliates', label: imports.kinds.affiliates },
             { value: 'commissions', label: imports.kinds.commissions },
           ]}
-          onChange={(kind) => change({ of: kind || undefined })}
+          onChange={(kind) => change({ of: kind })}
         />
-        <Select
+        <FilterSelect
           label={texts.status}
-          value={status ?? ''}
+          any={texts.anyStatus}
+          value={status}
           options={[
-            { value: '', label: texts.anyStatus },
             { value: 'completed', label: texts.statuses.completed },
             { value: 'undone', label: texts.statuses.undone },
           ]}
-          onChange={(next) => change({ status: next || undefined })}
+          onChange={(next) => change({ status: next })}
         />
       </div>
       <Listing

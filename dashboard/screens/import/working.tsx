@@ -67,6 +67,7 @@ function useHowFar(
   const { working } = texts;
   if (!isSent) return { share: sent / file.size, text: working.sending(size(sent), size(file.size)) };
   if (data?.stage == null) return { share: null, text: null };
+  if (data.stage === 'writing') return { share: null, text: working.writing(lines) };
   if (data.stage !== 'reading' || data.lines_read === null)
     return { share: null, text: working.stages[data.stage] };
   const share = lines === undefined ? null : Math.min(1, data.lines_read / lines);

@@ -7,7 +7,7 @@ import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { copyCurl } from '../../parts/copy.tsx';
 import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
-import { Checkbox, SearchField, Select } from '../../parts/field.tsx';
+import { Checkbox, FilterSelect, optionsOf, SearchField } from '../../parts/field.tsx';
 import { money } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Card, Page, Tabs } from '../../parts/page.tsx';
@@ -128,34 +128,30 @@ function Sentences() {
       <div className="sentence">
         <span>{sentence.pay},</span>
         <span>{sentence.method}</span>
-        <Select
+        <FilterSelect
           label={sentence.method}
-          value={search.method ?? ''}
-          options={[
-            { value: '', label: sentence.anyMethod },
-            ...PAYOUT_METHODS.map((value) => ({ value, label: payouts.methods[value] })),
-          ]}
-          onChange={(value) => change({ method: value || undefined })}
+          any={sentence.anyMethod}
+          value={search.method}
+          options={optionsOf(PAYOUT_METHODS, payouts.methods)}
+          onChange={(value) => change({ method: value })}
         />
         <span>{sentence.currency}</span>
-        <Select
+        <FilterSelect
           label={sentence.currency}
-          value={search.currency ?? ''}
-          options={[
-            { value: '', label: sentence.anyCurrency },
-            ...[...currencies].sort().map((value) => ({ value, label: value.toUpperCase() })),
-          ]}
-          onChange={(value) => change({ currency: value || undefined })}
+          any={sentence.anyCurrency}
+          value={search.currency}
+          options={[...[...currencies].sort().map((value) => ({ value, label: value.toUpperCase() }))]}
+          onChange={(value) => change({ currency: value })}
         />
         <span>{sentence.program}</span>
-        <Select
+        <FilterSelect
           label={sentence.program}
-          value={String(search.program ?? '')}
+          any={sentence.anyProgram}
+          value={search.program?.toString()}
           options={[
-            { value: '', label: sentence.anyProgram },
             ...(programs.data?.data ?? []).map(({ id, name }) => ({ value: String(id), label: name })),
           ]}
-          onChange={(value) => change({ program: value === '' ? undefined : Number(value) })}
+          onChange={(value) => change({ program: value === undefined ? undefined : Number(value) })}
         />
         <span>{sentence.until}</span>
         <input

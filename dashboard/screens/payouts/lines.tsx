@@ -4,7 +4,7 @@ import type { Payout, PayoutLine } from '../../../src/client/api.ts';
 import { nameOf } from '../../data/payouts.ts';
 import { pageSize } from '../../data/preferences.ts';
 import { Empty } from '../../parts/feedback.tsx';
-import { SearchField, Select } from '../../parts/field.tsx';
+import { FilterSelect, SearchField } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
 import { Pager } from '../../parts/listing.tsx';
 import { type Column, rowLink, type Selection, Table } from '../../parts/table.tsx';
@@ -87,14 +87,15 @@ export function Lines<Line extends PayoutLine>(props: LinesProps<Line>) {
           onChange={(value) => change({ search: value || undefined })}
         />
         {payout.totals.length > 1 && (
-          <Select
+          <FilterSelect
             label={payouts.columns.amount}
-            value={search.currency ?? ''}
-            options={[
-              { value: '', label: texts.anyCurrency },
-              ...payout.totals.map(({ currency }) => ({ value: currency, label: currency.toUpperCase() })),
-            ]}
-            onChange={(value) => change({ currency: value || undefined })}
+            any={texts.anyCurrency}
+            value={search.currency}
+            options={payout.totals.map(({ currency }) => ({
+              value: currency,
+              label: currency.toUpperCase(),
+            }))}
+            onChange={(value) => change({ currency: value })}
           />
         )}
         {actions}

@@ -4,7 +4,7 @@ import { useMay } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Actor } from '../../parts/actor.tsx';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
-import { Select } from '../../parts/field.tsx';
+import { FilterSelect } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
@@ -99,15 +99,15 @@ export function PayoutList() {
       }
     >
       <div className="filters">
-        <Select
+        <FilterSelect
           label={texts.columns.status}
-          value={search.status ?? ''}
+          any={texts.anyStatus}
+          value={search.status}
           options={[
-            { value: '', label: texts.anyStatus },
             { value: 'unpaid', label: texts.status.unpaid },
             { value: 'paid', label: texts.status.paid },
           ]}
-          onChange={(status) => change({ status: status === '' ? undefined : status })}
+          onChange={(status) => change({ status })}
         />
       </div>
       <Listing

@@ -3,17 +3,16 @@ import { type ReactNode, useCallback, useState } from 'react';
 import type { Payout, PayoutLine } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { usePaymentFiles, usePayoutLines } from '../../data/payouts.ts';
-import { useRead, useWrite } from '../../data/queries.ts';
+import { useRead } from '../../data/queries.ts';
 import { Actor } from '../../parts/actor.tsx';
 import { copyCurl } from '../../parts/copy.tsx';
 import { Empty, Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
 import { whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu } from '../../parts/menu.tsx';
-import { Confirm } from '../../parts/overlay.tsx';
+import { ConfirmEnd } from '../../parts/overlay.tsx';
 import { Card, Facts, Page, Steps } from '../../parts/page.tsx';
 import { sumTexts } from '../../parts/sums.ts';
-import { toast } from '../../parts/toast.tsx';
 import { Moneys, Time } from '../../parts/values.tsx';
 import { common, listed } from '../../texts/common.ts';
 import { payouts } from '../../texts/payouts.ts';
@@ -140,33 +139,22 @@ function Actions({ payout }: { payout: Payout }) {
 }
 
 function Delete({ payout, onClose }: { payout: Payout; onClose: () => void }) {
-  const remove = useWrite('deletePayout');
   const navigate = useNavigate();
   const isDownloaded = usePaymentFiles(payout).data?.files.some(({ downloads }) => downloads.length > 0);
   const texts = payouts.remove;
-  const submit = () =>
-    remove.mutate(
-      { path: [payout.id], ifMatch: payout.revision },
-      {
-        onSuccess: () => {
-          toast(texts.done);
-          void navigate({ to: '/payouts' });
-        },
-      },
-    );
   return (
-    <Confirm
+    <ConfirmEnd
+      operation="deletePayout"
+      input={{ path: [payout.id], ifMatch: payout.revision }}
       title={texts.title(payout.number)}
       action={texts.action(payout.number)}
-      isDangerous
-      isBusy={remove.isPending}
-      error={remove.error}
-      onConfirm={submit}
+      done={texts.done}
+      onDone={() => void navigate({ to: '/payouts' })}
       onClose={onClose}
     >
       <p>{texts.lead(payouts.commissions(payout.commission_count), listed(sumTexts(payout.totals)))}</p>
       {isDownloaded && <p>{texts.files}</p>}
-    </Confirm>
+    </ConfirmEnd>
   );
 }
 

@@ -4,7 +4,7 @@ import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
 import { useMe } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { rulesOf } from '../../data/schedules.ts';
-import { Checkbox, currencyOptions, SelectField, TextField } from '../../parts/field.tsx';
+import { Checkbox, currencyOptions, optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { day as dayText } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -91,7 +91,7 @@ export function ScheduleForm({ before, onClose }: { before: PayoutSchedule | nul
         <SelectField
           label={texts.every}
           value={typed.every}
-          options={RHYTHMS.map((value) => ({ value, label: texts.rhythms[value] }))}
+          options={optionsOf(RHYTHMS, texts.rhythms)}
           onChange={(every) => change({ every, day: '1' })}
         />
         <Day typed={typed} change={change} />
@@ -141,7 +141,7 @@ function Filters({ typed, change }: Part) {
         value={typed.method}
         options={[
           { value: '' as const, label: texts.anyMethod },
-          ...PAYOUT_METHODS.map((value) => ({ value, label: payouts.methods[value] })),
+          ...optionsOf(PAYOUT_METHODS, payouts.methods),
         ]}
         onChange={(method) => change({ method })}
       />

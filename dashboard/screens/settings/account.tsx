@@ -6,7 +6,7 @@ import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
-import { SelectField, TextArea, TextField } from '../../parts/field.tsx';
+import { optionsOf, SelectField, TextArea, TextField } from '../../parts/field.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Time } from '../../parts/values.tsx';
@@ -125,10 +125,7 @@ function AccountForm({ account }: { account: Account }) {
             label={texts.approval}
             hint={texts.approvalHint}
             value={approval}
-            options={(['none', 'second_person'] as const).map((value) => ({
-              value,
-              label: texts.approvals[value],
-            }))}
+            options={optionsOf(['none', 'second_person'], texts.approvals)}
             onChange={setApproval}
           />
           <TextField

@@ -4,10 +4,9 @@ import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Problem, Skeleton } from '../../parts/feedback.tsx';
-import { Confirm, Drawer } from '../../parts/overlay.tsx';
+import { Confirm, ConfirmEnd, Drawer } from '../../parts/overlay.tsx';
 import { Facts } from '../../parts/page.tsx';
 import { SecretOnce } from '../../parts/secret.tsx';
-import { toast } from '../../parts/toast.tsx';
 import { Time } from '../../parts/values.tsx';
 import { common, listed } from '../../texts/common.ts';
 import { settings } from '../../texts/settings.ts';
@@ -20,7 +19,6 @@ export function Application({ id, onClose }: { id: string; onClose: () => void }
   const [rotated, setRotated] = useState<NewOAuthApplication | null>(null);
   const [asked, ask] = useState<'rotate' | 'remove' | null>(null);
   const rotating = useWrite('rotateOAuthApplicationSecret');
-  const removing = useWrite('deleteOAuthApplication');
   const close = () => ask(null);
   return (
     <Drawer title={application?.name ?? id} onClose={onClose}>
@@ -51,27 +49,17 @@ export function Application({ id, onClose }: { id: string; onClose: () => void }
         </Confirm>
       )}
       {application && asked === 'remove' && (
-        <Confirm
+        <ConfirmEnd
+          operation="deleteOAuthApplication"
+          input={{ path: [id] }}
           title={texts.remove(application.name)}
           action={texts.remove(application.name)}
-          isDangerous
-          isBusy={removing.isPending}
-          error={removing.error}
+          done={texts.removed(application.name)}
+          onDone={onClose}
           onClose={close}
-          onConfirm={() =>
-            removing.mutate(
-              { path: [id] },
-              {
-                onSuccess: () => {
-                  toast(texts.removed(application.name));
-                  onClose();
-                },
-              },
-            )
-          }
         >
           <p>{texts.removing(application.name)}</p>
-        </Confirm>
+        </ConfirmEnd>
       )}
       {rotated && (
         <SecretOnce

@@ -3,7 +3,7 @@ import type { AuditEntry } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { Actor } from '../../parts/actor.tsx';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
-import { DayField, SearchField, Select } from '../../parts/field.tsx';
+import { DayField, FilterSelect, optionsOf, SearchField } from '../../parts/field.tsx';
 import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
@@ -74,17 +74,12 @@ export function AuditLog() {
           value={target ?? ''}
           onChange={(text) => change({ target: text.trim() || undefined })}
         />
-        <Select
+        <FilterSelect
           label={texts.who}
-          value={kind ?? ''}
-          options={[
-            { value: '', label: texts.anybody },
-            ...(['user', 'key', 'application', 'operator', 'portal'] as const).map((value) => ({
-              value,
-              label: texts.kinds[value],
-            })),
-          ]}
-          onChange={(value) => change({ kind: value === '' ? undefined : value })}
+          any={texts.anybody}
+          value={kind}
+          options={optionsOf(['user', 'key', 'application', 'operator', 'portal'], texts.kinds)}
+          onChange={(value) => change({ kind: value })}
         />
         <DayField label={texts.from} value={from} onChange={(day) => change({ from: day })} />
         <DayField label={texts.until} value={until} onChange={(day) => change({ until: day })} />

@@ -6,7 +6,7 @@ import { Empty } from '../../parts/feedback.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
-import { Confirm } from '../../parts/overlay.tsx';
+import { Confirm, ConfirmEnd } from '../../parts/overlay.tsx';
 import { SecretOnce } from '../../parts/secret.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -152,22 +152,16 @@ function Make({
 }
 
 function Remove({ channel: { id, name }, onClose }: { channel: AlertChannel; onClose: () => void }) {
-  const removing = useWrite('deleteAlertChannel');
-  const done = () => {
-    toast(texts.removed(name));
-    onClose();
-  };
   return (
-    <Confirm
+    <ConfirmEnd
+      operation="deleteAlertChannel"
+      input={{ path: [id] }}
       title={texts.removeLabel(name)}
       action={texts.removeLabel(name)}
-      isDangerous
-      isBusy={removing.isPending}
-      error={removing.error}
+      done={texts.removed(name)}
       onClose={onClose}
-      onConfirm={() => removing.mutate({ path: [id] }, { onSuccess: done })}
     >
       <p>{texts.removing}</p>
-    </Confirm>
+    </ConfirmEnd>
   );
 }

@@ -1,13 +1,11 @@
 import { useState } from 'react';
 import type { OAuthGrant } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
-import { useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
-import { Confirm } from '../../parts/overlay.tsx';
+import { ConfirmEnd } from '../../parts/overlay.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { toast } from '../../parts/toast.tsx';
 import { Name, Status, Time } from '../../parts/values.tsx';
 import { listed } from '../../texts/common.ts';
 import { settings } from '../../texts/settings.ts';
@@ -74,23 +72,17 @@ const columnsWith = (revoke: (grant: OAuthGrant) => void): readonly Column<OAuth
 ];
 
 function Revoke({ grant, onClose }: { grant: OAuthGrant; onClose: () => void }) {
-  const revoking = useWrite('revokeOAuthGrant');
   const { id, application_name: name, scopes } = grant;
-  const done = () => {
-    toast(texts.revoked(name));
-    onClose();
-  };
   return (
-    <Confirm
+    <ConfirmEnd
+      operation="revokeOAuthGrant"
+      input={{ path: [id] }}
       title={texts.revokeTitle(name)}
       action={texts.revokeTitle(name)}
-      isDangerous
-      isBusy={revoking.isPending}
-      error={revoking.error}
+      done={texts.revoked(name)}
       onClose={onClose}
-      onConfirm={() => revoking.mutate({ path: [id] }, { onSuccess: done })}
     >
       <p>{texts.revoking(name, listed(scopes))}</p>
-    </Confirm>
+    </ConfirmEnd>
   );
 }

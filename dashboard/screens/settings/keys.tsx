@@ -7,14 +7,13 @@ import { serverNow } from '../../data/server-time.ts';
 import { Actor } from '../../parts/actor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
-import { Select, TextField } from '../../parts/field.tsx';
+import { FilterSelect, TextField } from '../../parts/field.tsx';
 import { relative } from '../../parts/format.ts';
 import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
-import { Confirm } from '../../parts/overlay.tsx';
+import { Confirm, ConfirmEnd } from '../../parts/overlay.tsx';
 import { SecretOnce } from '../../parts/secret.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { toast } from '../../parts/toast.tsx';
 import { Name, Status, Time } from '../../parts/values.tsx';
 import { common } from '../../texts/common.ts';
 import { settings } from '../../texts/settings.ts';
@@ -47,15 +46,15 @@ export function KeySettings() {
   return (
     <Settings part="keys" lead={texts.lead} actions={make} isOwned>
       <div className="filters">
-        <Select
+        <FilterSelect
           label={settings.status}
-          value={search.status ?? ''}
+          any={common.all}
+          value={search.status}
           options={[
-            { value: '', label: common.all },
             { value: 'active', label: texts.statuses.active },
             { value: 'revoked', label: texts.statuses.revoked },
           ]}
-          onChange={(status) => change({ status: status === '' ? undefined : status })}
+          onChange={(status) => change({ status })}
         />
       </div>
       <Listing
@@ -152,26 +151,20 @@ function Make({ onClose, onMade }: { onClose: () => void; onMade: (key: NewApiKe
 }
 
 function Revoke({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
-  const revoking = useWrite('revokeApiKey');
   const { id, name, hint, last_used_at } = apiKey;
-  const done = () => {
-    toast(texts.revoked(name));
-    onClose();
-  };
   return (
-    <Confirm
+    <ConfirmEnd
+      operation="revokeApiKey"
+      input={{ path: [id] }}
       title={texts.revokeTitle(name)}
       action={texts.revokeLabel(name)}
-      isDangerous
-      isBusy={revoking.isPending}
-      error={revoking.error}
+      done={texts.revoked(name)}
       onClose={onClose}
-      onConfirm={() => revoking.mutate({ path: [id] }, { onSuccess: done })}
     >
       <p>{texts.revoking(hint)}</p>
       <p className="soft">
         {last_used_at ? texts.used(relative(last_used_at, serverNow())) : texts.usedNever}
       </p>
-    </Confirm>
+    </ConfirmEnd>
   );
 }

@@ -5,7 +5,7 @@ import { useMay, useMe } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/feedback.tsx';
-import { Select, SelectField, TextField } from '../../parts/field.tsx';
+import { FilterSelect, optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
@@ -52,17 +52,12 @@ export function PeopleSettings() {
       }
     >
       <div className="filters">
-        <Select
+        <FilterSelect
           label={settings.status}
-          value={status ?? ''}
-          options={[
-            { value: '', label: texts.anyStatus },
-            ...(['active', 'invited', 'removed'] as const).map((value) => ({
-              value,
-              label: texts.statuses[value],
-            })),
-          ]}
-          onChange={(value) => change({ page: undefined, status: value === '' ? undefined : value })}
+          any={texts.anyStatus}
+          value={status}
+          options={optionsOf(['active', 'invited', 'removed'], texts.statuses)}
+          onChange={(value) => change({ page: undefined, status: value })}
         />
       </div>
       <Listing

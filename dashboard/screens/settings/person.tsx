@@ -5,7 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Problem, Skeleton } from '../../parts/feedback.tsx';
 import { SelectField } from '../../parts/field.tsx';
-import { Confirm, Drawer } from '../../parts/overlay.tsx';
+import { ConfirmEnd, Drawer } from '../../parts/overlay.tsx';
 import { Facts } from '../../parts/page.tsx';
 import { SecretOnce } from '../../parts/secret.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -87,22 +87,16 @@ function Inside({ user }: { user: User }) {
 }
 
 function Remove({ user: { id, name }, onClose }: { user: User; onClose: () => void }) {
-  const removing = useWrite('removeUser');
-  const done = () => {
-    toast(texts.removed(name));
-    onClose();
-  };
   return (
-    <Confirm
+    <ConfirmEnd
+      operation="removeUser"
+      input={{ path: [id] }}
       title={texts.remove(name)}
       action={texts.remove(name)}
-      isDangerous
-      isBusy={removing.isPending}
-      error={removing.error}
+      done={texts.removed(name)}
       onClose={onClose}
-      onConfirm={() => removing.mutate({ path: [id] }, { onSuccess: done })}
     >
       <p>{texts.removing(name)}</p>
-    </Confirm>
+    </ConfirmEnd>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { ApplicationKind, NewOAuthApplication, Scope } from '../../../src/client/api.ts';
 import { useWrite } from '../../data/queries.ts';
-import { Checkbox, SelectField, TextArea, TextField } from '../../parts/field.tsx';
+import { Checkbox, optionsOf, SelectField, TextArea, TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { settings } from '../../texts/settings.ts';
 
@@ -57,10 +57,7 @@ export function Register({
       <SelectField
         label={texts.kind}
         value={kind}
-        options={(['confidential', 'public'] as const).map((value) => ({
-          value,
-          label: texts.kinds[value],
-        }))}
+        options={optionsOf(['confidential', 'public'], texts.kinds)}
         onChange={setKind}
       />
       <TextArea

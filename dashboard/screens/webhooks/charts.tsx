@@ -5,7 +5,7 @@ import { useRead } from '../../data/queries.ts';
 import { serverNow } from '../../data/server-time.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { Problem } from '../../parts/feedback.tsx';
-import { Select } from '../../parts/field.tsx';
+import { optionsOf, Select } from '../../parts/field.tsx';
 import { intervalName, short, whole } from '../../parts/format.ts';
 import { Card, Facts } from '../../parts/page.tsx';
 import { common } from '../../texts/common.ts';
@@ -45,12 +45,7 @@ export function Charts({
   return (
     <>
       <div className="filters">
-        <Select
-          label={texts.span}
-          value={span}
-          options={SPANS.map((value) => ({ value, label: texts.spans[value] }))}
-          onChange={onSpan}
-        />
+        <Select label={texts.span} value={span} options={optionsOf(SPANS, texts.spans)} onChange={onSpan} />
       </div>
       {error ? (
         <Problem error={error} onRetry={() => void refetch()} />

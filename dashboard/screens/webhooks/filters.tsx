@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { DeliveryStatus } from '../../../src/client/api.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
-import { DayField, SearchField, Select } from '../../parts/field.tsx';
+import { DayField, FilterSelect, optionsOf, SearchField } from '../../parts/field.tsx';
 import { FoldedFilters, setIn } from '../../parts/fold.tsx';
 import { LiveSwitch } from '../../parts/live.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
@@ -79,26 +79,22 @@ export function Filters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll:
   return (
     <FoldedFilters
       first={
-        <Select
+        <FilterSelect
           label={webhooks.status}
-          value={status ?? ''}
-          options={[
-            { value: '', label: texts.anyStatus },
-            ...STATUSES.map((value) => ({ value, label: texts.statuses[value] })),
-          ]}
-          onChange={(value) => onFilter({ status: value === '' ? undefined : value })}
+          any={texts.anyStatus}
+          value={status}
+          options={optionsOf(STATUSES, texts.statuses)}
+          onChange={(value) => onFilter({ status: value })}
         />
       }
       set={setIn({ answer, code, type, error, id, own, endpoint, from, until })}
     >
-      <Select
+      <FilterSelect
         label={texts.answer}
-        value={answer ?? ''}
-        options={[
-          { value: '', label: texts.anyAnswer },
-          ...CLASSES.map((value) => ({ value, label: texts.classes[value] })),
-        ]}
-        onChange={(value) => onFilter({ answer: value === '' ? undefined : value })}
+        any={texts.anyAnswer}
+        value={answer}
+        options={optionsOf(CLASSES, texts.classes)}
+        onChange={(value) => onFilter({ answer: value })}
       />
       <SearchField
         label={texts.typeFilter}
@@ -126,14 +122,12 @@ function MoreFilters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: bo
   const errors = new Set([...Object.keys(webhooks.errors), ...(error ? [error] : [])]);
   return (
     <div className="filters more-filters">
-      <Select
+      <FilterSelect
         label={webhooks.delivery.why}
-        value={error ?? ''}
-        options={[
-          { value: '', label: texts.anyError },
-          ...[...errors].map((value) => ({ value, label: value })),
-        ]}
-        onChange={(value) => onFilter({ error: value === '' ? undefined : value })}
+        any={texts.anyError}
+        value={error}
+        options={[...[...errors].map((value) => ({ value, label: value }))]}
+        onChange={(value) => onFilter({ error: value })}
       />
       {isOfAll && <EndpointFilter search={search} onFilter={onFilter} />}
       <SearchField
@@ -169,15 +163,15 @@ function EndpointFilter({ search: { endpoint }, onFilter }: FiltersProps) {
   const known = useEndpoints() ?? [];
   const isOther = endpoint !== undefined && !known.some(({ id }) => id === endpoint);
   return (
-    <Select
+    <FilterSelect
       label={webhooks.endpoint}
-      value={endpoint ?? ''}
+      any={texts.anyEndpoint}
+      value={endpoint}
       options={[
-        { value: '', label: texts.anyEndpoint },
         ...known.map(({ id, url }) => ({ value: id, label: url })),
         ...(isOther ? [{ value: endpoint, label: endpoint }] : []),
       ]}
-      onChange={(value) => onFilter({ endpoint: value === '' ? undefined : value })}
+      onChange={(value) => onFilter({ endpoint: value })}
     />
   );
 }

@@ -5,7 +5,7 @@ import { useMay, usePortal } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
-import { Select } from '../../parts/field.tsx';
+import { FilterSelect } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
@@ -122,15 +122,15 @@ export function EndpointList() {
     >
       {portal === null && <Views />}
       <div className="filters">
-        <Select
+        <FilterSelect
           label={texts.status}
-          value={search.status ?? ''}
+          any={texts.log.anyStatus}
+          value={search.status}
           options={[
-            { value: '', label: texts.log.anyStatus },
             { value: 'enabled', label: texts.statuses.enabled },
             { value: 'disabled', label: texts.statuses.disabled },
           ]}
-          onChange={(status) => change({ status: status === '' ? undefined : status })}
+          onChange={(status) => change({ status })}
         />
       </div>
       <Listing

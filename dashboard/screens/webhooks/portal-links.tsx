@@ -6,13 +6,12 @@ import { useRead, useWrite } from '../../data/queries.ts';
 import { Actor } from '../../parts/actor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty, NoMatch, Notice } from '../../parts/feedback.tsx';
-import { Checkbox, Select, SelectField } from '../../parts/field.tsx';
+import { Checkbox, FilterSelect, optionsOf, SelectField } from '../../parts/field.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
-import { Confirm } from '../../parts/overlay.tsx';
+import { Confirm, ConfirmEnd } from '../../parts/overlay.tsx';
 import { SecretOnce } from '../../parts/secret.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { toast } from '../../parts/toast.tsx';
 import { Status, Time } from '../../parts/values.tsx';
 import { portalLinks as texts } from '../../texts/portal-links.ts';
 import { LINK_STATUSES } from './search.ts';
@@ -63,24 +62,20 @@ function Links({ endpoint }: { endpoint: WebhookEndpoint }) {
       </div>
       <div className="filters">
         {owner !== null && (
-          <Select
+          <FilterSelect
             label={texts.of}
-            value={search.of ?? ''}
-            options={[
-              { value: '', label: texts.one },
-              { value: 'owner', label: texts.all(owner) },
-            ]}
-            onChange={(of) => change({ of: of || undefined })}
+            any={texts.one}
+            value={search.of}
+            options={[{ value: 'owner', label: texts.all(owner) }]}
+            onChange={(of) => change({ of })}
           />
         )}
-        <Select
+        <FilterSelect
           label={texts.status}
-          value={search.link ?? ''}
-          options={[
-            { value: '', label: texts.anyStatus },
-            ...LINK_STATUSES.map((value) => ({ value, label: texts.statuses[value] })),
-          ]}
-          onChange={(link) => change({ link: link || undefined })}
+          any={texts.anyStatus}
+          value={search.link}
+          options={optionsOf(LINK_STATUSES, texts.statuses)}
+          onChange={(link) => change({ link })}
         />
         {make}
         <ListMenu {...list} />
@@ -209,7 +204,7 @@ function Make({
       <SelectField
         label={texts.make.ttl}
         value={ttl}
-        options={TTLS.map((value) => ({ value, label: texts.make.ttls[value] }))}
+        options={optionsOf(TTLS, texts.make.ttls)}
         onChange={setTtl}
       />
       <div className="form-end">
@@ -220,22 +215,16 @@ function Make({
 }
 
 function Revoke({ link: { id, status }, onClose }: { link: PortalLink; onClose: () => void }) {
-  const revoking = useWrite('revokePortalLink');
-  const done = () => {
-    toast(texts.revoked);
-    onClose();
-  };
   return (
-    <Confirm
+    <ConfirmEnd
+      operation="revokePortalLink"
+      input={{ path: [id] }}
       title={texts.revokeTitle}
       action={texts.revokeTitle}
-      isDangerous
-      isBusy={revoking.isPending}
-      error={revoking.error}
+      done={texts.revoked}
       onClose={onClose}
-      onConfirm={() => revoking.mutate({ path: [id] }, { onSuccess: done })}
     >
       <p>{texts.revoking[status === 'open' ? 'open' : 'unused']}</p>
-    </Confirm>
+    </ConfirmEnd>
   );
 }

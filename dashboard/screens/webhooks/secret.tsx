@@ -4,7 +4,7 @@ import { clock } from '../../data/preferences.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice, Problem } from '../../parts/feedback.tsx';
-import { SelectField } from '../../parts/field.tsx';
+import { optionsOf, SelectField } from '../../parts/field.tsx';
 import { exact } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { Card } from '../../parts/page.tsx';
@@ -116,7 +116,7 @@ function Rotate({
       <SelectField
         label={texts.overlapField}
         value={overlap}
-        options={OVERLAPS.map((value) => ({ value, label: texts.overlaps[value] }))}
+        options={optionsOf(OVERLAPS, texts.overlaps)}
         onChange={setOverlap}
       />
     </Confirm>

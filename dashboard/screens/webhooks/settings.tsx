@@ -6,7 +6,7 @@ import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice, Problem } from '../../parts/feedback.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { Confirm } from '../../parts/overlay.tsx';
+import { Confirm, ConfirmEnd } from '../../parts/overlay.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { listed } from '../../texts/common.ts';
@@ -132,7 +132,6 @@ function End({ endpoint: { id, status } }: { endpoint: WebhookEndpoint }) {
   const navigate = useNavigate();
   const [asked, ask] = useState<'disable' | 'remove' | null>(null);
   const changing = useWrite('changeWebhookEndpoint');
-  const removing = useWrite('deleteWebhookEndpoint');
   const query = { status: status === 'enabled' ? 'pending' : 'held', per_page: 1 } as const;
   const waiting = useRead('listEventsOfWebhookEndpoint', { path: [id], query }).data?.pagination.total ?? 0;
   const close = () => ask(null);
@@ -146,10 +145,6 @@ function End({ endpoint: { id, status } }: { endpoint: WebhookEndpoint }) {
         },
       },
     );
-  const removed = () => {
-    toast(texts.removed);
-    void navigate({ to: '/webhooks' });
-  };
   return (
     <Card>
       <div className="buttons">
@@ -179,17 +174,17 @@ function End({ endpoint: { id, status } }: { endpoint: WebhookEndpoint }) {
         </Confirm>
       )}
       {asked === 'remove' && (
-        <Confirm
+        <ConfirmEnd
+          operation="deleteWebhookEndpoint"
+          input={{ path: [id] }}
           title={texts.remove}
           action={texts.remove}
-          isDangerous
-          isBusy={removing.isPending}
-          error={removing.error}
+          done={texts.removed}
+          onDone={() => void navigate({ to: '/webhooks' })}
           onClose={close}
-          onConfirm={() => removing.mutate({ path: [id] }, { onSuccess: removed })}
         >
           <p>{texts.removing(texts.waitingEvents(waiting))}</p>
-        </Confirm>
+        </ConfirmEnd>
       )}
     </Card>
   );

@@ -7,7 +7,7 @@ import type {
 } from '../../../src/client/api.ts';
 import { useWrite } from '../../data/queries.ts';
 import { serverNow } from '../../data/server-time.ts';
-import { SelectField, TextField } from '../../parts/field.tsx';
+import { optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
 
@@ -77,7 +77,7 @@ export function ChangeSigning({
         label={texts.scheme}
         hint={texts.hints[scheme]}
         value={scheme}
-        options={SCHEMES.map((value) => ({ value, label: texts.schemes[value] }))}
+        options={optionsOf(SCHEMES, texts.schemes)}
         onChange={setScheme}
       />
       {scheme === 'custom' && (
@@ -94,7 +94,7 @@ export function ChangeSigning({
         label={texts.overlap}
         hint={texts.overlapHint}
         value={overlap}
-        options={OVERLAPS.map((value) => ({ value, label: texts.overlaps[value] }))}
+        options={optionsOf(OVERLAPS, texts.overlaps)}
         onChange={setOverlap}
       />
     </Confirm>
