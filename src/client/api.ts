@@ -1772,14 +1772,14 @@ export interface NeededPaymentFile {
   readonly affiliate_count: number;
   /** minor units of the currency beside it */
   readonly amount: number;
-  /** how many files its rows are; 0 when it would be empty */
+  /** how many files its rows need; 0 when it would be empty */
   readonly part_count: number;
-  /** in it, and above `paypal_payment_limit` */
+  /** affiliates in the file above `paypal_payment_limit` */
   readonly above_limit_count: number;
   readonly skipped_count: number;
   /** minor units of the currency beside it */
   readonly skipped_amount: number;
-  /** who is paid this way and cannot be in the file, 100 at most */
+  /** affiliates who are paid this way but cannot be in the file, 100 at most */
   readonly skipped: readonly {
     readonly affiliate_id: number;
     readonly name: string | null;
@@ -2148,11 +2148,11 @@ export interface PaymentFileDownload {
   readonly part: number | null;
   /** of the file, hexadecimal; null when the download was cut off */
   readonly sha256: string | null;
-  /** the unpaid payout has another revision by now: download it again */
+  /** the unpaid payout has changed since: download it again */
   readonly is_outdated: boolean;
   /**
-   * how many affiliates an outdated file pays another amount than it would now; null when it is not outdated,
-   * was downloaded again, or has several currencies
+   * for how many affiliates an outdated file has a different amount than a new one would; null when the file is
+   * not outdated, was downloaded again, or has several currencies
    */
   readonly change_count: number | null;
   /** the first 100 of them, by affiliate */
@@ -2164,7 +2164,7 @@ export interface PaymentFiles {
   readonly payout_id: string;
   readonly revision: number;
   readonly files: readonly NeededPaymentFile[];
-  /** who is paid another way: the destination or `payout_method` is other */
+  /** affiliates paid some other way: their destination or `payout_method` is other */
   readonly by_hand: readonly {
     /** ISO 4217, lower case */
     readonly currency: string;

@@ -119,7 +119,7 @@ inChromium('the import', (chromium) => {
     await world.query('lock table payout_books in access exclusive mode');
     try {
       await start.click();
-      await page.getByText('Comparing with what is there, and writing').waitFor();
+      await page.getByText('Comparing 2,000 lines with what is there, and writing').waitFor();
       await expectAccessible(page);
     } finally {
       await world.query('rollback');

@@ -13,7 +13,7 @@ import { type FilePart, type PaymentFormat, type Payments, WAY } from './format.
 import { paymentRows, rowsInFile } from './rows.ts';
 import { summary } from './summary.ts';
 
-/** So many affiliates that a file leaves out, and so many downloads, are told. */
+/** The answer lists at most this many skipped affiliates, downloads and changes, each. */
 const MOST_TOLD = 100;
 
 const count = Type.Integer({ minimum: 0 });
@@ -39,14 +39,14 @@ const download = strict(
       Type.String({ description: 'of the file, hexadecimal; null when the download was cut off' }),
     ),
     is_outdated: Type.Boolean({
-      description: 'the unpaid payout has another revision by now: download it again',
+      description: 'the unpaid payout has changed since: download it again',
     }),
     change_count: nullable(
       Type.Integer({
         minimum: 0,
         description:
-          'how many affiliates an outdated file pays another amount than it would now; null when it is not outdated, was ' +
-          'downloaded again, or has several currencies',
+          'for how many affiliates an outdated file has a different amount than a new one would; null when the file is ' +
+          'not outdated, was downloaded again, or has several currencies',
       }),
     ),
     changes: Type.Array(change, { description: `the first ${MOST_TOLD} of them, by affiliate` }),
@@ -68,12 +68,12 @@ const neededFile = strict(
     currency: currencyCode,
     affiliate_count: count,
     amount: sum,
-    part_count: Type.Integer({ description: 'how many files its rows are; 0 when it would be empty' }),
-    above_limit_count: Type.Integer({ description: 'in it, and above `paypal_payment_limit`' }),
+    part_count: Type.Integer({ description: 'how many files its rows need; 0 when it would be empty' }),
+    above_limit_count: Type.Integer({ description: 'affiliates in the file above `paypal_payment_limit`' }),
     skipped_count: count,
     skipped_amount: sum,
     skipped: Type.Array(skipped, {
-      description: `who is paid this way and cannot be in the file, ${MOST_TOLD} at most`,
+      description: `affiliates who are paid this way but cannot be in the file, ${MOST_TOLD} at most`,
     }),
     downloads,
   },
@@ -88,7 +88,7 @@ export const paymentFiles = strict(
     revision: Type.Integer(),
     files: Type.Array(neededFile),
     by_hand: Type.Array(strict({ currency: currencyCode, affiliate_count: count, amount: sum }), {
-      description: 'who is paid another way: the destination or `payout_method` is other',
+      description: 'affiliates paid some other way: their destination or `payout_method` is other',
     }),
     summary_downloads: downloads,
   },
@@ -96,10 +96,10 @@ export const paymentFiles = strict(
 );
 type PaymentFiles = Static<typeof paymentFiles>;
 
-/** The format whose file is to pay a row `r`; PayPal takes whom no method is set for. */
+/** The type of destination that a row `r` is paid to. Without one and without a method, it is PayPal. */
 const homeOf = `coalesce(${WAY}, 'paypal')`;
 
-/** The rows of a format that are its to pay, judged. */
+/** The rows that each format has to pay, with the reason why its file leaves one out. */
 const judged = (account: AccountId, payout: PayoutId, formats: readonly PaymentFormat[]): Sql =>
   join(
     formats
@@ -115,7 +115,10 @@ const judged = (account: AccountId, payout: PayoutId, formats: readonly PaymentF
   );
 
 const isOutdated = "p.status = 'unpaid' and w.revision <> p.revision";
-/** How the rows of an outdated file `w` differ from those it would have now; of those downloaded again only the last. */
+/**
+ * How the rows of an outdated file `w` differ from those that a new download would have. Only the last download of a file
+ * is compared; null for the ones before it.
+ */
 const changesOf = (select: string) => `case when ${isOutdated} and not exists (
     select from payment_file_downloads later
     where later.account_id = w.account_id and later.payout_id = w.payout_id and later.format = w.format
@@ -127,7 +130,7 @@ const changesOf = (select: string) => `case when ${isOutdated} and not exists (
       full join (select affiliate_id, amount from judged
                  where format = w.format and currency = w.currency and refusal is null) n
         on n.affiliate_id = b.affiliate_id
-      -- who came later may be in another part
+      -- an affiliate who was added since may be in another part
       where b.amount is distinct from n.amount and (w.part is null or b.affiliate_id is not null)) c
     join affiliates a on a.account_id = w.account_id and a.id = c.affiliate_id
     where w.amounts is not null) end`;
@@ -187,7 +190,7 @@ const overview = (account: AccountId, payout: PayoutId, formats: readonly Paymen
     summary_downloads: downloadsOf("w.format = 'summary'"),
   });
 
-/** The files that a payout (UUID) needs, or null when it is gone. */
+/** The payment files that a payout (UUID) needs; null when there is no such payout. */
 export function readPaymentFiles(
   db: Reader,
   account: AccountId,
@@ -203,8 +206,9 @@ export function readPaymentFiles(
 }
 
 /**
- * Notes that a file is about to be sent, and the amounts in it when it has one currency. A payout that was changed since
- * the file was begun has other amounts by now: they are not noted then. Returns the UUID of the note; null when the payout is gone.
+ * Records a download before the file is sent, with its amounts if it has one currency. The amounts are left out if the
+ * payout has changed since the file was started, because they may no longer be those in the file. Returns the UUID of the
+ * record, or null when the payout was deleted.
  */
 export async function insertDownload(
   tx: Tx,
@@ -215,7 +219,7 @@ export async function insertDownload(
   const { currency, part } = file;
   await joinByHash(tx);
   const inFile = raw(rowsInFile(payments, file, 'r.affiliate_id, r.amount'));
-  // of a payout that was deleted meanwhile there is nothing to note
+  // inserts nothing if the payout was deleted meanwhile
   const noted = await maybeRow<{ id: string }>(
     tx,
     sql`insert into payment_file_downloads
@@ -232,7 +236,7 @@ export async function insertDownload(
   return noted?.id ?? null;
 }
 
-/** Notes the digest of a download (UUID) whose bytes were all sent. */
+/** Adds the digest to the record of a download (UUID) once all its bytes were sent. */
 export async function noteDigest(
   tx: Tx,
   { account, payout, id }: { account: AccountId; payout: PayoutId; id: string },
