@@ -1,7 +1,8 @@
-import { memo, type ReactNode } from 'react';
+import { memo, type ReactNode, useMemo } from 'react';
 import { common } from '../texts/common.ts';
 import { Checkbox } from './field.tsx';
 import { Icon } from './icon.tsx';
+import { useIsNarrow } from './narrow.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -12,6 +13,8 @@ export interface Column<Row> {
   readonly sort?: string;
   /** Hidden on narrow screens. */
   readonly isWide?: boolean;
+  /** On narrow screens below the first column, where there is room for it. */
+  readonly isBelow?: boolean;
 }
 
 /** The selected rows, by key. */
@@ -50,7 +53,8 @@ const BONES = 8;
 
 /** A table; the server sorts and pages. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, keyOf, selection, isMarked, footer, isStale } = props;
+  const { label, rows, keyOf, selection, isMarked, footer, isStale } = props;
+  const columns = useColumns(props.columns);
   return (
     <section
       className="table-frame"
@@ -99,6 +103,27 @@ export function Table<Row>(props: TableProps<Row>) {
       </table>
     </section>
   );
+}
+
+/** The columns as they fit the screen. */
+function useColumns<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
+  const isNarrow = useIsNarrow();
+  return useMemo(() => {
+    const [first, ...rest] = columns;
+    const below = rest.filter(({ isBelow }) => isBelow);
+    if (!isNarrow || first === undefined || below.length === 0) return columns;
+    const cell = (row: Row) => (
+      <>
+        {first.cell(row)}
+        {below.map((column) => (
+          <div key={column.title} className="below">
+            {column.cell(row)}
+          </div>
+        ))}
+      </>
+    );
+    return [{ ...first, cell }, ...rest.filter(({ isBelow }) => !isBelow)];
+  }, [columns, isNarrow]);
 }
 
 interface LineProps<Row> extends Pick<TableProps<Row>, 'columns' | 'selection'> {

@@ -54,6 +54,14 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
         ...(window.harmed ? ['harmed'] : []),
       ];
     })()`);
+  /** Tables that one has to scroll sideways, and names that make a row higher than a few lines. */
+  const cut = (page: Page): Promise<string[]> =>
+    page.evaluate(`[
+      ...[...document.querySelectorAll('.table-frame')].filter((each) => each.scrollWidth > each.clientWidth + 1)
+        .map((each) => each.getAttribute('aria-label')),
+      ...[...document.querySelectorAll('.table .rowlink')].filter((each) => each.clientHeight > 80)
+        .map((each) => each.textContent.slice(0, 20)),
+    ]`);
   const see = async (page: Page, path: string, seen: string) => {
     await page.goto(world.url + path);
     await page.getByText(seen).first().waitFor();
@@ -70,6 +78,8 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
       if (payout) await world.api.delete(`${PAYOUTS}/${payout.id}`);
       await see(page, '/affiliates', FIRST);
       for (const sum of SUMS) await page.getByText(sum).first().waitFor();
+      await page.getByText('No destination').first().waitFor();
+      expect(await cut(page)).toEqual([]);
       await expectAccessible(page);
       await see(page, `/affiliates/${id}`, FIRST);
       await see(page, `/affiliates/${id}?open=edit`, 'Edit');
@@ -80,6 +90,7 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
       await page.getByLabel('Amount').fill('1.2345');
       await page.getByText('It must be an amount in BHD above 0, such as 15.000.').waitFor();
       await see(page, '/commissions', FIRST);
+      expect(await cut(page)).toEqual([]);
       const { body } = await world.api.get(`${COMMISSIONS}?affiliate_id=${id}&currency=bhd`);
       await see(page, `/commissions?open=${body.data[0].id}`, '999,999,999.999 BHD');
       await see(page, '/', SUMS[2] ?? '');
@@ -90,6 +101,7 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
       payout = await makePayout(world.api);
       await see(page, '/payouts', SUMS[2] ?? '');
       await see(page, `/payouts/${payout.id}`, FIRST);
+      expect(await cut(page)).toEqual([]);
       await page.emulateMedia({ media: 'print' });
       expect(await broken(page)).toEqual([]);
       await page.getByText(FIRST).waitFor();

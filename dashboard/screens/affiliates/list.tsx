@@ -65,7 +65,7 @@ const COLUMNS: readonly Column<AffiliateWithBalance>[] = [
     cell: ({ balance }) => <Moneys amounts={amountsOf(balance, 'paid')} />,
   },
   { title: texts.columns.lastPaid, isWide: true, cell: ({ last_paid_at }) => <Time at={last_paid_at} /> },
-  { title: texts.columns.method, cell: (affiliate) => <Payment affiliate={affiliate} /> },
+  { title: texts.columns.method, isBelow: true, cell: (affiliate) => <Payment affiliate={affiliate} /> },
 ];
 
 /** The payout method, and what prevents payment. */

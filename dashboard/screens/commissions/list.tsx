@@ -39,10 +39,14 @@ function filtersOf({
 
 const columns: readonly Column<Commission>[] = [
   { title: texts.columns.order, cell: (commission) => <Row commission={commission} /> },
-  { title: texts.columns.affiliate, cell: ({ affiliate_id }) => <AffiliateLink id={affiliate_id} /> },
+  {
+    title: texts.columns.affiliate,
+    isBelow: true,
+    cell: ({ affiliate_id }) => <AffiliateLink id={affiliate_id} />,
+  },
   {
     title: texts.columns.status,
-    isWide: true,
+    isBelow: true,
     cell: (commission) => <CommissionStatus commission={commission} />,
   },
   { title: texts.columns.type, isWide: true, cell: ({ type }) => texts.type[type] },
@@ -74,9 +78,6 @@ function Row({ commission }: { commission: Commission }) {
         {titleOf(commission)}
       </Link>
       {description && <span className="second">{description}</span>}
-      <span className="narrow-only second">
-        <CommissionStatus commission={commission} />
-      </span>
     </>
   );
 }

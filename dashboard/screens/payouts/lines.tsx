@@ -147,7 +147,7 @@ export const COLUMNS: readonly Column<PayoutLine>[] = [
   {
     title: payouts.columns.destination,
     sort: 'method',
-    isWide: true,
+    isBelow: true,
     cell: (line) => <Destination line={line} />,
   },
   {

@@ -13,7 +13,7 @@ import { money, relative, whole } from '../../parts/format.ts';
 import { type Place, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { Money, Moneys, Name } from '../../parts/values.tsx';
+import { Money, Moneys, Name, Status } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
 import './payouts.css';
 
@@ -45,6 +45,7 @@ export function Destination({ line }: { line: Paid }) {
       {payouts.methods[way.method]}
       {currencies.size > 1 && <span className="soft"> ({of.join(', ')})</span>}
       {way.to !== null && <span className="second">{way.to}</span>}
+      {way.isMissing && <Status tone="warn" label={payouts.noDestination} />}
     </div>
   ));
 }
@@ -53,6 +54,8 @@ interface Way {
   readonly method: DestinationType;
   /** null = nothing is stored about where. */
   readonly to: string | null;
+  /** Whether a payment file would have to know more. */
+  readonly isMissing: boolean;
 }
 
 /** The type of a line's destination; without one the affiliate's payout method, as payment files judge it. */
@@ -63,15 +66,15 @@ export const methodOf = (
 
 function wayOf(line: Paid, destination: PayoutLineDestination | null): Way {
   const method = methodOf(line, destination);
-  if (method === 'paypal') return { method, to: line.paypal_email ?? payouts.noDestination };
-  if (method === 'wise') return { method, to: line.name === null ? payouts.noDestination : line.email };
+  if (method === 'paypal') return { method, to: line.paypal_email, isMissing: line.paypal_email === null };
+  if (method === 'wise') return { method, to: line.email, isMissing: line.name === null };
   const end = destination?.last_four ?? null;
-  return { method, to: end === null ? null : payouts.account(end) };
+  return { method, to: end === null ? null : payouts.account(end), isMissing: false };
 }
 
 const PAID: readonly Column<PayoutLine>[] = [
   { title: payouts.columns.affiliate, cell: (line) => <Who line={line} /> },
-  { title: payouts.columns.destination, isWide: true, cell: (line) => <Destination line={line} /> },
+  { title: payouts.columns.destination, isBelow: true, cell: (line) => <Destination line={line} /> },
   {
     title: payouts.columns.commissions,
     isFigure: true,
