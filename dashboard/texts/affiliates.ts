@@ -71,7 +71,7 @@ export const affiliates = {
   },
   destinations: {
     title: 'Where the money goes',
-    none: 'No destination: paid as the payment method says.',
+    none: 'None is set: the payment details say how and where.',
     set: 'Set destination',
     setTitle: (name: string) => `Set where ${name} is paid`,
     lead: 'It replaces the destination for the same currency and goes before the payment method. Numbers are stored sealed and shown by their last four characters.',
@@ -104,7 +104,7 @@ export const affiliates = {
   facts: {
     email: 'E-mail',
     method: 'Paid by',
-    destination: 'Destination',
+    destination: 'PayPal address',
     ready: 'Payouts',
     status: 'Status',
     minimum: 'Minimum payout',

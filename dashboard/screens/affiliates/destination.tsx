@@ -56,7 +56,11 @@ export function Destinations({ affiliate, onSet }: { affiliate: AffiliateWithBal
           keyOf={({ currency }) => currency ?? 'all'}
         />
       )}
-      {may.write && <Button onPress={onSet}>{texts.set}</Button>}
+      {may.write && (
+        <div className="buttons">
+          <Button onPress={onSet}>{texts.set}</Button>
+        </div>
+      )}
       {removed && (
         <Confirm
           title={texts.removeTitle(removed.currency?.toUpperCase() ?? texts.all)}

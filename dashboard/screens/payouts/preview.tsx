@@ -30,7 +30,7 @@ export function Who({ line }: { line: Pick<PayoutLine, 'name' | 'email' | 'affil
   );
 }
 
-type Paid = Pick<PayoutLine, 'payout_method' | 'paypal_email' | 'email' | 'name' | 'totals'>;
+type Paid = Pick<PayoutLine, 'payout_method' | 'paypal_email' | 'email' | 'name' | 'is_paid' | 'totals'>;
 
 /** How and where an affiliate is paid; by currency, where these differ. */
 export function Destination({ line }: { line: Paid }) {
@@ -45,7 +45,7 @@ export function Destination({ line }: { line: Paid }) {
       {payouts.methods[way.method]}
       {currencies.size > 1 && <span className="soft"> ({of.join(', ')})</span>}
       {way.to !== null && <span className="second">{way.to}</span>}
-      {way.isMissing && <Status tone="warn" label={payouts.noDestination} />}
+      {way.isMissing && line.is_paid === null && <Status tone="warn" label={payouts.noDestination} />}
     </div>
   ));
 }
