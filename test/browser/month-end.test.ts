@@ -8,30 +8,34 @@ import {
   makePayout,
   PAYOUTS,
 } from '../api/fixtures.ts';
+import type { Api } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
-import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
+
+/** An account where Ada and Ben are owed a commission each, and that of Cleo is held. */
+async function owedIn(api: Api): Promise<{ ada: Json; ben: Json; sale: Json }> {
+  await api.patch('/v2/account', { hold_days: 0 });
+  const ada = await makeAffiliate(api, {
+    name_first: 'Ada',
+    name_last: '<b>Byron',
+    payout_method: 'paypal',
+    paypal_email: 'ada.pays@example.com',
+  });
+  const ben = await makeAffiliate(api, { name_first: 'Ben', name_last: 'Wise', payout_method: 'wise' });
+  const cleo = await makeAffiliate(api, { name_first: 'Cleo', name_last: 'Held' });
+  const sale = await makeCommission(api, ada.id, { amount: 10_000 });
+  await makeCommission(api, ben.id, { amount: 2550, currency: 'eur' });
+  const held = await makeCommission(api, cleo.id, { amount: 700 });
+  await api.post(`${COMMISSIONS}/${held.id}/hold`);
+  return { ada, ben, sale };
+}
 
 inChromium("the month's end", (chromium) => {
   const world = useWorld();
-  let [ada, ben, cleo]: Json[] = [];
-  let sale: Json;
+  let ben: Json;
   beforeAll(async () => {
-    await world.api.patch('/v2/account', { hold_days: 0 });
-    [ada, ben, cleo] = [
-      await makeAffiliate(world.api, {
-        name_first: 'Ada',
-        name_last: '<b>Byron',
-        payout_method: 'paypal',
-        paypal_email: 'ada.pays@example.com',
-      }),
-      await makeAffiliate(world.api, { name_first: 'Ben', name_last: 'Wise', payout_method: 'wise' }),
-      await makeAffiliate(world.api, { name_first: 'Cleo', name_last: 'Held' }),
-    ];
-    sale = await makeCommission(world.api, ada.id, { amount: 10_000 });
-    await makeCommission(world.api, ben.id, { amount: 2550, currency: 'eur' });
-    const held = await makeCommission(world.api, cleo.id, { amount: 700 });
-    await world.api.post(`${COMMISSIONS}/${held.id}/hold`);
+    ({ ben } = await owedIn(world.api));
   });
 
   /** An unpaid payout with a commission of Ben, and nothing left of another. */
@@ -44,98 +48,110 @@ inChromium("the month's end", (chromium) => {
   const step = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).click();
   const text = (page: Page) => page.getByRole('main').innerText();
 
-  test('from the preview to the record, with a refund between the file and the completion', async () => {
-    const finance = await atDashboard(chromium, world, { role: 'member', path: '/payouts' });
-    const { page } = finance;
-    await page.getByRole('link', { name: 'New payout' }).first().click();
-    await page.getByRole('button', { name: 'Create payout for 2 affiliates' }).waitFor();
-    await page.getByText('Ada <b>Byron').waitFor();
-    await expectAccessible(page);
+  test.each([
+    ['wide', WIDE],
+    ['on a phone', PHONE],
+  ] as const)(
+    'from the preview to the record, with a refund between the file and the completion, %s',
+    async (_, viewport) => {
+      const api = await world.otherAccount();
+      const { ada, ben, sale } = await owedIn(api);
+      const finance = await atDashboard(
+        chromium,
+        { api, url: world.url },
+        { role: 'member', path: '/payouts', viewport },
+      );
+      const { page } = finance;
+      await page.getByRole('link', { name: 'New payout' }).first().click();
+      await page.getByRole('button', { name: 'Create payout for 2 affiliates' }).waitFor();
+      await page.getByText('Ada <b>Byron').waitFor();
+      await expectAccessible(page);
 
-    // who is left out, and what would let them in
-    await page.getByRole('link', { name: 'Left out (1)' }).click();
-    await page.getByText('Held for review until somebody releases it').waitFor();
-    await page.getByRole('combobox', { name: 'paid by' }).selectOption('PayPal');
-    await page.getByText('1 affiliate less and 25.50 EUR less').waitFor();
-    expect(new URL(page.url()).searchParams.get('method')).toBe('paypal');
-    await page.getByRole('button', { name: 'Clear all filters' }).click();
-    await page.getByRole('button', { name: 'Create payout for 2 affiliates' }).click();
+      // who is left out, and what would let them in
+      await page.getByRole('link', { name: 'Left out (1)' }).click();
+      await page.getByText('Held for review until somebody releases it').waitFor();
+      await page.getByRole('combobox', { name: 'paid by' }).selectOption('PayPal');
+      await page.getByText('1 affiliate less and 25.50 EUR less').waitFor();
+      expect(new URL(page.url()).searchParams.get('method')).toBe('paypal');
+      await page.getByRole('button', { name: 'Clear all filters' }).click();
+      await page.getByRole('button', { name: 'Create payout for 2 affiliates' }).click();
 
-    await page.getByRole('heading', { level: 1, name: /^Payout #/ }).waitFor();
-    await page.getByRole('link', { name: 'Ada <b>Byron' }).click();
-    const line = page.getByRole('dialog', { name: 'Ada <b>Byron' });
-    await line.getByText(sale.external_id).waitFor();
-    await expectAccessible(page);
-    await page.keyboard.press('Escape');
-    await line.waitFor({ state: 'detached' });
-    await expectAccessible(page);
+      await page.getByRole('heading', { level: 1, name: /^Payout #/ }).waitFor();
+      await page.getByRole('link', { name: 'Ada <b>Byron' }).click();
+      const line = page.getByRole('dialog', { name: 'Ada <b>Byron' });
+      await line.getByText(sale.external_id).waitFor();
+      await expectAccessible(page);
+      await page.keyboard.press('Escape');
+      await line.waitFor({ state: 'detached' });
+      await expectAccessible(page);
 
-    await step(page, 'Continue to payment files');
-    const [file] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: /for PayPal, USD/ }).click(),
-    ]);
-    expect(readFileSync(await file.path(), 'utf8')).toContain('ada.pays@example.com,100.00,USD');
-    await page.getByText(/Downloaded .*, revision 1/).waitFor();
-    await expectAccessible(page);
-    await step(page, 'Continue to sending');
-    await page.getByText('Upload the file at PayPal').waitFor();
-    await expectAccessible(page);
-    await step(page, 'Continue to completing');
+      await step(page, 'Continue to payment files');
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: /for PayPal, USD/ }).click(),
+      ]);
+      expect(readFileSync(await file.path(), 'utf8')).toContain('ada.pays@example.com,100.00,USD');
+      await page.getByText(/Downloaded .*, revision 1/).waitFor();
+      await expectAccessible(page);
+      await step(page, 'Continue to sending');
+      await page.getByText('Upload the file at PayPal').waitFor();
+      await expectAccessible(page);
+      await step(page, 'Continue to completing');
 
-    // the shop refunds a part before the payout is completed
-    const refund = await world.api.post(`${COMMISSIONS}/${sale.id}/refund`, {
-      external_id: 'refund-1',
-      amount: 4000,
-    });
-    expect(refund.status, refund.text).toBe(201);
-    await page.getByRole('button', { name: 'Tick all' }).click();
-    await page.getByLabel('Payment reference').fill('BATCH-7');
-    await page.getByRole('button', { name: /^Complete payout #/ }).click();
-    const question = page.getByRole('dialog', { name: /^Complete payout #/ });
-    await question.getByText('Pays 1 affiliate 25.50 EUR and 1 affiliate 100.00 USD.').waitFor();
-    await expectAccessible(page);
-    await question.getByRole('button', { name: /^Complete payout #/ }).click();
-    await question.getByText('The payout changed after you opened it').waitFor();
-    await question.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('The file is outdated').waitFor();
-    expect(await text(page)).toContain('Ada <b>Byron: 100.00 USD → 60.00 USD');
-    await expectAccessible(page);
-    await page.getByRole('button', { name: 'Continue with the new amounts' }).click();
+      // the shop refunds a part before the payout is completed
+      const refund = await api.post(`${COMMISSIONS}/${sale.id}/refund`, {
+        external_id: 'refund-1',
+        amount: 4000,
+      });
+      expect(refund.status, refund.text).toBe(201);
+      await page.getByRole('button', { name: 'Tick all' }).click();
+      await page.getByLabel('Payment reference').fill('BATCH-7');
+      await page.getByRole('button', { name: /^Complete payout #/ }).click();
+      const question = page.getByRole('dialog', { name: /^Complete payout #/ });
+      await question.getByText('Pays 1 affiliate 25.50 EUR and 1 affiliate 100.00 USD.').waitFor();
+      await expectAccessible(page);
+      await question.getByRole('button', { name: /^Complete payout #/ }).click();
+      await question.getByText('The payout changed after you opened it').waitFor();
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByText('The file is outdated').waitFor();
+      expect(await text(page)).toContain('Ada <b>Byron: 100.00 USD → 60.00 USD');
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Continue with the new amounts' }).click();
 
-    // what was entered is still there; Ben's transfer has not left
-    expect(await page.getByLabel('Payment reference').inputValue()).toBe('BATCH-7');
-    await page.getByRole('checkbox', { name: 'Select Ben Wise' }).uncheck();
-    await page.getByRole('button', { name: /^Complete payout #/ }).click();
-    await question.getByText('Pays 1 affiliate 60.00 USD.').waitFor();
-    await question.getByText('Releases 1 affiliate 25.50 EUR: owed again in the next payout.').waitFor();
-    await question.getByRole('button', { name: /^Complete payout #/ }).click();
-    await page.getByText('Payout completed').waitFor();
-    await page.getByRole('cell', { name: 'BATCH-7' }).waitFor();
-    await expectAccessible(page);
+      // what was entered is still there; Ben's transfer has not left
+      expect(await page.getByLabel('Payment reference').inputValue()).toBe('BATCH-7');
+      await page.getByRole('checkbox', { name: 'Select Ben Wise' }).uncheck();
+      await page.getByRole('button', { name: /^Complete payout #/ }).click();
+      await question.getByText('Pays 1 affiliate 60.00 USD.').waitFor();
+      await question.getByText('Releases 1 affiliate 25.50 EUR: owed again in the next payout.').waitFor();
+      await question.getByRole('button', { name: /^Complete payout #/ }).click();
+      await page.getByText('Payout completed').waitFor();
+      await page.getByRole('link', { name: 'Ada <b>Byron' }).click();
+      await line.getByText('BATCH-7').waitFor();
+      await expectAccessible(page);
 
-    const id = new URL(page.url()).pathname.split('/').at(-1);
-    const { body } = await world.api.get(`${PAYOUTS}/${id}`);
-    expect(body).toMatchObject({ status: 'paid', revision: 3 });
-    expect(body.affiliates).toMatchObject([
-      { affiliate_id: ada.id, is_paid: true, payment_reference: 'BATCH-7' },
-      { affiliate_id: ben.id, is_paid: false },
-    ]);
+      const id = new URL(page.url()).pathname.split('/').at(-1);
+      const { body } = await api.get(`${PAYOUTS}/${id}`);
+      expect(body).toMatchObject({ status: 'paid', revision: 3 });
+      expect(body.affiliates).toMatchObject([
+        { affiliate_id: ada.id, is_paid: true, payment_reference: 'BATCH-7' },
+        { affiliate_id: ben.id, is_paid: false },
+      ]);
 
-    // PayPal sends a part of it back
-    await page.getByRole('link', { name: 'Ada <b>Byron' }).click();
-    await page.getByRole('button', { name: 'Record returned money' }).click();
-    const form = page.getByRole('dialog', { name: 'Record returned money' });
-    await form.getByLabel('Amount in USD').fill('12.5');
-    await form.getByLabel('Reason').fill('account closed');
-    await expectAccessible(page);
-    await form.getByRole('button', { name: 'Record returned money' }).click();
-    await page.getByText('Returned money recorded').waitFor();
-    await page.getByText('account closed').waitFor();
-    const after = await world.api.get(`${PAYOUTS}/${id}/affiliates`);
-    expect(after.body.data[0].totals[0].returned_amount).toBe(1250);
-    expectQuiet(finance);
-  });
+      // PayPal sends a part of it back
+      await page.getByRole('button', { name: 'Record returned money' }).click();
+      const form = page.getByRole('dialog', { name: 'Record returned money' });
+      await form.getByLabel('Amount in USD').fill('12.5');
+      await form.getByLabel('Reason').fill('account closed');
+      await expectAccessible(page);
+      await form.getByRole('button', { name: 'Record returned money' }).click();
+      await page.getByText('Returned money recorded').waitFor();
+      await page.getByText('account closed').waitFor();
+      const after = await api.get(`${PAYOUTS}/${id}/affiliates`);
+      expect(after.body.data[0].totals[0].returned_amount).toBe(1250);
+      expectQuiet(finance);
+    },
+  );
 
   test('two people complete the same payout, one with a part of a line: the other is told, and nobody is paid twice', async () => {
     const payout = await freshPayout();
@@ -174,7 +190,7 @@ inChromium("the month's end", (chromium) => {
       status: 'paid',
       totals: [
         { currency: 'eur', paid_amount: 2000, carried_amount: 550, released_amount: 0 },
-        { currency: 'usd', paid_amount: 0, released_amount: 2250 },
+        { currency: 'usd', paid_amount: 0, released_amount: 11_000 },
       ],
     });
     expectQuiet(one);
