@@ -88,7 +88,16 @@ export const ROOMS = [
     ['money/ledger', 'money/payouts'],
   ],
   ['money/schedules', 'schedules that prepare payouts', ['money/payouts']],
-  ['money/returns', 'returned payments', ['money/commissions', 'money/ledger', 'money/payouts']],
+  [
+    'money/invoices',
+    'invoices in the name of affiliates, and credit notes',
+    ['money/ledger', 'money/payouts', 'money/tax-profiles'],
+  ],
+  [
+    'money/returns',
+    'returned payments',
+    ['money/commissions', 'money/invoices', 'money/ledger', 'money/payouts'],
+  ],
   ['money/analytics', 'what happened to commissions over time', ['money/ledger']],
   [
     'money/reports',
@@ -215,6 +224,7 @@ export const ROOMS = [
     ['cli/affiliates', 'cli/command', 'cli/commissions', 'cli/finders', 'cli/terminal'],
   ],
   ['cli/schedules', 'payhook schedules', ['cli/command', 'cli/finders', 'cli/payouts', 'cli/terminal']],
+  ['cli/invoices', 'payhook invoices', ['cli/command', 'cli/finders', 'cli/terminal']],
   ['cli/programs', 'payhook programs', ['cli/command', 'cli/finders', 'cli/terminal']],
   ['cli/refunds', 'payhook refunds', ['cli/command', 'cli/commissions', 'cli/finders', 'cli/terminal']],
   ['cli/analytics', 'payhook analytics', ['cli/command', 'cli/finders', 'cli/terminal']],

@@ -4,6 +4,7 @@ import type { Config } from '../kernel/config.ts';
 import { idOf } from '../kernel/ids.ts';
 import { fingerprintOf, SecretKeyError } from '../kernel/vault.ts';
 import { bankAccounts } from '../money/destinations/sealed.ts';
+import { invoiceTaxIds } from '../money/invoices/tax-ids.ts';
 import type { LostNumber } from '../money/ledger/sealed-numbers.ts';
 import { taxIds } from '../money/tax-profiles/sealed.ts';
 import { noteCommand } from '../people/audit/service.ts';
@@ -18,11 +19,12 @@ export interface Abandonment {
   readonly losses: Losses;
 }
 
-/** What is lost with a key: values of endpoints, bank accounts and tax ids of affiliates. */
+/** What is lost with a key: values of endpoints, bank accounts and tax ids of affiliates, tax ids on their invoices. */
 export interface Losses {
   readonly endpoints: readonly Loss[];
   readonly destinations: readonly LostNumber[];
   readonly taxIds: readonly LostNumber[];
+  readonly invoiceTaxIds: readonly LostNumber[];
 }
 
 /** What giving up the lost key would cost. Throws SecretKeyError when no key is missing. */
@@ -32,6 +34,7 @@ export async function previewAbandoning({ config, db, vault }: Platform): Promis
     endpoints: await findLosses(db.reader, vault),
     destinations: await bankAccounts.findLost(db.reader, vault),
     taxIds: await taxIds.findLost(db.reader, vault),
+    invoiceTaxIds: await invoiceTaxIds.findLost(db.reader, vault),
   };
 }
 
@@ -51,12 +54,14 @@ export async function abandonSecretKey({ config, db, vault }: Platform): Promise
       endpoints: await giveUp(tx, vault, fingerprint),
       destinations: await bankAccounts.giveUp(tx, vault, fingerprint),
       taxIds: await taxIds.giveUp(tx, vault, fingerprint),
+      invoiceTaxIds: await invoiceTaxIds.giveUp(tx, vault, fingerprint),
     };
     await putInForce(tx, fingerprint);
     for (const { account, endpoint } of losses.endpoints) {
       await noteCommand(tx, account, { action: 'abandonSecretKey', target: idOf('we', endpoint) });
     }
-    for (const { account, affiliate } of [...losses.destinations, ...losses.taxIds]) {
+    const numbers = [...losses.destinations, ...losses.taxIds, ...losses.invoiceTaxIds];
+    for (const { account, affiliate } of numbers) {
       await noteCommand(tx, account, { action: 'abandonSecretKey', target: String(affiliate) });
     }
     return { fingerprint, losses };

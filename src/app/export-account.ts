@@ -12,6 +12,7 @@ import { programVersion } from '../kernel/version.ts';
 import { record as affiliate } from '../money/affiliates/record.ts';
 import { record as commission, payoutJoin } from '../money/commissions/record.ts';
 import { record as importRecord } from '../money/imports/record.ts';
+import { record as invoice } from '../money/invoices/record.ts';
 import { summary } from '../money/ledger/payout-record.ts';
 import { payoutLines } from '../money/payouts/export.ts';
 import { record as program } from '../money/programs/record.ts';
@@ -40,6 +41,7 @@ const KINDS: Readonly<Record<string, Lines>> = {
   payouts: linesOf(summary, 'payouts p'),
   'payout-lines': payoutLines,
   returns: linesOf(payoutReturn, 'payout_returns r'),
+  invoices: linesOf(invoice, 'invoices i'),
   imports: linesOf(importRecord, 'imports i'),
   'webhook-endpoints': linesOf(endpoint, 'webhook_endpoints e', stateJoin),
   events: eventLines,

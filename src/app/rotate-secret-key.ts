@@ -12,6 +12,7 @@ import {
 import type { Config } from '../kernel/config.ts';
 import { fingerprintOf, SecretKeyError, type Vault } from '../kernel/vault.ts';
 import { bankAccounts } from '../money/destinations/sealed.ts';
+import { invoiceTaxIds } from '../money/invoices/tax-ids.ts';
 import { taxIds } from '../money/tax-profiles/sealed.ts';
 import { listAccounts } from '../people/accounts/service.ts';
 import { noteCommand } from '../people/audit/service.ts';
@@ -37,7 +38,7 @@ export interface Rotation {
   readonly endpoints: number;
   /** Bank accounts of affiliates that it sealed anew. */
   readonly destinations: number;
-  /** Tax ids of affiliates that it sealed anew. */
+  /** Tax ids of affiliates that it sealed anew, on their invoices too. */
   readonly taxIds: number;
   /** False: it had been done before, and this run only checked. */
   readonly changed: boolean;
@@ -62,6 +63,7 @@ export async function rotateSecretKey(
     done.endpoints += await resealAll(platform, fingerprint, resealSlice, told);
     done.destinations += await resealAll(platform, fingerprint, bankAccounts.reseal, told);
     done.taxIds += await resealAll(platform, fingerprint, taxIds.reseal, told);
+    done.taxIds += await resealAll(platform, fingerprint, invoiceTaxIds.reseal, told);
     await resealAllAlerts(platform, fingerprint);
   } while (!(await end(platform, fingerprint)));
   adoptNewFolderKey(config, fingerprint);
@@ -104,6 +106,7 @@ const anyStale = async (db: Reader, fingerprint: string) =>
   (await hasStale(db, fingerprint)) ||
   (await bankAccounts.hasStale(db, fingerprint)) ||
   (await taxIds.hasStale(db, fingerprint)) ||
+  (await invoiceTaxIds.hasStale(db, fingerprint)) ||
   (await hasStaleAlerts(db, fingerprint));
 
 /** Whether the operator's keys say that the change was already made, and it was. */

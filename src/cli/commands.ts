@@ -112,6 +112,11 @@ const COMMANDS: readonly (Group | Alone)[] = [
     load: async () => (await import('./payouts/commands.ts')).addPayouts,
   },
   {
+    name: 'invoices',
+    about: 'invoices in the name of affiliates, and credit notes',
+    load: async () => (await import('./invoices/commands.ts')).addInvoices,
+  },
+  {
     name: 'schedules',
     about: 'schedules that prepare payouts',
     load: async () => (await import('./schedules/commands.ts')).addSchedules,

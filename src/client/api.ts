@@ -50,6 +50,7 @@ export interface Account {
   readonly debtor: Debtor | null;
   readonly originator: Originator | null;
   readonly tax_profile: AccountTaxProfile | null;
+  readonly invoicing: Invoicing | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
 }
@@ -515,6 +516,27 @@ export interface ChangeAccountBody {
         /** its check digits are checked */
         readonly vat_id?: string | null | undefined;
         readonly tax_number?: string | null | undefined;
+      }
+    | null
+    | undefined;
+  readonly invoicing?:
+    | {
+        /** how numbers of invoices begin; default SB- */
+        readonly prefix?: string | undefined;
+        readonly rules: readonly {
+          /** ISO 3166-1 alpha-2; null = any */
+          readonly country?: string | null | undefined;
+          /** null = any */
+          readonly legal_type?: InvoiceLegalType | null | undefined;
+          /** null = with or without one */
+          readonly has_vat_id?: boolean | null | undefined;
+          /** S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT */
+          readonly category: TaxCategory;
+          /** hundredths of a percent: 1900 = 19 % */
+          readonly rate?: number | undefined;
+          /** why no tax is due, as the invoice says it; wanted for E, AE and O */
+          readonly exemption?: string | null | undefined;
+        }[];
       }
     | null
     | undefined;
@@ -1692,6 +1714,119 @@ export interface ImportedFile {
   readonly bytes: number;
   /** hexadecimal */
   readonly sha256: string;
+}
+
+export interface Invoice {
+  readonly id: string;
+  readonly object: 'invoice';
+  readonly kind: InvoiceKind;
+  /** without gaps within its series */
+  readonly number: string;
+  readonly payout_id: string;
+  readonly affiliate_id: number;
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** what was paid, or came back: net, tax and rounding */
+  readonly amount: number;
+  /** minor units of the currency beside it */
+  readonly net_amount: number;
+  /** minor units of the currency beside it */
+  readonly tax_amount: number;
+  /** 0 or 1: what no net amount reaches with its tax */
+  readonly rounding_amount: number;
+  /** S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT */
+  readonly tax_category: TaxCategory;
+  /** hundredths of a percent: 1900 = 19 % */
+  readonly tax_rate: number;
+  /** why no tax is due */
+  readonly exemption: string | null;
+  /** the invoice that a credit note is about */
+  readonly corrects_id: string | null;
+  /** YYYY-MM-DD in the time zone of the account */
+  readonly issued_on: string;
+  /** the day of the payment */
+  readonly supplied_on: string;
+  readonly seller: InvoiceSeller;
+  readonly buyer: InvoiceBuyer;
+  readonly description: string;
+  readonly payment_reference: string | null;
+  readonly created_at: Timestamp;
+}
+
+export interface InvoiceBuyer {
+  readonly name: string;
+  readonly address: PostalAddress;
+  /** ISO 3166-1 alpha-2 */
+  readonly country: string;
+  readonly vat_id: string | null;
+  readonly tax_number: string | null;
+}
+
+export type InvoiceKind = 'invoice' | 'credit_note';
+
+export type InvoiceLegalType = 'person' | 'business';
+
+export interface InvoiceSeller {
+  readonly name: string;
+  readonly address: PostalAddress;
+  /** ISO 3166-1 alpha-2 */
+  readonly country: string;
+  readonly tax_id: InvoiceTaxId | null;
+}
+
+export type InvoiceSkipReason = 'no_agreement' | 'no_rule' | 'no_tax_id';
+
+export interface InvoiceTaxId {
+  readonly type: InvoiceTaxIdType;
+  /** the last four characters, of a short one fewer; the file has it whole */
+  readonly ending: string;
+  /** it was lost with the secret key: no file can be made */
+  readonly is_lost: boolean;
+}
+
+export type InvoiceTaxIdType = 'vat' | 'other';
+
+export interface InvoiceTaxRule {
+  /** ISO 3166-1 alpha-2; null = any */
+  readonly country: string | null;
+  /** null = any */
+  readonly legal_type: InvoiceLegalType | null;
+  /** null = with or without one */
+  readonly has_vat_id: boolean | null;
+  /** S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT */
+  readonly category: TaxCategory;
+  /** hundredths of a percent: 1900 = 19 % */
+  readonly rate: number;
+  /** why no tax is due, as the invoice says it; wanted for E, AE and O */
+  readonly exemption: string | null;
+}
+
+/** self-billing invoices; null = none are issued */
+export interface Invoicing {
+  /** how numbers of invoices begin; default SB- */
+  readonly prefix: string;
+  /** the first one that fits the tax profile of the affiliate counts; where none fits, nothing is issued */
+  readonly rules: readonly InvoiceTaxRule[];
+}
+
+export interface IssuedInvoices {
+  readonly object: 'issued_invoices';
+  /** how many were issued now */
+  readonly issued: number;
+  /** paid lines without an invoice, the first 1,000 */
+  readonly skipped: readonly {
+    readonly affiliate_id: number;
+    /** ISO 4217, lower case */
+    readonly currency: string;
+    /**
+     * no_agreement: the affiliate had not agreed to self-billing when it was paid; no_rule: no rule of `invoicing`
+     * fits the tax profile of the affiliate; no_tax_id: the category wants a VAT id of the affiliate (S: or a tax
+     * number; AE: and one of yours)
+     */
+    readonly reason: InvoiceSkipReason;
+  }[];
+  /** there are more lines than one request takes: ask again */
+  readonly has_more: boolean;
 }
 
 export interface JudgedCondition {
@@ -3287,6 +3422,8 @@ export interface System {
   } | null;
 }
 
+export type TaxCategory = 'S' | 'Z' | 'E' | 'AE' | 'O';
+
 export type TaxForm = 'w9' | 'w8ben' | 'w8bene' | 'w8eci' | 'w8exp' | 'w8imy' | 'vat_registration' | 'other';
 
 export interface TaxId {
@@ -3761,6 +3898,24 @@ export interface ListPayoutReturnsQuery extends PageQuery {
   /** an ISO 4217 currency code */
   readonly currency?: string | undefined;
   readonly is_undone?: boolean | undefined;
+}
+
+export interface ListInvoicesQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-id` */
+  readonly sort?: 'id' | '-id' | 'amount' | '-amount' | undefined;
+  /** a text that is not empty */
+  readonly number?: string | undefined;
+  /** an id that begins with po_ */
+  readonly payout_id?: string | undefined;
+  /** an integer from 1 to 9007199254740991 */
+  readonly affiliate_id?: number | undefined;
+  /** an ISO 4217 currency code */
+  readonly currency?: string | undefined;
+  readonly kind?: 'invoice' | 'credit_note' | undefined;
+}
+
+export interface DownloadInvoiceQuery {
+  readonly format?: 'pdf' | 'html' | 'xml' | undefined;
 }
 
 export interface DownloadPaymentFileQuery {
@@ -4555,6 +4710,36 @@ export interface Operations {
   readonly undoPayoutReturn: {
     readonly path: [payout_id: string, affiliate_id: number, return_id: string];
     readonly result: undefined;
+  };
+  /**
+   * Issue the invoices of a payout. For each paid line of an affiliate who agreed to self-billing: an invoice
+   * for what was paid, with the tax in it by the rules of `invoicing`; for what came back since, a credit note.
+   * Asked again, it issues what is missing and nothing twice. A return of an invoiced line is credited when it
+   * is booked.
+   */
+  readonly issueInvoices: {
+    readonly path: [payout_id: string];
+    readonly header: 'Idempotency-Key';
+    readonly result: IssuedInvoices;
+  };
+  /** List invoices. Self-billing invoices and credit notes. */
+  readonly listInvoices: {
+    readonly query?: ListInvoicesQuery;
+    readonly result: Page<Invoice>;
+  };
+  /** Get an invoice. Get an invoice. */
+  readonly getInvoice: {
+    readonly path: [invoice_id: string];
+    readonly result: Invoice;
+  };
+  /**
+   * Download an invoice. `pdf` is a PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml`
+   * that XML alone, `html` a page to print.
+   */
+  readonly downloadInvoice: {
+    readonly path: [invoice_id: string];
+    readonly query?: DownloadInvoiceQuery;
+    readonly result: Download;
   };
   /**
    * Get which payment files a payout needs. One for each way of payment and currency: whom it pays and whom it
@@ -5607,6 +5792,26 @@ export const OPERATIONS = {
     path: '/v2/affiliates/payouts/{payout_id}/affiliates/{affiliate_id}/returned/{return_id}',
     takes: [],
     gives: 'nothing',
+  },
+  issueInvoices: {
+    method: 'POST',
+    path: '/v2/affiliates/payouts/{payout_id}/invoices',
+    takes: [],
+    gives: 'record',
+  },
+  listInvoices: {
+    method: 'GET',
+    path: '/v2/affiliates/invoices',
+    takes: ['query'],
+    gives: 'page',
+    order: 'id',
+  },
+  getInvoice: { method: 'GET', path: '/v2/affiliates/invoices/{invoice_id}', takes: [], gives: 'record' },
+  downloadInvoice: {
+    method: 'GET',
+    path: '/v2/affiliates/invoices/{invoice_id}/download',
+    takes: ['query'],
+    gives: 'file',
   },
   getPaymentFiles: {
     method: 'GET',

@@ -204,8 +204,17 @@ export function resourcesOf({ method, send }: Calls) {
       exportUsTax: method('exportUsTaxReport'),
       /** What an affiliate was owed, earned and was paid in a period. */
       statement: method('getAffiliateStatement'),
-      /** The same as CSV, with every entry. */
+      /** The same with every entry, as CSV, PDF or a page to print. */
       statementFile: method('downloadAffiliateStatement'),
+    },
+    /** Self-billing invoices in the name of affiliates, and credit notes. */
+    invoices: {
+      /** Issues what is missing for the paid lines of a payout; asked again, nothing twice. */
+      issue: method('issueInvoices'),
+      list: method('listInvoices'),
+      get: method('getInvoice'),
+      /** PDF/A-3 with the XML in it (Factur-X), the XML alone, or a page to print. */
+      file: method('downloadInvoice'),
     },
     /** Where events are sent, and the log of deliveries. */
     webhookEndpoints: {

@@ -146,14 +146,15 @@ export type Reply =
   | EmptyReply<number>
   | FileReply;
 
-/** Status -> schema of the JSON body; null = no body; 'text/csv' = a file. */
-type Returns = Readonly<Record<number, TSchema | 'text/csv' | null>>;
+export type FileType = 'text/csv' | 'application/pdf';
+/** Status -> schema of the JSON body; null = no body; a type = a file. */
+type Returns = Readonly<Record<number, TSchema | FileType | null>>;
 
 /** The replies that a route declares: another status, or the record of another noun, does not compile. */
 type ReplyOf<Declared extends Returns> = number extends keyof Declared
   ? Reply
   : {
-      [Status in keyof Declared & number]: Declared[Status] extends 'text/csv'
+      [Status in keyof Declared & number]: Declared[Status] extends FileType
         ? FileReply
         : Declared[Status] extends TSchema
           ? JsonReply<Status, Static<Declared[Status]>>
@@ -201,7 +202,7 @@ interface Common<Path extends string, Query extends TObject, Answers extends Ret
   readonly summary: string;
   readonly description?: string;
   readonly query?: Query;
-  /** Status -> schema of the JSON body; null = no body; 'text/csv' = a file, or one of a type in `alsoSends`. */
+  /** Status -> schema of the JSON body; null = no body; a type = a file of it, or of a type in `alsoSends`. */
   readonly returns: Answers;
   readonly alsoSends?: readonly string[];
   /**

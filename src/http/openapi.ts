@@ -101,6 +101,7 @@ const TAGS: Readonly<Record<string, string>> = {
   payouts: 'What is owed, frozen at one moment, paid and ticked off.',
   'payout-schedules': 'What prepares payouts on their days.',
   reports: 'What was paid, for the books.',
+  invoices: 'Self-billing invoices in the name of affiliates, and credit notes.',
   analytics: 'Sums over time.',
   affiliates: 'Who earns commissions, and where they are paid.',
   programs: 'Groups of commissions with a hold of their own.',

@@ -7,6 +7,7 @@ import * as analytics from '../money/analytics/routes.ts';
 import * as commissions from '../money/commissions/routes.ts';
 import * as destinations from '../money/destinations/routes.ts';
 import * as imports from '../money/imports/routes.ts';
+import * as invoices from '../money/invoices/routes.ts';
 import * as paymentFiles from '../money/payment-files/routes.ts';
 import * as payouts from '../money/payouts/routes.ts';
 import * as programs from '../money/programs/routes.ts';
@@ -59,6 +60,10 @@ export const ROUTES: readonly Route[] = [
   returns.returned,
   returns.list,
   returns.undo,
+  invoices.issue,
+  invoices.list,
+  invoices.get,
+  invoices.download,
   paymentFiles.overview,
   paymentFiles.download,
   results.take,

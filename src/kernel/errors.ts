@@ -164,6 +164,16 @@ export const REASONS = {
     meaning:
       'Something of the import was paid here, refunded, returned or changed since, or stands in a payout; the message names it.',
   },
+  no_invoicing: {
+    status: 409,
+    meaning: 'Invoices need `invoicing` and `tax_profile` of the account.',
+  },
+  tax_id_lost: {
+    status: 409,
+    meaning: 'The tax id that the invoice names was lost with the secret key.',
+  },
+  no_xml_invoice: { status: 409, meaning: 'EN 16931 cannot express the currency of the invoice.' },
+  payout_not_paid: { status: 409, meaning: 'The payout was not completed yet.' },
   amount_too_large: {
     status: 409,
     meaning: 'A sum would exceed 9007199254740991 minor units, or what a payment file has room for.',

@@ -18,6 +18,13 @@ export function escapeValue(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
+/**
+ * Escapes text for an element of XML. Characters that XML cannot have become U+FFFD.
+ */
+export function escapeXml(text: string): string {
+  return escapeHtml(text).replaceAll('&#39;', '&apos;');
+}
+
 const LIGHT =
   '--ground:#f5f6f8;--card:#fff;--ink:#171b22;--soft:#5a6473;--line:#e2e6ec;--edge:#c3cad4;--field:#fff;--accent:#3347c8;' +
   '--accent-strong:#2737a6;--on-accent:#fff;--tint:#eef0fd;--bad:#b3261e;--bad-tint:#fdf0ef;--bad-line:#f2c6c2;' +

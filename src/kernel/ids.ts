@@ -20,6 +20,8 @@ export type IdPrefix =
   | 'tax'
   | 'res'
   | 'psc'
+  | 'inv'
+  | 'itx'
   | 'alc';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
@@ -47,6 +49,8 @@ export type ApplicationId = Uuid<'app'>;
 export type GrantId = Uuid<'grant'>;
 export type PortalLinkId = Uuid<'pl'>;
 export type DestinationId = Uuid<'dst'>;
+export type InvoiceId = Uuid<'inv'>;
+export type InvoiceTaxId = Uuid<'itx'>;
 export type TaxProfileId = Uuid<'tax'>;
 export type ResultId = Uuid<'res'>;
 export type ScheduleId = Uuid<'psc'>;

@@ -13,3 +13,10 @@ export const TAX_FORMS = [
   'vat_registration',
   'other',
 ] as const;
+
+/**
+ * How a supply is taxed, by the codes of UNTDID 5305 that EN 16931 knows: S at a rate, Z at zero, E exempt, AE reverse charge,
+ * O outside the scope of VAT.
+ */
+export const TAX_CATEGORIES = ['S', 'Z', 'E', 'AE', 'O'] as const;
+export type TaxCategory = (typeof TAX_CATEGORIES)[number];

@@ -20,7 +20,7 @@ const REWRITTEN = 'Letters that the fonts of this document lack are written in L
  * The document as a tagged PDF 1.7 on A4, whole: its first byte is sent when its last is known. Fonts are embedded. Letters of
  * a script without a font are written in Latin ones, and a note says so.
  */
-export async function pdfOf(paper: Paper): Promise<Buffer> {
+export async function pdfOf(paper: Paper, attachment?: Attachment): Promise<Buffer> {
   const { all, strong } = textsOf(paper);
   const typeface = await typefaceFor(all, strong);
   const document = new PDFDocument({
@@ -32,9 +32,11 @@ export async function pdfOf(paper: Paper): Promise<Buffer> {
     lang: 'en',
     displayTitle: true,
     pdfVersion: '1.7',
+    ...(attachment === undefined ? {} : { subset: 'PDF/A-3a' as const }),
     info: { Title: paper.name, Producer: 'Payhook', Creator: 'Payhook', CreationDate: new Date(paper.at) },
   });
   const bytes = buffer(document);
+  if (attachment !== undefined) attach(document, attachment, paper.at);
   const sheet = sheetOf(penOf(document, typeface));
   drawHead(sheet, paper);
   for (const table of paper.tables)
@@ -44,6 +46,23 @@ export async function pdfOf(paper: Paper): Promise<Buffer> {
   drawFeet(sheet.pen, paper);
   document.end();
   return bytes;
+}
+
+/** A file within a PDF, for programs: the PDF becomes PDF/A-3, which is made to be kept. */
+export interface Attachment {
+  readonly name: string;
+  readonly type: string;
+  readonly description: string;
+  readonly content: Buffer;
+  /** What its kind wants in the metadata of the PDF (XMP). */
+  readonly metadata: string;
+}
+
+function attach(document: PDFKit.PDFDocument, { content, metadata, ...file }: Attachment, at: number): void {
+  const day = new Date(at);
+  const options = { ...file, relationship: 'Alternative' as const, creationDate: day, modifiedDate: day };
+  document.file(content, options);
+  document.appendXML(metadata);
 }
 
 /** Every text of a document, and those of them that are strong. */

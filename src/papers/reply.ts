@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { type FileReply, file } from '../contract/route.ts';
 import { pageOf } from './page.ts';
 import type { Paper } from './paper.ts';
+import type { Attachment } from './pdf.ts';
 
 /** The kinds of files that a document is made as. */
 export const PAPER_FORMATS = ['pdf', 'html'] as const;
@@ -18,12 +19,17 @@ const POLICY =
 
 /**
  * 200 with the document as a PDF to save, or as a page that a browser shows. `name` is that of the file, without its
- * extension.
+ * extension, `attachment` a file to put into the PDF.
  */
-export async function paperReply(paper: Paper, format: PaperFormat, name: string): Promise<FileReply> {
+export async function paperReply(
+  paper: Paper,
+  format: PaperFormat,
+  name: string,
+  attachment?: Attachment,
+): Promise<FileReply> {
   if (format === 'pdf') {
     const { pdfOf } = await import('./pdf.ts'); // loaded when the first one is made
-    return file(Readable.from([await pdfOf(paper)]), {
+    return file(Readable.from([await pdfOf(paper, attachment)]), {
       'content-type': PAPER_TYPES.pdf,
       'content-disposition': `attachment; filename="${name}.pdf"`,
     });

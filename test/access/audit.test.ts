@@ -240,6 +240,8 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('completePayout', `${payouts}/${payout.id}`, {
     body: { commissions: [{ affiliate_id: affiliate.id, is_paid: true }] },
   });
+  await world.query(`update accounts set invoicing = '{"prefix": "SB-", "rules": []}', tax_profile = '{}'`);
+  await act('issueInvoices', `${payouts}/${payout.id}/invoices`);
   await act('returnPayoutLine', `${payouts}/${payout.id}/affiliates/${affiliate.id}/returned`, {
     body: { reason: 'it bounced' },
   });

@@ -259,6 +259,34 @@ async function liveWithBanks(): Promise<void> {
   expect((await world.api.put(`/v2/affiliates/payouts/${payout.id}`, { commissions })).status).toBe(200);
 }
 
+/** An invoice that names a tax id: the file has it whole; what is kept of the invoice must not. */
+async function invoice(
+  affiliate_id: number,
+  taxId: string,
+  change: (body: object) => Promise<Answer>,
+): Promise<void> {
+  const own = { legal_name: 'Shop', country: 'DE', address: { line1: 'Hauptstr. 1', city: 'Berlin' } };
+  const invoicing = { rules: [{ category: 'S', rate: 1900 }] };
+  expect((await world.api.patch('/v2/account', { tax_profile: own, invoicing })).status).toBe(200);
+  const agreed = await change({ self_billing: { agreed_on: '2020-01-01', agreed_by: 'Tax Person' } });
+  expect(agreed.status, agreed.text).toBe(200);
+  const sale = { external_id: 'invoiced', affiliate_id, amount: 700, currency: 'eur' };
+  await world.api.post('/v2/affiliates/commissions', { ...sale, occurred_at: '2025-01-01T00:00:00Z' });
+  const { body: payout } = await world.api.post('/v2/affiliates/payouts');
+  const path = `/v2/affiliates/payouts/${payout.id}`;
+  await world.api.put(path, { commissions: [{ affiliate_id, is_paid: true }] });
+  const issued = await world.api.post(`${path}/invoices`, undefined, { 'idempotency-key': 'invoices' });
+  expect(issued.body.issued, issued.text).toBe(1);
+  await world.api.post(`${path}/affiliates/${affiliate_id}/returned`, { reason: 'closed' });
+  const { body: list } = await world.api.get('/v2/affiliates/invoices');
+  expect(list.data).toHaveLength(2);
+  expect(JSON.stringify(list)).not.toContain(taxId);
+  for (const { id } of list.data) {
+    const file = await world.api.get(`/v2/affiliates/invoices/${id}/download?format=xml`);
+    expect(file.text).toContain(taxId);
+  }
+}
+
 /** Tax ids of affiliates: sent, kept, replaced, shared, and refused; long ones, that are found nowhere by chance. */
 async function liveWithTaxIds(): Promise<void> {
   const { body: affiliate } = await world.api.post('/v2/affiliates', { email: 'tax@example.com' });
@@ -282,6 +310,7 @@ async function liveWithTaxIds(): Promise<void> {
     const answer = await put(affiliate.id, { ...signed, tax_id }, { 'idempotency-key': `tax id ${index}` });
     expect(answer.status, answer.text).toBe(200);
   }
+  await invoice(affiliate.id, tin, (body) => put(affiliate.id, { ...signed, ...body }));
   const shared = await put(twin.id, { ...signed, tax_id: { type: 'other', number: tin } });
   expect(shared.body.tax_id.shared_with).toEqual([affiliate.id]);
   const wrong = keep('a VAT id that is too long', 'DE81190798111111111');
@@ -430,7 +459,8 @@ describe('no secret that was ever told, typed or sent stands', () => {
     const parts = await backupOf(world);
     const rows = (table: string) =>
       parts.get([...parts.keys()].find((name) => name.startsWith(`tables/${table}/`)) ?? '');
-    for (const table of ['affiliate_destinations', 'payment_file_downloads', 'imports', 'import_mappings'])
+    const searched = ['affiliate_destinations', 'payment_file_downloads', 'imports', 'import_mappings'];
+    for (const table of [...searched, 'invoices', 'invoice_tax_ids'])
       expect(rows(table)?.length, table).toBeGreaterThan(10);
     const text = Buffer.concat([...parts.values()]).toString('latin1');
     const bytes = [...text.matchAll(/\\\\x([0-9a-f]+)/g)].map(([, hex = '']) =>

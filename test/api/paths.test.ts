@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { askerOf, type Member, memberOf } from '../access/support.ts';
 import type { Api, RequestOptions } from '../support/api.ts';
+import { agree, letInvoice } from '../support/invoicing.ts';
 import { makeEndpoint, makeGrant } from '../support/seed.ts';
 import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   COMMISSIONS,
+  completePayout,
   ENDPOINTS,
   expectRefusal,
   fill,
@@ -34,6 +36,13 @@ beforeAll(async () => {
   const address = { line1: '1 Main St', city: 'Boston' };
   const signed = { legal_type: 'person', legal_name: 'Ada', country: 'US', address };
   expect((await api.put(`${AFFILIATES}/${affiliate.id}/tax-profile`, signed)).status).toBe(200);
+  const invoiced = await makeAffiliate(api);
+  await letInvoice(api);
+  await agree(api, invoiced.id);
+  await makeCommission(api, invoiced.id);
+  const paid = await completePayout(api, await makePayout(api));
+  expect((await api.post(`${PAYOUTS}/${paid.id}/invoices`)).body.issued).toBe(1);
+  const { body: invoices } = await api.get('/v2/affiliates/invoices');
   const commission = await makeCommission(api, affiliate.id);
   const payout = await makePayout(api);
   const program = await api.post(PROGRAMS, { name: 'Partners' });
@@ -56,6 +65,7 @@ beforeAll(async () => {
     payout_id: payout.id,
     program_id: program.body.id,
     schedule_id: schedule.body.id,
+    invoice_id: invoices.data[0].id,
     key_id: key.body.id,
     user_id,
     session_id: sessions.data[0].id,
@@ -236,7 +246,7 @@ describe('a trailing slash', () => {
 
   test('keeps the list a list: /payouts/ is not a payout without an id', async () => {
     const answer = await world.api.get(`${PAYOUTS}/?per_page=1`);
-    expect(answer.body.pagination).toMatchObject({ page: 1, limit: 1, total: 1, pages: 1 });
+    expect(answer.body.pagination).toMatchObject({ page: 1, limit: 1, total: 2, pages: 2 });
   });
 });
 

@@ -99,6 +99,7 @@ describe('the account', () => {
       debtor: null,
       originator: null,
       tax_profile: null,
+      invoicing: null,
       created_at: expect.stringMatching(TIMESTAMP),
       updated_at: expect.stringMatching(TIMESTAMP),
     });

@@ -6,6 +6,7 @@ import { removeAccount } from '../../src/people/accounts/removal.ts';
 import { dump } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
+import { agree, letInvoice } from '../support/invoicing.ts';
 import { makeAffiliates, makeEndpoint, makeGrant, salesFor, seedAttempts, takeIn } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -66,6 +67,9 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.request('POST', `/v2/affiliates/payouts/${payout.id}/results`, answer));
   const paid = [ada, bob].map((affiliate_id) => ({ affiliate_id, is_paid: true }));
   await done(api.put(`/v2/affiliates/payouts/${payout.id}`, { commissions: paid }));
+  await letInvoice(api);
+  await agree(api, bob);
+  await done(api.post(`/v2/affiliates/payouts/${payout.id}/invoices`));
   await done(
     api.post(`/v2/affiliates/payouts/${payout.id}/affiliates/${bob}/returned`, {
       reason: 'closed',

@@ -53,6 +53,7 @@ test('an export has every record of one account as the API shows it, no secret, 
     ['commissions.jsonl', COMMISSIONS],
     ['payouts.jsonl', `${AFFILIATES}/payouts`],
     ['webhook-endpoints.jsonl', '/v2/webhook-endpoints'],
+    ['invoices.jsonl', `${AFFILIATES}/invoices`],
     ['programs.jsonl', `${AFFILIATES}/programs`],
     ['audit-log.jsonl', '/v2/audit-log'],
   ] as const)

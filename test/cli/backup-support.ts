@@ -8,10 +8,12 @@ import {
   makeAffiliate,
   makeCommission,
   makePayout,
+  PAYOUTS,
   PROGRAMS,
 } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
+import { agree, letInvoice } from '../support/invoicing.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import type { World } from '../support/world.ts';
 
@@ -26,7 +28,12 @@ export async function fill(world: World, api: Api): Promise<void> {
     await makeCommission(api, id, { program_id: program, description: text });
     await makeCommission(api, id, { currency: 'jpy', amount: 5 });
   }
-  await completePayout(api, await makePayout(api));
+  const invoiced = await makeAffiliate(api);
+  await letInvoice(api);
+  await agree(api, invoiced.id);
+  await makeCommission(api, invoiced.id);
+  const paid = await completePayout(api, await makePayout(api));
+  await api.post(`${PAYOUTS}/${paid.id}/invoices`);
   const { id } = await makeAffiliate(api);
   await makeCommission(api, id);
   await makePayout(api);

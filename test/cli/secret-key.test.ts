@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { openEmbedded } from '../../src/db/embedded/open.ts';
 import { fingerprintOf, sealPrefix, vaultOf } from '../../src/kernel/vault.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { agree, letInvoice, VAT_ID } from '../support/invoicing.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import { type Machine, type Started, startMachine, startServer } from './support.ts';
@@ -100,7 +101,21 @@ async function makeEndpoint(api: Api): Promise<Endpoint> {
   return { id: made.body.id, secret: made.body.secret, receiver };
 }
 
-/** An alert channel and a bank account, which are sealed too; `check` uses both. */
+/** An invoice that names a tax id; the path of its file. */
+async function makeInvoice(api: Api): Promise<string> {
+  await letInvoice(api);
+  const affiliate = (await api.post('/v2/affiliates', { email: 'invoiced@example.com' })).body.id;
+  await agree(api, affiliate);
+  const commission = { affiliate_id: affiliate, external_id: 'i1', currency: 'eur', amount: 100 };
+  await api.post('/v2/affiliates/commissions', { ...commission, type: 'bonus' });
+  const payout = `/v2/affiliates/payouts/${(await api.post('/v2/affiliates/payouts')).body.id}`;
+  await api.put(payout, { commissions: [{ affiliate_id: affiliate, is_paid: true }] });
+  expect((await api.post(`${payout}/invoices`)).body.issued).toBe(1);
+  const { body: list } = await api.get('/v2/affiliates/invoices');
+  return `/v2/affiliates/invoices/${list.data[0].id}/download?format=xml`;
+}
+
+/** An alert channel, a bank account and the tax id of an invoice, which are sealed too; `check` uses them. */
 async function makeSealed(api: Api): Promise<{ check(): Promise<void> }> {
   const receiver = await startReceiver();
   cleanups.push(() => receiver.close());
@@ -110,6 +125,7 @@ async function makeSealed(api: Api): Promise<{ check(): Promise<void> }> {
     url: receiver.url,
   });
   expect(channel.status, channel.text).toBe(201);
+  const invoice = await makeInvoice(api);
   const affiliate = (await api.post('/v2/affiliates', { email: 'ada@example.com' })).body.id;
   const iban = 'DE89370400440532013000';
   const bank = { type: 'sepa', account_holder: 'Ada Lovelace', iban };
@@ -127,6 +143,7 @@ async function makeSealed(api: Api): Promise<{ check(): Promise<void> }> {
       new Webhook(channel.body.secret).verify(body ?? '', headers as Record<string, string>);
       const file = await api.get(`/v2/affiliates/payouts/${payout}/payment-files/sepa`);
       expect(file.text).toContain(`<IBAN>${iban}</IBAN>`);
+      expect((await api.get(invoice)).text).toContain(VAT_ID);
     },
   };
 }
@@ -374,6 +391,7 @@ test.each(['embedded', 'own'])(
     const api = apiOf(server.url, place.apiKey());
     const endpoint = await makeEndpoint(api);
     await expectSigned(api, endpoint);
+    const invoice = await makeInvoice(api);
     const oldKey = own ? own.key : readFileSync(join(machine.dataDir, 'secret-key'), 'utf8').trim();
     const needless = await machine.run(['secret-key', 'abandon', '--yes'], { env });
     expect(needless).toMatchObject({
@@ -399,6 +417,8 @@ test.each(['embedded', 'own'])(
         dropped_headers: ['x-token'],
       },
     ]);
+    expect(done.json().tax_ids).toHaveLength(1);
+    expect(done.json().invoice_tax_ids).toEqual(done.json().tax_ids);
 
     const again = await startServer(machine, { env: without });
     const after = apiOf(again.url, place.apiKey());
@@ -408,7 +428,9 @@ test.each(['embedded', 'own'])(
     expect(headers).not.toHaveProperty('x-token');
     expect((await after.get(`/v2/webhook-endpoints/${endpoint.id}`)).body.headers).toEqual([]);
     const audit = await after.get('/v2/audit-log?action=abandonSecretKey');
-    expect(audit.body.data).toMatchObject([{ actor: { kind: 'operator' }, target: endpoint.id }]);
+    expect(audit.body.data.map(({ target }: { target: string }) => target)).toContain(endpoint.id);
+    expect(audit.body.data).toHaveLength(3);
+    expect((await after.get(invoice)).reason).toBe('tax_id_lost');
     const newKey = own ? NEW : readFileSync(join(machine.dataDir, 'secret-key'), 'utf8').trim();
     expect(done.json().fingerprint).toBe(fingerprintOf(newKey));
     await expectOnly(await place.superuser(), newKey, oldKey);

@@ -134,6 +134,12 @@ export function normaliser(
       (real) => new Date(clock.told(Date.parse(real))).toISOString(),
     ],
     [/\b\d{4}-\d\d-\d\d\b(?!T)/g, (real) => clock.toldDay(real)],
+    // a day within an invoice as XML, and the year in the number of one
+    [
+      /(?<=format="102">)(\d{4})(\d\d)(\d\d)/g,
+      (_, year = '', month = '', day = '') => clock.toldDay(`${year}-${month}-${day}`).replaceAll('-', ''),
+    ],
+    [/(?<=\bSB-)20\d\d(?=-\d{6})/g, (real) => (clock.isRealYear(real) ? YEAR : real)],
     [/(?<=^|paid-|1099-nec-)20\d\d(?=$|\.csv|,)/gm, (real) => (clock.isRealYear(real) ? YEAR : real)],
   ];
   const text = (real: string): string => {

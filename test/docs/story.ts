@@ -40,6 +40,12 @@ export async function settingUp({ show, refuse, chapter, day }: Recorder, { worl
         address: { line1: 'Hauptstr. 1', city: 'Berlin', postal_code: '10115' },
         vat_id: 'DE136695976',
       },
+      invoicing: {
+        rules: [
+          { country: 'DE', has_vat_id: true, category: 'S', rate: 1900 },
+          { country: 'US', category: 'O', exemption: 'Not subject to VAT' },
+        ],
+      },
     },
   });
   await show('getAccount');
@@ -366,13 +372,34 @@ async function recovering(
   });
 }
 
-/** What comes after: a payment bounces, an order is sent back, a payout is made too early. */
-export async function mending(
-  { show, refuse, chapter, day }: Recorder,
+/** The invoices of who was paid and agreed to them. */
+async function invoicing(
+  { show, refuse, day }: Recorder,
   { world }: Scene,
   { id, affiliates }: Frozen,
 ): Promise<void> {
+  const [one = 0] = affiliates;
+  const agreed = await world.api.put(`/v2/affiliates/${one}/tax-profile`, {
+    legal_type: 'person',
+    legal_name: 'Ada Lovelace',
+    country: 'US',
+    address: { line1: '12 Analytical Way', city: 'Boston', region: 'MA', postal_code: '02108' },
+    self_billing: { agreed_on: day('2026-07-02'), agreed_by: 'Ada Lovelace' },
+  });
+  if (agreed.status !== 200) throw new Error(agreed.text);
+  await refuse('issueInvoices', 'current_is_read_only', { path: { payout_id: 'current' } });
+  await show('issueInvoices', { path: { payout_id: id } });
+  const { data } = await show('listInvoices', { query: { payout_id: id } });
+  await show('getInvoice', { path: { invoice_id: data[0].id } });
+  await show('downloadInvoice', { path: { invoice_id: data[0].id }, query: { format: 'xml' } });
+}
+
+/** What comes after: a payment bounces, an order is sent back, a payout is made too early. */
+export async function mending(recorder: Recorder, scene: Scene, { id, affiliates }: Frozen): Promise<void> {
+  const { show, refuse, chapter, day } = recorder;
+  const { world } = scene;
   chapter('2026-09-21T07:55:00.000Z');
+  await invoicing(recorder, scene, { id, affiliates });
   await show('returnPayoutLine', {
     path: { payout_id: id, affiliate_id: affiliates[1] ?? 0 },
     body: { reason: 'the PayPal account is closed', reference: 'bounce-771' },

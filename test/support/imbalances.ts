@@ -216,6 +216,19 @@ export const IMBALANCES = `
       select from refund_items i join refunds r on r.account_id = i.account_id and r.id = i.refund_id
       where i.account_id = c.account_id and i.commission_id = c.id and r.status = 'reversed')
   union all
+  select 'the numbers of a series of invoices have a gap', to_json(s)::text
+  from invoice_series s
+  where s.last <> (select count(*) from invoices i where i.account_id = s.account_id and i.series = s.name)
+     or s.last <> (select max(position) from invoices i where i.account_id = s.account_id and i.series = s.name)
+  union all
+  select 'the invoices of a line are not what was paid and kept', to_json(line)::text
+  from line join (
+    select account_id, payout_id, affiliate_id, currency,
+           sum(case kind when 'invoice' then amount else -amount end) as amount,
+           sum((document ->> 'net')::int8 + (document ->> 'tax')::int8 + (document ->> 'rounding')::int8 - amount) as apart
+    from invoices group by 1, 2, 3, 4) i using (account_id, payout_id, affiliate_id, currency)
+  where i.amount <> line.amount - line.carried_amount - line.returned_amount or i.apart <> 0
+  union all
   select 'a request with a key left no answer', key from idempotency_keys where status is null
 `;
 

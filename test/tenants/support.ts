@@ -124,6 +124,7 @@ export const REFERENCES = [
   'import_id',
   'refund_id',
   'return_id',
+  'invoice_id',
   'webhook_endpoint_id',
   'link_id',
   'schedule_id',
@@ -229,21 +230,37 @@ export const nobodys: Ids = {
   import_id: `imp_${'0192f8e5'.repeat(4)}`,
   refund_id: `ref_${'0192f8e5'.repeat(4)}`,
   return_id: `ret_${'0192f8e5'.repeat(4)}`,
+  invoice_id: `inv_${'0192f8e5'.repeat(4)}`,
   webhook_endpoint_id: `we_${'0192f8e5'.repeat(4)}`,
   link_id: `pl_${'0192f8e5'.repeat(4)}`,
   schedule_id: `psc_${'0192f8e5'.repeat(4)}`,
   channel_id: `alc_${'0192f8e5'.repeat(4)}`,
 };
 
-/** Pays an affiliate in a payout of its own, whose money comes back; the id of that return. */
-async function makeReturn(api: Api, affiliate_id: number, prefix: string): Promise<string> {
+/** Lets the account write invoices of an affiliate. */
+async function agreeOnInvoices(api: Api, affiliate_id: number, profile: object): Promise<void> {
+  const own = { legal_name: 'Shop', country: 'US', address: { line1: '2 Main St', city: 'Boston' } };
+  const rules = [{ category: 'O', exemption: 'Not subject to VAT' }];
+  await api.patch('/v2/account', { tax_profile: own, invoicing: { rules } });
+  const self_billing = { agreed_on: '2020-01-01', agreed_by: 'Ada' };
+  await api.put(`/v2/affiliates/${affiliate_id}/tax-profile`, { ...profile, self_billing });
+}
+
+/** Pays an affiliate in a payout of its own, with an invoice, and its money comes back; the ids of both. */
+async function makeReturn(
+  api: Api,
+  affiliate_id: number,
+  prefix: string,
+): Promise<{ return_id: string; invoice_id: string }> {
   await takeIn(api, salesFor([affiliate_id], 1, `${prefix}-returned`));
   const { body: payout } = await api.post('/v2/affiliates/payouts');
   const path = `/v2/affiliates/payouts/${payout.id}`;
   await api.put(path, { commissions: [{ affiliate_id, is_paid: true }] });
+  await api.post(`${path}/invoices`);
   await api.post(`${path}/affiliates/${affiliate_id}/returned`, { reason: 'closed' });
   const { body: list } = await api.get(`${path}/affiliates/${affiliate_id}/returned`);
-  return list.data[0].id;
+  const { body: invoices } = await api.get(`/v2/affiliates/invoices?payout_id=${payout.id}&kind=invoice`);
+  return { return_id: list.data[0].id, invoice_id: invoices.data[0].id };
 }
 
 /** Gives an account one of everything; its ids. The payout is unpaid, so it can be completed and deleted. */
@@ -255,7 +272,8 @@ export async function furnish(world: World, api: Api, prefix: string): Promise<I
   const { body: schedule } = await api.post('/v2/affiliates/payout-schedules', rhythm);
   const signed = { legal_type: 'person', legal_name: `Ada ${prefix}`, country: 'US', address };
   await api.put(`/v2/affiliates/${affiliate_id}/tax-profile`, signed);
-  const return_id = await makeReturn(api, other, prefix);
+  await agreeOnInvoices(api, other, signed);
+  const { return_id, invoice_id } = await makeReturn(api, other, prefix);
   const { body: program } = await api.post('/v2/affiliates/programs', { name: `Program of ${prefix}` });
   await takeIn(api, salesFor([affiliate_id], 4, prefix));
   await api.post('/v2/affiliates/commissions', {
@@ -305,6 +323,7 @@ export async function furnish(world: World, api: Api, prefix: string): Promise<I
     import_id: imported.import_id,
     refund_id: waiting.id,
     return_id,
+    invoice_id,
     webhook_endpoint_id: endpoint,
     link_id: link.id,
     schedule_id: schedule.id,

@@ -25,6 +25,7 @@ interface Settings {
   readonly debtor?: string;
   readonly originator?: string;
   readonly taxProfile?: string;
+  readonly invoicing?: string;
 }
 
 const HELP = `
@@ -37,7 +38,8 @@ and "rows_per_file". --originator is whom NACHA files are from, in the words of 
 "immediate_destination_name", "immediate_origin", "immediate_origin_name", "company_name", "company_id"} and, where it
 wants them, "originating_dfi", "entry_description", "discretionary_data" and "rows_per_file". --tax-profile is who you are on
 invoices and reports: {"legal_name", "country", "address": {"line1", "city"}} and, where there are any, "vat_id", "tax_number", and
-of the address "line2", "postal_code", "region".
+of the address "line2", "postal_code", "region". --invoicing says how invoices of affiliates are numbered and taxed: {"rules": [{"country",
+"legal_type", "has_vat_id", "category", "rate", "exemption"}]} and, where numbers do not begin with SB-, "prefix".
 
 Examples:
   $ payhook account change --hold-days 30 --minimums usd=50.00,eur=45.00
@@ -83,6 +85,7 @@ export function addAccount(group: Command, cli: Cli): void {
     .option('--debtor <json>', 'the account that SEPA files are paid from, as a JSON object; none = none')
     .option('--originator <json>', 'whom NACHA files are from, as a JSON object; none = none')
     .option('--tax-profile <json>', 'who you are on invoices and reports, as a JSON object; none = none')
+    .option('--invoicing <json>', 'how invoices of affiliates are taxed, as a JSON object; none = none')
     .option('--json', 'print the record (Account)')
     .addHelpText('after', HELP)
     .action((settings: Settings) => cli.run(() => change(cli, settings)));
@@ -103,7 +106,7 @@ async function change({ terminal, account }: Cli, settings: Settings): Promise<u
 
 function readSettings(settings: Settings): ChangeAccountBody {
   const { name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins, approval } = settings;
-  const { destinationWait, debtor, originator, taxProfile } = settings;
+  const { destinationWait, debtor, originator, taxProfile, invoicing } = settings;
   if (Object.values({ ...settings, json: undefined }).every((setting) => setting === undefined)) {
     throw new UsageError('say what to change: payhook account change --help lists it');
   }
@@ -120,6 +123,7 @@ function readSettings(settings: Settings): ChangeAccountBody {
     debtor: readObject<Given<'debtor'>>('--debtor', debtor),
     originator: readObject<Given<'originator'>>('--originator', originator),
     tax_profile: readObject<Given<'tax_profile'>>('--tax-profile', taxProfile),
+    invoicing: readObject<Given<'invoicing'>>('--invoicing', invoicing),
   };
 }
 
@@ -157,6 +161,12 @@ function describe(account: Account, { paint }: Terminal): string {
         : `${printable(account.originator.company_name)}, ${account.originator.company_id}`,
     ],
     ['Tax profile', account.tax_profile === null ? 'none' : printable(account.tax_profile.legal_name)],
+    [
+      'Invoicing',
+      account.invoicing === null
+        ? 'none'
+        : `${account.invoicing.prefix}…, ${count(account.invoicing.rules.length, 'tax rule')}`,
+    ],
     ['Created', `${exactTime(account.created_at)} (UTC)`],
   ]);
   return `${paint.strong(printable(account.name))}  ${account.id}\n${facts}`;

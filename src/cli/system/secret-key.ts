@@ -19,8 +19,8 @@ Examples:
 
 const ABANDON_HELP = `
 For a key that is lost for good: look in your backups first. What no key at hand opens is given up: endpoints get new signing
-secrets, and their own headers are not sent any more. Bank accounts and tax ids of affiliates must be set again. Each of them
-is listed, with what must be done. Payouts, API keys, users and events do not depend on the key.
+secrets, and their own headers are not sent any more. Bank accounts and tax ids of affiliates must be set again. Files of invoices
+that name a lost tax id cannot be made any more. Each of them is listed, with what must be done. Payouts, API keys, users and events do not depend on the key.
 
 Stop every server and worker before. Set SECRET_KEY to a new key, or take the lost file's place by one that this command makes
 in the data folder.
@@ -45,9 +45,8 @@ export function addSecretKey(secretKey: Command, cli: Cli): void {
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option(
       '--json',
-      'print {fingerprint, endpoints, destinations, tax_ids}; endpoints of {account_id, id, url, new_secret, dropped_headers, ' +
-        'dropped_egress}, ' +
-        'destinations and tax_ids of {account_id, affiliate_id}',
+      'print {fingerprint, endpoints, destinations, tax_ids, invoice_tax_ids}; endpoints of {account_id, id, url, new_secret, ' +
+        'dropped_headers, dropped_egress}, the rest of {account_id, affiliate_id}',
     )
     .addHelpText('after', ABANDON_HELP)
     .action(({ yes }: { yes?: boolean }) => cli.run(() => abandon(cli, yes)));
@@ -89,7 +88,8 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
       const question =
         `Give up the lost secret key? ${preview.endpoints.length} webhook endpoints lose what it sealed: they get new ` +
         'signing secrets, which their receivers must be given, and their own headers are dropped. ' +
-        `${preview.destinations.length} bank accounts and ${preview.taxIds.length} tax ids of affiliates are lost.`;
+        `${preview.destinations.length} bank accounts and ${preview.taxIds.length} tax ids of affiliates are lost, and ` +
+        `${preview.invoiceTaxIds.length} tax ids on invoices.`;
       await confirm(terminal, question, yes);
       const { fingerprint, losses } = await abandonSecretKey(platform);
       const endpoints = losses.endpoints.map((loss) => ({
@@ -107,7 +107,9 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
         }));
       const destinations = affiliatesOf(losses.destinations);
       const taxIds = affiliatesOf(losses.taxIds);
-      terminal.result({ fingerprint, endpoints, destinations, tax_ids: taxIds }, () =>
+      const invoiceTaxIds = affiliatesOf(losses.invoiceTaxIds);
+      const lost = { endpoints, destinations, tax_ids: taxIds, invoice_tax_ids: invoiceTaxIds };
+      terminal.result({ fingerprint, ...lost }, () =>
         [
           `The lost secret key is given up; the fingerprint of the new one is ${short(fingerprint)}.`,
           ...endpoints.map(
@@ -130,6 +132,11 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
             ({ account_id, affiliate_id }) =>
               `\naffiliate ${affiliate_id}  (${account_id})\n` +
               `  set its tax id again: payhook --account ${account_id} affiliates tax set ${affiliate_id}\n`,
+          ),
+          ...invoiceTaxIds.map(
+            ({ account_id, affiliate_id }) =>
+              `\naffiliate ${affiliate_id}  (${account_id})\n` +
+              '  its invoices lost their tax id: keep the files that you have, no others can be made\n',
           ),
           '',
         ].join('\n'),

@@ -27,6 +27,7 @@ const IN_PATHS: Readonly<Record<string, Json>> = {
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   return_id: opaque('ret', 'the return'),
+  invoice_id: opaque('inv', 'the invoice or credit note'),
   external_id: { description: 'your own id', schema: { type: 'string', minLength: 1, maxLength: 255 } },
   id: opaque('we', 'the webhook endpoint'),
   link_id: opaque('pl', 'the portal link'),

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { ALWAYS, type HeaderName, headersOf } from '../../contract/headers.ts';
-import type { Route } from '../../contract/route.ts';
+import type { FileType, Route } from '../../contract/route.ts';
 import { REASONS, type ReasonName } from '../../kernel/errors.ts';
 import { isKeyed } from '../../kernel/keyed-methods.ts';
 
@@ -62,7 +62,7 @@ function successesOf(route: Route): [string, Json][] {
   const isKept = route.kind === 'read' && !route.confidential && !route.unkept;
   const successes = Object.entries(route.returns).map(([status, schema]): [string, Json] => {
     const more: readonly HeaderName[] =
-      schema === 'text/csv' ? ['Content-Disposition'] : isKept ? ['ETag'] : [];
+      typeof schema === 'string' ? ['Content-Disposition'] : isKept ? ['ETag'] : [];
     const names = [...new Set([...sent, ...more])];
     return [
       status,
@@ -73,7 +73,7 @@ function successesOf(route: Route): [string, Json][] {
       },
     ];
   });
-  const isJson = Object.values(route.returns).some((schema) => schema !== 'text/csv' && schema !== null);
+  const isJson = Object.values(route.returns).some((schema) => typeof schema !== 'string' && schema !== null);
   return isKept && isJson
     ? [
         ...successes,
@@ -129,10 +129,10 @@ function refusalsOf(route: Route): [string, Json][] {
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = { 200: 'OK', 201: 'Created', 204: 'Done, no content' };
 
-function contentOf(schema: TSchema | 'text/csv' | null | undefined, others: readonly string[] = []): Json {
+function contentOf(schema: TSchema | FileType | null | undefined, others: readonly string[] = []): Json {
   if (schema === null || schema === undefined) return {};
-  if (schema === 'text/csv') {
-    const types = ['text/csv', ...others];
+  if (typeof schema === 'string') {
+    const types = [schema, ...others];
     return { content: Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }])) };
   }
   return { content: { 'application/json': { schema } } };

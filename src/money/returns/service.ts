@@ -7,6 +7,7 @@ import { formatDecimal, normalizeCurrency } from '../../kernel/money.ts';
 import { publish } from '../../outbox/queue.ts';
 import { getCommission } from '../commissions/service.ts';
 import { lockForChange, voidLocked } from '../commissions/state.ts';
+import { correctInvoices } from '../invoices/issue.ts';
 import type { PayoutLine } from '../ledger/payout-record.ts';
 import { readSummary } from '../ledger/payouts.ts';
 import { lockPayoutToChange, payoutHead } from '../payouts/service.ts';
@@ -51,6 +52,7 @@ export async function returnMoney(
     const data = await getCommission(tx, account, idOf('com', commission));
     await publish(tx, { account, type: 'commission.created', data });
   }
+  await correctInvoices(tx, account, payout, affiliate);
   await publish(tx, { account, type: 'payout.updated', data: await readSummary(tx, account, payout) });
   return readLine(tx, of);
 }
@@ -98,7 +100,9 @@ export async function undoReturn(
   const [affiliate, id] = [numberIdOf(affiliateId), uuidOf('ret', returnId)];
   const found =
     affiliate === null || id === null ? null : await lockReturn(tx, { account, payout, affiliate }, id);
-  if (found === null || id === null) throw fail('resource_missing', 'no such return of this line');
+  if (found === null || affiliate === null || id === null) {
+    throw fail('resource_missing', 'no such return of this line');
+  }
   if (found.undone) throw fail('return_is_undone', 'the return is already undone');
   const commission = await lockForChange(tx, account, found.commission_id);
   if (commission.paid && commission.payout_id !== null) {
@@ -110,6 +114,7 @@ export async function undoReturn(
   await voidLocked(tx, account, commission, 'the return was undone');
   await markUndone(tx, account, id);
   const data = await getCommission(tx, account, idOf('com', commission.id));
+  await correctInvoices(tx, account, payout, affiliate);
   await publish(tx, { account, type: 'commission.voided', data });
   await publish(tx, { account, type: 'payout.updated', data: await readSummary(tx, account, payout) });
 }

@@ -11,6 +11,7 @@ import {
   text,
   timestamp,
 } from '../../contract/schemas.ts';
+import { invoicing, invoicingInput } from './invoicing.ts';
 import { type Originator, originator, originatorInput } from './originator.ts';
 
 const holdDays = Type.Integer({ minimum: 0, maximum: 3650, description: 'days a new commission is on hold' });
@@ -127,6 +128,7 @@ export const account = strict(
     debtor: nullable(debtor),
     originator: nullable(originator),
     tax_profile: nullable(taxProfile),
+    invoicing: nullable(invoicing),
     created_at: timestamp,
     updated_at: timestamp,
   },
@@ -150,6 +152,7 @@ export const record = columnsOf(account, {
   debtor: 'a.debtor',
   originator: 'a.originator',
   tax_profile: 'a.tax_profile',
+  invoicing: 'a.invoicing',
   created_at: 'iso(id_time(a.id))',
   updated_at: 'iso(greatest(a.updated_at, id_time(a.id)))',
 });
@@ -168,5 +171,6 @@ export const accountChange = strict({
   debtor: Type.Optional(nullable(debtorInput)),
   originator: Type.Optional(nullable(originatorInput)),
   tax_profile: Type.Optional(nullable(taxProfileInput)),
+  invoicing: Type.Optional(nullable(invoicingInput)),
 });
 export type AccountChange = Static<typeof accountChange>;

@@ -10,6 +10,7 @@ import { clip } from '../../kernel/strict-json.ts';
 import { isZone, UTC } from '../../kernel/zones.ts';
 import { createKey } from '../keys/service.ts';
 import { debtorFrom } from './debtor.ts';
+import { invoicingFrom } from './invoicing.ts';
 import { originatorFrom } from './originator.ts';
 import { originsFrom } from './origins.ts';
 import type { Account, AccountChange, Payer } from './record.ts';
@@ -109,6 +110,7 @@ export async function changeAccount(
       ...(input.portal_origins !== undefined ? { portal_origins: originsFrom(input.portal_origins) } : {}),
       ...(input.debtor ? { debtor: debtorFrom(input.debtor) } : {}),
       ...(input.originator ? { originator: originatorFrom(input.originator) } : {}),
+      ...(input.invoicing ? { invoicing: invoicingFrom(input.invoicing) } : {}),
       ...(input.tax_profile ? { tax_profile: accountTaxProfileFrom(input.tax_profile) } : {}),
     },
     [
@@ -124,6 +126,7 @@ export async function changeAccount(
       'debtor',
       'originator',
       'tax_profile',
+      'invoicing',
     ],
   );
   return changes === null ? getAccount(tx, account) : updateAccount(tx, account, changes);

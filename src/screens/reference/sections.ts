@@ -30,11 +30,11 @@ export const GROUPS: readonly SectionGroup[] = [
       },
       {
         slug: 'reports',
-        title: 'Schedules and reports',
-        tags: ['payout-schedules', 'reports'],
+        title: 'Schedules, invoices and reports',
+        tags: ['payout-schedules', 'invoices', 'reports'],
         lead:
-          'A schedule prepares a payout on a day of each week or month, and a person completes it. Reports say what was ' +
-          'paid in a time, for the books and for tax forms.',
+          'A schedule prepares a payout on a day of each week or month, and a person completes it. Invoices are those that ' +
+          'you write in the name of affiliates who agreed. Reports say what was paid in a time, for the books and for tax forms.',
       },
       {
         slug: 'affiliates',

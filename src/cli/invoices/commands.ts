@@ -1,0 +1,113 @@
+import { type Command, Option } from 'commander';
+import type { ListInvoicesQuery } from '../../client/client.ts';
+import type { Cli } from '../command/cli.ts';
+import { checkOutput, type OutputOptions, saveReceived, withOutput } from '../command/csv-files.ts';
+import { describePage, withPages } from '../command/list-view.ts';
+import { type ListOptions, queryOf } from '../command/query.ts';
+import { withClient } from '../command/session.ts';
+import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
+import { findInvoice, INVOICE_HELP } from '../finders/invoice.ts';
+import { findPayout, REFERENCE_HELP } from '../finders/payout.ts';
+import { issueAll } from './issue.ts';
+import { describeInvoice, describeIssued, invoiceTable } from './view.ts';
+
+interface InvoiceFilters extends ListOptions {
+  readonly payout?: string;
+  readonly affiliate?: string;
+  readonly currency?: string;
+  readonly kind?: 'invoice' | 'credit_note';
+}
+
+const ISSUE_HELP = `
+For each paid line of an affiliate who agreed to self-billing by the day of the payment: an invoice for what was paid, with the
+tax in it by the rules of the account (payhook account change --invoicing). Says who got none, and why. Issue as often as you
+like: nothing is issued twice. When money of an invoiced line comes back, its credit note is written at once.
+
+Example:
+  $ payhook invoices issue 12
+`;
+
+/** `payhook invoices list|show|issue|pdf|xml`. */
+export function addInvoices(invoices: Command, cli: Cli): void {
+  withPages(invoices.command('list').description('list invoices and credit notes, the newest first'), {
+    nouns: 'invoices',
+    sort: 'id, amount',
+  })
+    .option('--payout <payout>', `only those of a payout: ${REFERENCE_HELP}`)
+    .option('--affiliate <affiliate>', `only those of an affiliate: ${AFFILIATE_HELP}`)
+    .option('--currency <currency>', 'only this currency')
+    .addOption(new Option('--kind <kind>', 'only this kind').choices(['invoice', 'credit_note']))
+    .option('--json', 'print the page (a list of Invoice)')
+    .addHelpText('after', '\nExamples:\n  $ payhook invoices list --payout 12\n')
+    .action((options: InvoiceFilters) => cli.run(() => list(cli, options)));
+  invoices
+    .command('show')
+    .description('show an invoice or a credit note')
+    .argument('<invoice>', INVOICE_HELP)
+    .option('--json', 'print the record (Invoice)')
+    .addHelpText('after', '\nExample:\n  $ payhook invoices show SB-2026-000001\n')
+    .action((reference: string) => cli.run(() => show(cli, reference)));
+  invoices
+    .command('issue')
+    .description('issue the invoices of a paid payout')
+    .argument('<payout>', REFERENCE_HELP)
+    .option('--json', 'print {object, issued, skipped, has_more}')
+    .addHelpText('after', ISSUE_HELP)
+    .action((reference: string) => cli.run(() => issue(cli, reference)));
+  for (const format of ['pdf', 'xml'] as const) {
+    const what = format === 'pdf' ? 'as PDF/A-3 with the XML in it' : 'as XML of EN 16931 alone';
+    withOutput(
+      invoices
+        .command(format)
+        .description(`write an invoice to a file, ${what}`)
+        .argument('<invoice>', INVOICE_HELP),
+      `invoice-….${format}`,
+    )
+      .option('--json', 'print {file, bytes}')
+      .addHelpText('after', `\nExample:\n  $ payhook invoices ${format} SB-2026-000001\n`)
+      .action((reference: string, options: OutputOptions) =>
+        cli.run(() => save(cli, { reference, format }, options)),
+      );
+  }
+}
+
+async function list({ terminal, account }: Cli, options: InvoiceFilters): Promise<undefined> {
+  const { payout, affiliate, ...rest } = options;
+  const page = await withClient({ terminal, account: account() }, async (client) =>
+    client.invoices.list({
+      ...queryOf<ListInvoicesQuery>(rest),
+      payout_id: payout === undefined ? undefined : (await findPayout(client, payout)).id,
+      affiliate_id: affiliate === undefined ? undefined : await findAffiliate(client, affiliate),
+    }),
+  );
+  terminal.result(page, () =>
+    describePage(page, 'invoice', (data) => invoiceTable(data, terminal), terminal),
+  );
+}
+
+async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
+  const found = await withClient({ terminal, account: account() }, (client) =>
+    findInvoice(client, reference),
+  );
+  terminal.result(found, () => describeInvoice(found, terminal));
+}
+
+async function issue({ terminal, account }: Cli, reference: string): Promise<undefined> {
+  const issued = await withClient({ terminal, account: account() }, async (client) =>
+    issueAll(client, (await findPayout(client, reference)).id),
+  );
+  terminal.result(issued, () => describeIssued(issued));
+}
+
+async function save(
+  { terminal, account }: Cli,
+  { reference, format }: { reference: string; format: 'pdf' | 'xml' },
+  options: OutputOptions,
+): Promise<undefined> {
+  checkOutput(options, terminal);
+  await withClient({ terminal, account: account() }, async (client) => {
+    const { id } = await findInvoice(client, reference);
+    const written = await saveReceived(terminal, options, () => client.invoices.file(id, { format }));
+    if (written !== null) terminal.result(written, () => `${written.file}\n`);
+  });
+}

@@ -1,0 +1,77 @@
+import type { Invoice, IssuedInvoices } from '../../client/client.ts';
+import { factLines } from '../terminal/facts.ts';
+import { amounts, count } from '../terminal/money.ts';
+import { printable, table } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { exactTime } from '../terminal/time.ts';
+
+const KINDS = { invoice: 'invoice', credit_note: 'credit note' } as const;
+
+/** A page of invoices, a line each; a credit note takes back what it says. */
+export function invoiceTable(invoices: readonly Invoice[], { paint }: Terminal): string {
+  return table(
+    [
+      { heading: 'NUMBER' },
+      { heading: 'KIND' },
+      { heading: 'ISSUED' },
+      { heading: 'AFFILIATE', right: true },
+      { heading: 'TOTAL', right: true },
+      { heading: 'NAME' },
+    ],
+    invoices.map((each) => [
+      each.number,
+      KINDS[each.kind],
+      each.issued_on,
+      String(each.affiliate_id),
+      amounts([each]),
+      printable(each.seller.name),
+    ]),
+    paint.faint,
+  );
+}
+
+/** One invoice, for people. */
+export function describeInvoice(invoice: Invoice, { paint }: Terminal): string {
+  const { currency, seller, buyer } = invoice;
+  const sum = (amount: number) => amounts([{ amount, currency }]);
+  const taxId = seller.tax_id;
+  return (
+    `${paint.strong(invoice.number)}  ${KINDS[invoice.kind]} over ${sum(invoice.amount)}\n` +
+    factLines([
+      ['Id', invoice.id],
+      ['Issued', invoice.issued_on],
+      ['Paid', invoice.supplied_on],
+      ['Affiliate', `${invoice.affiliate_id}, ${printable(seller.name)}`],
+      ['Tax id', taxId && (taxId.is_lost ? 'lost with the secret key' : `…${taxId.ending} (${taxId.type})`)],
+      ['Customer', printable(buyer.name)],
+      ['Net', sum(invoice.net_amount)],
+      ['Tax', `${sum(invoice.tax_amount)}  ${taxOf(invoice)}`],
+      ['Rounding', invoice.rounding_amount === 0 ? null : sum(invoice.rounding_amount)],
+      ['Why no tax', invoice.exemption && printable(invoice.exemption)],
+      ['Corrects', invoice.corrects_id],
+      ['Payout', invoice.payout_id],
+      ['Reference', invoice.payment_reference && printable(invoice.payment_reference)],
+      ['Created', `${exactTime(invoice.created_at)} (UTC)`],
+    ])
+  );
+}
+
+const taxOf = ({ tax_category: category, tax_rate: rate }: Invoice) =>
+  category === 'S' ? `${rate / 100} %` : `category ${category}`;
+
+const REASONS = {
+  no_agreement: 'had not agreed to self-billing by the day of the payment',
+  no_rule: 'fits no rule of the account: payhook account change --invoicing',
+  no_tax_id: 'lacks the tax id that its rule wants: payhook affiliates tax set',
+} as const;
+
+/** What came of issuing, for people. */
+export function describeIssued({ issued, skipped, has_more }: IssuedInvoices): string {
+  const more = has_more ? 'There are more lines without an invoice than are listed.\n' : '';
+  const lines = skipped.map(
+    ({ affiliate_id, currency, reason }) =>
+      `  affiliate ${affiliate_id}, ${currency.toUpperCase()}: ${REASONS[reason]}\n`,
+  );
+  const none = lines.length === 0 ? '' : `Without an invoice:\n${lines.join('')}`;
+  return `${count(issued, 'invoice')} issued.\n${none}${more}`;
+}

@@ -1,0 +1,56 @@
+import type { Address } from '../../contract/addresses.ts';
+import type { TaxCategory } from '../../kernel/taxes.ts';
+
+/** Who delivers or pays: what the law wants to be said of them. */
+export interface InvoiceParty {
+  readonly name: string;
+  readonly address: Address;
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string;
+  readonly vat_id: string | null;
+  readonly tax_number: string | null;
+}
+
+/** Everything that an invoice or a credit note says. */
+export interface InvoiceDocument extends Terms {
+  /** The affiliate, who earned the commissions. */
+  readonly seller: InvoiceParty;
+}
+
+/** What is stored of it when it is issued, and never changes. The tax id of the affiliate is sealed beside it. */
+export interface StoredDocument extends Terms {
+  readonly seller: Omit<InvoiceParty, 'vat_id' | 'tax_number'>;
+}
+
+interface Terms {
+  readonly kind: 'invoice' | 'credit_note';
+  readonly number: string;
+  /** The invoice that a credit note is about; null for an invoice. */
+  readonly corrects: { readonly number: string; readonly issued_on: string } | null;
+  /** `YYYY-MM-DD`, days of the account. */
+  readonly issued_on: string;
+  /** The day of the payment, which is that of the supply. */
+  readonly supplied_on: string;
+  readonly affiliate_id: number;
+  /** The merchant, who writes the invoice. */
+  readonly buyer: InvoiceParty;
+  readonly description: string;
+  readonly currency: string;
+  /** Minor units, not below zero. */
+  readonly net: string;
+  readonly tax: string;
+  readonly rounding: string;
+  readonly category: TaxCategory;
+  /** Hundredths of a percent. */
+  readonly rate: number;
+  /** Why no tax is due; null at a rate. */
+  readonly exemption: string | null;
+  readonly payment_reference: string | null;
+}
+
+/** The words that EU 2006/112 wants on it (article 226, points 10a and 11a). */
+export const SELF_BILLING = 'Self-billing';
+export const REVERSE_CHARGE = 'Reverse charge';
+
+/** `SB-2026-000001` */
+export const numberOf = (series: string, position: bigint) => `${series}${String(position).padStart(6, '0')}`;

@@ -1,0 +1,254 @@
+import type { Tx } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import type { AccountId, PayoutId } from '../../kernel/ids.ts';
+import { fromJson } from '../../kernel/json.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import type { Invoicing, TaxRule } from '../../people/accounts/invoicing.ts';
+import { getAccount } from '../../people/accounts/service.ts';
+import { lockPayoutToChange } from '../payouts/service.ts';
+import { openTaxId } from '../tax-profiles/sealed.ts';
+import { type InvoiceParty, numberOf, type StoredDocument } from './document.ts';
+import type { Issued, SkipReason } from './record.ts';
+import {
+  insertInvoices,
+  type Lines,
+  type NewInvoice,
+  type OpenLine,
+  openLines,
+  type ProfileOfLine,
+  takeNumbers,
+} from './store.ts';
+import { sumsOf } from './sums.ts';
+import { type InvoiceTaxIdType, keepTaxIds, type NamedTaxId } from './tax-ids.ts';
+
+/** Invoices in one request; one that is reached is left at the end of a page. */
+const MOST_ISSUED = 5000;
+const PAGE = 1000;
+const MOST_SKIPPED = 1000;
+/** Before the first line of a payout. */
+const START = { affiliate: 0, currency: '' };
+const DEFAULT_PREFIX = 'SB-';
+
+interface Issuer {
+  readonly account: AccountId;
+  readonly vault: Vault;
+}
+
+/**
+ * Issues what is missing for the paid lines of a payout: an invoice for what was paid where the affiliate agreed, a credit note
+ * for what came back of it. Asked again, it issues nothing twice. Throws `resource_missing`, `payout_not_paid`, `no_invoicing`.
+ */
+export async function issueInvoices(tx: Tx, { account, vault }: Issuer, payoutId: string): Promise<Issued> {
+  const payout = await lockPayoutToChange(tx, account, payoutId);
+  if (payout.status !== 'paid')
+    throw fail('payout_not_paid', 'complete the payout first: an invoice is about a payment');
+  const { invoicing, tax_profile: own, time_zone: zone } = fromJson(await getAccount(tx, account));
+  if (invoicing === null || own === null) {
+    throw fail(
+      'no_invoicing',
+      `set ${invoicing === null ? 'invoicing' : 'tax_profile'} of the account first`,
+    );
+  }
+  const buyer = { ...own, name: own.legal_name };
+  const lines = { account, payout: payout.id, affiliate: null, zone };
+  const terms = { buyer: partyOf(buyer), invoicing, vault, number: payout.number };
+  const { ready, skipped, hasMore } = await draftAll(tx, lines, terms);
+  const taxIds = ready.flatMap(({ newTaxId }) => newTaxId ?? []);
+  await keepTaxIds(tx, { account, vault }, taxIds);
+  await issueAll(tx, { account, payout: payout.id, prefix: invoicing.prefix }, ready);
+  return {
+    object: 'issued_invoices',
+    issued: ready.length,
+    skipped: skipped.slice(0, MOST_SKIPPED),
+    has_more: hasMore,
+  };
+}
+
+/** What the lines of a payout lack, page by page: those without an agreement may be many. */
+async function draftAll(
+  tx: Tx,
+  lines: Lines,
+  terms: Terms,
+): Promise<{ ready: Draft[]; skipped: Skipped[]; hasMore: boolean }> {
+  const ready: Draft[] = [];
+  const skipped: Skipped[] = [];
+  for (let after = START; ; ) {
+    const found = await openLines(tx, lines, after, PAGE);
+    for (const line of found) {
+      const again = line.first === null ? null : correctionOf(line, line.first);
+      const draft = again ?? firstInvoice(line, terms);
+      if ('document' in draft) ready.push(draft);
+      else skipped.push(draft);
+    }
+    const last = found.at(-1);
+    if (last === undefined || found.length < PAGE) return { ready, skipped, hasMore: false };
+    if (ready.length >= MOST_ISSUED) return { ready, skipped, hasMore: true };
+    after = { affiliate: last.affiliate_id, currency: last.currency };
+  }
+}
+
+/**
+ * Brings the documents of an affiliate in a payout in line with what was paid and what came back, where there are any: a return gets
+ * a credit note, and one that is undone an invoice again.
+ */
+export async function correctInvoices(
+  tx: Tx,
+  account: AccountId,
+  payout: PayoutId,
+  affiliate: number,
+): Promise<void> {
+  const { invoicing, time_zone: zone } = fromJson(await getAccount(tx, account));
+  const found = await openLines(tx, { account, payout, affiliate, zone }, START, PAGE);
+  const drafts = found.flatMap((line) => (line.first === null ? [] : [correctionOf(line, line.first)]));
+  await issueAll(tx, { account, payout, prefix: invoicing?.prefix ?? DEFAULT_PREFIX }, drafts);
+}
+
+/** A document without its number. */
+interface Draft extends Omit<NewInvoice, 'series' | 'position' | 'document'> {
+  readonly document: Omit<StoredDocument, 'number'>;
+  /** The tax id that it names, where none before it did. */
+  readonly newTaxId: NamedTaxId | null;
+}
+type Skipped = Issued['skipped'][number];
+
+/** A later document of a line: the parties and the tax of the first invoice, for what it lacks. */
+function correctionOf(line: OpenLine, stored: string): Draft {
+  const first = JSON.parse(stored) as StoredDocument;
+  const isCredit = line.difference < 0n;
+  const amount = isCredit ? -line.difference : line.difference;
+  return {
+    ...draftOf(line, amount),
+    corrects: isCredit ? line.first_id : null,
+    taxId: line.first_tax_id,
+    newTaxId: null,
+    document: {
+      ...first,
+      kind: isCredit ? 'credit_note' : 'invoice',
+      corrects: isCredit ? { number: first.number, issued_on: first.issued_on } : null,
+      issued_on: line.today,
+      ...textSums(amount, first.rate),
+    },
+  };
+}
+
+const draftOf = ({ affiliate_id, currency }: OpenLine, amount: bigint) => ({
+  affiliate: affiliate_id,
+  currency,
+  amount,
+});
+
+function textSums(amount: bigint, rate: number) {
+  const { net, tax, rounding } = sumsOf(amount, rate);
+  return { net: String(net), tax: String(tax), rounding: String(rounding) };
+}
+
+interface Terms {
+  readonly buyer: InvoiceParty;
+  readonly invoicing: Invoicing;
+  readonly vault: Vault;
+  /** Of the payout. */
+  readonly number: bigint | number;
+}
+
+/** The invoice of a line that has none, or why it gets none. */
+function firstInvoice(line: OpenLine, { buyer, invoicing, vault, number }: Terms): Draft | Skipped {
+  const skip = (reason: SkipReason): Skipped => ({
+    affiliate_id: line.affiliate_id,
+    currency: line.currency,
+    reason,
+  });
+  const profile = line.profile === null ? null : (JSON.parse(line.profile) as ProfileOfLine);
+  const agreed = profile?.self_billing?.agreed_on;
+  if (profile === null || agreed === undefined || agreed > line.supplied_on) return skip('no_agreement');
+  const type = line.number === null ? null : typeOf(profile);
+  const rule = invoicing.rules.find((each) => fits(each, profile, type));
+  if (rule === undefined) return skip('no_rule');
+  if (lacksTaxId(rule, type, buyer)) return skip('no_tax_id');
+  const taxId = rule.category === 'O' ? null : taxIdOf(line, type, vault);
+  const { legal_name: name, address, country } = profile;
+  return {
+    ...draftOf(line, line.difference),
+    corrects: null,
+    taxId: taxId?.id ?? null,
+    newTaxId: line.kept_tax_id === null ? taxId : null,
+    document: {
+      kind: 'invoice',
+      corrects: null,
+      issued_on: line.today,
+      supplied_on: line.supplied_on,
+      affiliate_id: line.affiliate_id,
+      seller: { name, address, country },
+      buyer,
+      description: `Affiliate commissions, payout ${number}`,
+      currency: line.currency,
+      ...textSums(line.difference, rule.rate),
+      category: rule.category,
+      rate: rule.rate,
+      exemption: rule.exemption,
+      payment_reference: line.payment_reference,
+    },
+  };
+}
+
+/** The type of tax id that an invoice can name of a profile: none of the United States. */
+const typeOf = ({ tax_id_type: type }: ProfileOfLine): InvoiceTaxIdType | null =>
+  type === 'vat' || type === 'other' ? type : null;
+
+const fits = (rule: TaxRule, profile: ProfileOfLine, type: InvoiceTaxIdType | null) =>
+  (rule.country === null || rule.country === profile.country) &&
+  (rule.legal_type === null || rule.legal_type === profile.legal_type) &&
+  (rule.has_vat_id === null || rule.has_vat_id === (type === 'vat'));
+
+/** EN 16931: BR-S-02, BR-Z-02, BR-E-02 and BR-AE-02. */
+function lacksTaxId({ category }: TaxRule, type: InvoiceTaxIdType | null, buyer: InvoiceParty): boolean {
+  if (category === 'O') return false;
+  return category === 'AE' ? type !== 'vat' || buyer.vat_id === null : type === null;
+}
+
+/** The tax id that the invoice of a line names: outside the scope of VAT it names none (BR-O-02). */
+function taxIdOf(line: OpenLine, type: InvoiceTaxIdType | null, vault: Vault): NamedTaxId | null {
+  const number = type === null ? null : openTaxId(vault, line);
+  if (type === null || number === null) return null;
+  return { id: line.kept_tax_id ?? line.new_tax_id, affiliate: line.affiliate_id, type, number };
+}
+
+const partyOf = ({ name, address, country, vat_id, tax_number }: InvoiceParty): InvoiceParty => ({
+  name,
+  address,
+  country,
+  vat_id,
+  tax_number,
+});
+
+interface Series {
+  readonly account: AccountId;
+  readonly payout: PayoutId;
+  readonly prefix: string;
+}
+
+/** Numbers and stores documents. A series is a kind and a year: all of one have the numbers 1, 2, 3 and so on. */
+async function issueAll(
+  tx: Tx,
+  { account, payout, prefix }: Series,
+  drafts: readonly Draft[],
+): Promise<void> {
+  const bySeries = new Map<string, Draft[]>();
+  for (const draft of drafts) {
+    const { kind, issued_on } = draft.document;
+    const series = `${prefix}${kind === 'credit_note' ? 'C-' : ''}${issued_on.slice(0, 4)}-`;
+    bySeries.set(series, [...(bySeries.get(series) ?? []), draft]);
+  }
+  for (const [series, own] of [...bySeries].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const first = await takeNumbers(tx, account, series, own.length);
+    const issued = own.map((draft, index): NewInvoice => {
+      const position = first + BigInt(index);
+      return {
+        ...draft,
+        series,
+        position,
+        document: { ...draft.document, number: numberOf(series, position) },
+      };
+    });
+    await insertInvoices(tx, account, payout, issued);
+  }
+}

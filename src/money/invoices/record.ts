@@ -1,0 +1,127 @@
+import { type Static, Type } from 'typebox';
+import { address } from '../../contract/addresses.ts';
+import { columnsOf } from '../../contract/records.ts';
+import { amount, currencyCode, nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { taxCategory } from '../../people/accounts/invoicing.ts';
+
+const named = {
+  name: Type.String(),
+  address,
+  country: Type.String({ description: 'ISO 3166-1 alpha-2' }),
+};
+const buyer = strict(
+  { ...named, vat_id: nullable(Type.String()), tax_number: nullable(Type.String()) },
+  { title: 'InvoiceBuyer' },
+);
+const seller = strict(
+  {
+    ...named,
+    tax_id: nullable(
+      strict(
+        {
+          type: Type.Enum(['vat', 'other'], { title: 'InvoiceTaxIdType' }),
+          ending: Type.String({
+            description: 'the last four characters, of a short one fewer; the file has it whole',
+          }),
+          is_lost: Type.Boolean({ description: 'it was lost with the secret key: no file can be made' }),
+        },
+        { title: 'InvoiceTaxId' },
+      ),
+    ),
+  },
+  { title: 'InvoiceSeller' },
+);
+const kind = Type.Enum(['invoice', 'credit_note'], { title: 'InvoiceKind' });
+
+/** A self-billing invoice, or a credit note for what came back. */
+export const invoice = strict(
+  {
+    id: Type.String({ examples: ['inv_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
+    object: Type.Literal('invoice'),
+    kind,
+    number: Type.String({ description: 'without gaps within its series', examples: ['SB-2026-000001'] }),
+    payout_id: Type.String(),
+    affiliate_id: Type.Integer(),
+    currency: currencyCode,
+    amount: { ...amount, description: 'what was paid, or came back: net, tax and rounding' },
+    net_amount: amount,
+    tax_amount: amount,
+    rounding_amount: { ...amount, description: '0 or 1: what no net amount reaches with its tax' },
+    tax_category: taxCategory,
+    tax_rate: Type.Integer({ description: 'hundredths of a percent: 1900 = 19 %' }),
+    exemption: nullable(Type.String({ description: 'why no tax is due' })),
+    corrects_id: nullable(Type.String({ description: 'the invoice that a credit note is about' })),
+    issued_on: Type.String({ description: 'YYYY-MM-DD in the time zone of the account' }),
+    supplied_on: Type.String({ description: 'the day of the payment' }),
+    seller,
+    buyer,
+    description: Type.String(),
+    payment_reference: nullable(Type.String()),
+    created_at: timestamp,
+  },
+  { title: 'Invoice' },
+);
+export type Invoice = Static<typeof invoice>;
+
+const said = (name: string) => `i.document -> '${name}'`;
+const sum = (name: string) => `(i.document ->> '${name}')::int8`;
+
+/** Its columns, over `invoices i`. */
+export const record = columnsOf(invoice, {
+  id: "public_id('inv', i.id)",
+  object: "'invoice'",
+  kind: 'i.kind',
+  number: said('number'),
+  payout_id: "public_id('po', i.payout_id)",
+  affiliate_id: 'i.affiliate_id',
+  currency: 'i.currency',
+  amount: 'i.amount',
+  net_amount: sum('net'),
+  tax_amount: sum('tax'),
+  rounding_amount: sum('rounding'),
+  tax_category: said('category'),
+  tax_rate: said('rate'),
+  exemption: said('exemption'),
+  corrects_id: "case when i.corrects_id is not null then public_id('inv', i.corrects_id) end",
+  issued_on: said('issued_on'),
+  supplied_on: said('supplied_on'),
+  seller: `i.document -> 'seller' || jsonb_build_object('tax_id', (
+    select jsonb_build_object('type', k.tax_id_type, 'ending', k.ending, 'is_lost', k.number is null)
+    from invoice_tax_ids k where k.account_id = i.account_id and k.id = i.tax_id))`,
+  buyer: said('buyer'),
+  description: said('description'),
+  payment_reference: said('payment_reference'),
+  created_at: 'iso(i.created_at)',
+});
+
+/** Why a paid line got no invoice. */
+export const SKIP_REASONS = {
+  no_agreement: 'the affiliate had not agreed to self-billing when it was paid',
+  no_rule: 'no rule of `invoicing` fits the tax profile of the affiliate',
+  no_tax_id: 'the category wants a VAT id of the affiliate (S: or a tax number; AE: and one of yours)',
+} as const;
+export type SkipReason = keyof typeof SKIP_REASONS;
+
+/** What came of issuing. */
+export const issued = strict(
+  {
+    object: Type.Literal('issued_invoices'),
+    issued: Type.Integer({ description: 'how many were issued now' }),
+    skipped: Type.Array(
+      strict({
+        affiliate_id: Type.Integer(),
+        currency: currencyCode,
+        reason: Type.Enum(Object.keys(SKIP_REASONS) as SkipReason[], {
+          title: 'InvoiceSkipReason',
+          description: Object.entries(SKIP_REASONS)
+            .map(([name, meaning]) => `${name}: ${meaning}`)
+            .join('; '),
+        }),
+      }),
+      { description: 'paid lines without an invoice, the first 1,000' },
+    ),
+    has_more: Type.Boolean({ description: 'there are more lines than one request takes: ask again' }),
+  },
+  { title: 'IssuedInvoices' },
+);
+export type Issued = Static<typeof issued>;

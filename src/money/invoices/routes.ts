@@ -1,0 +1,86 @@
+import { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import { file, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { listOf, strict } from '../../contract/schemas.ts';
+import { fail } from '../../kernel/errors.ts';
+import { toJson } from '../../kernel/json.ts';
+import { PAPER_FORMATS, PAPER_TYPES, paperReply } from '../../papers/reply.ts';
+import { attachmentOf, facturX, isExpressible } from './factur-x.ts';
+import { issueInvoices } from './issue.ts';
+import { invoicePaper } from './paper.ts';
+import { invoice, issued } from './record.ts';
+import { getDocument, getInvoice } from './service.ts';
+import { invoiceList, listInvoices } from './store.ts';
+
+export const issue = writeRoute({
+  operation: 'issueInvoices',
+  method: 'POST',
+  path: '/v2/affiliates/payouts/{payout_id}/invoices',
+  access: 'affiliates',
+  summary: 'Issue the invoices of a payout',
+  description:
+    'For each paid line of an affiliate who agreed to self-billing: an invoice for what was paid, with the tax in it by the rules ' +
+    'of `invoicing`; for what came back since, a credit note. Asked again, it issues what is missing and nothing twice. A ' +
+    'return of an invoiced line is credited when it is booked.',
+  returns: { 200: issued },
+  errors: ['resource_missing', 'current_is_read_only', 'payout_not_paid', 'no_invoicing'],
+  handle: async ({ tx, account, vault, params }) =>
+    ok(toJson(await issueInvoices(tx, { account, vault }, params.payout_id))),
+});
+
+export const list = readRoute({
+  operation: 'listInvoices',
+  path: '/v2/affiliates/invoices',
+  access: 'affiliates',
+  summary: 'List invoices',
+  description: 'Self-billing invoices and credit notes.',
+  list: invoiceList,
+  returns: { 200: listOf(invoice) },
+  handle: async ({ snapshot, account, list: query }) =>
+    page(await snapshot((db) => listInvoices(db, account, query))),
+});
+
+export const get = readRoute({
+  operation: 'getInvoice',
+  path: '/v2/affiliates/invoices/{invoice_id}',
+  access: 'affiliates',
+  summary: 'Get an invoice',
+  returns: { 200: invoice },
+  errors: ['resource_missing'],
+  handle: async ({ db, account, params }) => ok(await getInvoice(db, account, params.invoice_id)),
+});
+
+export const download = readRoute({
+  operation: 'downloadInvoice',
+  path: '/v2/affiliates/invoices/{invoice_id}/download',
+  access: 'affiliates',
+  summary: 'Download an invoice',
+  description:
+    '`pdf` is a PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to print.',
+  query: strict({
+    format: Type.Optional(
+      Type.Enum([...PAPER_FORMATS, 'xml'], { description: 'pdf (default), html or xml', examples: ['xml'] }),
+    ),
+  }),
+  returns: { 200: 'application/pdf' },
+  alsoSends: [PAPER_TYPES.html, 'application/xml'],
+  sends: ['Content-Security-Policy'],
+  errors: ['resource_missing', 'no_xml_invoice', 'tax_id_lost'],
+  handle: async ({ db, account, vault, params, query: { format = 'pdf' } }) => {
+    const { invoice: said, at } = await getDocument(db, { account, vault }, params.invoice_id);
+    const name = `invoice-${said.number}`;
+    if (format !== 'xml') {
+      return paperReply(invoicePaper(said, at), format, name, attachmentOf(said));
+    }
+    if (!isExpressible(said)) {
+      throw fail(
+        'no_xml_invoice',
+        `EN 16931 has no amounts with three digits, as ${said.currency.toUpperCase()} has them: take the PDF`,
+      );
+    }
+    return file(Readable.from([Buffer.from(facturX(said))]), {
+      'content-type': 'application/xml; charset=utf-8',
+      'content-disposition': `attachment; filename="${name}.xml"`,
+    });
+  },
+});

@@ -1,0 +1,48 @@
+import type { Reader } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { type AccountId, type InvoiceId, uuidOf } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import type { InvoiceDocument, StoredDocument } from './document.ts';
+import type { Invoice } from './record.ts';
+import { readDocument, readInvoice } from './store.ts';
+import { openKept } from './tax-ids.ts';
+
+const missing = () => fail('resource_missing', 'no such invoice');
+
+function idFrom(text: string): InvoiceId {
+  const id = uuidOf('inv', text);
+  if (id === null) throw missing();
+  return id;
+}
+
+/** An invoice or credit note. Throws `resource_missing`. */
+export async function getInvoice(db: Reader, account: AccountId, id: string): Promise<Json<Invoice>> {
+  const json = await readInvoice(db, account, idFrom(id));
+  if (json === null) throw missing();
+  return json;
+}
+
+/**
+ * What it says, with the tax id of the affiliate in clear, and when it was issued in milliseconds since 1970. Throws
+ * `resource_missing`, `tax_id_lost`.
+ */
+export async function getDocument(
+  db: Reader,
+  { account, vault }: { readonly account: AccountId; readonly vault: Vault },
+  id: string,
+): Promise<{ invoice: InvoiceDocument; at: number }> {
+  const found = await readDocument(db, account, idFrom(id));
+  if (found === null) throw missing();
+  const { seller, ...rest } = JSON.parse(found.document) as StoredDocument;
+  const { tax_id: place, tax_id_type: type, number } = found;
+  const taxId = place === null || type === null ? null : openKept(vault, { id: place, type, number });
+  if (place !== null && taxId === null) {
+    throw fail(
+      'tax_id_lost',
+      'the tax id of the affiliate was lost with the secret key: no file can be made',
+    );
+  }
+  const ids = { vat_id: type === 'vat' ? taxId : null, tax_number: type === 'other' ? taxId : null };
+  return { invoice: { ...rest, seller: { ...seller, ...ids } }, at: Number(found.at) };
+}

@@ -1,0 +1,214 @@
+import sql from 'sql-template-tag';
+import {
+  currency,
+  exactly,
+  type ListDefinition,
+  type ListQuery,
+  listPage,
+  numberId,
+  oneOf,
+  opaqueId,
+  type Page,
+} from '../../contract/lists.ts';
+import { maybeRecord } from '../../contract/records.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import type { AccountId, InvoiceId, InvoiceTaxId, PayoutId, TaxProfileId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import type { TaxProfile } from '../tax-profiles/record.ts';
+import type { StoredDocument } from './document.ts';
+import { type Invoice, record } from './record.ts';
+import type { KeptTaxId } from './tax-ids.ts';
+
+/** A paid line whose documents do not add up to what was paid and did not come back. */
+export interface OpenLine {
+  readonly affiliate_id: number;
+  readonly currency: string;
+  /** What is to be invoiced; below zero: to be credited. */
+  readonly difference: bigint;
+  readonly payment_reference: string | null;
+  /** Days of the account. */
+  readonly supplied_on: string;
+  readonly today: string;
+  /** The first invoice of the line; null = there is none. */
+  readonly first_id: InvoiceId | null;
+  readonly first: string | null;
+  /** The tax id that it names. */
+  readonly first_tax_id: InvoiceTaxId | null;
+  readonly profile: string | null;
+  readonly profile_id: TaxProfileId | null;
+  /** The tax id of the profile, sealed; null = there is none, or it was lost. */
+  readonly number: Buffer | null;
+  /** Where that tax id is kept already, because another invoice names it. */
+  readonly kept_tax_id: InvoiceTaxId | null;
+  /** Where it is to be kept else. */
+  readonly new_tax_id: InvoiceTaxId;
+}
+
+/** Which lines are looked at. */
+export interface Lines {
+  readonly account: AccountId;
+  readonly payout: PayoutId;
+  /** null = all. */
+  readonly affiliate: number | null;
+  /** Time zone of the account. */
+  readonly zone: string;
+}
+
+/** Lines of a payout whose documents do not add up, after a line, at most so many. JSON is text. */
+export function openLines(
+  tx: Tx,
+  { account, payout, affiliate, zone }: Lines,
+  after: { readonly affiliate: number; readonly currency: string },
+  most: number,
+): Promise<OpenLine[]> {
+  return rows(
+    tx,
+    sql`select t.affiliate_id::float8 as affiliate_id, t.currency,
+               t.amount - t.carried_amount - t.returned_amount - s.said as difference, t.payment_reference,
+               to_char(p.paid_at at time zone ${zone}, 'YYYY-MM-DD') as supplied_on,
+               to_char(now() at time zone ${zone}, 'YYYY-MM-DD') as today,
+               f.id as first_id, f.document::text as first, f.tax_id as first_tax_id, x.id as profile_id, x.number,
+               k.id as kept_tax_id, new_id() as new_tax_id,
+               case when x.id is not null then json_build_object('legal_type', x.legal_type, 'legal_name', x.legal_name,
+                 'country', x.country, 'address', x.address, 'tax_id_type', x.tax_id_type, 'self_billing', x.self_billing)::text
+               end as profile
+        from payout_line_totals t
+        join payouts p on p.account_id = t.account_id and p.id = t.payout_id
+        left join affiliate_tax_profiles x on x.account_id = t.account_id and x.affiliate_id = t.affiliate_id
+        cross join lateral (
+          select coalesce(sum(case kind when 'invoice' then amount else -amount end), 0)::int8 as said from invoices i
+          where i.account_id = t.account_id and i.payout_id = t.payout_id and i.affiliate_id = t.affiliate_id
+            and i.currency = t.currency) s
+        left join lateral (
+          select id, document, tax_id from invoices i
+          where i.account_id = t.account_id and i.payout_id = t.payout_id and i.affiliate_id = t.affiliate_id
+            and i.currency = t.currency and i.kind = 'invoice'
+          order by i.id limit 1) f on true
+        left join lateral (
+          select id from invoice_tax_ids k
+          where k.account_id = x.account_id and k.affiliate_id = x.affiliate_id and k.tax_id_type = x.tax_id_type
+            and k.number_mark = x.number_mark
+          order by k.id limit 1) k on true
+        where t.account_id = ${account} and t.payout_id = ${payout} and t.is_paid
+          and (${affiliate}::int8 is null or t.affiliate_id = ${affiliate})
+          and (t.affiliate_id, t.currency) > (${after.affiliate}::int8, ${after.currency})
+          and t.amount - t.carried_amount - t.returned_amount <> s.said
+        order by t.affiliate_id, t.currency limit ${most}`,
+  );
+}
+
+/** What is stored of a tax profile, as `openLines` has it. */
+export type ProfileOfLine = Pick<
+  TaxProfile,
+  'legal_type' | 'legal_name' | 'country' | 'address' | 'self_billing'
+> & {
+  readonly tax_id_type: string | null;
+};
+
+/** Takes the next numbers of a series, and holds it until the transaction ends; the first of them. */
+export async function takeNumbers(
+  tx: Tx,
+  account: AccountId,
+  series: string,
+  count: number,
+): Promise<bigint> {
+  const { first } = await oneRow<{ first: bigint }>(
+    tx,
+    sql`insert into invoice_series as s (account_id, name, last) values (${account}, ${series}, ${count})
+        on conflict (account_id, name) do update set last = s.last + excluded.last
+        returning last - ${count} + 1 as first`,
+  );
+  return first;
+}
+
+/** A document that is about to be issued. */
+export interface NewInvoice {
+  readonly series: string;
+  readonly position: bigint;
+  readonly affiliate: number;
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly corrects: InvoiceId | null;
+  readonly taxId: InvoiceTaxId | null;
+  readonly document: StoredDocument;
+}
+
+export async function insertInvoices(
+  tx: Tx,
+  account: AccountId,
+  payout: PayoutId,
+  issued: readonly NewInvoice[],
+): Promise<void> {
+  const list = JSON.stringify(
+    issued.map(({ series, position, affiliate, currency: code, amount, corrects, taxId, document }) => ({
+      series,
+      position: String(position),
+      affiliate,
+      currency: code,
+      amount: String(amount),
+      corrects,
+      tax_id: taxId,
+      document,
+    })),
+  );
+  await rows(
+    tx,
+    sql`insert into invoices (account_id, kind, series, position, payout_id, affiliate_id, currency, amount, corrects_id,
+          tax_id, document)
+        select ${account}, document ->> 'kind', series, position, ${payout}, affiliate, currency, amount, corrects, tax_id, document
+        from jsonb_to_recordset(${list}::jsonb) as g (series text, position int8, affiliate int8, currency text, amount int8,
+          corrects uuid, tax_id uuid, document jsonb)
+        order by position`,
+  );
+}
+
+export function readInvoice(db: Reader, account: AccountId, id: InvoiceId): Promise<Json<Invoice> | null> {
+  return maybeRecord(db, record, sql`invoices i where i.account_id = ${account} and i.id = ${id}`);
+}
+
+/** A document as it is stored. */
+interface DocumentRow {
+  /** A `StoredDocument` as JSON. */
+  readonly document: string;
+  /** When it was issued, in milliseconds since 1970. */
+  readonly at: bigint;
+  readonly tax_id: KeptTaxId['id'] | null;
+  readonly tax_id_type: KeptTaxId['type'] | null;
+  readonly number: Buffer | null;
+}
+
+/** What a document says; null for an unknown one. */
+export function readDocument(db: Reader, account: AccountId, id: InvoiceId): Promise<DocumentRow | null> {
+  return maybeRow(
+    db,
+    sql`select i.document::text as document, (extract(epoch from i.created_at) * 1000)::int8 as at,
+               k.id as tax_id, k.tax_id_type, k.number
+        from invoices i left join invoice_tax_ids k on k.account_id = i.account_id and k.id = i.tax_id
+        where i.account_id = ${account} and i.id = ${id}`,
+  );
+}
+
+export const invoiceList: ListDefinition = {
+  id: 'i.id',
+  defaultSort: '-id',
+  sort: { id: 'i.id', amount: 'i.amount' },
+  filters: {
+    number: exactly("i.document ->> 'number'"),
+    payout_id: opaqueId('po', 'i.payout_id'),
+    affiliate_id: numberId((id) => sql`i.affiliate_id = ${id}`),
+    currency: currency('i.currency'),
+    kind: oneOf(['invoice', 'credit_note'], (kind) => sql`i.kind = ${kind}`),
+  },
+};
+
+/** A page of the documents of an account. */
+export function listInvoices(db: Reader, account: AccountId, list: ListQuery): Promise<Page<Invoice>> {
+  return listPage(db, {
+    list,
+    name: 'invoices',
+    table: 'invoices',
+    alias: 'i',
+    where: sql`i.account_id = ${account}`,
+    record,
+  });
+}

@@ -1,0 +1,69 @@
+import sql from 'sql-template-tag';
+import { rows, type Tx } from '../../db/connect.ts';
+import { sealingKey } from '../../db/secret-key.ts';
+import type { AccountId, InvoiceTaxId } from '../../kernel/ids.ts';
+import { endingOf } from '../../kernel/tax-ids.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import { markedText, sealedNumbers } from '../ledger/sealed-numbers.ts';
+import { markContext } from '../tax-profiles/sealed.ts';
+
+/** The types of tax ids that an invoice can name. */
+export type InvoiceTaxIdType = 'vat' | 'other';
+
+const placeOf = (id: InvoiceTaxId): string => `tax id on invoices ${id}`;
+
+/** The tax ids in invoice_tax_ids. */
+export const invoiceTaxIds = sealedNumbers<InvoiceTaxId>({
+  table: 'invoice_tax_ids',
+  beside: 'tax_id_type',
+  placeOf,
+  markContext,
+  unreadable: {
+    what: 'the tax id on invoices',
+    remedy: 'take its row of invoice_tax_ids from a backup',
+  },
+});
+
+/** A tax id that is about to be named, in clear. */
+export interface NamedTaxId {
+  readonly id: InvoiceTaxId;
+  readonly affiliate: number;
+  readonly type: InvoiceTaxIdType;
+  readonly number: string;
+}
+
+/** Stores tax ids, sealed. */
+export async function keepTaxIds(
+  tx: Tx,
+  { account, vault }: { readonly account: AccountId; readonly vault: Vault },
+  named: readonly NamedTaxId[],
+): Promise<void> {
+  if (named.length === 0) return;
+  const key = await sealingKey(tx);
+  const list = named.map(({ id, affiliate, type, number }) => ({
+    id,
+    affiliate,
+    type,
+    ending: endingOf(number),
+    number: vault.seal(number, placeOf(id), key).toString('hex'),
+    mark: vault.mark(markedText(type, number), markContext(account), key).toString('hex'),
+  }));
+  await rows(
+    tx,
+    sql`insert into invoice_tax_ids (account_id, id, affiliate_id, tax_id_type, number, number_mark, ending)
+        select ${account}, id, affiliate, type, decode(number, 'hex'), decode(mark, 'hex'), ending
+        from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as g (id uuid, affiliate int8, type text, number text,
+          mark text, ending text)`,
+  );
+}
+
+/** A tax id as it is stored; `number` is null when it was lost with the secret key. */
+export interface KeptTaxId {
+  readonly id: InvoiceTaxId;
+  readonly type: InvoiceTaxIdType;
+  readonly number: Buffer | null;
+}
+
+/** The tax id in clear, null when it was lost. */
+export const openKept = (vault: Vault, { id, number }: KeptTaxId): string | null =>
+  number === null ? null : vault.open(number, placeOf(id));

@@ -1,0 +1,29 @@
+import { expect } from 'vitest';
+import type { Api } from './api.ts';
+
+/** A VAT id whose check digit is right. */
+export const VAT_ID = 'DE136695976';
+
+const ADDRESS = { line1: 'Hauptstr. 1', city: 'Berlin', postal_code: '10115' };
+
+/** The merchant's side of invoices: who they are, and 19 % of tax on what businesses of Germany supply. */
+export async function letInvoice(api: Api): Promise<void> {
+  const answer = await api.patch('/v2/account', {
+    tax_profile: { legal_name: 'Muster GmbH', country: 'DE', address: ADDRESS, vat_id: VAT_ID },
+    invoicing: { rules: [{ country: 'DE', has_vat_id: true, category: 'S', rate: 1900 }] },
+  });
+  expect(answer.status, answer.text).toBe(200);
+}
+
+/** An affiliate agrees that the merchant writes their invoices, before any payment of a test. */
+export async function agree(api: Api, affiliate: number, number = VAT_ID): Promise<void> {
+  const answer = await api.put(`/v2/affiliates/${affiliate}/tax-profile`, {
+    legal_type: 'business',
+    legal_name: `Partner ${affiliate} GmbH`,
+    country: 'DE',
+    address: ADDRESS,
+    tax_id: { type: 'vat', number },
+    self_billing: { agreed_on: '2020-01-01', agreed_by: 'Ada' },
+  });
+  expect(answer.status, answer.text).toBe(200);
+}
