@@ -17,6 +17,7 @@ import { common, listed } from '../../texts/common.ts';
 import { Adjust } from './adjust.tsx';
 import { Destinations, SetDestination } from './destination.tsx';
 import { EditAffiliate } from './edit.tsx';
+import { AffiliateInvoices } from './invoices.tsx';
 import { Statement } from './statement.tsx';
 import { SwitchPayouts } from './switch.tsx';
 import { TaxProfile } from './tax.tsx';
@@ -68,6 +69,7 @@ export function AffiliateScreen() {
       <Destinations affiliate={affiliate} onSet={() => show('destination')} />
       <TaxProfile affiliate={affiliate} onSet={() => show('tax')} />
       <Statement affiliate={affiliate} />
+      <AffiliateInvoices affiliate={affiliate} />
       <Timeline id={affiliate.id} />
       {Overlay && <Overlay affiliate={affiliate} onClose={() => show(undefined)} />}
     </Page>

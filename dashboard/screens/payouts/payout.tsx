@@ -22,6 +22,7 @@ import { Approval, Decided, isWithheld } from './approval.tsx';
 import { Changes } from './changes.tsx';
 import { Complete } from './complete.tsx';
 import { Files } from './files.tsx';
+import { PayoutInvoices } from './invoices.tsx';
 import { Line } from './line.tsx';
 import { Lines } from './lines.tsx';
 import { PayoutStatus } from './list.tsx';
@@ -327,6 +328,7 @@ function Paid({ payout, lines }: Shown) {
       />
       {may.write && <CameBack payout={payout} />}
       {step === 'files' ? <Files payout={payout} /> : <Lines payout={payout} lines={lines} />}
+      <PayoutInvoices payout={payout} />
     </>
   );
 }

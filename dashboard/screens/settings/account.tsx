@@ -14,6 +14,7 @@ import { settings } from '../../texts/settings.ts';
 import { type Amounts, AmountsField } from './amounts.tsx';
 import { DebtorFields, debtorFrom, typedDebtor } from './debtor.tsx';
 import { Settings } from './frame.tsx';
+import { InvoicingFields, invoicingFrom, isInvoicingGood, typedInvoicing } from './invoicing.tsx';
 import { OriginatorFields, originatorFrom, typedOriginator } from './originator.tsx';
 import { TaxFields, taxFrom, typedTax } from './tax.tsx';
 
@@ -62,14 +63,16 @@ function AccountForm({ account }: { account: Account }) {
   const [debtor, setDebtor] = useState(() => typedDebtor(account));
   const [originator, setOriginator] = useState(() => typedOriginator(account));
   const [tax, setTax] = useState(() => typedTax(account));
+  const [invoicing, setInvoicing] = useState(() => typedInvoicing(account));
   const [minimumPayout, paymentLimit] = [minorOf(minimums), minorOf(limits)];
   const isWaitGood = /^\d{1,3}$/.test(wait) && Number(wait) <= 720;
   const isHoldGood = /^\d{1,4}$/.test(hold);
+  const isGood =
+    minimumPayout !== null && paymentLimit !== null && isHoldGood && isWaitGood && isInvoicingGood(invoicing);
   const zones = [...new Set([account.time_zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
   const save = (event: FormEvent) => {
     event.preventDefault();
-    if (minimumPayout === null || paymentLimit === null || !isHoldGood || !isWaitGood || saving.isPending)
-      return;
+    if (!isGood || saving.isPending) return;
     const body = {
       name,
       default_currency: currency.trim().toLowerCase(),
@@ -82,6 +85,7 @@ function AccountForm({ account }: { account: Account }) {
       debtor: debtorFrom(debtor),
       originator: originatorFrom(account, originator),
       tax_profile: taxFrom(tax),
+      invoicing: invoicingFrom(invoicing),
       portal_origins: origins.split(/\s+/).filter(Boolean),
     };
     saving.mutate({ body }, { onSuccess: () => toast(texts.saved) });
@@ -139,6 +143,7 @@ function AccountForm({ account }: { account: Account }) {
         <DebtorFields typed={debtor} onChange={setDebtor} />
         <OriginatorFields typed={originator} onChange={setOriginator} />
         <TaxFields typed={tax} onChange={setTax} />
+        <InvoicingFields typed={invoicing} onChange={setInvoicing} />
         <Card title={texts.portals}>
           <TextArea
             label={texts.origins}
@@ -152,12 +157,7 @@ function AccountForm({ account }: { account: Account }) {
         </Card>
         {saving.error && <Problem error={saving.error} />}
         {may.write && (
-          <Button
-            kind="primary"
-            type="submit"
-            isBusy={saving.isPending}
-            isDisabled={minimumPayout === null || paymentLimit === null || !isHoldGood || !isWaitGood}
-          >
+          <Button kind="primary" type="submit" isBusy={saving.isPending} isDisabled={!isGood}>
             {texts.save}
           </Button>
         )}

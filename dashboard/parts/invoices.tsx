@@ -1,0 +1,110 @@
+import { useState } from 'react';
+import type { Invoice } from '../../src/client/api.ts';
+import { download } from '../data/api.ts';
+import { pageSize } from '../data/preferences.ts';
+import { useRead } from '../data/queries.ts';
+import { invoices as texts } from '../texts/invoices.ts';
+import { Button } from './button.tsx';
+import { AffiliateLink } from './commissions.tsx';
+import { Problem } from './feedback.tsx';
+import { Listing } from './listing.tsx';
+import { saveFile } from './save.ts';
+import type { Column } from './table.tsx';
+import { Money, Status } from './values.tsx';
+
+type Query = { readonly payout_id: string } | { readonly affiliate_id: number };
+
+/** The first page of the invoices of a payout or an affiliate, and the others. */
+export function useInvoices(of: Query) {
+  const [page, setPage] = useState(1);
+  const query = { ...of, page, per_page: Number(pageSize.use()) };
+  const reading = useRead('listInvoices', { query }, { isLive: true, keepsPrevious: true });
+  return { reading, total: reading.data?.pagination.total, setPage };
+}
+
+/** Invoices and credit notes with their files; `showsAffiliate` where they are of several. */
+export function InvoiceTable({
+  list: { reading, setPage },
+  showsAffiliate = false,
+}: {
+  list: ReturnType<typeof useInvoices>;
+  showsAffiliate?: boolean;
+}) {
+  const [error, setError] = useState<Error | null>(null);
+  return (
+    <>
+      {error && <Problem error={error} />}
+      <Listing
+        label={texts.title}
+        reading={reading}
+        columns={columnsFor(showsAffiliate, setError)}
+        keyOf={({ id }) => id}
+        onPage={setPage}
+        empty={<p className="soft">{texts.none}</p>}
+      />
+    </>
+  );
+}
+
+const { columns } = texts;
+
+function columnsFor(showsAffiliate: boolean, onError: (error: Error | null) => void): Column<Invoice>[] {
+  return [
+    { title: columns.number, cell: ({ number }) => number },
+    {
+      title: columns.kind,
+      isWide: true,
+      cell: ({ kind }) => <Status tone={kind === 'invoice' ? 'neutral' : 'warn'} label={texts.kind[kind]} />,
+    },
+    ...(showsAffiliate
+      ? [{ title: columns.affiliate, cell: (each: Invoice) => <AffiliateLink id={each.affiliate_id} /> }]
+      : []),
+    { title: columns.issued, isWide: true, cell: (each) => each.issued_on },
+    ...(['net', 'tax'] as const).map((sum) => ({
+      title: columns[sum],
+      isFigure: true,
+      isWide: true,
+      cell: (each: Invoice) => <Money amount={each[`${sum}_amount`]} currency={each.currency} />,
+    })),
+    {
+      title: columns.total,
+      isFigure: true,
+      // a credit note takes back what it says
+      cell: ({ kind, amount, currency }) => (
+        <Money amount={kind === 'invoice' ? amount : -amount} currency={currency} isStrong />
+      ),
+    },
+    { title: columns.files, cell: (invoice) => <Files invoice={invoice} onError={onError} /> },
+  ];
+}
+
+/** Buttons that save the files of an invoice. */
+function Files({ invoice, onError }: { invoice: Invoice; onError: (error: Error | null) => void }) {
+  const [busy, setBusy] = useState<'pdf' | 'xml' | null>(null);
+  if (invoice.seller.tax_id?.is_lost) return <Status tone="warn" label={texts.lost} />;
+  const save = async (format: 'pdf' | 'xml') => {
+    setBusy(format);
+    onError(null);
+    try {
+      saveFile(await download('downloadInvoice', { path: [invoice.id], query: { format } }));
+    } catch (refused) {
+      onError(refused as Error);
+    } finally {
+      setBusy(null);
+    }
+  };
+  return (
+    <div className="buttons">
+      {(['pdf', 'xml'] as const).map((format) => (
+        <Button
+          key={format}
+          isBusy={busy === format}
+          title={texts[`${format}Of`](invoice.number)}
+          onPress={() => void save(format)}
+        >
+          {texts[format]}
+        </Button>
+      ))}
+    </div>
+  );
+}

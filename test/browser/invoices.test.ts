@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { completePayout, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
+import { agree } from '../support/invoicing.ts';
+import { useWorld } from '../support/world.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
+import { inChromium } from './support.ts';
+
+inChromium('invoices in the dashboard', (chromium) => {
+  const world = useWorld();
+
+  test.each([
+    ['a wide screen', WIDE],
+    ['a phone', PHONE],
+  ])('a rule is set, invoices are issued and saved, on %s', async (_, viewport) => {
+    const api = world.api;
+    const own = { legal_name: 'Muster GmbH', country: 'DE', address: { line1: 'Weg 1', city: 'Berlin' } };
+    await api.patch('/v2/account', { tax_profile: own, invoicing: null });
+    const { id } = await makeAffiliate(api);
+    const { id: stranger } = await makeAffiliate(api);
+    await agree(api, id);
+    for (const each of [id, stranger]) await makeCommission(api, each, { amount: 11_900, currency: 'eur' });
+    const payout = await completePayout(api, await makePayout(api));
+
+    const visitor = await atDashboard(chromium, world, { viewport, path: '/settings/account' });
+    const { page } = visitor;
+    await page.getByRole('button', { name: 'Add a rule' }).click();
+    const rule = page.getByRole('group', { name: 'Rule 1' });
+    await rule.getByLabel('Country').fill('de');
+    await rule.getByLabel('Rate in percent').fill('200');
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await rule.getByLabel('Rate in percent').fill('19');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Settings saved').first().waitFor();
+    expect((await api.get('/v2/account')).body.invoicing).toMatchObject({
+      prefix: 'SB-',
+      rules: [{ country: 'DE', category: 'S', rate: 1900 }],
+    });
+
+    await page.goto(`${world.url}/payouts/${payout.id}`);
+    await page.getByRole('button', { name: 'Issue invoices' }).click();
+    await page.getByText('1 affiliate had not agreed to it by the day of the payment').waitFor();
+    const table = page.getByRole('region', { name: 'Invoices' });
+    await table.getByText(/SB-\d{4}-00000\d/).waitFor();
+    await expectAccessible(page);
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      table.getByRole('button', { name: 'PDF' }).click(),
+    ]);
+    expect(file.suggestedFilename()).toMatch(/^invoice-SB-\d{4}-00000\d\.pdf$/);
+    if (process.env.SHOTS)
+      await page.screenshot({ path: `${process.env.SHOTS}/payout-${viewport.width}.png`, fullPage: true });
+
+    await page.goto(`${world.url}/affiliates/${id}`);
+    await table.getByText('119.00').waitFor();
+    await expectAccessible(page);
+    if (process.env.SHOTS)
+      await page.screenshot({ path: `${process.env.SHOTS}/affiliate-${viewport.width}.png`, fullPage: true });
+    await page.goto(`${world.url}/affiliates/${stranger}`);
+    await page.getByRole('heading', { name: 'Statement' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Invoices' }).count()).toBe(0);
+    expectQuiet(visitor);
+  });
+});
