@@ -192,7 +192,9 @@ test('on a fresh machine it needs no server, and every command it names works as
     `The first API key was made; it is in ${machine.dataDir}/first-api-key\n`,
   ]);
   expect(stdout).toMatch(/^Default is filled: 60 affiliates, 5\d\d\d commissions \(\d+ paid, /);
-  const commands = [...stdout.matchAll(/npx payhook (.+)$/gm)].map(([, command = '']) => command);
+  expect(stdout).not.toContain('npm start'); // there is none where the package is installed
+  expect(stdout).toContain('while the server runs (npx payhook serve)');
+  const commands = [...stdout.matchAll(/^ {2}.*npx payhook (.+)$/gm)].map(([, command = '']) => command);
   expect(commands.length).toBeGreaterThan(8);
   const server = await startServer(machine);
   for (const command of commands.filter((each) => each !== 'listen')) {

@@ -99,7 +99,7 @@ export function describe(
         ['In a browser, while the server runs', `${url}/payouts`],
         ['The API, while the server runs', `${url}/docs`],
       ]),
-    `${paint.strong('Webhooks on this machine, while the server runs (npm start)')}\n` +
+    `${paint.strong('Webhooks on this machine, while the server runs (npx payhook serve)')}\n` +
       steps(WHAT_TO_SEND.map(command)),
   ];
   return sections.join('\n');
