@@ -240,7 +240,12 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('completePayout', `${payouts}/${payout.id}`, {
     body: { commissions: [{ affiliate_id: affiliate.id, is_paid: true }] },
   });
-  await world.query(`update accounts set invoicing = '{"prefix": "SB-", "rules": []}', tax_profile = '{}'`);
+  const place = { ...address, line2: null, postal_code: null, region: null };
+  const own = { legal_name: 'Shop', country: 'US', address: place, vat_id: null, tax_number: null };
+  await world.query('update accounts set invoicing = $1, tax_profile = $2', [
+    JSON.stringify({ prefix: 'SB-', rules: [] }),
+    JSON.stringify(own),
+  ]);
   await act('issueInvoices', `${payouts}/${payout.id}/invoices`);
   await act('returnPayoutLine', `${payouts}/${payout.id}/affiliates/${affiliate.id}/returned`, {
     body: { reason: 'it bounced' },
