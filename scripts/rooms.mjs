@@ -126,7 +126,7 @@ export const ROOMS = [
   ],
   ['webhooks/filters', 'conditions on the payload', []],
   ['webhooks/signing', 'how requests are signed: Standard Webhooks, others, your own', []],
-  ['webhooks/egress', 'how requests leave for an endpoint: client certificates', []],
+  ['webhooks/egress', 'how requests leave for an endpoint: proxies, client certificates', []],
   [
     'webhooks/endpoints',
     'where events are sent',

@@ -187,6 +187,14 @@ export const webhooks = {
   },
   egress: {
     title: 'How requests leave',
+    proxy: 'Proxy',
+    ofServer: 'that of the server, if any',
+    changeProxy: 'Change the proxy',
+    proxyLead: 'An HTTP proxy that connects to the receiver with CONNECT.',
+    url: 'URL of the proxy',
+    urlHint: 'http://user:password@proxy.example.com:3128. The password is encrypted and never shown.',
+    removeProxy: 'Remove the proxy',
+    dropped: 'A proxy reads what is sent to an http URL, so the values of custom headers are removed.',
     certificate: 'Client certificate',
     none: 'none',
     issuer: (name: string) => `issued by ${name}`,
@@ -346,6 +354,13 @@ export const webhooks = {
     network_error: 'The request could not get through the network. Check routes and firewalls.',
     tls_error: 'The certificate is not valid for this host. Check its dates, its name and its chain.',
     address_blocked: 'The address is private. The operator can allow it with DELIVERY_ALLOW_CIDRS.',
+    proxy_unreachable:
+      'The proxy does not answer. Check its URL. The endpoint is not to blame, so this does not disable it.',
+    proxy_unauthorized: 'The proxy rejected the user and password. Set its URL again with the right ones.',
+    proxy_refused:
+      'The proxy answered that it does not connect there. Its own log has the cause: its rules, or the receiver is down.',
+    proxy_timeout:
+      'The proxy took too long to connect: it is overloaded, or the receiver does not answer it.',
     lost: 'The server that sent it stopped before it got the answer. The event may have arrived.',
     endpoint_deleted: 'The endpoint was deleted before the event was delivered.',
   } as Readonly<Record<string, string>>,

@@ -276,6 +276,7 @@ export const endpointDisabled: Static<typeof webhookEndpoint> = {
   signing: 'standard',
   custom_signing: null,
   second_signature: null,
+  proxy: null,
   client_certificate: null,
   metadata: { team: 'finance' },
   paused_until: null,

@@ -708,6 +708,11 @@ export interface ChangeWebhookEndpointBody {
       }
     | null
     | undefined;
+  /**
+   * an HTTP proxy that requests go through, with user and password if it asks for them:
+   * http://user:password@proxy:3128; null = that of the server, if any
+   */
+  readonly proxy?: string | null | undefined;
   /** shown to the receiver when it asks for one (mTLS); null = none */
   readonly client_certificate?:
     | {
@@ -1308,6 +1313,11 @@ export interface CreateWebhookEndpointBody {
       }
     | null
     | undefined;
+  /**
+   * an HTTP proxy that requests go through, with user and password if it asks for them:
+   * http://user:password@proxy:3128; null = that of the server, if any
+   */
+  readonly proxy?: string | null | undefined;
   /** shown to the receiver when it asks for one (mTLS); null = none */
   readonly client_certificate?:
     | {
@@ -2065,6 +2075,8 @@ export interface NewWebhookEndpoint {
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
   readonly second_signature: SecondSignature | null;
+  /** the HTTP proxy that requests go through, without its password; null = that of the server, if any */
+  readonly proxy: string | null;
   readonly client_certificate: ClientCertificate | null;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
@@ -3603,6 +3615,8 @@ export interface WebhookEndpoint {
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
   readonly second_signature: SecondSignature | null;
+  /** the HTTP proxy that requests go through, without its password; null = that of the server, if any */
+  readonly proxy: string | null;
   readonly client_certificate: ClientCertificate | null;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
@@ -5243,9 +5257,9 @@ export interface Operations {
   /**
    * Change, enable or disable a webhook endpoint. Events are held while the endpoint is disabled. When it is
    * enabled again, all held events are sent, with a new schedule. Header values stay with the origin they were
-   * given for. A URL with another scheme, host or port drops them unless the same request sends them again;
-   * `Payhook-Dropped-Headers` names what was dropped. After a change of `signing` or `secret` the signature
-   * before is sent too, for a day or as `second_signature` says.
+   * given for. A URL with another scheme, host or port drops them unless the same request sends them again, and
+   * so does another `proxy` for an http URL; `Payhook-Dropped-Headers` names what was dropped. After a change of
+   * `signing` or `secret` the signature before is sent too, for a day or as `second_signature` says.
    */
   readonly changeWebhookEndpoint: {
     readonly path: [id: string];

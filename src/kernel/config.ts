@@ -94,6 +94,10 @@ export interface DeliveryConfig {
   readonly inServer: boolean;
   /** Networks besides global unicast that deliveries may connect to, in CIDR notation. */
   readonly allowedNetworks: readonly string[];
+  /** The URL of the proxy that deliveries go through; undefined = none. */
+  readonly proxyUrl: string | undefined;
+  /** Hosts to which they go directly, each with all below it. */
+  readonly noProxy: readonly string[];
   /** For the whole exchange with a receiver. */
   readonly timeoutMs: number;
   /** The pause before each attempt, including the first. */
@@ -242,6 +246,8 @@ export function readConfig(env: Environment = process.env, { needsKey = true } =
     delivery: {
       inServer: values.DELIVERY_WORKER as boolean,
       allowedNetworks: values.DELIVERY_ALLOW_CIDRS as readonly string[],
+      proxyUrl: values.DELIVERY_PROXY as string | undefined,
+      noProxy: values.DELIVERY_NO_PROXY as readonly string[],
       timeoutMs: values.DELIVERY_TIMEOUT_MS as number,
       scheduleMs: values.DELIVERY_SCHEDULE as readonly number[],
       concurrency: values.DELIVERY_CONCURRENCY as number,

@@ -258,6 +258,7 @@ export const REASONS = {
     meaning: 'The scheme of a signature is incomplete or has a header or template that cannot be used.',
   },
   invalid_secret: { status: 400, meaning: 'The signing secret cannot be used with the scheme.' },
+  invalid_proxy: { status: 400, meaning: 'The proxy of the endpoint cannot be used.' },
   invalid_client_certificate: {
     status: 400,
     meaning: 'The client certificate or its key cannot be used, or it has ended.',

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { isNetwork } from './addresses.ts';
 import { addressesOf } from './database-url.ts';
 import { isSender, mailServerOf } from './mail-server.ts';
+import { PROXY_RULE, proxyOf } from './proxies.ts';
 
 export interface Setting {
   readonly name: string;
@@ -56,6 +57,13 @@ const SHORTEST_RETENTION = 7;
 function networks(text: string): string[] | undefined {
   const read = text.split(/[\s,]+/).filter((part) => part !== '');
   return read.every(isNetwork) ? read : undefined;
+}
+
+function hosts(text: string): string[] | undefined {
+  const read = text.split(/[\s,]+/).filter((part) => part !== '');
+  return read.every((host) => /^[\w:-]+(\.[\w-]+)*$/.test(host))
+    ? read.map((host) => host.toLowerCase())
+    : undefined;
 }
 
 /** The same without a path: OAuth metadata and cookies are found at the root of an origin. */
@@ -266,6 +274,23 @@ export const SETTINGS: readonly Setting[] = [
     fallback: '',
     read: networks,
     rule: 'networks in CIDR notation, separated by commas',
+  },
+  {
+    name: 'DELIVERY_PROXY',
+    meaning:
+      'the HTTP proxy that webhooks go through: http://user:password@proxy:3128; none = they go directly',
+    fallback: undefined,
+    secret: true,
+    read: (text) => (proxyOf(text) === null ? undefined : text),
+    rule: PROXY_RULE,
+  },
+  {
+    name: 'DELIVERY_NO_PROXY',
+    meaning:
+      'hosts to which webhooks do not go through DELIVERY_PROXY, each with all below it, such as example.com,10.0.0.7',
+    fallback: '',
+    read: hosts,
+    rule: 'names or addresses of hosts, separated by commas',
   },
   {
     name: 'DELIVERY_TIMEOUT_MS',

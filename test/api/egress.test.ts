@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { portalAt } from '../access/portal-support.ts';
 import { certificateFor } from '../support/certificate.ts';
-import { useAccount, useWorld } from '../support/world.ts';
+import { startWorld, useAccount, useWorld } from '../support/world.ts';
 import { dump, ENDPOINTS, expectRefusal, type Json, nothingChanges } from './fixtures.ts';
 
 const URL = 'https://shop.example.com/hooks';
@@ -114,4 +114,72 @@ test('how requests leave is for the account: a portal neither sees nor sets it',
   // what it may change leaves it alone
   expect((await portal.patch(path, { description: 'ours' })).status).toBe(200);
   expect((await api.get(path)).body.client_certificate.subject).toBe('CN=payhook');
+});
+
+describe('a proxy', () => {
+  const proxy = 'http://payhook:proxy%20password@proxy.example.com:3128';
+  const shown = 'http://payhook@proxy.example.com:3128';
+
+  test('is shown without its password, which is nowhere in the clear', async () => {
+    const { id, ...made } = await create({ proxy });
+    expect(made.proxy).toBe(shown);
+    const path = `${ENDPOINTS}/${id}`;
+    // sent back as it is shown it stays what it is
+    const same = await api.patch(path, { proxy: shown, description: 'the shop' });
+    expect(same.body.proxy).toBe(shown);
+    await expectSealed('proxy%20password', 'proxy password', 'payhook:proxy password');
+    const other = certificateFor('payhook');
+    const both = await api.patch(path, { client_certificate: { certificate: other.cert, key: other.key } });
+    expect(both.body).toMatchObject({ proxy: shown, client_certificate: { subject: 'CN=payhook' } });
+    expect((await api.patch(path, { proxy: null })).body).toMatchObject({
+      proxy: null,
+      client_certificate: { subject: 'CN=payhook' },
+    });
+  });
+
+  test('that could read along takes the header values away, unless they are given again', async () => {
+    const plain = await create({
+      url: 'http://shop.example.com/',
+      headers: { 'x-key': 'one', 'x-shop': '7' },
+    });
+    const answer = await api.patch(`${ENDPOINTS}/${plain.id}`, { proxy, headers: { 'x-shop': '7' } });
+    expect([answer.body.headers, answer.headers.get('payhook-dropped-headers')]).toEqual([
+      ['x-shop'],
+      'x-key',
+    ]);
+    const kept = await api.patch(`${ENDPOINTS}/${plain.id}`, { proxy: shown });
+    expect(kept.body.headers).toEqual(['x-shop']);
+    const secure = await create({ headers: { 'x-key': 'one' } });
+    const through = await api.patch(`${ENDPOINTS}/${secure.id}`, { proxy });
+    expect(through.body.headers).toEqual(['x-key']);
+  });
+
+  const refused = {
+    'no URL': ['proxy', 'must be an http or https URL'],
+    'another scheme': ['socks5://proxy.example.com:1080', 'must be an http or https URL'],
+    'a path': ['http://proxy.example.com:3128/path', 'must be an http or https URL'],
+    'a broken password': ['http://user:%zz@proxy.example.com', 'must be an http or https URL'],
+    'a private address': ['http://user:password@10.0.0.1:3128', 'must name a public address'],
+    'the metadata of a cloud': ['http://169.254.169.254', 'must name a public address'],
+  } as const;
+  test.each(Object.entries(refused))('is refused: %s', async (_, [given, rule]) => {
+    const { id } = await create();
+    await nothingChanges(world, async () => {
+      const answer = await api.patch(`${ENDPOINTS}/${id}`, { proxy: given });
+      expectRefusal(answer, 400, 'invalid_proxy', `proxy ${rule}`);
+    });
+  });
+
+  test('of an account is not on the loopback of the server, and no portal sets one', async () => {
+    const strict = await startWorld({ settings: { DELIVERY_ALLOW_CIDRS: '' } });
+    for (const url of ['http://127.0.0.1:3128', 'http://localhost:3128', 'http://[::1]:3128']) {
+      const answer = await strict.api.post(ENDPOINTS, { url: URL, proxy: url });
+      expectRefusal(answer, 400, 'invalid_proxy', 'proxy must name a public address');
+    }
+    await strict.close();
+    const { id } = await create({ owner: 'shop-7', proxy });
+    const portal = await portalAt(api, id);
+    expect((await portal.get(`${ENDPOINTS}/${id}`)).body.proxy).toBeNull();
+    expectRefusal(await portal.patch(`${ENDPOINTS}/${id}`, { proxy }), 403, 'not_in_portal');
+  });
 });

@@ -73,6 +73,7 @@ describe('an endpoint', () => {
       signing: 'standard',
       custom_signing: null,
       second_signature: null,
+      proxy: null,
       client_certificate: null,
       metadata: {},
       paused_until: null,

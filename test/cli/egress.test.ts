@@ -36,6 +36,18 @@ test('webhooks change --client-certificate takes PEM from one file or two, and n
   expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('/no/such.pem') });
 });
 
+test('webhooks change --proxy shows it without its password, and none takes it away', async () => {
+  const url = 'https://shop.example.com/proxied';
+  await ask('webhooks', 'create', url);
+  const changed = await run('webhooks', 'change', url, '--proxy', 'http://me:secret@proxy.example.com:3128');
+  expect(changed).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/Proxy +http:\/\/me@proxy.example.com:3128\n/),
+  });
+  expect(changed.stdout).not.toContain('secret');
+  expect((await ask('webhooks', 'change', url, '--proxy', 'none')).proxy).toBeNull();
+});
+
 test('a server shows the certificate to a receiver that asks, and doctor says when one is about to end', async () => {
   const here = startMachine();
   const server = certificateFor('localhost');

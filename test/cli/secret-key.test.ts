@@ -7,12 +7,14 @@ import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { openEmbedded } from '../../src/db/embedded/open.ts';
 import { fingerprintOf, sealPrefix, vaultOf } from '../../src/kernel/vault.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { certificateFor } from '../support/certificate.ts';
 import { agree, letInvoice, VAT_ID } from '../support/invoicing.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import { type Machine, type Started, startMachine, startServer } from './support.ts';
 
 const NEW = 'the new secret key, long enough for the rule';
+const client = certificateFor('payhook');
 const MORE = 190; // endpoints, so that a rotation takes several slices
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -96,6 +98,7 @@ async function makeEndpoint(api: Api): Promise<Endpoint> {
     url: receiver.url,
     event_types: ['order.*'],
     headers: { 'x-token': 'the value of a header' },
+    client_certificate: { certificate: client.cert, key: client.key },
   });
   expect(made.status, made.text).toBe(201);
   return { id: made.body.id, secret: made.body.secret, receiver };
@@ -415,6 +418,7 @@ test.each(['embedded', 'own'])(
         url: endpoint.receiver.url,
         new_secret: true,
         dropped_headers: ['x-token'],
+        dropped_egress: true,
       },
     ]);
     expect(done.json().tax_ids).toHaveLength(1);

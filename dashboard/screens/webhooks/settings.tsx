@@ -17,7 +17,7 @@ import { changedHeaders, HeadersField, NO_CHANGES } from './headers.tsx';
 import { EndpointSecret } from './secret.tsx';
 import { TypesField } from './types.tsx';
 
-/** What an endpoint gets and how; its filter; its secret; its deletion. */
+/** What an endpoint gets and how; its filter; how requests leave; its secret; its deletion. */
 export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
   const may = useMay();
   const portal = usePortal();
@@ -25,10 +25,10 @@ export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
     <div className="endpoint-form">
       {may.write ? <Change endpoint={endpoint} /> : <Seen endpoint={endpoint} />}
       {portal === null ? <ContentFilter endpoint={endpoint} /> : <GivenFilter endpoint={endpoint} />}
+      {portal === null && <EndpointEgress endpoint={endpoint} />}
       {may.write && (
         <>
           <EndpointSecret endpoint={endpoint} />
-          {portal === null && <EndpointEgress endpoint={endpoint} />}
           <End endpoint={endpoint} />
         </>
       )}

@@ -3,7 +3,6 @@ import type { Chore } from '../../db/chores.ts';
 import { readNow } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
 import { LOCKS, tryLock } from '../../db/locks.ts';
-import { addressRules } from '../../kernel/addresses.ts';
 import type { Config } from '../../kernel/config.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { MAIL_CHORE, placeOfLink } from '../../notices/notices.ts';
@@ -82,7 +81,7 @@ export function sendByMail(options: Options, mailer: Mailer): Promise<void> {
 
 async function sendToChannels(options: Options): Promise<void> {
   const { db, config, vault, base } = options;
-  const poster = createPoster(addressRules(config.delivery.allowedNetworks));
+  const poster = createPoster(config.delivery);
   try {
     await sendAll(options, 'channels', async (message) => {
       const { recipient } = message;

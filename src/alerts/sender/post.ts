@@ -1,7 +1,9 @@
-import type { AddressRules } from '../../kernel/addresses.ts';
+import { addressRules } from '../../kernel/addresses.ts';
+import type { DeliveryConfig } from '../../kernel/config.ts';
 import { idOf } from '../../kernel/ids.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { createSender, type Sender } from '../../webhooks/engine/send.ts';
+import { serverProxy } from '../../webhooks/engine/ways.ts';
 import { signersOf } from '../../webhooks/signing/schemes.ts';
 import { openTarget } from '../channels/target.ts';
 import type { Message, Recipient } from './claim.ts';
@@ -10,9 +12,14 @@ import type { Unsent } from './mail.ts';
 
 const LIMIT_MS = 15_000;
 
-/** Creates what posts to channels: it connects only where webhooks may go. The caller closes it. */
-export const createPoster = (addresses: AddressRules): Sender =>
-  createSender({ addresses, timeoutMs: LIMIT_MS, connectionsPerOrigin: 2 });
+/** Creates what posts to channels: it connects only where and how webhooks may go. The caller closes it. */
+export const createPoster = (config: DeliveryConfig): Sender =>
+  createSender({
+    addresses: addressRules(config.allowedNetworks),
+    timeoutMs: LIMIT_MS,
+    connectionsPerOrigin: 2,
+    proxies: { ofServer: serverProxy(config) },
+  });
 
 /** Posts a message to a channel; `base` is the public address of the dashboard, `nowMs` milliseconds since 1970. */
 export async function postMessage(

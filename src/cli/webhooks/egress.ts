@@ -6,6 +6,7 @@ import { exactTime } from '../terminal/time.ts';
 
 /** How requests leave for an endpoint, as it is typed. */
 export interface EgressOptions {
+  readonly proxy?: string;
   readonly clientCertificate?: string;
   readonly clientKey?: string;
 }
@@ -13,6 +14,10 @@ export interface EgressOptions {
 /** Adds the options of these fields. */
 export function withEgressFields(command: Command): Command {
   return command
+    .option(
+      '--proxy <url>',
+      'send through this HTTP proxy: http://user:password@proxy:3128; none = no proxy of its own',
+    )
     .option(
       '--client-certificate <file>',
       'show this certificate to the receiver (mTLS): PEM, with those that issued it; none = no certificate',
@@ -22,10 +27,14 @@ export function withEgressFields(command: Command): Command {
 
 /** The fields as the API takes them. Throws a UsageError that names the option. */
 export function readEgressFields({
+  proxy,
   clientCertificate,
   clientKey,
-}: EgressOptions): Pick<ChangeWebhookEndpointBody, 'client_certificate'> {
-  return { client_certificate: readCertificate(clientCertificate, clientKey) };
+}: EgressOptions): Pick<ChangeWebhookEndpointBody, 'proxy' | 'client_certificate'> {
+  return {
+    proxy: proxy === 'none' ? null : proxy,
+    client_certificate: readCertificate(clientCertificate, clientKey),
+  };
 }
 
 function readCertificate(
@@ -50,9 +59,11 @@ function readText(option: string, path: string): string {
 
 /** The lines about it in the description of an endpoint; null = there is nothing to say. */
 export function egressFacts({
+  proxy,
   client_certificate: certificate,
 }: WebhookEndpoint): (readonly [string, string | null])[] {
   return [
+    ['Proxy', proxy],
     [
       'Client certificate',
       certificate && `${certificate.subject}, until ${exactTime(certificate.expires_at)}`,

@@ -34,12 +34,13 @@ const HIGHEST_RATE = 10_000;
 const HELP = `
 --types, --filter, --metadata, --owner and --description replace what was there; of the headers only those named change, and one without a value
 is taken away. Header values stay with the origin they were given for: with a URL of another one they are dropped unless
-they are given again. With --signing or --secret the signature before is sent too, for a day or --second-until.
+they are given again; so they are with another --proxy for an http URL. With --signing or --secret the signature before is sent too, for a day or --second-until.
 
 Examples:
   $ payhook webhooks change https://shop.example.com/payhook --types 'payout.*,affiliate.updated' --rate-limit 20
   $ payhook webhooks change https://shop.example.com/payhook --url https://shop.example.com/hooks/payhook
   $ payhook webhooks change https://shop.example.com/payhook --signing github --second-until 2026-12-31T00:00:00Z
+  $ payhook webhooks change https://shop.example.com/payhook --proxy http://payhook:password@proxy.example.com:3128
   $ payhook webhooks change https://shop.example.com/payhook --client-certificate client.pem --client-key client.key
   $ payhook webhooks change https://shop.example.com/payhook --header 'x-shop: 7' --header 'x-old:' --rate-limit none
 `;
@@ -150,7 +151,7 @@ async function change(
   if (Object.values(body).every((value) => value === undefined)) {
     throw new UsageError(
       'say what to change: --url, --types, --filter, --description, --owner, --header, --rate-limit, --signing, --secret, ' +
-        '--second-until, --client-certificate or --metadata',
+        '--second-until, --proxy, --client-certificate or --metadata',
     );
   }
   const { before, endpoint } = await withEndpoint(cli, reference, async (client, id) => ({

@@ -29,6 +29,13 @@ export type ClientCertificateInput = Static<typeof clientCertificateInput>;
 
 /** How requests leave for an endpoint, as the record shows it. */
 export const egressShown = {
+  proxy: nullable(
+    Type.String({
+      description:
+        'the HTTP proxy that requests go through, without its password; null = that of the server, if any',
+      examples: ['http://payhook@proxy.example.com:3128'],
+    }),
+  ),
   client_certificate: nullable({
     ...clientCertificate,
     description: 'shown to the receiver when it asks for one (mTLS); null = none',
@@ -37,6 +44,17 @@ export const egressShown = {
 
 /** The same, as a request names it. */
 export const egressFields = {
+  proxy: Type.Optional(
+    nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        description:
+          'an HTTP proxy that requests go through, with user and password if it asks for them: http://user:password@proxy:3128; ' +
+          'null = that of the server, if any',
+      }),
+    ),
+  ),
   client_certificate: Type.Optional(
     nullable({
       ...clientCertificateInput,
@@ -49,5 +67,7 @@ export type EgressInput = Static<typeof egressInput>;
 
 /** What is stored of it, with its secrets, as one sealed JSON. */
 export interface Egress {
+  /** A URL, with its password. */
+  readonly proxy?: string;
   readonly certificate?: ClientCertificateInput;
 }

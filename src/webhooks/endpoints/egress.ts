@@ -1,15 +1,20 @@
 import sql from 'sql-template-tag';
 import { type Reader, rows } from '../../db/connect.ts';
+import type { AddressRules } from '../../kernel/addresses.ts';
 import { type AccountId, type EndpointId, idOf } from '../../kernel/ids.ts';
 import { toJson } from '../../kernel/json.ts';
+import { shownProxy } from '../../kernel/proxies.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { placeOf } from '../../outbox/secrets.ts';
 import { certificateOf, shownCertificate } from '../egress/certificate.ts';
+import { checkedProxy, isSameProxy } from '../egress/proxy.ts';
 import type { Egress, EgressInput } from '../egress/record.ts';
 import type { Columns } from './store.ts';
 
 interface Egressing {
   readonly vault: Vault;
+  /** Where a proxy may be. */
+  readonly addresses: AddressRules;
   readonly endpoint: EndpointId;
   /** The fingerprint of the key to seal under. */
   readonly key: string;
@@ -17,36 +22,51 @@ interface Egressing {
   readonly nowMs: number;
 }
 
+/** How requests leave for an endpoint, opened. */
+export function openEgress(vault: Vault, endpoint: EndpointId, sealed: Buffer | null): Egress {
+  return sealed === null ? {} : (JSON.parse(vault.open(sealed, placeOf(endpoint, 'egress'))) as Egress);
+}
+
 /**
  * The columns of how requests leave for an endpoint, after a change; none when nothing of it is named. What is left out
- * stays. Throws `invalid_client_certificate`.
+ * stays. Throws `invalid_proxy`, `invalid_client_certificate`.
  */
 export function egressColumns(
   input: EgressInput,
-  sealed: Buffer | null,
-  { vault, endpoint, key, nowMs }: Egressing,
+  before: Egress,
+  { vault, addresses, endpoint, key, nowMs }: Egressing,
 ): Columns {
-  const { client_certificate: certificate } = input;
-  if (certificate === undefined) return {};
-  const place = placeOf(endpoint, 'egress');
-  const before: Egress = sealed === null ? {} : JSON.parse(vault.open(sealed, place));
+  const { proxy, client_certificate: certificate } = input;
+  if (proxy === undefined && certificate === undefined) return {};
   const after = withoutNull({
     ...before,
-    certificate: certificate && certificateOf(certificate, nowMs),
+    ...(proxy === undefined ? {} : { proxy: proxy && checkedProxy(proxy, before.proxy, addresses) }),
+    ...(certificate === undefined ? {} : { certificate: certificate && certificateOf(certificate, nowMs) }),
   }) as Egress;
   if (Object.keys(after).length === 0) return NO_EGRESS;
-  return { egress: toJson(shownEgress(after)), egress_sealed: vault.seal(toJson(after), place, key) };
+  return {
+    egress: toJson(shownEgress(after)),
+    egress_sealed: vault.seal(toJson(after), placeOf(endpoint, 'egress'), key),
+  };
 }
 
 /** The columns of an endpoint to which requests leave in the usual way. */
-export const NO_EGRESS: Columns = { egress: null, egress_sealed: null };
+const NO_EGRESS: Columns = { egress: null, egress_sealed: null };
 
-function shownEgress({ certificate }: Egress) {
-  return { client_certificate: certificate && shownCertificate(certificate) };
+/** Whether a change names another proxy, which could read what is sent to `url`. */
+export function readsAlong({ proxy }: EgressInput, before: Egress, url: string): boolean {
+  return Boolean(proxy) && !isSameProxy(String(proxy), before.proxy) && !/^https:/i.test(url);
+}
+
+function shownEgress({ proxy, certificate }: Egress) {
+  return {
+    proxy: proxy && shownProxy(proxy),
+    client_certificate: certificate && shownCertificate(certificate),
+  };
 }
 
 const withoutNull = (fields: object) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
 /** A client certificate that has ended or will soon. */
 export interface EndingCertificate {

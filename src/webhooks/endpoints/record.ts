@@ -88,6 +88,7 @@ const columns = {
   second_signature: `case when e.previous_secret_until > now() then json_build_object(
     'signing', ${signingOf('e.previous_signing')}, 'custom_signing', ${customOf('e.previous_signing')},
     'expires_at', iso(e.previous_secret_until)) end`,
+  proxy: "e.egress ->> 'proxy'",
   client_certificate: "e.egress -> 'client_certificate'",
   metadata: 'e.metadata',
   paused_until: `case when e.disabled_at is null then iso(${pausedUntil}) end`,
@@ -103,6 +104,7 @@ export const record = columnsOf(webhookEndpoint, columns);
 export const portalRecord = columnsOf(webhookEndpoint, {
   ...columns,
   metadata: "'{}'::json",
+  proxy: 'null',
   client_certificate: 'null::json',
 });
 export const stateJoin = sql`join endpoint_state s on s.account_id = e.account_id and s.endpoint_id = e.id`;

@@ -17,7 +17,7 @@ import { compileFilter } from '../filters/compile.ts';
 import { testFilter } from '../filters/judge.ts';
 import type { FilterTest, FilterTestInput } from '../filters/record.ts';
 import { isEventType, needsAffiliates, subscriptionProblem } from '../types/types.ts';
-import { egressColumns } from './egress.ts';
+import { egressColumns, openEgress, readsAlong } from './egress.ts';
 import { changedHeaders, type OwnHeaders } from './headers.ts';
 import { checkChangeBy, checkDeletionBy, checkRoom, creationBy } from './portal.ts';
 import {
@@ -83,8 +83,8 @@ export function getEndpoint(db: Reader, caller: Beholder, id: string): Promise<J
 
 /**
  * Creates an endpoint; the response has its signing secret. Throws `invalid_url`, `invalid_event_type`,
- * `invalid_header`, `invalid_signing`, `invalid_secret`, `invalid_client_certificate`, `insufficient_scope`,
- * `too_many_endpoints`; in a portal also `not_in_portal`.
+ * `invalid_header`, `invalid_signing`, `invalid_secret`, `invalid_proxy`, `invalid_client_certificate`,
+ * `insufficient_scope`, `too_many_endpoints`; in a portal also `not_in_portal`.
  */
 export async function createEndpoint(
   tx: Tx,
@@ -109,7 +109,7 @@ export async function createEndpoint(
   const all = {
     ...(await columnsOf(tx, endpoint, input, { caller, headersBefore: {} })),
     ...columns,
-    ...egressColumns(input, null, { vault, endpoint, key, nowMs: msOf(now) }),
+    ...egressColumns(input, {}, { vault, addresses: caller.addresses, endpoint, key, nowMs: msOf(now) }),
   };
   checkHeaderNames(all, null);
   await insertEndpoint(tx, account, endpoint, all);
@@ -126,8 +126,8 @@ export interface ChangedEndpoint {
 
 /**
  * Changes the named fields. Enabling makes everything that was held due. Header values are removed when the
- * origin changes, because whoever may change the URL could read them at the new one. Throws as
- * `createEndpoint`.
+ * origin changes, because whoever may change the URL could read them at the new one, and likewise with another proxy that
+ * reads along. Throws as `createEndpoint`.
  */
 export async function changeEndpoint(
   tx: Tx,
@@ -151,7 +151,10 @@ export async function changeEndpoint(
   // sending the whole record back does not count as choosing a URL
   const isSame = url === before.url && principal.kind !== 'operator';
   const named: EndpointChange = isSame ? others : input;
-  const isMoved = named.url !== undefined && originOf(named.url) !== originOf(before.url);
+  const egress = openEgress(vault, endpoint, before.egress_sealed);
+  const isMoved =
+    (named.url !== undefined && originOf(named.url) !== originOf(before.url)) ||
+    readsAlong(input, egress, named.url ?? before.url);
   const headersBefore = isMoved ? {} : openHeaders(vault, endpoint, before);
   const wanted = isMoved ? { headers: {}, ...named } : named;
   const open = (sealed: Buffer) => vault.open(sealed, placeOf(endpoint, 'secret'));
@@ -159,7 +162,13 @@ export async function changeEndpoint(
   const columns = {
     ...(await columnsOf(tx, endpoint, wanted, { caller, headersBefore })),
     ...signatureChange(input, before, { open, seal: sealing(vault, endpoint, key) }),
-    ...egressColumns(input, before.egress_sealed, { vault, endpoint, key, nowMs: msOf(before.now) }),
+    ...egressColumns(input, egress, {
+      vault,
+      addresses: caller.addresses,
+      endpoint,
+      key,
+      nowMs: msOf(before.now),
+    }),
   };
   checkHeaderNames(columns, before);
   if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);

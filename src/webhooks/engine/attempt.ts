@@ -11,6 +11,7 @@ import type { Outcome } from './outcome.ts';
 import { nextDelay } from './schedule.ts';
 import { createSender } from './send.ts';
 import type { Result } from './settle.ts';
+import { serverProxy } from './ways.ts';
 
 /** An attempt that has ended: the result to write, and what it says about its endpoint. */
 export interface Finished {
@@ -45,8 +46,9 @@ const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
 /** Creates what a worker sends with. */
 export function createAttempts({ vault, addresses, localAddresses, config, now }: AttemptsOptions): Attempts {
-  const senderFor = (rules: AddressRules) =>
+  const senderFor = (rules: AddressRules, ofServer = serverProxy(config)) =>
     createSender({
+      proxies: { addresses, ofServer },
       addresses: rules,
       timeoutMs: config.timeoutMs,
       // the lane limits an endpoint; endpoints of many merchants may share an origin
@@ -55,7 +57,7 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
     });
   const sender = senderFor(addresses);
   // a sender of its own, so that no other endpoint reuses a kept connection to the loopback
-  const localSender = senderFor(localAddresses);
+  const localSender = senderFor(localAddresses, null);
   // likewise none to a network that the operator allowed
   const publicSender = senderFor(PUBLIC_ONLY);
   const senders = [sender, localSender, publicSender];
@@ -78,7 +80,7 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
       for (const signer of signers) own[signer.header] = signer.valueOf(message);
       const further = companions?.(message);
       // the loopback of another machine is a different computer
-      const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname();
+      const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname() && !way?.proxy;
       const chosen = isLocal ? localSender : delivery.isPublicOnly ? publicSender : sender;
       const outcome = await chosen.send({
         url: delivery.url,

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
-import { type Dialing, guardedConnector } from './dial.ts';
+import { type Dial, type Dialing, guardedConnector } from './dial.ts';
 import { type AttemptError, type Failure, failureOf, HEADERS_CAP, MEANINGS } from './outcome.ts';
 import { type Received, takeBody, takeHead } from './received.ts';
 
@@ -58,7 +58,7 @@ interface Connection {
  * KiB and 73 µs.
  */
 export interface Connections {
-  readonly dial: ReturnType<typeof guardedConnector>;
+  readonly dial: Dial;
   readonly perOrigin: number;
   readonly origins: Map<string, Origin>;
   readonly idle: Set<Connection>;
@@ -141,12 +141,18 @@ function open(origin: Origin): Connection {
     connect(target, done) {
       connection.isFresh = true;
       connection.readBefore = 0;
-      const socket = dial(target, done);
-      connection.socket = socket;
-      if (!socket) return;
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
-      socket.once('ready', () => socket.on('readable', () => limit(connection)));
+      const connected: typeof done = (...result) => {
+        const [, socket] = result;
+        socket?.on('readable', () => limit(connection));
+        done(...result);
+      };
+      dial(target, connected, (socket) => {
+        connection.socket = socket;
+        sockets.add(socket);
+        socket.once('close', () => sockets.delete(socket));
+        // it was given up while the address was looked for
+        if (connection.isOver) socket.destroy();
+      });
     },
   });
   const connection: Connection = {

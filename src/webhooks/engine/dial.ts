@@ -2,8 +2,10 @@ import { type LookupAddress, Resolver, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import type { AddressRules } from '../../kernel/addresses.ts';
+import type { HttpProxy } from '../../kernel/proxies.ts';
 import type { ClientCertificateInput } from '../egress/record.ts';
 import { AddressBlocked } from './outcome.ts';
+import { tunnelConnector } from './tunnel.ts';
 
 /** All addresses of a host name, as `dns.lookup` with `all` gives them. */
 export type Resolve = (
@@ -24,38 +26,85 @@ export interface Dialing extends DialOptions {
   readonly resolve: Resolve;
   /** Shown to a receiver that asks for one. */
   readonly certificate?: ClientCertificateInput | undefined;
+  /** What connections are made through, and where it may be. */
+  readonly through?:
+    | { readonly proxy: HttpProxy; readonly addresses: AddressRules; readonly limitMs: number }
+    | undefined;
 }
 
+/** Takes each socket as soon as there is one, connected or not, so that it can be destroyed. */
+export type Adopt = (socket: Socket) => void;
+
+/** Connects to a target. */
+export type Dial = (target: buildConnector.Options, done: buildConnector.Callback, adopt: Adopt) => void;
+
 /**
- * Connects if the rules allow it. They are checked at every connection, on the addresses it is really made
- * to.
+ * Connects if the rules allow it, directly or through a proxy. They are checked at every connection, on the addresses it
+ * is really made to.
  */
-export function guardedConnector({ addresses, resolve, authorities, certificate }: Dialing) {
-  const lookup: LookupFunction = (hostname, { all }, done) => {
+export function guardedConnector(dialing: Dialing): Dial {
+  const { addresses, resolve, authorities, through } = dialing;
+  if (through === undefined) return directConnector(dialing);
+  const find = allowedAddresses(dialing);
+  return tunnelConnector({
+    ...through,
+    dialProxy: directConnector({
+      addresses: through.addresses,
+      resolve,
+      ...(authorities === undefined ? {} : { authorities }),
+    }),
+    secure: connectorOf(dialing),
+    addressOf(hostname, done) {
+      if (isIP(hostname) !== 0)
+        return done(addresses.allows(hostname) ? null : new AddressBlocked(), hostname);
+      find(hostname, (error, found) => {
+        // not every proxy has a way to IPv6
+        const [first] = found.toSorted((one, other) => one.family - other.family);
+        done(error, first?.address ?? '');
+      });
+    },
+  });
+}
+
+function directConnector(dialing: Dialing): Dial {
+  const { addresses } = dialing;
+  const find = allowedAddresses(dialing);
+  const connector = connectorOf(dialing, (hostname, { all }, done) => {
+    find(hostname, (error, found) => {
+      const [first] = found;
+      if (error || !first) done(error, []);
+      else if (all) done(null, [...found]);
+      else done(null, first.address, first.family);
+    });
+  });
+  return (target, done, adopt) => {
+    // A literal address needs no lookup.
+    if (isIP(target.hostname) === 0 || addresses.allows(target.hostname)) adopt(connector(target, done));
+    else queueMicrotask(() => done(new AddressBlocked(), null));
+  };
+}
+
+/** Finds the addresses of a name that the rules allow; without one it is an error. */
+function allowedAddresses({ addresses, resolve }: Pick<Dialing, 'addresses' | 'resolve'>): Resolve {
+  return (hostname, done) => {
     resolve(hostname, (error, found) => {
       if (error) return done(error, []);
       if (found.length === 0) return done(Object.assign(new Error('no address'), { code: 'ENODATA' }), []);
       const allowed = found.filter(({ address }) => addresses.allows(address));
-      const [first] = allowed;
-      if (!first) return done(new AddressBlocked(), []);
-      if (all) done(null, allowed);
-      else done(null, first.address, first.family);
+      done(allowed.length === 0 ? new AddressBlocked() : null, allowed);
     });
   };
-  // The type does not say that the socket is returned before it is connected.
-  const connector = buildConnector({
+}
+
+/** The connector of undici. Its type does not say that the socket is returned before it is connected. */
+function connectorOf({ authorities, certificate }: Dialing, lookup?: LookupFunction) {
+  return buildConnector({
     timeout: 0,
     autoSelectFamily: true,
-    lookup,
+    ...(lookup === undefined ? {} : { lookup }),
     ...(authorities === undefined ? {} : { ca: authorities }),
     ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
   }) as (options: buildConnector.Options, done: buildConnector.Callback) => Socket;
-  return (options: buildConnector.Options, done: buildConnector.Callback): Socket | null => {
-    // A literal address needs no lookup.
-    if (isIP(options.hostname) === 0 || addresses.allows(options.hostname)) return connector(options, done);
-    queueMicrotask(() => done(new AddressBlocked(), null));
-    return null;
-  };
 }
 
 const ASK_MS = 1500;

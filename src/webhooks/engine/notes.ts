@@ -1,5 +1,6 @@
 import type { EndpointId } from '../../kernel/ids.ts';
 import type { Finished } from './attempt.ts';
+import { isOfProxy } from './outcome.ts';
 import type { EndpointNote } from './settle.ts';
 
 const QUICK_MS = 1000;
@@ -17,8 +18,8 @@ export function createNotes(): (batch: readonly Finished[]) => EndpointNote[] {
     const [first] = ended;
     if (!first) return null;
     const { account, lane, failures: failuresBefore, successIsOld } = first.delivery;
-    const failures = ended.filter(({ result }) => !result.succeeded).length;
-    const successes = ended.length - failures;
+    const failures = ended.filter(isFailure).length;
+    const successes = ended.filter(({ result }) => result.succeeded).length;
     const change = laneChange(endpoint, lane, ended);
     const waitMs = Math.max(0, ...ended.map(slowDown));
     const isNews =
@@ -33,7 +34,8 @@ export function createNotes(): (batch: readonly Finished[]) => EndpointNote[] {
       return lane > 1 ? 'shrink' : 'stay';
     }
     const inRow =
-      (good.get(endpoint) ?? 0) + ended.filter(({ outcome }) => outcome.durationMs < QUICK_MS).length;
+      (good.get(endpoint) ?? 0) +
+      ended.filter(({ result, outcome }) => result.succeeded && outcome.durationMs < QUICK_MS).length;
     const grows = inRow >= lane && lane < WIDEST;
     if (grows || lane === WIDEST) good.delete(endpoint);
     else good.set(endpoint, inRow);
@@ -43,7 +45,9 @@ export function createNotes(): (batch: readonly Finished[]) => EndpointNote[] {
   return (batch) => [...groupByEndpoint(batch)].flatMap(([endpoint, ended]) => noteOf(endpoint, ended) ?? []);
 }
 
-const isBad = ({ result, outcome }: Finished) => !result.succeeded || outcome.durationMs > SLOW_MS;
+// the fault of a proxy is not the endpoint's
+const isFailure = ({ result, outcome }: Finished) => !result.succeeded && !isOfProxy(outcome.errorCode);
+const isBad = (finished: Finished) => isFailure(finished) || finished.outcome.durationMs > SLOW_MS;
 
 /** How long a response asks to leave its endpoint alone, in milliseconds. */
 function slowDown({ delivery, outcome, result, retryAfterMs }: Finished): number {

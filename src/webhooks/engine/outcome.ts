@@ -12,6 +12,10 @@ export type AttemptError =
   | 'response_error'
   | 'address_blocked'
   | 'body_too_slow'
+  | 'proxy_unreachable'
+  | 'proxy_unauthorized'
+  | 'proxy_refused'
+  | 'proxy_timeout'
   | 'lost'
   | 'network_error';
 
@@ -53,6 +57,10 @@ export const MEANINGS: Readonly<Record<AttemptError, string>> = {
   response_error: 'the response is not valid HTTP',
   address_blocked: 'the address of the receiver is not allowed',
   body_too_slow: 'the response was not complete within the time limit',
+  proxy_unreachable: 'the proxy could not be reached',
+  proxy_unauthorized: 'the proxy asks for another user or password',
+  proxy_refused: 'the proxy did not connect to the receiver',
+  proxy_timeout: 'the proxy did not connect within its time limit',
   lost: 'the attempt was given up',
   network_error: 'the receiver could not be reached',
 };
@@ -61,6 +69,19 @@ export const MEANINGS: Readonly<Record<AttemptError, string>> = {
 export class AddressBlocked extends Error {
   override name = 'AddressBlocked';
 }
+
+/** Thrown when the proxy is to blame: the receiver was not reached. */
+export class ProxyFault extends Error {
+  override name = 'ProxyFault';
+  readonly fault: AttemptError;
+  constructor(fault: AttemptError, detail = '') {
+    super(`${MEANINGS[fault]}${detail}`);
+    this.fault = fault;
+  }
+}
+
+/** Whether a failure says nothing of the endpoint. */
+export const isOfProxy = (code: AttemptError | null): boolean => code?.startsWith('proxy_') ?? false;
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -119,6 +140,7 @@ const CODES: readonly (readonly [RegExp, AttemptError])[] = [
 /** What an error of Node, undici or our own means. */
 export function failureOf(error: Error, hasHeaders: boolean): Failure {
   if (error instanceof AddressBlocked) return { code: 'address_blocked', message: MEANINGS.address_blocked };
+  if (error instanceof ProxyFault) return { code: error.fault, message: error.message };
   if (error instanceof AggregateError) return failureOfAll(error);
   const found = (error as NodeJS.ErrnoException).code ?? '';
   if (LACKS.test(found)) return lackOf(found);

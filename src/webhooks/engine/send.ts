@@ -4,7 +4,7 @@ import { type DialOptions, sharedResolver } from './dial.ts';
 import { type AttemptError, MEANINGS, NOTHING, type Outcome, outcomeOf } from './outcome.ts';
 import { nothingReceived } from './received.ts';
 import { rememberedTargets } from './targets.ts';
-import { createWays, type Way } from './ways.ts';
+import { createWays, type ProxyOptions, type Way } from './ways.ts';
 
 export interface Sender {
   /** Sends a POST over HTTP/1.1 and waits for the outcome. Never rejects. */
@@ -26,6 +26,8 @@ export interface SenderOptions extends DialOptions {
   readonly timeoutMs: number;
   /** More exchanges with one origin wait for a connection, and the wait counts towards the time limit. */
   readonly connectionsPerOrigin: number;
+  /** What of it is left out: no proxy of the server, those of endpoints where receivers may be, half of the time limit. */
+  readonly proxies?: Partial<ProxyOptions>;
   /**
    * Milliseconds since 1970, to compare a date in `Retry-After` with when there is no `Date`. Without it such a
    * date is ignored.
@@ -37,7 +39,12 @@ export interface SenderOptions extends DialOptions {
 export function createSender(options: SenderOptions): Sender {
   const dialing = { ...options, resolve: sharedResolver(options.resolve) };
   const connections = createConnections(dialing, options.connectionsPerOrigin);
-  const connectionsOf = createWays(connections, dialing);
+  const connectionsOf = createWays(connections, dialing, {
+    ofServer: null,
+    addresses: options.addresses,
+    limitMs: options.timeoutMs / 2,
+    ...options.proxies,
+  });
   const readTarget = rememberedTargets();
   const deadlines = watchDeadlines<Exchange & Timed>(options.timeoutMs, (exchange, why) => {
     const late = exchange.received.status === null ? 'timeout' : 'body_too_slow';
@@ -57,7 +64,7 @@ export function createSender(options: SenderOptions): Sender {
       return new Promise((resolve) => {
         const received = nothingReceived();
         const exchange: Exchange & Timed = {
-          origin: originOf(connectionsOf(way), target.origin),
+          origin: originOf(connectionsOf(way, target.hostname), target.origin),
           request: { path: target.path, method: 'POST', headers, body },
           received,
           startedAt: received.startedAt,

@@ -3,13 +3,15 @@ const TARGETS_CAP = 1000;
 /** Where a request goes. */
 export interface Target {
   readonly origin: string;
+  readonly hostname: string;
   readonly path: string;
 }
 
 function targetOf(url: string): Target | null {
   try {
-    const { protocol, origin, pathname, search } = new URL(url);
-    return protocol === 'http:' || protocol === 'https:' ? { origin, path: pathname + search } : null;
+    const { protocol, origin, hostname, pathname, search } = new URL(url);
+    const isHttp = protocol === 'http:' || protocol === 'https:';
+    return isHttp ? { origin, hostname, path: pathname + search } : null;
   } catch {
     return null;
   }

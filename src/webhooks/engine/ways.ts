@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { AddressRules } from '../../kernel/addresses.ts';
+import type { DeliveryConfig } from '../../kernel/config.ts';
+import { type HttpProxy, isBelow, proxyOf } from '../../kernel/proxies.ts';
 import type { ClientCertificateInput, Egress } from '../egress/record.ts';
 import { branchOf, type Connections } from './connections.ts';
 import type { Dialing } from './dial.ts';
@@ -7,30 +10,72 @@ import type { Dialing } from './dial.ts';
 export interface Way {
   /** The same for endpoints that may share connections, and for no others. */
   readonly key: string;
+  /** The endpoint's own; null = that of the server, if any. */
+  readonly proxy: HttpProxy | null;
   readonly certificate: ClientCertificateInput | undefined;
 }
 
 /** The way of an endpoint, from what was sealed. */
-export function wayOf({ certificate }: Egress): Way {
+export function wayOf({ proxy, certificate }: Egress): Way {
   const key = createHash('sha256')
-    .update(JSON.stringify([certificate]))
+    .update(JSON.stringify([proxy, certificate]))
     .digest('base64');
-  return { key, certificate };
+  return { key, proxy: proxy === undefined ? null : proxyOf(proxy), certificate };
+}
+
+/** The proxy of the server, and the hosts to which it is not used, each with all below it. */
+interface ServerProxy {
+  readonly proxy: HttpProxy;
+  readonly except: readonly string[];
+}
+
+/** The proxies of a sender. */
+export interface ProxyOptions {
+  /** null = none. */
+  readonly ofServer: ServerProxy | null;
+  /** Where the proxies of endpoints may be; that of the server may be anywhere. */
+  readonly addresses: AddressRules;
+  /** Milliseconds in which a proxy must have connected. */
+  readonly limitMs: number;
+}
+
+/** The proxy of the server, by its settings; null = none. */
+export function serverProxy({ proxyUrl, noProxy }: DeliveryConfig): ServerProxy | null {
+  const proxy = proxyUrl === undefined ? null : proxyOf(proxyUrl);
+  return proxy && { proxy, except: noProxy };
 }
 
 /** Ways whose connections are remembered when there is none at the moment: mostly sessions of TLS. */
 const KEPT = 1000;
+const ANYWHERE: AddressRules = { allows: () => true };
 
-/** Creates what finds the connections of a way, among those of one sender; undefined = the usual way. */
-export function createWays(main: Connections, dialing: Dialing): (way: Way | undefined) => Connections {
+/** Finds the connections for a way to a host; undefined = the usual way. */
+export type FindConnections = (way: Way | undefined, hostname: string) => Connections;
+
+/** Creates what finds connections among those of one sender. */
+export function createWays(
+  main: Connections,
+  dialing: Dialing,
+  { ofServer, addresses, limitMs }: ProxyOptions,
+): FindConnections {
   const branches = new Map<string, Connections>();
-  return (way) => {
-    if (way === undefined) return main;
-    const known = branches.get(way.key);
+
+  function proxyFor(way: Way | undefined, hostname: string): Dialing['through'] {
+    if (way?.proxy) return { proxy: way.proxy, addresses, limitMs };
+    if (ofServer === null || isBelow(hostname, ofServer.except)) return undefined;
+    return { proxy: ofServer.proxy, addresses: ANYWHERE, limitMs };
+  }
+
+  return (way, hostname) => {
+    if (way === undefined && ofServer === null) return main;
+    const through = proxyFor(way, hostname);
+    if (way === undefined && through === undefined) return main;
+    const key = `${way?.key ?? ''} ${through?.addresses === ANYWHERE ? 'by the proxy of the server' : ''}`;
+    const known = branches.get(key);
     if (known) return known;
     if (branches.size >= KEPT) forgetUnused(branches);
-    const made = branchOf(main, { ...dialing, certificate: way.certificate });
-    branches.set(way.key, made);
+    const made = branchOf(main, { ...dialing, certificate: way?.certificate, through });
+    branches.set(key, made);
     return made;
   };
 }
