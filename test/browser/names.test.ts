@@ -54,14 +54,13 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
         ...(window.harmed ? ['harmed'] : []),
       ];
     })()`);
-  /** Tables that one has to scroll sideways, and names that make a row higher than a few lines. */
+  /** Names that make a row higher than a few lines, and badges outside of the screen. */
   const cut = (page: Page): Promise<string[]> =>
     page.evaluate(`[
-      ...[...document.querySelectorAll('.table-frame')].filter((each) => each.scrollWidth > each.clientWidth + 1)
-        .map((each) => each.getAttribute('aria-label')),
-      ...[...document.querySelectorAll('.table .rowlink')].filter((each) => each.clientHeight > 80)
-        .map((each) => each.textContent.slice(0, 20)),
-    ]`);
+      ...[...document.querySelectorAll('.table .rowlink')].filter((each) => each.clientHeight > 80),
+      ...[...document.querySelectorAll('.table .status')]
+        .filter((each) => each.getBoundingClientRect().right > document.documentElement.clientWidth),
+    ].map((each) => each.textContent.slice(0, 20))`);
   const see = async (page: Page, path: string, seen: string) => {
     await page.goto(world.url + path);
     await page.getByText(seen).first().waitFor();
