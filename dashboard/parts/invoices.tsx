@@ -7,9 +7,9 @@ import { invoices as texts } from '../texts/invoices.ts';
 import { Button } from './button.tsx';
 import { AffiliateLink } from './commissions.tsx';
 import { Problem } from './feedback.tsx';
-import { Listing } from './listing.tsx';
+import { Pager } from './listing.tsx';
 import { saveFile } from './save.ts';
-import type { Column } from './table.tsx';
+import { type Column, Table } from './table.tsx';
 import { Money, Status } from './values.tsx';
 
 type Query = { readonly payout_id: string } | { readonly affiliate_id: number };
@@ -31,17 +31,22 @@ export function InvoiceTable({
   showsAffiliate?: boolean;
 }) {
   const [error, setError] = useState<Error | null>(null);
+  const { data, error: unread, isPlaceholderData, refetch } = reading;
+  if (unread && data === undefined) return <Problem error={unread} onRetry={() => void refetch()} />;
+  if (data?.pagination.total === 0) return <p className="soft">{texts.none}</p>;
   return (
     <>
       {error && <Problem error={error} />}
-      <Listing
+      <Table
         label={texts.title}
-        reading={reading}
         columns={columnsFor(showsAffiliate, setError)}
+        rows={data?.data}
         keyOf={({ id }) => id}
-        onPage={setPage}
-        empty={<p className="soft">{texts.none}</p>}
+        isStale={isPlaceholderData}
       />
+      {data && data.pagination.pages > 1 && (
+        <Pager label={texts.pages} pagination={data.pagination} onPage={setPage} />
+      )}
     </>
   );
 }

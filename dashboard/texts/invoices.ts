@@ -5,6 +5,7 @@ const affiliates = (number: number) => count(number, 'affiliate');
 /** Invoices in the name of affiliates, and how the account has them taxed. */
 export const invoices = {
   title: 'Invoices',
+  pages: 'Pages of invoices',
   columns: {
     number: 'Number',
     kind: 'Kind',
