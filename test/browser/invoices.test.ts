@@ -48,14 +48,10 @@ inChromium('invoices in the dashboard', (chromium) => {
       table.getByRole('button', { name: 'PDF' }).click(),
     ]);
     expect(file.suggestedFilename()).toMatch(/^invoice-SB-\d{4}-00000\d\.pdf$/);
-    if (process.env.SHOTS)
-      await page.screenshot({ path: `${process.env.SHOTS}/payout-${viewport.width}.png`, fullPage: true });
 
     await page.goto(`${world.url}/affiliates/${id}`);
     await table.getByText('119.00').waitFor();
     await expectAccessible(page);
-    if (process.env.SHOTS)
-      await page.screenshot({ path: `${process.env.SHOTS}/affiliate-${viewport.width}.png`, fullPage: true });
     await page.goto(`${world.url}/affiliates/${stranger}`);
     await page.getByRole('heading', { name: 'Statement' }).waitFor();
     expect(await page.getByRole('heading', { name: 'Invoices' }).count()).toBe(0);
