@@ -15,116 +15,124 @@ import { startWorld, type World } from '../support/world.ts';
 const SETTINGS = ['TimeZone', 'transaction_read_only', 'statement_timeout', 'enable_seqscan'];
 const shown = SETTINGS.map((name) => `current_setting('${name}') as "${name}"`).join(', ');
 
+/** What PgBouncer does with settings that a client sends when it connects: the second drops them without a word. */
+const STARTUP_OPTIONS = [
+  ['refuses startup options', {}],
+  ['drops startup options', { ignore_startup_parameters: 'options' }],
+] as const;
+
 describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbouncer)', () => {
-  let pooler: PgBouncer;
-  let world: World;
-  const folder = mkdtempSync(join(tmpdir(), 'payhook-pooler-'));
-  beforeAll(async () => {
-    // one session of PostgreSQL for everybody: what one left there would reach the others
-    pooler = await startPgBouncer(inject('postgres'), { default_pool_size: '1' });
-    world = await startWorld({ pooler });
-  });
-  afterAll(async () => {
-    await world?.close();
-    await pooler?.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  test('a reader cannot write, and whoever uses the same session next can', async () => {
-    const { db } = world.platform;
-    const write = sql`create table if not exists written (at int)`;
-    await expect(db.reader.rows(write)).rejects.toMatchObject({ code: '25006' });
-    const inSnapshot = db.snapshot((snapshot) => snapshot.rows(write));
-    await expect(inSnapshot).rejects.toMatchObject({ code: '25006' });
-    await db.transaction((tx) => tx.rows(write));
-    await db.transaction((tx) => tx.rows(sql`drop table written`));
-  });
-
-  test('every transaction has the settings of its purpose, and only those', async () => {
-    const { db } = world.platform;
-    const query = () => sql([`select ${shown}`]);
-    const READER = ['UTC', 'on', '5min', 'on'];
-    const WRITER = ['UTC', 'off', '0', 'on'];
-    const ENGINE = ['UTC', 'off', '5min', 'off'];
-    const SNAPSHOT = ['UTC', 'on', '0', 'on'];
-    for (let round = 0; round < 2; round++) {
-      const seen = [
-        await db.reader.rows<object>(query()),
-        await db.transaction((tx) => tx.rows<object>(query())),
-        await db.engine((tx) => tx.rows<object>(query()), { single: true }),
-        await db.transaction((tx) => tx.rows<object>(query()), { single: true }),
-        await db.snapshot((snapshot) => snapshot.rows<object>(query())),
-        await db.engine((tx) => tx.rows<object>(query())),
-      ];
-      const values = seen.map(([row]) => Object.values(row ?? {}));
-      expect(values).toEqual([READER, WRITER, ENGINE, WRITER, SNAPSHOT, ENGINE]);
-    }
-  });
-
-  test('statements are not prepared by name: another session would not know them', async () => {
-    const { db } = world.platform;
-    const query = sql`select name from pg_prepared_statements`;
-    await db.reader.rows(sql`select 1`, 'one');
-    await db.engine((tx) => tx.rows(sql`select 1`, 'one'), { single: true });
-    expect(await db.transaction((tx) => tx.rows(query))).toEqual([]);
-  });
-
-  test('what needs a session of its own goes to PostgreSQL itself', async () => {
-    const { db } = world.platform;
-    let heard = 0;
-    const end = db.listen('pooler_test', () => {
-      heard += 1;
+  describe.each(STARTUP_OPTIONS)('that %s', (_, startup) => {
+    let pooler: PgBouncer;
+    let world: World;
+    const folder = mkdtempSync(join(tmpdir(), 'payhook-pooler-'));
+    beforeAll(async () => {
+      // one session of PostgreSQL for everybody: what one left there would reach the others
+      pooler = await startPgBouncer(inject('postgres'), { default_pool_size: '1', ...startup });
+      world = await startWorld({ pooler });
     });
-    await expect.poll(() => heard).toBe(1);
-    await db.reader.rows(sql`select pg_notify('pooler_test', '')`);
-    await expect.poll(() => heard).toBe(2);
-    await end();
-    await db.alone(sql`vacuum server_settings`);
-  });
-
-  test('what needs a session of its own is refused without DATABASE_LISTEN_URL', async () => {
-    const { user, password } = inject('postgres');
-    const [row] = await world.query<{ database: string }>('select current_database() as database');
-    const errors: Error[] = [];
-    const db = connect({
-      target: { host: pooler.host, port: pooler.port, user, password, database: row?.database ?? '' },
-      poolSize: 1,
-      name: 'payhook',
-      onIdleError: (error) => void errors.push(error),
+    afterAll(async () => {
+      await world?.close();
+      await pooler?.close();
+      rmSync(folder, { recursive: true, force: true });
     });
-    await expect(db.alone(sql`select`)).rejects.toThrow(PoolerError);
-    const heard: string[] = [];
-    const end = db.listen('pooler_test', () => void heard.push('heard'));
-    await expect.poll(() => errors[0]).toBeInstanceOf(PoolerError);
-    expect(heard).toEqual([]);
-    await end();
-    await db.close();
-  });
 
-  test('a server without DATABASE_LISTEN_URL does not start and says which setting is missing', async () => {
-    const { DATABASE_LISTEN_URL: _, ...settings } = await settingsOf(world, pooler);
-    const config = readConfig({ ...settings, DATA_DIR: folder, LOG_LEVEL: 'silent' });
-    await expect(openPlatform(config, { purpose: 'serve' })).rejects.toThrow('set DATABASE_LISTEN_URL');
-    await (await openPlatform(config, { purpose: 'command' })).close();
-  });
+    test('a reader cannot write, and whoever uses the same session next can', async () => {
+      const { db } = world.platform;
+      const write = sql`create table if not exists written (at int)`;
+      await expect(db.reader.rows(write)).rejects.toMatchObject({ code: '25006' });
+      const inSnapshot = db.snapshot((snapshot) => snapshot.rows(write));
+      await expect(inSnapshot).rejects.toMatchObject({ code: '25006' });
+      await db.transaction((tx) => tx.rows(write));
+      await db.transaction((tx) => tx.rows(sql`drop table written`));
+    });
 
-  test('doctor names the pooler, and finds that a reader cannot write', async () => {
-    const { DATABASE_LISTEN_URL = '', ...settings } = await settingsOf(world, pooler);
-    // Vitest sets a BASE_URL of its own
-    const env = { ...settings, DATA_DIR: folder, BASE_URL: '' };
-    const checksWith = async (more: Readonly<Record<string, string>>) => {
-      const { checks } = (await runHere(['doctor', '--json'], { env: { ...env, ...more } })).json();
-      return checks.filter(({ name }: { name: string }) => ['connections', 'readers'].includes(name));
-    };
-    const readers = expect.objectContaining({ name: 'readers', status: 'ok' });
-    const connections = (status: string, detail: string) =>
-      expect.objectContaining({ name: 'connections', status, detail: expect.stringContaining(detail) });
-    expect(await checksWith({ DATABASE_LISTEN_URL })).toEqual([
-      connections('ok', 'through a pooler'),
-      readers,
-    ]);
-    expect(await checksWith({})).toEqual([connections('failed', 'set DATABASE_LISTEN_URL'), readers]);
-    const DATABASE_URL = DATABASE_LISTEN_URL;
-    expect(await checksWith({ DATABASE_URL })).toEqual([connections('ok', 'PostgreSQL itself'), readers]);
+    test('every transaction has the settings of its purpose, and only those', async () => {
+      const { db } = world.platform;
+      const query = () => sql([`select ${shown}`]);
+      const READER = ['UTC', 'on', '5min', 'on'];
+      const WRITER = ['UTC', 'off', '0', 'on'];
+      const ENGINE = ['UTC', 'off', '5min', 'off'];
+      const SNAPSHOT = ['UTC', 'on', '0', 'on'];
+      for (let round = 0; round < 2; round++) {
+        const seen = [
+          await db.reader.rows<object>(query()),
+          await db.transaction((tx) => tx.rows<object>(query())),
+          await db.engine((tx) => tx.rows<object>(query()), { single: true }),
+          await db.transaction((tx) => tx.rows<object>(query()), { single: true }),
+          await db.snapshot((snapshot) => snapshot.rows<object>(query())),
+          await db.engine((tx) => tx.rows<object>(query())),
+        ];
+        const values = seen.map(([row]) => Object.values(row ?? {}));
+        expect(values).toEqual([READER, WRITER, ENGINE, WRITER, SNAPSHOT, ENGINE]);
+      }
+    });
+
+    test('statements are not prepared by name: another session would not know them', async () => {
+      const { db } = world.platform;
+      const query = sql`select name from pg_prepared_statements`;
+      await db.reader.rows(sql`select 1`, 'one');
+      await db.engine((tx) => tx.rows(sql`select 1`, 'one'), { single: true });
+      expect(await db.transaction((tx) => tx.rows(query))).toEqual([]);
+    });
+
+    test('what needs a session of its own goes to PostgreSQL itself', async () => {
+      const { db } = world.platform;
+      let heard = 0;
+      const end = db.listen('pooler_test', () => {
+        heard += 1;
+      });
+      await expect.poll(() => heard).toBe(1);
+      await db.reader.rows(sql`select pg_notify('pooler_test', '')`);
+      await expect.poll(() => heard).toBe(2);
+      await end();
+      await db.alone(sql`vacuum server_settings`);
+    });
+
+    test('what needs a session of its own is refused without DATABASE_LISTEN_URL', async () => {
+      const { user, password } = inject('postgres');
+      const [row] = await world.query<{ database: string }>('select current_database() as database');
+      const errors: Error[] = [];
+      const db = connect({
+        target: { host: pooler.host, port: pooler.port, user, password, database: row?.database ?? '' },
+        poolSize: 1,
+        name: 'payhook',
+        onIdleError: (error) => void errors.push(error),
+      });
+      await expect(db.alone(sql`select`)).rejects.toThrow(PoolerError);
+      const heard: string[] = [];
+      const end = db.listen('pooler_test', () => void heard.push('heard'));
+      await expect.poll(() => errors[0]).toBeInstanceOf(PoolerError);
+      expect(heard).toEqual([]);
+      await end();
+      await db.close();
+    });
+
+    test('a server without DATABASE_LISTEN_URL does not start and says which setting is missing', async () => {
+      const { DATABASE_LISTEN_URL: _, ...settings } = await settingsOf(world, pooler);
+      const config = readConfig({ ...settings, DATA_DIR: folder, LOG_LEVEL: 'silent' });
+      await expect(openPlatform(config, { purpose: 'serve' })).rejects.toThrow('set DATABASE_LISTEN_URL');
+      await (await openPlatform(config, { purpose: 'command' })).close();
+    });
+
+    test('doctor names the pooler, and finds that a reader cannot write', async () => {
+      const { DATABASE_LISTEN_URL = '', ...settings } = await settingsOf(world, pooler);
+      // Vitest sets a BASE_URL of its own
+      const env = { ...settings, DATA_DIR: folder, BASE_URL: '' };
+      const checksWith = async (more: Readonly<Record<string, string>>) => {
+        const { checks } = (await runHere(['doctor', '--json'], { env: { ...env, ...more } })).json();
+        return checks.filter(({ name }: { name: string }) => ['connections', 'readers'].includes(name));
+      };
+      const readers = expect.objectContaining({ name: 'readers', status: 'ok' });
+      const connections = (status: string, detail: string) =>
+        expect.objectContaining({ name: 'connections', status, detail: expect.stringContaining(detail) });
+      expect(await checksWith({ DATABASE_LISTEN_URL })).toEqual([
+        connections('ok', 'through a pooler'),
+        readers,
+      ]);
+      expect(await checksWith({})).toEqual([connections('failed', 'set DATABASE_LISTEN_URL'), readers]);
+      const DATABASE_URL = DATABASE_LISTEN_URL;
+      expect(await checksWith({ DATABASE_URL })).toEqual([connections('ok', 'PostgreSQL itself'), readers]);
+    });
   });
 });
