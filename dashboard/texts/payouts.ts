@@ -152,6 +152,7 @@ export const payouts = {
       `${affiliates(number)} above the largest PayPal payment set for this account. PayPal may refuse them.`,
     outdated: 'Outdated',
     skipped: (number: number) => `Leaves out ${affiliates(number)}:`,
+    rewritten: (number: number) => `Writes ${count(number, 'name')} in the letters that banks take`,
     next: 'Continue to sending',
   },
   send: {

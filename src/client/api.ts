@@ -1933,6 +1933,18 @@ export interface NeededPaymentFile {
     /** why the file cannot pay them */
     readonly reason: string;
   }[];
+  readonly rewritten_count: number;
+  /**
+   * who is in the file under another spelling of the account holder, because banks take Latin letters without
+   * accents; 100 at most
+   */
+  readonly rewritten: readonly {
+    readonly affiliate_id: number;
+    /** as it was given */
+    readonly account_holder: string;
+    /** as the file writes it */
+    readonly holder_in_files: string;
+  }[];
   /** the last 100, the newest first */
   readonly downloads: readonly PaymentFileDownload[];
 }

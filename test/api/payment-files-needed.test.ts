@@ -64,6 +64,8 @@ test('a file for each way and currency, whom it pays and whom it leaves out, and
     skipped_count: 0,
     skipped_amount: 0,
     skipped: [],
+    rewritten_count: 0,
+    rewritten: [],
     downloads: [],
     ...fields,
   });

@@ -80,6 +80,8 @@ inChromium('paying to bank accounts', (chromium) => {
     ]);
     expect(file.suggestedFilename()).toMatch(/-sepa-eur\.xml$/);
     await page.getByText('Downloaded').first().waitFor();
+    await page.getByText(/^Writes \d names? in the letters that banks take$/).click();
+    await page.getByRole('listitem').filter({ hasText: 'Zoë Okafor: Zoe Okafor' }).waitFor();
     await expectAccessible(page);
 
     await page.goto(`${world.url}/payouts/${payout.id}?step=complete`);

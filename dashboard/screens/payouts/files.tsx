@@ -164,6 +164,7 @@ function File({
         <span className="second">{texts.aboveLimit(file.above_limit_count)}</span>
       )}
       {skipped > 0 && <Skipped file={file} />}
+      {file.rewritten_count > 0 && <Rewritten file={file} />}
     </>
   );
 }
@@ -193,6 +194,27 @@ function Downloaded({ download: { by, downloaded_at, revision, part } }: { downl
       {part === null ? texts.downloaded : texts.downloadedPart(part)} <Time at={downloaded_at} />,{' '}
       {texts.revision(revision)}, {texts.by} <Name>{by.name ?? by.id}</Name>
     </span>
+  );
+}
+
+/** The account holders that a file spells otherwise than they were given. */
+function Rewritten({ file: { rewritten, rewritten_count: all } }: { file: NeededPaymentFile }) {
+  return (
+    <details className="second">
+      <summary>{texts.rewritten(all)}</summary>
+      <ul>
+        {rewritten.map(({ affiliate_id, account_holder, holder_in_files }) => (
+          <li key={affiliate_id}>
+            <Link to="/affiliates/$id" params={{ id: String(affiliate_id) }}>
+              <Name>{account_holder}</Name>
+            </Link>
+            {': '}
+            <Name>{holder_in_files}</Name>
+          </li>
+        ))}
+        {all > rewritten.length && <li>{payouts.changes.more(all - rewritten.length)}</li>}
+      </ul>
+    </details>
   );
 }
 

@@ -62,6 +62,12 @@ const skipped = strict({
   reason: Type.String({ description: 'why the file cannot pay them' }),
 });
 
+const rewritten = strict({
+  affiliate_id: Type.Integer(),
+  account_holder: Type.String({ description: 'as it was given' }),
+  holder_in_files: Type.String({ description: 'as the file writes it' }),
+});
+
 const neededFile = strict(
   {
     format: Type.Enum([...PAYMENT_FORMATS], { description: 'as the path of the download names it' }),
@@ -74,6 +80,12 @@ const neededFile = strict(
     skipped_amount: sum,
     skipped: Type.Array(skipped, {
       description: `affiliates who are paid this way but cannot be in the file, ${MOST_TOLD} at most`,
+    }),
+    rewritten_count: count,
+    rewritten: Type.Array(rewritten, {
+      description:
+        'who is in the file under another spelling of the account holder, because banks take Latin letters without ' +
+        `accents; ${MOST_TOLD} at most`,
     }),
     downloads,
   },
@@ -107,7 +119,7 @@ const judged = (account: AccountId, payout: PayoutId, formats: readonly PaymentF
       .map(
         (format) => sql`
         select ${format.name}::text as format, ${format.maxRows}::int as max_rows, r.currency, r.affiliate_id, r.name,
-               r.amount, ${raw(format.refusal)} as refusal, ${raw(format.aboveLimit)} as is_above
+               r.account_holder, r.holder_in_files, r.amount, ${raw(format.refusal)} as refusal, ${raw(format.aboveLimit)} as is_above
         from (${raw(paymentRows({ account, payout, format, wholeUnits: false }))}) r
         where ${raw(homeOf)} = ${format.destination}`,
       ),
@@ -168,6 +180,10 @@ const fileRecord = columnsOf(neededFile, {
   skipped_amount: `coalesce(sum(j.amount) ${isOut}, 0)::int8`,
   skipped: `coalesce(json_agg(json_build_object('affiliate_id', j.affiliate_id, 'name', j.name, 'amount', j.amount,
     'reason', j.refusal) order by j.affiliate_id) filter (where j.refusal is not null and j.place <= ${MOST_TOLD}), '[]')`,
+  rewritten_count: 'count(*) filter (where j.is_rewritten)',
+  rewritten: `coalesce(json_agg(json_build_object('affiliate_id', j.affiliate_id, 'account_holder', j.account_holder,
+    'holder_in_files', j.holder_in_files) order by j.affiliate_id)
+    filter (where j.is_rewritten and j.place <= ${MOST_TOLD}), '[]')`,
   downloads: downloadsOf('w.format = j.format and w.currency = j.currency'),
 });
 
@@ -179,8 +195,10 @@ const overview = (account: AccountId, payout: PayoutId, formats: readonly Paymen
     files: sql`(
       select coalesce(json_agg(row_to_json(f)), '[]') from (
         select ${fileRecord} from (
-          select *, row_number() over (partition by format, currency, refusal is null order by affiliate_id) as place
-          from judged) j
+          select *, row_number() over (
+            partition by format, currency, refusal is null, is_rewritten order by affiliate_id) as place
+          from (select *, refusal is null and account_holder is distinct from holder_in_files as is_rewritten
+                from judged) all_judged) j
         group by j.format, j.currency order by j.format, j.currency) f)`,
     by_hand: sql`(
       select coalesce(json_agg(row_to_json(h)), '[]') from (

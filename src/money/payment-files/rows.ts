@@ -27,7 +27,7 @@ export function paymentRows(
            p.status = 'unpaid' and not a.is_ready_for_payout
              and not coalesce(p.filters ? 'is_ready_for_payout', false) as is_switched_off,
            case when p.status = 'unpaid' then ${waitsUntil('t.currency')} end as waits_until, o.destination_wait_hours, o.time_zone,
-           x.id as destination_id, x.type as destination_type, x.holder_in_files, x.number, x.bic,
+           x.id as destination_id, x.type as destination_type, x.account_holder, x.holder_in_files, x.number, x.bic,
            x.routing_number, x.account_type,
            d.*, nullif(trim(concat_ws(' ', d.name_first, d.name_last)), '') as name
     from payouts p
