@@ -45,7 +45,11 @@ export function Destination({ line }: { line: Paid }) {
       {payouts.methods[way.method]}
       {currencies.size > 1 && <span className="soft"> ({of.join(', ')})</span>}
       {way.to !== null && <span className="second">{way.to}</span>}
-      {way.isMissing && line.is_paid === null && <Status tone="warn" label={payouts.noDestination} />}
+      {way.isMissing && line.is_paid === null && (
+        <span className="second">
+          <Status tone="warn" label={payouts.noDestination} />
+        </span>
+      )}
     </div>
   ));
 }
