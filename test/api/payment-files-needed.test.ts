@@ -42,6 +42,31 @@ async function earn(fields: Json, amounts: Readonly<Record<string, number>>): Pr
 const paypal = { payout_method: 'paypal', paypal_email: 'pay@example.com' };
 const wise = { payout_method: 'wise', name_first: 'Zoë' };
 
+test('which names a bank file writes in other letters', async () => {
+  await api.patch('/v2/account', { debtor: { name: 'Shop', iban: 'DE02120300000000202051' } });
+  const holders = ['Zoë Łukasz', 'Ada King', 'Мария Иванова'];
+  const people: { id: number; written: string }[] = [];
+  for (const account_holder of holders) {
+    const id = await earn({}, { eur: 1000 });
+    const to = { type: 'sepa', account_holder, iban: 'DE02120300000000202051' };
+    const answer = await api.put(`${AFFILIATES}/${id}/destination`, to);
+    people.push({ id, written: answer.body.holder_in_files });
+  }
+  const payout = await makePayout(api);
+  const [file] = (await needed(payout.id)).files;
+  expect(file).toMatchObject({ format: 'sepa', affiliate_count: 3, rewritten_count: 2 });
+  expect(file.rewritten).toEqual(
+    [0, 2].map((index) => ({
+      affiliate_id: people[index]?.id,
+      account_holder: holders[index],
+      holder_in_files: people[index]?.written,
+    })),
+  );
+  expect(file.rewritten[0].holder_in_files).toBe('Zoe Lukasz');
+  const { text } = await download(payout.id, 'sepa');
+  for (const { written } of people) expect(text).toContain(`<Nm>${written}</Nm>`);
+});
+
 test('a file for each way and currency, whom it pays and whom it leaves out, and who is paid by hand', async () => {
   await earn(paypal, { usd: 1000, eur: 250 });
   await earn({ paypal_email: 'unset@example.com' }, { usd: 34 });
