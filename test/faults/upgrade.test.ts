@@ -62,7 +62,8 @@ test.skipIf(commit === null)(
     try {
       const old = await before.start();
       const key = readFileSync(join(before.path, 'data', 'first-api-key'), 'utf8').trim();
-      const apis = [apiOf(old.url, key)];
+      // its answers lack what came after it
+      const apis = [apiOf(old.url, key, () => undefined)];
       const [first] = apis as [(typeof apis)[0]];
       const made = await first.post('/v2/webhook-endpoints', {
         url: receiver.url,
