@@ -28,6 +28,7 @@ export const invoices = {
     hint: 'For whoever was paid and had agreed that you write their invoices. Nothing is issued twice.',
     done: (number: number) =>
       number === 0 ? 'No invoice was missing' : `${count(number, 'invoice')} issued`,
+    more: 'There are more to issue than fit into one go: press the button again.',
     skipped: 'Who has no invoice:',
     reasons: {
       no_agreement: (number: number) =>

@@ -34,6 +34,7 @@ export function PayoutInvoices({ payout }: { payout: Payout }) {
         </>
       )}
       {issuing.error && <Problem error={issuing.error} />}
+      {issuing.data?.has_more && <Notice tone="warn">{texts.more}</Notice>}
       {issuing.data && <Skipped issued={issuing.data} />}
       <InvoiceTable list={list} showsAffiliate />
     </section>

@@ -65,9 +65,13 @@ const REASONS = {
   no_tax_id: 'lacks the tax id that its rule wants: payhook affiliates tax set',
 } as const;
 
+/** How many the server names. */
+const MOST_SKIPPED = 1000;
+
 /** What came of issuing, for people. */
-export function describeIssued({ issued, skipped, has_more }: IssuedInvoices): string {
-  const more = has_more ? 'There are more lines without an invoice than are listed.\n' : '';
+export function describeIssued({ issued, skipped }: IssuedInvoices): string {
+  const more =
+    skipped.length === MOST_SKIPPED ? 'There may be more lines without an invoice than are listed.\n' : '';
   const lines = skipped.map(
     ({ affiliate_id, currency, reason }) =>
       `  affiliate ${affiliate_id}, ${currency.toUpperCase()}: ${REASONS[reason]}\n`,
