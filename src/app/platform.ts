@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { type DestinationStream, type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { keepHouse } from '../db/chores.ts';
 import type { ConnectionTarget, Database, Tx } from '../db/connect.ts';
 import type { EmbeddedDatabase, Purpose } from '../db/embedded/open.ts';
@@ -33,6 +33,7 @@ import { plainAddress } from './address.ts';
 import { roomOf } from './checks.ts';
 import { choresOf } from './chores.ts';
 import { openDatabase } from './database.ts';
+import { createLog } from './log.ts';
 import { readinessOf } from './readiness.ts';
 import { exposedSecretKey, heldKeys, makeFolderKey, refusalOfKeys, unfinished } from './secret-keys.ts';
 import { startTelemetry, type Telemetry } from './telemetry.ts';
@@ -41,8 +42,6 @@ const FIRST_HOUSEKEEPING_MS = 60_000;
 const DRAIN_MS = 15_000;
 const TRY_AGAIN_MS = 2000;
 const IDLE_CHECK_MS = 50;
-/** Log lines of one turn beyond this are written in several parts. */
-const LOG_BYTES = 1 << 13;
 
 /** A database opened and brought to this program's schema. */
 export interface Platform {
@@ -87,50 +86,8 @@ export interface PlatformOptions {
   readonly replica?: ConnectionTarget | undefined;
 }
 
-// Errors of libraries may carry connections and parameters, which do not belong in a log.
-function plainError(error: unknown): object {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const code = 'code' in error ? { code: String(error.code) } : {};
-  return { type: error.name, message: error.message, ...code, stack: error.stack };
-}
-
 /** Not loaded by what does not serve: Fastify, all routes and the pages are a third of the program. */
 const loadServer = () => import('../http/server.ts');
-
-/** A JSON log on standard error: standard output belongs to people and to --json. */
-export function createLog(config: Config): Logger {
-  standardError ??= openStandardError();
-  return pino(
-    {
-      level: config.logLevel,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      serializers: { err: plainError },
-    },
-    standardError,
-  );
-}
-
-let standardError: DestinationStream | undefined;
-
-/** Writes the lines of one turn of the event loop together, at its end, or when the process exits. */
-function openStandardError(): DestinationStream {
-  const out = pino.destination({ fd: 2, sync: true, minLength: LOG_BYTES });
-  let isScheduled = false;
-  const flush = () => {
-    isScheduled = false;
-    out.flushSync();
-  };
-  process.once('exit', flush);
-  return {
-    write(line) {
-      out.write(line);
-      if (isScheduled) return;
-      isScheduled = true;
-      setImmediate(flush);
-    },
-  };
-}
 
 /**
  * Opens the database (embedded, or DATABASE_URL), migrates it and makes the first account on an empty one. Throws

@@ -59,7 +59,7 @@ export function refuseRemote(): void {
 
 /** The log of a command: errors alone. With --json standard error carries JSON errors only. */
 export async function quietLog(config: Config, { json }: Terminal) {
-  const { createLog } = await import('../../app/platform.ts');
+  const { createLog } = await import('../../app/log.ts');
   return createLog({ ...config, logLevel: json ? 'silent' : 'error' });
 }
 

@@ -26,8 +26,11 @@ interface Running {
 export async function serveForever(exit: Exit, json = false): Promise<number> {
   const signalled = stopSignal(exit);
   const config = readConfig();
-  const app = await import('../../app/platform.ts');
-  const log = app.createLog(config);
+  const [app, { createLog }] = await Promise.all([
+    import('../../app/platform.ts'),
+    import('../../app/log.ts'),
+  ]);
+  const log = createLog(config);
   const platform = await opened(app.openPlatform(config, { purpose: 'serve', log }), signalled, exit);
   const server = await listen(platform, app.serve);
   process.stdout.write(
@@ -64,8 +67,11 @@ function shutdownDelay(signal: string, { shutdownDelayMs }: Config): number {
 export async function workForever(exit: Exit, terminal: Terminal): Promise<number> {
   const signalled = stopSignal(exit);
   const config = await readConfigHere(terminal);
-  const app = await import('../../app/platform.ts');
-  const log = app.createLog(config);
+  const [app, { createLog }] = await Promise.all([
+    import('../../app/platform.ts'),
+    import('../../app/log.ts'),
+  ]);
+  const log = createLog(config);
   for (;;) {
     const opening = app.openPlatform(config, { purpose: 'worker', onlyExisting: true, log });
     const platform = await opened(opening, signalled, exit);
