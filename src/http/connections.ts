@@ -63,7 +63,7 @@ export function limitConnections(app: FastifyInstance, limits: ConnectionLimits)
   app.server.maxConnections = limits.connections;
   // an idle kept-alive connection gives way to a new request
   app.server.on('drop', () => app.server.closeIdleConnections());
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw;
     const exchange: Exchange = {
       request,
@@ -83,22 +83,15 @@ export function limitConnections(app: FastifyInstance, limits: ConnectionLimits)
       if (request.raw.complete || socket.destroyed) forget(exchange);
       else Object.assign(exchange, { isAnswered: true, ticks: 0 });
     });
+    done();
   });
-  app.addHook('preParsing', async (request) => {
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
     if (request.exchange) request.exchange.isRead = true;
+    done();
   });
-  app.addHook('onSend', async ({ raw }, reply) => {
-    if (raw.complete) return;
-    drain(raw);
-    if (Number(raw.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= LINGER_BYTES) {
-      // all of the body was read and another request can follow; Fastify would close the connection here
-      reply.removeHeader('connection');
-    } else {
-      // no request may follow: the socket is only ended, because bytes still on their way would reset a closed one
-      // before the response is read
-      reply.header('connection', 'close');
-      raw.socket.destroySoon = () => raw.socket.end();
-    }
+  app.addHook('onSend', ({ raw }, reply, _payload, done) => {
+    if (!raw.complete) takeRest(raw, reply);
+    done();
   });
   const timer = setInterval(() => {
     for (const exchange of exchanges.values()) {
@@ -166,6 +159,20 @@ function cutOff({ request, reply, socket, isRead, refuse }: Exchange): void {
 function breakBody({ raw }: FastifyRequest, error: Error): void {
   if (raw.listenerCount('error') > 0) raw.emit('error', error);
   else raw.socket.destroy();
+}
+
+/** A response before the end of the body: reads a little of the rest, so that the response arrives. */
+function takeRest(raw: IncomingMessage, reply: FastifyReply): void {
+  drain(raw);
+  if (Number(raw.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= LINGER_BYTES) {
+    // all of the body was read and another request can follow; Fastify would close the connection here
+    reply.removeHeader('connection');
+  } else {
+    // no request may follow: the socket is only ended, because bytes still on their way would reset a closed one
+    // before the response is read
+    reply.header('connection', 'close');
+    raw.socket.destroySoon = () => raw.socket.end();
+  }
 }
 
 /** Reads a little of an unwanted body. Otherwise Node would read it for as long as it comes. */

@@ -40,11 +40,16 @@ export function allowPublicApplications(app: FastifyInstance, db: Reader): void 
       .header('access-control-max-age', PREFLIGHT_SECONDS)
       .send();
   });
-  app.addHook('onSend', async ({ principal, headers: { origin } }, reply) => {
+  app.addHook('onSend', ({ principal, headers: { origin } }, reply, _payload, done) => {
     // a refused token has no principal: the page that holds it must be able to read that it has expired
-    if (principal === undefined || origin === undefined) return;
-    if (principal.redirectUris?.some((uri) => isPageOf(uri, origin))) return;
-    reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
+    const mayRead =
+      principal === undefined ||
+      origin === undefined ||
+      principal.redirectUris?.some((uri) => isPageOf(uri, origin));
+    if (!mayRead) {
+      reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
+    }
+    done();
   });
 }
 

@@ -31,7 +31,7 @@ function ownIdOf({ headers }: FastifyRequest): string | undefined {
 export function observeRequests(app: FastifyInstance, db: Database): void {
   app.decorateRequest('trace', null);
   app.decorateRequest('span');
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     beginSpan(request, db);
     reply
       .header('payhook-request-id', request.id)
@@ -39,8 +39,9 @@ export function observeRequests(app: FastifyInstance, db: Database): void {
       .header('x-content-type-options', 'nosniff');
     const ownId = ownIdOf(request);
     if (ownId !== undefined) reply.header('x-request-id', ownId);
+    done();
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const { principal, method } = request;
     // the pattern of the route, never the path
     const route = request.routeOptions.url;
@@ -64,6 +65,7 @@ export function observeRequests(app: FastifyInstance, db: Database): void {
       },
       'request',
     );
+    done();
   });
 }
 

@@ -94,6 +94,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // the same: an unknown expectation is ignored, as RFC 9110 section 10.1.1 allows, instead of a bare 417
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readBodies(app);
+  // Hooks that wait for nothing take `done`: with an async one, each request would wait for promises.
   observeRequests(app, options.db);
   limitConnections(app, options.limits);
   allowPublicApplications(app, options.db.reader);
@@ -168,8 +169,9 @@ function closeWhenStopping(app: FastifyInstance, isStopping: () => boolean): voi
   app.addHook('preClose', async () => {
     closing = true;
   });
-  app.addHook('onSend', async (_, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     if (closing || isStopping()) reply.header('connection', 'close');
+    done();
   });
 }
 
