@@ -1,6 +1,19 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { TEST_PATIENCE_MS } from './test/support/patience.ts';
+
+/** Tests of these rooms start servers, commands and browsers, so a file of theirs takes longest. */
+const SLOW_ROOMS = /\/test\/(first-hour|faults|cli|browser|operations)\//;
+
+/** Begins with the slow files, so that no worker is left with one of them at the end. */
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isSlow = ({ moduleId }: TestSpecification) => SLOW_ROOMS.test(moduleId);
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -13,6 +26,7 @@ export default defineConfig({
     isolate: false,
     // a test waits for PostgreSQL and for processes more than it computes
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: SlowFirst },
     reporters: ['default'],
   },
 });
