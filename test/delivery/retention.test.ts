@@ -3,6 +3,7 @@ import { makePartitions } from '../../src/db/partitions.ts';
 import { foldCounts } from '../../src/outbox/counts.ts';
 import { startMachine } from '../cli/support.ts';
 import { settingsOf } from '../support/database-url.ts';
+import { holdBack, somebodyWaits } from '../support/held.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { until } from '../support/wire.ts';
 import {
@@ -135,43 +136,16 @@ describe.concurrent('what was not delivered', () => {
       expect(await leftOf(stage, 300)).toEqual(NOTHING);
     }));
 
-  /** Holds back a statement to PostgreSQL; `reached` resolves when it was tried. */
-  function gate({ world }: Stage, statement: string): { reached: Promise<void>; open(): void } {
-    let [reach, open] = [() => {}, () => {}];
-    const reached = new Promise<void>((resolve) => {
-      reach = resolve;
-    });
-    const opened = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    if (world.latency) {
-      world.latency.before = (message) => {
-        if (!message.includes(statement)) return undefined;
-        reach();
-        return opened;
-      };
-    }
-    return { reached, open: () => open() };
-  }
-
-  const somebodyWaits = ({ world }: Stage) =>
-    until('somebody waits for a lock', async () => {
-      const waiting = await world.query(
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return waiting.length > 0;
-    });
-
   test('is retried just before its week is dropped: the week stays until that is over', () =>
     onStage({ ...quiet, databaseLatencyMs: 0 }, async (stage) => {
       const endpoint = await stage.endpoint('http://127.0.0.1:9/');
       const [old = ''] = await past(stage, endpoint, [{ days: 120, status: 'failed' }, { days: 120 }]);
-      const inserting = gate(stage, 'insert into queue');
+      const inserting = holdBack(stage.world, 'insert into queue');
       const retrying = stage.retry(endpoint, old);
       await inserting.reached;
       const dropping = drop(stage);
-      await Promise.race([somebodyWaits(stage), dropping]);
-      inserting.open();
+      await Promise.race([somebodyWaits(stage.world), dropping]);
+      inserting.goOn();
       expect(await retrying).toBe(200);
       await dropping;
       expect(await logged(stage)).toEqual({ ids: [old], total: 1 });
@@ -182,12 +156,12 @@ describe.concurrent('what was not delivered', () => {
     onStage({ ...quiet, databaseLatencyMs: 0 }, async (stage) => {
       const endpoint = await stage.endpoint('http://127.0.0.1:9/');
       const [old = ''] = await past(stage, endpoint, [{ days: 120, status: 'failed' }]);
-      const dropped = gate(stage, 'delete from delivery_counts');
+      const dropped = holdBack(stage.world, 'delete from delivery_counts');
       const dropping = drop(stage);
       await dropped.reached;
       const retrying = stage.retry(endpoint, old);
-      await Promise.race([somebodyWaits(stage), retrying]);
-      dropped.open();
+      await Promise.race([somebodyWaits(stage.world), retrying]);
+      dropped.goOn();
       expect(await retrying).toBe(404);
       await dropping;
       expect(await leftOf(stage, 120)).toEqual(NOTHING);
