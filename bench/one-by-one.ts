@@ -23,7 +23,9 @@ import { event } from '../src/webhooks/events/record.ts';
     returns: { 201: event },
     unaudited: true,
     handle: async ({ tx, account, body: { type }, json }) => {
-      const [made] = await publishForeign(tx, [{ account, type, id: null, body: json.text, trace: null }]);
+      const [made] = await publishForeign(tx, [
+        { account, type, id: null, body: json.text, orderingKey: null, trace: null },
+      ]);
       if (made === undefined || made instanceof Failure) throw made ?? new Error('nothing was published');
       return created(made);
     },

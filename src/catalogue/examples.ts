@@ -271,6 +271,7 @@ export const endpointDisabled: Static<typeof webhookEndpoint> = {
   status: 'disabled',
   disabled_reason: 'failing',
   disabled_at: '2026-09-26T04:11:52.093Z',
+  ordered: false,
   rate_limit: 20,
   headers: ['X-Tenant'],
   signing: 'standard',

@@ -647,6 +647,11 @@ export interface ChangeWebhookEndpointBody {
   readonly filter?: Readonly<Record<string, unknown>> | null | undefined;
   /** your own headers, sent with every delivery; null removes one, others stay */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  /**
+   * true: events published from now on with one ordering key are sent one after the other; false: what waits is
+   * released
+   */
+  readonly ordered?: boolean | undefined;
   /** attempts per second; null = no limit */
   readonly rate_limit?: number | null | undefined;
   /**
@@ -1252,6 +1257,11 @@ export interface CreateWebhookEndpointBody {
   readonly filter?: Readonly<Record<string, unknown>> | null | undefined;
   /** your own headers, sent with every delivery; null removes one, others stay */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  /**
+   * true: events published from now on with one ordering key are sent one after the other; false: what waits is
+   * released
+   */
+  readonly ordered?: boolean | undefined;
   /** attempts per second; null = no limit */
   readonly rate_limit?: number | null | undefined;
   /**
@@ -2076,6 +2086,8 @@ export interface NewWebhookEndpoint {
   readonly paused_until: Timestamp | null;
   /** when the first of what waits is due; null when nothing waits, or it is disabled */
   readonly next_attempt_at: Timestamp | null;
+  /** events of one ordering key are sent one after the other, as they were published */
+  readonly ordered: boolean;
   /** attempts per second; null = no limit */
   readonly rate_limit: number | null;
   /** names of your own headers; their values are never shown */
@@ -3016,6 +3028,8 @@ export interface PublishEventBody {
   /** passed on unchanged */
   readonly data: Readonly<Record<string, unknown>>;
   readonly external_id?: string | undefined;
+  /** ordered endpoints get the events of a key one after the other, as they were published */
+  readonly ordering_key?: string | undefined;
 }
 
 export interface PublishedEvent {
@@ -3025,6 +3039,8 @@ export interface PublishedEvent {
   readonly type: string;
   /** under which a platform published it */
   readonly external_id: string | null;
+  /** ordered endpoints get the events of a key one after the other */
+  readonly ordering_key: string | null;
   readonly created_at: Timestamp;
   readonly deliveries: DeliveryCounts;
 }
@@ -3036,6 +3052,8 @@ export interface PublishedEventWhole {
   readonly type: string;
   /** under which a platform published it */
   readonly external_id: string | null;
+  /** ordered endpoints get the events of a key one after the other */
+  readonly ordering_key: string | null;
   readonly created_at: Timestamp;
   readonly deliveries: DeliveryCounts;
   readonly payload: Event;
@@ -3616,6 +3634,8 @@ export interface WebhookEndpoint {
   readonly paused_until: Timestamp | null;
   /** when the first of what waits is due; null when nothing waits, or it is disabled */
   readonly next_attempt_at: Timestamp | null;
+  /** events of one ordering key are sent one after the other, as they were published */
+  readonly ordered: boolean;
   /** attempts per second; null = no limit */
   readonly rate_limit: number | null;
   /** names of your own headers; their values are never shown */
@@ -3689,8 +3709,10 @@ export interface WebhookEvent {
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
-  /** null when none is planned */
+  /** null when none is planned, or it waits for another event */
   readonly next_attempt_at: Timestamp | null;
+  /** the event of the same ordering key that must end before, at an ordered endpoint; null = none */
+  readonly waits_for: string | null;
   readonly last_attempt_at: Timestamp | null;
   /** of the last attempt; null when there was no answer */
   readonly last_response_status: number | null;
@@ -3713,8 +3735,10 @@ export interface WebhookEventAt {
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
-  /** null when none is planned */
+  /** null when none is planned, or it waits for another event */
   readonly next_attempt_at: Timestamp | null;
+  /** the event of the same ordering key that must end before, at an ordered endpoint; null = none */
+  readonly waits_for: string | null;
   readonly last_attempt_at: Timestamp | null;
   /** of the last attempt; null when there was no answer */
   readonly last_response_status: number | null;
@@ -3735,8 +3759,10 @@ export interface WebhookEventWithAttempts {
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
-  /** null when none is planned */
+  /** null when none is planned, or it waits for another event */
   readonly next_attempt_at: Timestamp | null;
+  /** the event of the same ordering key that must end before, at an ordered endpoint; null = none */
+  readonly waits_for: string | null;
   readonly last_attempt_at: Timestamp | null;
   /** of the last attempt; null when there was no answer */
   readonly last_response_status: number | null;

@@ -345,6 +345,8 @@ interface BatchSpec<Path extends string, Body extends TSchema, Answers extends R
      * A name within the account that requests wait for each other about: no two requests of a batch may share it.
      */
     locks(body: Static<Body>): string | null;
+    /** Whether such a request may wait for transactions of others besides. Several of a batch may do so. */
+    mayWait(body: Static<Body>): boolean;
     /**
      * Answers or refuses each request, in order. Whatever it throws must also fail that request when it is alone.
      */

@@ -64,7 +64,13 @@ export async function tryLock(tx: Tx, lock: Lock): Promise<boolean> {
   return mine;
 }
 
+const limited = new WeakSet<Tx>();
+
 /** From here on a statement of the transaction that waits longer than `ms` milliseconds for a lock fails (55P03). */
 export async function limitLockWaits(tx: Tx, ms: number): Promise<void> {
   await rows(tx, sql`select set_config('lock_timeout', ${`${ms}ms`}, true)`);
+  limited.add(tx);
 }
+
+/** Whether that was called for the transaction. */
+export const limitsLockWaits = (tx: Tx): boolean => limited.has(tx);

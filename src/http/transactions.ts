@@ -87,11 +87,13 @@ function together(db: Database, { batch, secretField }: BatchRoute): Ask {
   };
   return coalesce(
     (requests: readonly WriteRequest[], isAlone) => {
-      const isLocking = requests.some((request) => locksOf(request).length > 0);
-      const isSingle = !isLocking && requests.every((request) => Number.isFinite(weightOf(request)));
+      const mayWait = requests.some(
+        (request) => locksOf(request).length > 0 || batch.mayWait(request.input.body),
+      );
+      const isSingle = !mayWait && requests.every((request) => Number.isFinite(weightOf(request)));
       return db.transaction(
         async (tx) => {
-          if (!isAlone && isLocking) await limitLockWaits(tx, LOCK_WAIT_MS);
+          if (!isAlone && mayWait) await limitLockWaits(tx, LOCK_WAIT_MS);
           return answerOnce(tx, requests, secretField, (fresh) =>
             batch.handle(
               tx,

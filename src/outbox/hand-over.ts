@@ -11,6 +11,8 @@ export interface Leased {
   /** What the event was published with; null = it belongs to no trace. */
   readonly trace: TraceContext | null;
   readonly trigger: 'scheduled' | 'manual' | 'recovery';
+  /** The key it has at an ordered endpoint, whose next delivery waits for this one; null = none does. */
+  readonly orderingKey: string | null;
   /** Attempts of the schedule that were already made. */
   readonly step: number;
   readonly url: string;
@@ -46,6 +48,8 @@ export interface LeasedRow {
   account_id: AccountId;
   endpoint_id: EndpointId;
   event_id: EventId;
+  /** Left out when no event of the statement has a key. */
+  ordering_key?: string | null;
   url: string;
   local_machine: string | null;
   public_only: boolean;
@@ -73,6 +77,7 @@ export function leasedOf(
     payload: rest.payload,
     trace: rest.trace,
     trigger: rest.trigger,
+    orderingKey: row.ordering_key ?? null,
     step: rest.step,
     url: row.url,
     localMachine: row.local_machine,

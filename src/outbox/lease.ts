@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import type { Offer } from './hand-over.ts';
+import type { Ordering } from './order.ts';
 
 /** The parts of the publishing statement that decide who gets a delivery first. */
 interface Leasing {
@@ -14,20 +15,20 @@ interface Leasing {
 }
 
 /** Every delivery waits for a claim. */
-export const NO_LEASES: Leasing = {
+export const noLeases = (order: Ordering): Leasing => ({
   ctes: sql``,
   queued: sql`
-    select account_id, endpoint_id, event_id, resumptions, now(), null from wanted`,
-  left: sql`(select count(*)::int from wanted)`,
+    select account_id, endpoint_id, event_id, resumptions, now(), null${order.queued} from wanted`,
+  left: sql`(select count(*)::int from wanted${order.inFront})`,
   returned: sql`from event`,
-};
+});
 
 /**
  * Leases deliveries to a worker of this process when its offer and the lane have room. Only the only worker
  * of the database may do so: it knows everything that is in flight, and leases nothing else meanwhile. Rate
  * limits, pauses and rows that are due already are left to the claim, which goes round fairly.
  */
-export function leasing({ worker, leaseMs, slots, underWay }: Offer): Leasing {
+export function leasing({ worker, leaseMs, slots, underWay }: Offer, order: Ordering): Leasing {
   return {
     ctes: sql`
         moment as materialized (
@@ -36,7 +37,7 @@ export function leasing({ worker, leaseMs, slots, underWay }: Offer): Leasing {
           where (select count(*) = 1 and bool_and(number = ${worker}::int) from workers)),
         leased as materialized (
           select * from (
-            select w.event_id, m.token, m.lease_end, m.now, e.*, s.lane, s.failures, s.last_success_at,
+            select w.event_id${order.leased}, m.token, m.lease_end, m.now, e.*, s.lane, s.failures, s.last_success_at,
                    row_number() over (partition by e.id order by w.event_id) as place_in_lane,
                    s.lane - coalesce(u.count, 0) as room
             from moment m
@@ -44,18 +45,19 @@ export function leasing({ worker, leaseMs, slots, underWay }: Offer): Leasing {
             join webhook_endpoints e on e.account_id = w.account_id and e.id = w.endpoint_id
             join endpoint_state s on s.account_id = w.account_id and s.endpoint_id = w.endpoint_id
             left join unnest(${[...underWay.keys()]}::uuid[], ${[...underWay.values()]}::int[]) as u (id, count) on u.id = e.id
-            -- the limit makes it one look into the index; as a join it would walk all that waits for its next attempt
+            -- limit and order make it one look into the index: else it may walk all that waits for its next attempt
             left join lateral (
               select true as is_there from queue q where q.account_id = e.account_id and q.endpoint_id = e.id
                 and (q.generation, q.due_at) <= (e.resumptions, m.now)
-                and (q.lease_token is null or q.due_at <= m.now) limit 1) due on true
-            where e.disabled_at is null and e.rate_limit is null and s.may_start_at <= m.now
+                and (q.lease_token is null or q.due_at <= m.now)
+              order by q.generation, q.due_at limit 1) due on true
+            where e.disabled_at is null and e.rate_limit is null and s.may_start_at <= m.now${order.andInFront}
               and due.is_there is null) each_wanted
           where place_in_lane <= room order by event_id limit ${slots}::int),`,
     queued: sql`
-          select w.account_id, w.endpoint_id, w.event_id, w.resumptions, coalesce(l.lease_end, now()), l.token
+          select w.account_id, w.endpoint_id, w.event_id, w.resumptions, coalesce(l.lease_end, now()), l.token${order.queuedOf}
           from wanted w left join leased l on l.event_id = w.event_id and l.id = w.endpoint_id`,
-    left: sql`(select count(*)::int from wanted) - (select count(*)::int from leased)`,
+    left: sql`(select count(*)::int from wanted${order.inFront}) - (select count(*)::int from leased)`,
     returned: sql`,
           case when row_number() over (partition by event.id order by l.id) = 1 then payload end as payload, l.token,
           l.account_id, l.id as endpoint_id, l.event_id, l.url,
@@ -63,7 +65,7 @@ export function leasing({ worker, leaseMs, slots, underWay }: Offer): Leasing {
           l.secret, l.previous_signing,
           case when l.previous_secret_until > l.now then l.previous_secret end as previous_secret,
           l.header_names, l.header_values, l.egress_sealed, l.lane, l.failures,
-          coalesce(l.last_success_at < l.now - interval '1 minute', true) as success_is_old
+          coalesce(l.last_success_at < l.now - interval '1 minute', true) as success_is_old${order.returned}
         from event left join leased l on l.event_id = event.id
         order by event.id, l.id`,
   };

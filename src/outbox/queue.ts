@@ -1,6 +1,6 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { empty, type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../db/connect.ts';
-import { LOCKS, shareLock } from '../db/locks.ts';
+import { LOCKS, limitsLockWaits, shareLock } from '../db/locks.ts';
 import { type Failure, fail } from '../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, nil } from '../kernel/ids.ts';
 import type { Json, SomeJson } from '../kernel/json.ts';
@@ -10,7 +10,8 @@ import { inSpan, tracerOf } from '../metrics/traces.ts';
 import { noteChanges } from './counts.ts';
 import type { EventType } from './event-types.ts';
 import { type Leased, type LeasedRow, leasedOf, type Offer, offerIn } from './hand-over.ts';
-import { leasing, NO_LEASES } from './lease.ts';
+import { leasing, noLeases } from './lease.ts';
+import { BY_KEY, NO_ORDER, type Ordering } from './order.ts';
 import { entriesFor } from './subscriptions.ts';
 
 /** Limits who gets an event, besides the subscriptions: one endpoint (UUID) only, or all but one. */
@@ -76,6 +77,8 @@ export interface ForeignEvent {
   readonly id: string | null;
   /** JSON text. Its member `data` is published unchanged, including numbers that JavaScript would round. */
   readonly body: string;
+  /** Ordered endpoints get the events of a key one after the other; null = in no order. */
+  readonly orderingKey: string | null;
   /** What it goes on with; null = it belongs to no trace. */
   readonly trace: TraceContext | null;
 }
@@ -103,18 +106,24 @@ export async function publishForeign(
 ): Promise<(Json<SentEvent> | Failure)[]> {
   const spans = events.map(({ type, trace }) => tracerOf(tx)?.start(publishing(type, trace)));
   const traces = events.map(({ trace }, index) => spans[index]?.trace ?? trace);
+  const hasKeys = events.some(({ orderingKey }) => orderingKey !== null);
+  const keys = hasKeys
+    ? { column: sql`, ordering_key`, values: sql`, ${events.map(({ orderingKey }) => orderingKey)}::text[]` }
+    : { column: empty, values: empty };
   const records = sql`
     select account_id, given_id, type, patterns, (body::json -> 'data')::text as data, false as is_test, place,
-           null::uuid as only_endpoint, null::uuid as except_endpoint, traceparent, tracestate
+           null::uuid as only_endpoint, null::uuid as except_endpoint, traceparent, tracestate${keys.column}
     from unnest(${events.map(({ account }) => account)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
       ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => entriesFor(type).join(' '))}::text[],
       ${events.map(({ body }) => body)}::text[], ${traces.map((trace) => trace?.parent ?? null)}::text[],
-      ${traces.map((trace) => trace?.state ?? null)}::text[])
-      with ordinality as r (account_id, given_id, type, patterns, body, traceparent, tracestate, place)`;
+      ${traces.map((trace) => trace?.state ?? null)}::text[]${keys.values})
+      with ordinality as r (account_id, given_id, type, patterns, body, traceparent, tracestate${keys.column}, place)`;
   const payloads = new Map<number, Json<SentEvent>>();
-  const stored = await storeForeign(tx, records, traces).finally(() => {
-    for (const span of spans) span?.end();
-  });
+  const stored = await storeForeign(tx, records, { traces, order: hasKeys ? BY_KEY : NO_ORDER }).finally(
+    () => {
+      for (const span of spans) span?.end();
+    },
+  );
   for (const { place, bytes, payload } of stored) {
     if (payload === null) continue; // another delivery of the same event
     checkSize(bytes);
@@ -164,11 +173,15 @@ interface ForeignRow {
 async function storeForeign(
   tx: Tx,
   records: Sql,
-  traces: readonly (TraceContext | null)[],
+  { traces, order }: { traces: readonly (TraceContext | null)[]; order: Ordering },
 ): Promise<ForeignRow[]> {
-  const offer = await offerIn(tx);
+  // an offer keeps the claims of this process out, so whoever takes one must not wait for a key as long as it takes
+  const offer = order === NO_ORDER || limitsLockWaits(tx) ? await offerIn(tx) : null;
   const returned = sql`place, octet_length(payload) as bytes`;
-  if (offer === null) return store(tx, records, sql`${returned}, payload`, { name: 'publish_foreign' });
+  const kind = order === BY_KEY ? '_by_key' : '';
+  if (offer === null) {
+    return store(tx, records, sql`${returned}, payload`, { name: `publish_foreign${kind}`, order });
+  }
   let leased: Leased[] = [];
   let token = '';
   tx.onEnd((isCommitted) => offer.close(isCommitted ? leased : [], token));
@@ -177,8 +190,9 @@ async function storeForeign(
     records,
     returned,
     {
-      name: 'publish_and_lease',
+      name: `publish_and_lease${kind}`,
       offer,
+      order,
     },
   );
   let payload = '';
@@ -196,16 +210,21 @@ async function storeForeign(
  * Stores events with their deliveries. `records` is a query of account_id, given_id (null = a new one), type,
  * patterns, data, is_test, only_endpoint and except_endpoint; `returned` names columns of these and `payload`. A
  * disabled endpoint gets its deliveries too, and they are held until it is enabled. Filters are judged here,
- * on a payload that is parsed only if the account has one. With an offer there is a row for each leased
- * delivery. Without `trace` the events have traces of their own, in the columns `traceparent` and `tracestate` of `records`.
+ * on a payload that is parsed only if the account has one. With an order `records` has an `ordering_key` too. With an
+ * offer there is a row for each leased delivery. Without `trace` the events have traces of their own, in the columns `traceparent` and `tracestate` of `records`.
  */
 async function store<Row>(
   tx: Tx,
   records: Sql,
   returned: Sql,
-  { name, offer, trace }: { name?: string; offer?: Offer; trace?: TraceContext | null } = {},
+  {
+    name,
+    offer,
+    order = NO_ORDER,
+    trace,
+  }: { name?: string; offer?: Offer; order?: Ordering; trace?: TraceContext | null } = {},
 ): Promise<Row[]> {
-  const lease = offer ? leasing(offer) : NO_LEASES;
+  const lease = offer ? leasing(offer, order) : noLeases(order);
   const traced =
     trace === undefined
       ? sql`traceparent, tracestate`
@@ -228,18 +247,18 @@ async function store<Row>(
         candidate as materialized (
           select v.account_id, e.id as endpoint_id, v.id as event_id, v.type, e.resumptions,
                  e.filter_path is not null and v.only_endpoint is null
-                   and not coalesce(v.json @@ e.filter_path, false) as is_filtered
+                   and not coalesce(v.json @@ e.filter_path, false) as is_filtered${order.candidate}
           from event v join webhook_endpoints e on e.account_id = v.account_id and e.deleted_at is null
           where case when v.only_endpoint is not null then e.id = v.only_endpoint
                      else (e.event_types is null or e.event_types && string_to_array(v.patterns, ' '))
                           and e.id is distinct from v.except_endpoint end),
-        wanted as materialized (
-          select account_id, endpoint_id, event_id, type, resumptions from candidate where not is_filtered),
+        ${order.ctes}
+        wanted as materialized (${order.wanted}),
         made as (
-          insert into events (account_id, id, type, payload, traceparent, tracestate, filtered)
+          insert into events (account_id, id, type, payload, traceparent, tracestate, filtered${order.stored})
           select account_id, id, type, payload, ${traced},
                  case when json is not null then (
-            select array_agg(c.endpoint_id) from candidate c where c.event_id = event.id and c.is_filtered) end
+            select array_agg(c.endpoint_id) from candidate c where c.event_id = event.id and c.is_filtered) end${order.stored}
           from event),
         ${lease.ctes}
         logged as (
@@ -248,7 +267,7 @@ async function store<Row>(
         counted as (
           ${noteChanges(sql`select *, 1 as total, 0 as delivered, 0 as failed from wanted`)}),
         queued as (
-          insert into queue (account_id, endpoint_id, event_id, generation, due_at, lease_token)
+          insert into queue (account_id, endpoint_id, event_id, generation, due_at, lease_token${order.queued})
           ${lease.queued})
         select ${returned}, ${lease.left} as left ${lease.returned}`,
     name,

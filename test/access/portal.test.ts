@@ -224,6 +224,18 @@ describe('what its user gets is what the link gives', () => {
     });
   });
 
+  test('it sets whether its own endpoint is ordered, and that of no other', async () => {
+    const id = await makeEndpoint(world.api, { owner: 'Eve' });
+    const portal = await portalAt(world.api, id, {});
+    expect((await portal.patch(one(id), { ordered: true })).body).toMatchObject({ ordered: true });
+    await changingNothing(async () => {
+      for (const other of [ours.id, theirs.id]) {
+        const refused = await portal.patch(one(other), { ordered: true });
+        expect([refused.status, refused.reason]).toEqual([404, 'resource_missing']);
+      }
+    });
+  });
+
   test('an endpoint it makes is of its owner, with the filter and the types of the link', async () => {
     const id = await makeEndpoint(world.api, { owner: 'Flo', event_types: ['order.*', 'ping.sent'], filter });
     const portal = await portalAt(world.api, id, { all_of_owner: true, event_types: ['order.*'] });

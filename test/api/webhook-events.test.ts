@@ -67,6 +67,7 @@ describe('a delivery', () => {
       status: 'pending',
       attempt_count: 0,
       next_attempt_at: expect.stringMatching(TIMESTAMP),
+      waits_for: null,
       last_attempt_at: null,
       last_response_status: null,
       last_error_code: null,

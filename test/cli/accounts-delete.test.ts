@@ -79,10 +79,12 @@ async function fill(api: Api, name: string): Promise<void> {
   const members = (await done(api.get(`/v2/affiliates/payouts/${payout.id}/commissions`))).data;
   await done(api.post(`/v2/affiliates/commissions/${members[0].id}/refund`, { external_id: `${name}-paid` }));
   await done(api.post('/v2/affiliates/refunds', { external_id: `${name}-early`, order_id: 'not yet' }));
-  const endpoint = await makeEndpoint(api);
-  await done(api.post('/v2/events', { type: 'order.created', data: {}, external_id: 'first' }));
-  const [event] = (await done(api.get(`/v2/webhook-endpoints/${endpoint}/events`))).data;
-  await seedAttempts(world, event, [{ status: 500 }, { status: null }]);
+  const endpoint = await makeEndpoint(api, { ordered: true });
+  const event = { type: 'order.created', data: {} };
+  await done(api.post('/v2/events', { ...event, external_id: 'first' }));
+  const [delivery] = (await done(api.get(`/v2/webhook-endpoints/${endpoint}/events`))).data;
+  await seedAttempts(world, delivery, [{ status: 500 }, { status: null }]);
+  await done(api.post('/v2/events', { ...event, ordering_key: 'order:1' }));
   await done(api.post(`/v2/webhook-endpoints/${endpoint}/recover`, { since: '2026-01-01T00:00:00Z' }));
   await done(api.post(`/v2/webhook-endpoints/${endpoint}/portal-link`));
   const told = { name: 'ops', format: 'slack', url: 'http://127.0.0.1:9/alerts', kinds: [] };

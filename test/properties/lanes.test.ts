@@ -6,6 +6,7 @@ import { type DataFolder, dataFolder, type ServerProcess } from '../faults/suppo
 import { sharedDatabase } from '../faults/support-shared.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
+import { processesOf, SERVER, type Who } from './processes.ts';
 
 /*
  * A server that delivers and two workers are killed, stopped and continued while events are published. A lease is noted
@@ -34,8 +35,6 @@ const INSTRUMENTS = `
 const unseen = (statement: string) =>
   `set session_replication_role = replica; ${statement}; reset session_replication_role`;
 
-const SERVER = 0;
-type Who = 0 | 1 | 2;
 type Act =
   | { readonly kind: 'start' | 'kill' | 'stop'; readonly who: Who }
   | { readonly kind: 'publish'; readonly count: number };
@@ -65,40 +64,6 @@ const example: fc.Arbitrary<Example> = fc.record({
   acts: fc.array(act, { minLength: 4, maxLength: 9 }),
 });
 
-interface Process {
-  readonly pid: number;
-  kill(): Promise<void>;
-}
-
-/** The three processes of a database: 0 is the server, which delivers too. */
-function processesOf(folder: DataFolder) {
-  const all: (Process | undefined)[] = [undefined, undefined, undefined];
-  const stopped = new Set<Who>();
-  const goOn = (who: Who) => {
-    if (stopped.delete(who)) process.kill(all[who]?.pid ?? 0, 'SIGCONT');
-  };
-  return {
-    /** Starts it if it was killed, continues it if it was stopped. */
-    async start(who: Who): Promise<Process> {
-      goOn(who);
-      all[who] ??= who === SERVER ? await folder.start() : await folder.startWorker();
-      return all[who];
-    },
-    async kill(who: Who) {
-      stopped.delete(who);
-      await all[who]?.kill();
-      all[who] = undefined;
-    },
-    async stop(who: Who) {
-      const { pid } = all[who] ?? {};
-      if (pid === undefined) return;
-      process.kill(pid, 'SIGSTOP');
-      stopped.add(who);
-    },
-    goOnAll: () => ([0, 1, 2] as const).forEach(goOn),
-  };
-}
-
 /** Counts the requests a receiver has at once; `answer` gets each. */
 function counting(receiver: Receiver, answer: (response: ServerResponse, count: number) => void) {
   const seen = { most: 0, now: 0 };
@@ -126,7 +91,7 @@ beforeAll(async () => {
   await folder.query(INSTRUMENTS);
 });
 afterAll(async () => {
-  processes?.goOnAll();
+  await processes?.goOnAll();
   for (const cleanup of cleanups.reverse()) await cleanup();
 });
 
@@ -192,7 +157,7 @@ async function play({ lanes, perSecond, acts }: Example): Promise<void> {
       if (act.kind === 'publish') events.push(...(await publish(act.count)));
       else await processes[act.kind](act.who);
     }
-    processes.goOnAll();
+    await processes.goOnAll();
     const { api } = await server();
 
     // while one hangs with a full lane, the others get everything

@@ -376,6 +376,23 @@ export const LOOSE_ENDS = `
   union all
   select 'a lease is left', to_json(q)::text from queue q where lease_token is not null
   union all
+  select 'waits behind nothing', to_json(q)::text
+  from queue q join webhook_endpoints e on e.account_id = q.account_id and e.id = q.endpoint_id and e.deleted_at is null
+  where q.generation = 2147483647 and not exists (
+    select from queue f where f.endpoint_id = q.endpoint_id and f.ordering_key = q.ordering_key
+      and f.generation < q.generation and f.place < q.place)
+  union all
+  select 'its ordering key is not busy, or knows no such place', to_json(q)::text
+  from queue q join webhook_endpoints e on e.account_id = q.account_id and e.id = q.endpoint_id and e.deleted_at is null
+  where q.ordering_key is not null and not exists (
+    select from queue_keys k where k.endpoint_id = q.endpoint_id and k.ordering_key = q.ordering_key
+      and k.last_place >= q.place)
+  union all
+  select 'a key is busy with nothing', to_json(k)::text
+  from queue_keys k join webhook_endpoints e on e.account_id = k.account_id and e.id = k.endpoint_id and e.deleted_at is null
+  where not exists (
+    select from queue q where q.endpoint_id = k.endpoint_id and q.ordering_key = k.ordering_key)
+  union all
   select 'attempts are not numbered from 1 to their count', to_json(d)::text
   from deliveries d left join lateral (
     select count(*) as n, coalesce(max(number), 0) as last from attempts a

@@ -55,6 +55,7 @@ const RECORDS = [
  */
 const LOG = [
   'queue',
+  'queue_keys',
   'attempts',
   'deliveries',
   'events',

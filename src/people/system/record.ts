@@ -96,8 +96,9 @@ export const system = strict(
 );
 export type System = Static<typeof system>;
 
-const isDue = `e.disabled_at is null and e.deleted_at is null and q.lease_token is null
-  and (q.due_at <= now() or q.generation < e.resumptions)`;
+// as the claim sees it: a row of an earlier generation is due, one of a later generation waits for its ordering key
+const isTaken = 'e.disabled_at is null and e.deleted_at is null';
+const isDue = `${isTaken} and q.lease_token is null and (q.generation, q.due_at) <= (e.resumptions, now())`;
 const setting = (key: string) => `(select iso(value::timestamptz) from server_settings where key = '${key}')`;
 
 export const stateRecord = columnsOf(knownState, {

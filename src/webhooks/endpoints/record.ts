@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { identifier, metadata, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
+import { BEHIND } from '../../outbox/order.ts';
 import { egressFields, egressShown } from '../egress/record.ts';
 import { filter } from '../filters/record.ts';
 import {
@@ -40,6 +41,9 @@ const fields = {
     ...timestamp,
     description: 'when the first of what waits is due; null when nothing waits, or it is disabled',
   }),
+  ordered: Type.Boolean({
+    description: 'events of one ordering key are sent one after the other, as they were published',
+  }),
   rate_limit: nullable(Type.Integer({ description: 'attempts per second; null = no limit' })),
   headers: Type.Array(Type.String(), {
     description: 'names of your own headers; their values are never shown',
@@ -67,7 +71,7 @@ const customOf = (column: string) => `case when json_typeof(${column}) = 'object
 const pausedUntil = `case when s.may_start_at > now() + interval '1 second' then s.may_start_at end`;
 // rows of an earlier generation are due at once (see queue.generation)
 const nextAttempt = `(select greatest(least(q.due_at, case when q.generation < e.resumptions then now() end), ${pausedUntil})
-  from queue q where q.account_id = e.account_id and q.endpoint_id = e.id and q.lease_token is null
+  from queue q where q.account_id = e.account_id and q.endpoint_id = e.id and q.lease_token is null and q.generation < ${BEHIND.sql}
   order by q.generation, q.due_at limit 1)`;
 
 const columns = {
@@ -81,6 +85,7 @@ const columns = {
   status: "case when e.disabled_at is null then 'enabled' else 'disabled' end",
   disabled_reason: 'e.disabled_reason',
   disabled_at: 'iso(e.disabled_at)',
+  ordered: 'e.ordered',
   rate_limit: 'e.rate_limit',
   headers: 'e.header_names',
   signing: signingOf('e.signing'),
@@ -165,6 +170,13 @@ const optional = {
   headers: Type.Optional(
     Type.Record(Type.String(), nullable(Type.String()), {
       description: 'your own headers, sent with every delivery; null removes one, others stay',
+    }),
+  ),
+  ordered: Type.Optional(
+    Type.Boolean({
+      description:
+        'true: events published from now on with one ordering key are sent one after the other; false: what waits is ' +
+        'released',
     }),
   ),
   rate_limit: Type.Optional(

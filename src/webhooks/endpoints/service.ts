@@ -10,6 +10,7 @@ import type { StrictJson } from '../../kernel/strict-json.ts';
 import { parseInstant } from '../../kernel/time.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { hostOf, notify } from '../../notices/notices.ts';
+import { releaseUnordered } from '../../outbox/keys.ts';
 import { endDeleted, publish, publishTest } from '../../outbox/queue.ts';
 import { placeOf } from '../../outbox/secrets.ts';
 import { note } from '../../people/audit/service.ts';
@@ -172,6 +173,8 @@ export async function changeEndpoint(
   };
   checkHeaderNames(columns, before);
   if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);
+  // the first slice of what waits behind others; workers do the rest
+  if (input.ordered === false) await releaseUnordered(tx);
   const after = (columns.header_names as string[] | undefined) ?? before.header_names;
   const dropped = isMoved ? before.header_names.filter((name) => !after.includes(name)) : [];
   if (dropped.length > 0) {
@@ -325,6 +328,7 @@ async function columnsOf(
   if (input.description !== undefined) columns.description = input.description;
   if (input.owner !== undefined) columns.owner = input.owner;
   if (input.rate_limit !== undefined) columns.rate_limit = input.rate_limit;
+  if (input.ordered !== undefined) columns.ordered = input.ordered;
   if (input.metadata !== undefined) columns.metadata = toJson(input.metadata);
   return columns;
 }

@@ -5,8 +5,8 @@ import { createGathering, type Gathering } from './gather.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const resultOf = (lane: number, succeeded = true) =>
-  ({ delivery: { lane }, result: { succeeded } }) as unknown as Finished;
+const resultOf = (lane: number, succeeded = true, orderingKey: string | null = null) =>
+  ({ delivery: { lane, orderingKey }, result: { succeeded } }) as unknown as Finished;
 
 /** How many milliseconds the results wait, when this happens 5 ms after the first came. */
 async function waitOf(happens: (gathering: Gathering) => void, isAwaited = () => false): Promise<number> {
@@ -30,6 +30,7 @@ test.each([
   ['there are eight', (gathering: Gathering) => gathering.add(resultOf(64), 8), 7],
   ['they fill half a lane', (gathering: Gathering) => gathering.add(resultOf(4), 2), 7],
   ['an attempt fails', (gathering: Gathering) => gathering.add(resultOf(64, false), 2), 7],
+  ['one has an ordering key', (gathering: Gathering) => gathering.add(resultOf(64, true, 'order:1'), 2), 7],
   ['a look leaves something behind', (gathering: Gathering) => gathering.hurry(), 7],
 ])('results wait for others while nobody waits for them: %s', async (_, happens, ms) => {
   expect(await waitOf(happens)).toBe(ms);

@@ -45,8 +45,10 @@ export function createGathering(isAwaited: () => boolean): Gathering {
       return over;
     },
     add({ delivery, result }, waiting) {
-      // a failure changes what the endpoint may get, and half a lane of results may be what keeps it full
-      if (!result.succeeded || waiting >= Math.min(PLENTY, delivery.lane / 2) || isAwaited()) hurry();
+      // a failure changes what the endpoint may get, half a lane of results may be what keeps it full, and the next delivery of
+      // an ordering key waits for the one before it
+      const isHolding = delivery.orderingKey !== null || waiting >= Math.min(PLENTY, delivery.lane / 2);
+      if (!result.succeeded || isHolding || isAwaited()) hurry();
     },
     hurry,
   };

@@ -30,7 +30,8 @@ export async function workNobodyClaims(db: Reader, timeoutMs: number): Promise<b
             cross join lateral (
               select from queue q where q.account_id = e.account_id and q.endpoint_id = e.id
                 and (q.generation, q.due_at) <= (e.resumptions, now() - ${limit})
-                and (q.lease_token is null or q.due_at <= now()) limit 1) q
+                and (q.lease_token is null or q.due_at <= now())
+              order by q.generation, q.due_at limit 1) q
             where e.disabled_at is null and e.deleted_at is null and s.may_start_at <= now() - ${limit}
               and (e.updated_at <= now() - ${limit})) end as idle`,
   );

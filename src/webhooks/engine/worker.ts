@@ -5,6 +5,7 @@ import type { DeliveryConfig } from '../../kernel/config.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { deliverHere, type Leased } from '../../outbox/hand-over.ts';
+import { type Key, releaseUnordered, tendKeys } from '../../outbox/keys.ts';
 import { endDeleted } from '../../outbox/queue.ts';
 import type { Finished } from './attempt.ts';
 import type { Cursor } from './claim.ts';
@@ -150,16 +151,18 @@ function createTelling(db: Database): () => void {
   };
 }
 
-/** Ends what waits at deleted endpoints, until it is stopped. */
+/** Ends what waits at deleted endpoints, releases what waits at endpoints no longer ordered, and tends keys, until stopped. */
 function startSweeping(db: Database, log: Logger): () => void {
   let isOver = false;
+  let lastKey: Key | null = null;
   const sweep = async () => {
     while (!isOver && (await db.engine(endDeleted)) > 0);
+    while (!isOver && (await db.engine(releaseUnordered)) > 0);
+    if (!isOver) lastKey = await db.engine((tx) => tendKeys(tx, lastKey));
   };
   const timer = setInterval(() => {
     sweep().catch((error: unknown) => {
-      if (!isOver)
-        log.warn({ err: error }, 'ending deliveries of deleted endpoints failed; it will be tried again');
+      if (!isOver) log.warn({ err: error }, 'tidying the queue failed; it will be tried again');
     });
   }, SWEEP_MS);
   return () => {

@@ -99,15 +99,20 @@ async function store(
     type: one.body.type,
     id: taken.get(one)?.id ?? null,
     body: one.json.text,
+    orderingKey: one.body.ordering_key ?? null,
     trace: one.trace,
   }));
   return publishForeign(tx, events);
 }
 
 /** The same hash for the same content: the order of keys makes no difference, every digit of a number does. */
-function contentHash({ body: { type, data }, json }: Publication): Buffer {
+function contentHash({ body: { type, data, ordering_key: key }, json }: Publication): Buffer {
   return createHash('sha256')
-    .update(json.roundedNumbers.length > 0 ? json.canonical() : sortedJson([type, data]))
+    .update(
+      json.roundedNumbers.length > 0
+        ? json.canonical()
+        : sortedJson(key === undefined ? [type, data] : [type, data, key]),
+    )
     .digest();
 }
 

@@ -25,11 +25,19 @@ export const event = strict(
 export type Event = Static<typeof event>;
 
 /** What a platform sends to publish an event. */
-export const newEvent = strict({
-  type: Type.String({ minLength: 1, maxLength: 100, examples: ['order.created'] }),
-  data: Type.Record(Type.String(), Type.Unknown(), { description: 'passed on unchanged' }),
-  external_id: Type.Optional(identifier),
-});
+export const newEvent = strict(
+  {
+    type: Type.String({ minLength: 1, maxLength: 100, examples: ['order.created'] }),
+    data: Type.Record(Type.String(), Type.Unknown(), { description: 'passed on unchanged' }),
+    external_id: Type.Optional(identifier),
+    ordering_key: Type.Optional({
+      ...identifier,
+      description: 'ordered endpoints get the events of a key one after the other, as they were published',
+      examples: ['order:7'],
+    }),
+  },
+  { title: 'PublishEventBody' },
+);
 export type NewEvent = Static<typeof newEvent>;
 
 const count = Type.Integer({ minimum: 0 });
@@ -41,6 +49,9 @@ const fields = {
   object: Type.Literal('published_event'),
   type: Type.String({ examples: ['payout.paid'] }),
   external_id: nullable(Type.String({ description: 'under which a platform published it' })),
+  ordering_key: nullable(
+    Type.String({ description: 'ordered endpoints get the events of a key one after the other' }),
+  ),
   created_at: timestamp,
   deliveries: strict(
     {
@@ -110,6 +121,7 @@ const columns = {
   type: 'v.type',
   external_id:
     '(select k.external_id from event_keys k where k.event_id = v.id and k.account_id = v.account_id)',
+  ordering_key: 'v.ordering_key',
   created_at: 'iso(id_time(v.id))',
   deliveries,
 };

@@ -57,6 +57,7 @@ export const publish = batchRoute({
     // refuses a body that is too large here, while it shares a transaction with nobody
     aloneAbove: SURELY_FITS_BYTES,
     locks: ({ external_id: externalId }) => externalId ?? null,
+    mayWait: ({ ordering_key: orderingKey }) => orderingKey !== undefined,
     handle: async (tx, publications) => {
       const published = await publishPlatformEvents(tx, publications);
       return published.map((one) =>

@@ -2,6 +2,7 @@ import sql from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { BEHIND } from '../../outbox/order.ts';
 
 const fields = {
   id: Type.String({
@@ -16,7 +17,16 @@ const fields = {
     description: 'held: the endpoint is disabled; delivery continues when it is enabled',
   }),
   attempt_count: Type.Integer({ description: 'attempts made so far' }),
-  next_attempt_at: nullable({ ...timestamp, description: 'null when none is planned' }),
+  next_attempt_at: nullable({
+    ...timestamp,
+    description: 'null when none is planned, or it waits for another event',
+  }),
+  waits_for: nullable(
+    Type.String({
+      description:
+        'the event of the same ordering key that must end before, at an ordered endpoint; null = none',
+    }),
+  ),
   last_attempt_at: nullable(timestamp),
   last_response_status: nullable(
     Type.Integer({ description: 'of the last attempt; null when there was no answer' }),
@@ -83,6 +93,14 @@ const nextAttempt =
 /** The status of a delivery as it is shown, over `deliveries d` and its endpoint `e`. */
 export const shownStatus = `case when ${isOver} then 'failed' when d.status = 'pending' and ${isHeld} then 'held' else d.status end`;
 
+// looked up only for what is pending at an ordered endpoint: by the primary key of the queue, then by its index of the rows in front
+const mayWait = `d.status = 'pending' and e.ordered and e.deleted_at is null`;
+const isBehind = `q.event_id = d.event_id and q.endpoint_id = d.endpoint_id and q.generation = ${BEHIND.sql}`;
+const waitsFor = `case when ${mayWait} then (
+  select public_id('evt', front.event_id)
+  from queue q join queue front on front.endpoint_id = q.endpoint_id and front.ordering_key = q.ordering_key
+  where ${isBehind} and front.generation < ${BEHIND.sql} limit 1) end`;
+
 const columns = {
   id: "public_id('evt', d.event_id)",
   object: "'webhook_event'",
@@ -91,7 +109,9 @@ const columns = {
   status: shownStatus,
   attempt_count: 'd.attempt_count',
   next_attempt_at: `case when e.disabled_at is null and e.deleted_at is null and d.next_attempt_at is not null
+    and not (${mayWait} and exists (select from queue q where ${isBehind}))
     then iso(${nextAttempt}) end`,
+  waits_for: waitsFor,
   last_attempt_at: 'iso(d.last_attempt_at)',
   last_response_status: 'd.last_response_status',
   last_error_code: `case when ${isOver} then 'endpoint_deleted' else d.last_error_code end`,
