@@ -171,6 +171,16 @@ test('webhooks change --signing moves an endpoint to the scheme of another, with
   expect(rotated).toMatchObject({ code: 0, stdout: 'and-the-one-after-it\n' });
 });
 
+test('webhooks and events ask for order, and say so', async () => {
+  const url = 'https://shop.example.com/ordered';
+  expect(await ask('webhooks', 'create', url, '--ordered')).toMatchObject({ ordered: true });
+  expect((await run('webhooks', 'show', url)).stdout).toMatch(/^Ordered .*ordering key/m);
+  const { id } = await ask('events', 'publish', 'order.created', '--ordering-key', 'order:7');
+  expect((await run('events', 'show', id)).stdout).toContain('\nOrdering key order:7\n');
+  expect(await ask('webhooks', 'change', url, '--no-ordered')).toMatchObject({ ordered: false });
+  expect((await run('webhooks', 'show', url)).stdout).not.toContain('ordering key');
+});
+
 test('webhooks test-filter says what a filter finds in an event that was published', async () => {
   const url = 'https://shop.example.com/filtered';
   const filter = '{"data.amount":{"$gte":100},"data.currency":"usd"}';

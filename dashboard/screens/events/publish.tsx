@@ -13,6 +13,7 @@ const NONE = '';
 export function Publish({ onClose, onDone }: { onClose: () => void; onDone: (event: Event) => void }) {
   const [type, setType] = useState('');
   const [externalId, setExternalId] = useState('');
+  const [orderingKey, setOrderingKey] = useState('');
   const [text, setText] = useState('{}');
   const [example, setExample] = useState(NONE);
   const catalogue = useRead('listEventTypes', { query: { per_page: 100 } }).data?.data ?? [];
@@ -24,7 +25,13 @@ export function Publish({ onClose, onDone }: { onClose: () => void; onDone: (eve
   };
   const publish = () => {
     const id = externalId.trim();
-    const body = { type: type.trim(), data: objectOf(text), ...(id === '' ? {} : { external_id: id }) };
+    const key = orderingKey.trim();
+    const body = {
+      type: type.trim(),
+      data: objectOf(text),
+      ...(id === '' ? {} : { external_id: id }),
+      ...(key === '' ? {} : { ordering_key: key }),
+    };
     publishing.mutate({ body }, { onSuccess: onDone });
   };
   return (
@@ -44,6 +51,14 @@ export function Publish({ onClose, onDone }: { onClose: () => void; onDone: (eve
         hint={texts.externalHint}
         value={externalId}
         onChange={setExternalId}
+        isOptional
+      />
+      <TextField
+        label={events.orderingKey}
+        hint={texts.orderingHint}
+        value={orderingKey}
+        onChange={setOrderingKey}
+        maxLength={255}
         isOptional
       />
       <SelectField

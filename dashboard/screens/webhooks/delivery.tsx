@@ -61,6 +61,9 @@ function Inside({ event, body }: { event: WebhookEventWithAttempts; body: string
           [webhooks.status, <DeliveryState key="status" status={status} />],
           [webhooks.log.created, <Time key="created" at={event.created_at} isFocusable />],
           [webhooks.log.next, <Time key="next" at={event.next_attempt_at} isFocusable />],
+          ...(event.waits_for
+            ? [[webhooks.log.waitsFor, <Id key="waits">{event.waits_for}</Id>] as const]
+            : []),
           [webhooks.log.event, <Id key="id">{id}</Id>],
         ]}
       />

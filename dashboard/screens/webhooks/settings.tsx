@@ -5,7 +5,7 @@ import { useMay, usePortal } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice, Problem } from '../../parts/feedback.tsx';
-import { TextField } from '../../parts/field.tsx';
+import { Checkbox, TextField } from '../../parts/field.tsx';
 import { Confirm, ConfirmEnd } from '../../parts/overlay.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -36,13 +36,14 @@ export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
   );
 }
 
-function Seen({ endpoint: { event_types, rate_limit, headers } }: { endpoint: WebhookEndpoint }) {
+function Seen({ endpoint: { event_types, rate_limit, ordered, headers } }: { endpoint: WebhookEndpoint }) {
   return (
     <Card>
       <Facts
         rows={[
           [texts.fields.types, event_types === null ? texts.allTypes : listed(event_types)],
           [texts.fields.rate, rate_limit ?? '—'],
+          [texts.fields.order, ordered ? texts.fields.oneByOne : '—'],
           [texts.headers.title, headers.length === 0 ? '—' : listed(headers)],
         ]}
       />
@@ -60,6 +61,7 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
   const [description, setDescription] = useState(endpoint.description ?? '');
   const [owner, setOwner] = useState(endpoint.owner ?? '');
   const [rate, setRate] = useState(endpoint.rate_limit === null ? '' : String(endpoint.rate_limit));
+  const [isOrdered, setOrdered] = useState(endpoint.ordered);
   const [types, setTypes] = useState(endpoint.event_types);
   const [headers, setHeaders] = useState(NO_CHANGES);
   const isRateGood = rate === '' || (/^[1-9]\d{0,4}$/.test(rate) && Number(rate) <= MOST_A_SECOND);
@@ -73,6 +75,7 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
     description: description.trim() || null,
     ...(portal === null ? { owner: owner.trim() || null } : {}),
     rate_limit: rate === '' ? null : Number(rate),
+    ordered: isOrdered,
     event_types: types,
     headers: changed,
   };
@@ -113,6 +116,7 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
           problem={isRateGood ? null : texts.fields.badRate}
           isOptional
         />
+        <Checkbox label={texts.fields.ordered} isChecked={isOrdered} onChange={setOrdered} />
         <TypesField types={types} onChange={setTypes} />
         <HeadersField names={endpoint.headers} changes={headers} onChange={setHeaders} />
         {dropped.length > 0 && <Notice tone="warn">{texts.headers.dropped(listed(dropped))}</Notice>}

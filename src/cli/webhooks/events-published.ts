@@ -97,6 +97,7 @@ function describe(event: PublishedEventWhole, terminal: Terminal): string {
   return [
     `${paint.strong(event.id)}  ${printable(event.type)}${own}\n`,
     `Published ${exactTime(event.created_at)} (UTC): ${fateOf(event)}\n`,
+    event.ordering_key === null ? '' : `Ordering key ${printable(event.ordering_key)}\n`,
     `\n${paint.strong('Payload')}\n${block(JSON.stringify(event.payload, null, 2), PAYLOAD_LINES)}`,
     event.sent_to.length === 0 ? '' : `\n${paint.strong('Sent to')}\n`,
     ...event.sent_to.map((delivery) => `  ${deliveryLine(delivery, terminal)}`),

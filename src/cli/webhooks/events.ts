@@ -13,6 +13,7 @@ interface PublishOptions {
   readonly data?: string;
   readonly dataFile?: string;
   readonly externalId?: string;
+  readonly orderingKey?: string;
 }
 
 const HELP = `
@@ -22,7 +23,7 @@ affiliate. or webhook_endpoint. are Payhook's own and refused.
 
 Examples:
   $ payhook events publish order.created --data '{"order_id":"order-1042"}' --external-id order-1042-created
-  $ payhook events publish order.shipped --data-file order.json
+  $ payhook events publish order.shipped --data-file order.json --ordering-key order:7
   $ jq .order shop.json | payhook events publish order.created --data-file -
 `;
 
@@ -35,6 +36,7 @@ export function addEvents(events: Command, cli: Cli): void {
     .option('--data <json>', 'the data: a JSON object; - is standard input')
     .option('--data-file <file>', 'the same from a file; - is standard input')
     .option('--external-id <id>', 'your own id; an event is not sent twice under the same id')
+    .option('--ordering-key <key>', 'ordered endpoints get the events of a key one after the other')
     .option('--json', 'print the record (Event)')
     .addHelpText('after', HELP)
     .action((type: string, options: PublishOptions) => cli.run(() => publish(cli, type, options)));
@@ -46,13 +48,13 @@ export function addEvents(events: Command, cli: Cli): void {
 async function publish(
   { terminal, account }: Cli,
   type: string,
-  { data, dataFile, externalId }: PublishOptions,
+  { data, dataFile, externalId, orderingKey }: PublishOptions,
 ): Promise<undefined> {
   if (data !== undefined && dataFile !== undefined)
     throw new UsageError('give --data or --data-file, not both');
   const dataText = await readData(data, dataFile);
   const event = await withClient({ terminal, account: account() }, (client) =>
-    client.events.publish({ type, dataText, external_id: externalId }),
+    client.events.publish({ type, dataText, external_id: externalId, ordering_key: orderingKey }),
   );
   terminal.result(event, () => `${event.id}\n`);
 }

@@ -18,6 +18,7 @@ export interface EndpointFields extends MetadataOption, EgressOptions {
   readonly description?: string;
   readonly owner?: string;
   readonly header?: readonly string[];
+  readonly ordered?: boolean;
   readonly rateLimit?: string;
   readonly signing?: string;
   readonly customSigning?: string;
@@ -39,6 +40,7 @@ they are given again; so they are with another --proxy for an http URL. With --s
 Examples:
   $ payhook webhooks change https://shop.example.com/payhook --types 'payout.*,affiliate.updated' --rate-limit 20
   $ payhook webhooks change https://shop.example.com/payhook --url https://shop.example.com/hooks/payhook
+  $ payhook webhooks change https://shop.example.com/payhook --ordered
   $ payhook webhooks change https://shop.example.com/payhook --signing github --second-until 2026-12-31T00:00:00Z
   $ payhook webhooks change https://shop.example.com/payhook --proxy http://payhook:password@proxy.example.com:3128
   $ payhook webhooks change https://shop.example.com/payhook --client-certificate client.pem --client-key client.key
@@ -60,6 +62,8 @@ export function withEndpointFields(command: Command): Command {
       'a header of your own, sent with every delivery; may be repeated',
       collect,
     )
+    .option('--ordered', 'send the events of one ordering key one after the other')
+    .option('--no-ordered', 'send them as soon as they are published')
     .option('--rate-limit <number>', 'maximum attempts per second; none = no limit')
     .option('--signing <scheme>', 'how requests are signed: standard, stripe, github, shopify, custom')
     .option(
@@ -95,6 +99,7 @@ export function readEndpointFields({
   description,
   owner,
   header,
+  ordered,
   rateLimit,
   signing,
   customSigning,
@@ -112,6 +117,7 @@ export function readEndpointFields({
       headers.length === 0
         ? undefined
         : Object.fromEntries(headers.map(([name, value]) => [name, value || null])),
+    ordered,
     rate_limit: rateLimit === undefined ? undefined : readRate(rateLimit),
     // the server judges the words, and names the rule
     signing: signing as ChangeWebhookEndpointBody['signing'],
@@ -150,8 +156,8 @@ async function change(
   const body = { url, ...readEndpointFields(fields), second_signature: secondUntil(when) };
   if (Object.values(body).every((value) => value === undefined)) {
     throw new UsageError(
-      'say what to change: --url, --types, --filter, --description, --owner, --header, --rate-limit, --signing, --secret, ' +
-        '--second-until, --proxy, --client-certificate or --metadata',
+      'say what to change: --url, --types, --filter, --description, --owner, --header, --ordered, --rate-limit, --signing, ' +
+        '--secret, --second-until, --proxy, --client-certificate or --metadata',
     );
   }
   const { before, endpoint } = await withEndpoint(cli, reference, async (client, id) => ({

@@ -61,6 +61,7 @@ export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal):
     ['Failing since', endpoint.first_failure_at && exactTime(endpoint.first_failure_at)],
     ['Last success', endpoint.last_success_at ? exactTime(endpoint.last_success_at) : 'never'],
     ['Rate limit', endpoint.rate_limit === null ? null : `${count(endpoint.rate_limit, 'attempt')} a second`],
+    ['Ordered', endpoint.ordered ? 'one event of an ordering key after the other' : null],
     ['Custom headers', endpoint.headers.join(', ') || null],
     ['Signed as', signingOf(endpoint)],
     ...egressFacts(endpoint),
@@ -131,7 +132,12 @@ export function deliveryLine(event: WebhookEvent, { paint }: Terminal): string {
 /** One record with its payload and every attempt, for people; the newest attempt stands last. */
 export function describeDelivery(event: WebhookEventWithAttempts, terminal: Terminal): string {
   const { paint } = terminal;
-  const next = event.next_attempt_at === null ? '' : `, next attempt ${exactTime(event.next_attempt_at)}`;
+  const { waits_for: waitsFor, next_attempt_at: nextAt } = event;
+  const next = waitsFor
+    ? `, waits for ${waitsFor} of the same ordering key`
+    : nextAt === null
+      ? ''
+      : `, next attempt ${exactTime(nextAt)}`;
   const head = [
     `${paint.strong(event.id)}  ${printable(event.type)}  ${paintStatus(event.status, event.status, paint)}`,
     `Endpoint ${event.webhook_endpoint_id}`,
