@@ -263,6 +263,8 @@ export const settings = {
     deliveries: 'Deliveries',
     queued: 'Waiting',
     due: 'Due now',
+    ordered: 'Behind another of their ordering key',
+    orderedSince: 'The first of these since',
     oldest: 'Due since',
     inFlight: 'Being sent',
     lastClaim: 'Last one picked up',

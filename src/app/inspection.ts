@@ -5,6 +5,7 @@ import { connectReplicated, type ReplicaState } from '../db/replica.ts';
 import { probeWriting } from '../db/settings.ts';
 import type { Config } from '../kernel/config.ts';
 import { type AlertState, readAlertState } from '../notices/state.ts';
+import { findLongWaits, type LongWaits } from '../outbox/keys.ts';
 import { type EndingCertificate, findEndingCertificates } from '../webhooks/endpoints/egress.ts';
 import { type Checked, makeChecks } from './checks.ts';
 import { hasData } from './data-folder.ts';
@@ -19,6 +20,8 @@ export type Inspection = DatabaseFacts & {
   readonly alerts: AlertState | null;
   /** Client certificates of endpoints that have ended or end within a month. */
   readonly endingCertificates: readonly EndingCertificate[];
+  /** What waits for long because of an ordering key; null = nothing does. */
+  readonly longWaits: LongWaits | null;
 };
 
 /** Looks at the database without changing it; null when the embedded one was never made. Throws as `openPlatform`. */
@@ -46,10 +49,13 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
       tryWriting: () => tryWriting(db),
     };
     const replica = (await db.replica?.look()) ?? null;
-    if (!isOurs) return { ...facts, checks: [], replica, alerts: null, endingCertificates: [] };
+    if (!isOurs) {
+      return { ...facts, checks: [], replica, alerts: null, endingCertificates: [], longWaits: null };
+    }
     const [checks, alerts] = [await makeChecks(subject), await readAlertState(db.reader)];
     const endingCertificates = await findEndingCertificates(db.reader);
-    return { ...facts, checks, replica, alerts, endingCertificates };
+    const longWaits = await findLongWaits(db.reader);
+    return { ...facts, checks, replica, alerts, endingCertificates, longWaits };
   } finally {
     await db.close();
     await embedded?.close();

@@ -3399,6 +3399,10 @@ export interface System {
     readonly queued_count: number;
     /** of these, due now at endpoints that are enabled */
     readonly due_count: number;
+    /** of these, behind another delivery of their ordering key, which has to end first */
+    readonly behind_count: number;
+    /** when the first of them at an endpoint that is enabled was published */
+    readonly behind_since: Timestamp | null;
     /** since when the first of them is due */
     readonly oldest_due_at: Timestamp | null;
   };

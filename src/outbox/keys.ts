@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { rows, type Tx } from '../db/connect.ts';
-import { type EndpointId, nil } from '../kernel/ids.ts';
+import { type Reader, rows, type Tx } from '../db/connect.ts';
+import { type AccountId, type EndpointId, type EventId, idOf, nil } from '../kernel/ids.ts';
 import { BEHIND } from './order.ts';
 
 /*
@@ -162,4 +162,48 @@ export async function tendKeys(tx: Tx, after: Key | null): Promise<Key | null> {
   const idle = slice.filter(({ is_idle }) => is_idle);
   if (idle.length > 0) await letNextGo(tx, await holdKeys(tx, idle));
   return slice.length < SLICE_KEYS ? null : (slice.at(-1) ?? null);
+}
+
+/** The ordering keys behind whose delivery in front others have waited for long. */
+export interface LongWaits {
+  readonly count: number;
+  /** Of the one where they have waited longest, as the API shows ids. */
+  readonly account: string;
+  readonly endpoint: string;
+  /** The event in front. */
+  readonly event: string;
+  /** When the first one behind it was published (RFC 3339). */
+  readonly since: string;
+}
+
+/** The keys of all accounts where something at an enabled endpoint has been behind for an hour; null = none. Linear in what waits. */
+export async function findLongWaits(db: Reader): Promise<LongWaits | null> {
+  const [found] = await rows<{
+    count: number;
+    account: AccountId;
+    endpoint: EndpointId;
+    event: EventId;
+    since: string;
+  }>(
+    db,
+    sql`with waiting as materialized (
+          select q.account_id, q.endpoint_id, q.ordering_key, min(id_time(q.event_id)) as since
+          from queue q join webhook_endpoints e on e.account_id = q.account_id and e.id = q.endpoint_id
+          where q.ordering_key is not null and q.generation = ${BEHIND} and id_time(q.event_id) < now() - interval '1 hour'
+            and e.disabled_at is null and e.deleted_at is null
+          group by q.account_id, q.endpoint_id, q.ordering_key)
+        select (select count(*)::int from waiting) as count, w.account_id as account, w.endpoint_id as endpoint,
+               front.event_id as event, iso(w.since) as since
+        from waiting w cross join lateral (${frontOf(sql`w`)}) front
+        order by w.since limit 1`,
+  );
+  if (!found) return null;
+  const { count, account, endpoint, event, since } = found;
+  return {
+    count,
+    account: idOf('acc', account),
+    endpoint: idOf('we', endpoint),
+    event: idOf('evt', event),
+    since,
+  };
 }

@@ -8,7 +8,7 @@ import { eventIdAt, putIn } from '../support/history.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { useWorld } from '../support/world.ts';
 import { commandsOf } from './here.ts';
-import { useMachine } from './support.ts';
+import { settingsOf, useMachine } from './support.ts';
 
 const world = useWorld();
 const machine = useMachine();
@@ -24,6 +24,48 @@ test('system tells what GET /v2/system does, and other accounts that it is not f
   expect(text).toMatch(/^CHORE +LAST DONE \(UTC\)$/m);
   const { refuse } = commandsOf(world, await world.otherAccount(), machine);
   await refuse(1, 'the account that was made first', 'system');
+});
+
+test('both tell how much waits behind others of its ordering key, and doctor behind which for an hour', async () => {
+  const { say, ask } = commandsOf(world, world.api, machine);
+  const env = await settingsOf(world);
+  const doctor = async () => (await machine.run(['doctor'], { env })).stdout;
+  expect(await say('system')).not.toContain('behind others');
+  const other = await world.otherAccount();
+  const id = await makeEndpoint(other, { ordered: true });
+  const events: string[] = [];
+  for (let each = 0; each < 3; each += 1) {
+    const event = { type: 'order.created', data: {}, ordering_key: 'order:1' };
+    events.push((await other.post('/v2/events', event)).body.id);
+  }
+  expect(await say('status', '--once')).toMatch(
+    /^Waiting +3, 1 of them due, the first for \d+ s; 2 behind others, the first for \d+ s$/m,
+  );
+  expect(await doctor()).toMatch(/✓ +ordering keys +nothing has been behind/);
+
+  const since = new Date(Date.now() - 3 * 3_600_000);
+  const old = eventIdAt(since.getTime());
+  await world.query(
+    `insert into queue (account_id, endpoint_id, event_id, generation, due_at, ordering_key, place)
+     select account_id, endpoint_id, $2, generation, due_at, ordering_key, 4 from queue
+     where endpoint_id = $1 and place = 3`,
+    [uuidOf(id), old],
+  );
+  expect((await ask('system')).backlog).toMatchObject({ behind_count: 3, behind_since: since.toISOString() });
+  const [day, time] = [since.toISOString().slice(0, 10), since.toISOString().slice(11, 19)];
+  expect(await say('system')).toMatch(
+    new RegExp(
+      `^In order +3 behind others of their ordering key, the first since ${day} ${time} \\(UTC\\)$`,
+      'm',
+    ),
+  );
+  expect(await say('status', '--once')).toMatch(/^Waiting .*; 3 behind others, the first for 3 h$/m);
+  expect(await doctor()).toContain(`webhooks show ${id} ${events[0]}`);
+  // what is held waits for somebody to enable the endpoint
+  await other.patch(`/v2/webhook-endpoints/${id}`, { status: 'disabled' });
+  expect((await ask('system')).backlog).toMatchObject({ behind_count: 3, behind_since: null });
+  expect(await doctor()).toMatch(/✓ +ordering keys/);
+  await world.query('delete from queue where event_id = $1', [old]);
 });
 
 test('status tells rates, percentiles and failing endpoints of the account, and the state of the installation', async () => {

@@ -118,7 +118,7 @@ export function addressOf(pattern: string, { path = {}, query = {} }: Example['r
 const SOME_SYSTEM = {
   schema_version: 20,
   database: { version: '18.4', size_bytes: 734_003_200, started_at: '2026-09-01T05:58:12.000Z' },
-  backlog: { queued_count: 3, due_count: 0, oldest_due_at: null },
+  backlog: { queued_count: 3, due_count: 0, behind_count: 0, behind_since: null, oldest_due_at: null },
   workers: {
     processes: [{ name: 'payhook-1 4021', started_at: '2026-09-01T05:58:14.000Z' }],
     last_claim_at: '2026-09-23T09:04:31.000Z',

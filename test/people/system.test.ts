@@ -46,6 +46,22 @@ test('what waits is counted over all accounts: due, held and later', async () =>
   expect(workers.in_flight_count).toBe(0);
 });
 
+test('what waits behind another delivery of its ordering key is counted, and is not due', async () => {
+  const before = (await world.api.get(SYSTEM)).body.backlog;
+  const other = await world.otherAccount();
+  await makeEndpoint(other, { ordered: true });
+  for (let each = 0; each < 3; each += 1) {
+    await other.post('/v2/events', { type: 'order.created', data: {}, ordering_key: 'order:1' });
+  }
+  const { backlog } = (await world.api.get(SYSTEM)).body;
+  const { queued_count, due_count, behind_count } = backlog;
+  expect([queued_count, due_count, behind_count]).toEqual([
+    before.queued_count + 3,
+    before.due_count + 1,
+    before.behind_count + 2,
+  ]);
+});
+
 test('a chore is noted when it was done, and not when it failed', async () => {
   const { db } = world.platform;
   const read = async (): Promise<{ name: string; last_done_at: string }[]> =>

@@ -135,6 +135,12 @@ function State({ system }: { system: System }) {
           [texts.queued, whole(backlog.queued_count)],
           [texts.due, whole(backlog.due_count)],
           [texts.oldest, <Time key="oldest" at={backlog.oldest_due_at} isFocusable />],
+          ...(backlog.behind_count > 0
+            ? ([
+                [texts.ordered, whole(backlog.behind_count)],
+                [texts.orderedSince, <Time key="behind" at={backlog.behind_since} isFocusable />],
+              ] as const)
+            : []),
           [texts.inFlight, whole(workers.in_flight_count)],
           [texts.lastClaim, <Time key="claim" at={workers.last_claim_at} isFocusable />],
         ]}

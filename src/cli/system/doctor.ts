@@ -4,6 +4,7 @@ import type { Config } from '../../kernel/config.ts';
 import type { Cli } from '../command/cli.ts';
 import { tell } from '../command/errors.ts';
 import { readConfigHere } from '../command/session.ts';
+import { count } from '../terminal/money.ts';
 import { table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -55,6 +56,7 @@ async function examine(terminal: Terminal): Promise<Check[]> {
       checks.push(...checkDatabase(facts), ...checkLog(facts, config.delivery.retentionDays));
       checks.push(await checkSecretKey(config, facts.secretKey), checkBackups(facts.backups, config.backup));
       checks.push(checkAlerts(facts.alerts, config.mail), checkCertificates(facts.endingCertificates));
+      checks.push(checkOrder(facts.longWaits));
     }
   } catch (error) {
     checks.push(check('database', 'failed', tell(error).message));
@@ -71,6 +73,19 @@ function checkCertificates(ending: Inspection['endingCertificates']): Check {
     'warning',
     `${ending.length} ended or will within 30 days, first that of ${endpoint} at ${expiresAt}: ` +
       `payhook --account ${account} webhooks change ${endpoint} --client-certificate FILE`,
+  );
+}
+
+/** One event that a receiver refuses does not disable its endpoint, and may hold up others for as long as the schedule is. */
+function checkOrder(waits: Inspection['longWaits']): Check {
+  const name = 'ordering keys';
+  if (waits === null) return check(name, 'ok', 'nothing has been behind another event for an hour');
+  const { count: keys, account, endpoint, event, since } = waits;
+  return check(
+    name,
+    'warning',
+    `events of ${count(keys, 'key')} have been behind others for an hour or more, the first since ${since}: ` +
+      `payhook --account ${account} webhooks show ${endpoint} ${event}`,
   );
 }
 

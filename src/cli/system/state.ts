@@ -28,6 +28,13 @@ export const roomOf = (disk: System['disk']): string =>
 export const replicaOf = (replica: System['replica']): string | null =>
   replica && (replica.problem ?? `read from, ${replica.lag_ms ?? 0} ms behind`);
 
+/** How many wait for another one of their ordering key, and since when; null when none does. */
+function behindOthers({ behind_count, behind_since }: System['backlog']): string | null {
+  if (behind_count === 0) return null;
+  const since = behind_since === null ? '' : `, the first since ${exactTime(behind_since)} (UTC)`;
+  return `${behind_count} behind others of their ordering key${since}`;
+}
+
 function describe(
   { version, schema_version, database, replica, disk, backlog, workers, chores }: System,
   paint: Paint,
@@ -40,6 +47,7 @@ function describe(
     ['Disk', roomOf(disk)],
     ['Waiting', `${count(backlog.queued_count, 'delivery', 'deliveries')}, ${backlog.due_count} of them due`],
     ['Due since', backlog.oldest_due_at && `${exactTime(backlog.oldest_due_at)} (UTC)`],
+    ['In order', behindOthers(backlog)],
     ['Under way', count(workers.in_flight_count, 'attempt')],
     ['Last claim', workers.last_claim_at && `${exactTime(workers.last_claim_at)} (UTC)`],
   ]);

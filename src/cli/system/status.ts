@@ -21,6 +21,7 @@ const MINUTE_MS = 60_000;
 /** The least frequent chores are done every hour. */
 const LATE_CHORE_MS = 180 * MINUTE_MS;
 const LATE_DELIVERY_MS = 5 * MINUTE_MS;
+const LATE_BEHIND_MS = 60 * MINUTE_MS;
 const SHOWN_ENDPOINTS = 10;
 
 /** What has to be looked at together. */
@@ -166,12 +167,12 @@ function stateLines(
   const ago = (instant: string | null) =>
     instant === null ? null : lengthOf(Math.max(0, now - Date.parse(instant)));
   const waited = backlog.oldest_due_at === null ? 0 : now - Date.parse(backlog.oldest_due_at);
+  const behind = backlog.behind_since === null ? 0 : now - Date.parse(backlog.behind_since);
   const late = chores.filter(({ last_done_at }) => now - Date.parse(last_done_at) > LATE_CHORE_MS);
   const { length: processes } = workers.processes;
   const claimed = ago(workers.last_claim_at);
-  const waiting = `${backlog.queued_count}, ${backlog.due_count} of them due`;
   const lines = factLines([
-    ['Waiting', waiting + (backlog.oldest_due_at === null ? '' : `, the first for ${lengthOf(waited)}`)],
+    ['Waiting', waitingLine(backlog, { waited, behind })],
     [
       'Workers',
       `${processes || 'none'}, ${workers.in_flight_count} under way${claimed === null ? '' : `, last claim ${claimed} ago`}`,
@@ -187,13 +188,24 @@ function stateLines(
     ['Disk', roomOf(disk)],
   ]).split('\n');
   const warns = [
-    waited > LATE_DELIVERY_MS,
+    waited > LATE_DELIVERY_MS || behind > LATE_BEHIND_MS,
     processes === 0,
     late.length > 0,
     backups.failure !== null,
     replica?.is_used === false,
   ];
   return lines.map((line, index) => (warns[index] ? paint.warning(line) : line)).join('\n');
+}
+
+/** What waits: how many are due and how many behind others of their ordering key, and for how long (ms). */
+function waitingLine(
+  { queued_count: queued, due_count: due, behind_count: count, ...first }: System['backlog'],
+  { waited, behind }: { readonly waited: number; readonly behind: number },
+): string {
+  const since = (instant: string | null, ms: number) =>
+    instant === null ? '' : `, the first for ${lengthOf(ms)}`;
+  const others = count === 0 ? '' : `; ${count} behind others${since(first.behind_since, behind)}`;
+  return `${queued}, ${due} of them due${since(first.oldest_due_at, waited)}${others}`;
 }
 
 /** The last backup, and whether a later one failed. */

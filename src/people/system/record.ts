@@ -27,6 +27,14 @@ const known = {
     {
       queued_count: { ...count, description: 'deliveries that somebody must act on, of all accounts' },
       due_count: { ...count, description: 'of these, due now at endpoints that are enabled' },
+      behind_count: {
+        ...count,
+        description: 'of these, behind another delivery of their ordering key, which has to end first',
+      },
+      behind_since: nullable({
+        ...timestamp,
+        description: 'when the first of them at an endpoint that is enabled was published',
+      }),
       oldest_due_at: nullable({ ...timestamp, description: 'since when the first of them is due' }),
     },
     { description: 'of all accounts' },
@@ -99,6 +107,7 @@ export type System = Static<typeof system>;
 // as the claim sees it: a row of an earlier generation is due, one of a later generation waits for its ordering key
 const isTaken = 'e.disabled_at is null and e.deleted_at is null';
 const isDue = `${isTaken} and q.lease_token is null and (q.generation, q.due_at) <= (e.resumptions, now())`;
+const isBehind = 'q.generation > e.resumptions';
 const setting = (key: string) => `(select iso(value::timestamptz) from server_settings where key = '${key}')`;
 
 export const stateRecord = columnsOf(knownState, {
@@ -107,6 +116,8 @@ export const stateRecord = columnsOf(knownState, {
   database: sql`(select json_build_object('version', split_part(current_setting('server_version'), ' ', 1),
     'size_bytes', pg_database_size(current_database()), 'started_at', iso(pg_postmaster_start_time())))`,
   backlog: `(select json_build_object('queued_count', count(*), 'due_count', count(*) filter (where ${isDue}),
+      'behind_count', count(*) filter (where ${isBehind}),
+      'behind_since', iso(min(id_time(q.event_id)) filter (where ${isBehind} and ${isTaken})),
       'oldest_due_at', iso(min(q.due_at) filter (where ${isDue})))
     from queue q join webhook_endpoints e on e.account_id = q.account_id and e.id = q.endpoint_id)`,
   workers: `(select json_build_object(
