@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addressRules, PUBLIC_ONLY } from '../../src/kernel/addresses.ts';
 import { createSender, type Sender, type SenderOptions } from '../../src/webhooks/engine/send.ts';
@@ -34,12 +35,11 @@ const post = (sender: Sender, url: string, proxy?: string) =>
   sender.send({ url, headers: {}, body: '{}', way: proxy === undefined ? undefined : wayOf({ proxy }) });
 
 /** A server of TCP that treats every connection alike; its URL as a proxy. */
-async function openBroken(treat: (socket: Socket) => void): Promise<string> {
+const openBroken = (treat: (socket: Socket) => void) => listen(createServer(treat));
+
+async function listen(server: Server): Promise<string> {
   const sockets = new Set<Socket>();
-  const server: Server = createServer((socket) => {
-    sockets.add(socket.on('error', () => undefined));
-    treat(socket);
-  });
+  server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => undefined)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   cleanups.push(async () => {
     for (const socket of sockets) socket.destroy();
@@ -92,6 +92,73 @@ describe.skipIf(PROXIES.length === 0).each(PROXIES)('through %s', (name) => {
     const { errorCode, errorMessage } = await post(openSender(), 'http://127.0.0.1:9/', proxy.url);
     expect([errorCode, errorMessage]).toEqual(['proxy_refused', expect.stringMatching(/HTTP 50\d/)]);
   });
+});
+
+describe.skipIf(!hasProxy('squid'))('through squid that takes TLS alone', () => {
+  const tls = certificateFor('localhost');
+  let proxy: RunningProxy;
+  beforeAll(async () => {
+    proxy = await startProxy('squid', { tls });
+  });
+  afterAll(() => proxy.close());
+
+  test('requests to http and https go on kept connections, with megabytes and a client certificate', async () => {
+    const client = certificateFor('payhook');
+    const mutual = { ...tls, ca: [client.cert], requestCert: true, rejectUnauthorized: true };
+    const sender = openSender({ authorities: tls.cert });
+    const way = wayOf({ proxy: proxy.url, certificate: { certificate: client.cert, key: client.key } });
+    const body = JSON.stringify('x'.repeat(2_000_000));
+    for (const receiver of [await openReceiver(), await openReceiver({ tls: mutual })]) {
+      for (let count = 1; count <= 2; count += 1) {
+        expect(await sender.send({ url: receiver.url, headers: {}, body, way })).toMatchObject({
+          errorCode: null,
+        });
+      }
+      expect(receiver.received.map((request) => request.body.length)).toEqual([body.length, body.length]);
+      expect(receiver.connections()).toBe(1);
+    }
+  });
+
+  test('nothing goes to one that has another certificate, or is no proxy by TLS', async () => {
+    const receiver = await openReceiver();
+    const stranger = await post(openSender(), receiver.url, proxy.url);
+    expect(stranger).toMatchObject({
+      errorCode: 'proxy_unreachable',
+      errorMessage: expect.stringContaining('DEPTH_ZERO_SELF_SIGNED_CERT'),
+    });
+    const sender = openSender({ authorities: tls.cert, timeoutMs: 1000 });
+    const unnamed = await post(sender, receiver.url, proxy.url.replace('localhost', '127.0.0.1'));
+    expect(unnamed).toMatchObject({ errorMessage: expect.stringContaining('ERR_TLS_CERT_ALTNAME_INVALID') });
+    const plain = (await openBroken((socket) => socket.end('HTTP/1.1 400 No\r\n\r\n'))).replace(
+      'http',
+      'https',
+    );
+    expect((await post(sender, receiver.url, plain)).errorCode).toBe('proxy_unreachable');
+    const silent = (await openBroken(() => undefined)).replace('http', 'https');
+    expect((await post(sender, receiver.url, silent)).errorCode).toBe('proxy_timeout');
+    expect(receiver.received).toHaveLength(0);
+  });
+});
+
+test('a proxy by TLS is told its own name, and never gets the client certificate', async () => {
+  const tls = certificateFor('proxy.example');
+  const client = certificateFor('payhook');
+  const seen: unknown[] = [];
+  const server = createTlsServer({ ...tls, requestCert: true, rejectUnauthorized: false }, (socket) => {
+    seen.push([socket.servername, socket.getPeerCertificate()]);
+    socket.end('HTTP/1.1 403 No\r\n\r\n');
+  });
+  const { port } = new URL(await listen(server));
+  const sender = openSender({
+    authorities: tls.cert,
+    resolve: (_name, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
+  });
+  const way = wayOf({
+    proxy: `https://proxy.example:${port}`,
+    certificate: { certificate: client.cert, key: client.key },
+  });
+  const { errorCode } = await sender.send({ url: 'https://shop.example/', headers: {}, body: '{}', way });
+  expect([errorCode, seen]).toEqual(['proxy_refused', [['proxy.example', {}]]]);
 });
 
 describe('a proxy that', () => {
@@ -160,7 +227,7 @@ describe.skipIf(!hasProxy('tinyproxy'))('the proxy', () => {
   let ofServer: RunningProxy;
   let own: RunningProxy;
   beforeAll(async () => {
-    [ofServer, own] = await Promise.all([startProxy('tinyproxy'), startProxy('tinyproxy', LOGIN)]);
+    [ofServer, own] = await Promise.all([startProxy('tinyproxy'), startProxy('tinyproxy', { login: LOGIN })]);
   });
   afterAll(() => Promise.all([ofServer.close(), own.close()]));
 

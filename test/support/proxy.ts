@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Certificate } from './certificate.ts';
 import { freePort } from './free-port.ts';
 import { until } from './wire.ts';
 
@@ -11,7 +12,7 @@ export type ProxyName = 'tinyproxy' | 'squid';
 
 /** A proxy of Debian that runs on 127.0.0.1. */
 export interface RunningProxy {
-  /** `http://127.0.0.1:port`, with user and password where it asks for them. */
+  /** `http://127.0.0.1:port`, with user and password where it asks for them; with TLS `https://localhost:port`. */
   readonly url: string;
   /** What it has noted so far: tinyproxy notes the target of each CONNECT. */
   log(): string;
@@ -28,11 +29,18 @@ export function hasProxy(name: ProxyName): boolean {
   }
 }
 
-const CONFIGS: Readonly<Record<ProxyName, (port: number, login: string) => string>> = {
-  tinyproxy: (port, login) =>
+interface Asked {
+  /** The `user:password` that tinyproxy asks for; '' = none. */
+  readonly login?: string;
+  /** Lets squid take connections by TLS alone, with this certificate for `localhost`. */
+  readonly tls?: Certificate;
+}
+
+const CONFIGS: Readonly<Record<ProxyName, (port: number, asked: Asked) => string>> = {
+  tinyproxy: (port, { login = '' }) =>
     `Port ${port}\nListen 127.0.0.1\nTimeout 60\nLogLevel Info\n${login && `BasicAuth ${login.replace(':', ' ')}\n`}`,
-  squid: (port) =>
-    `http_port 127.0.0.1:${port}\nhttp_access allow all\ncache deny all\npid_filename none\naccess_log none\n` +
+  squid: (port, { tls }) =>
+    `${tls ? 'https_port' : 'http_port'} 127.0.0.1:${port}${tls ? ' tls-cert=proxy.pem' : ''}\nhttp_access allow all\ncache deny all\npid_filename none\naccess_log none\n` +
     // it makes room for as many descriptors as the system allows, which may take minutes
     'cache_log /dev/null\npinger_enable off\nmax_filedescriptors 1024\nshutdown_lifetime 0 seconds\n',
 };
@@ -41,13 +49,15 @@ const COMMANDS: Readonly<Record<ProxyName, (file: string) => string[]>> = {
   squid: (file) => ['-N', '-f', file],
 };
 
-/** Starts one; `login` is the `user:password` that tinyproxy asks for. */
-export async function startProxy(name: ProxyName, login = ''): Promise<RunningProxy> {
+/** Starts one. */
+export async function startProxy(name: ProxyName, asked: Asked = {}): Promise<RunningProxy> {
+  const { login = '', tls } = asked;
   const folder = mkdtempSync(join(tmpdir(), 'payhook-proxy-'));
   chmodSync(folder, 0o755);
   const file = join(folder, 'proxy.conf');
   const port = await freePort();
-  writeFileSync(file, CONFIGS[name](port, login));
+  writeFileSync(file, CONFIGS[name](port, asked));
+  if (tls) writeFileSync(join(folder, 'proxy.pem'), tls.key + tls.cert);
   const child = spawn(name, COMMANDS[name](file), { stdio: ['ignore', 'pipe', 'pipe'], cwd: folder });
   let noted = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -59,7 +69,7 @@ export async function startProxy(name: ProxyName, login = ''): Promise<RunningPr
     throw new Error(`${error.message}: ${noted}`);
   });
   return {
-    url: `http://${login && `${login}@`}127.0.0.1:${port}`,
+    url: tls ? `https://localhost:${port}` : `http://${login && `${login}@`}127.0.0.1:${port}`,
     log: () => noted,
     async close() {
       const gone = once(child, 'close');

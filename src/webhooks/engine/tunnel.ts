@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import type { HttpProxy } from '../../kernel/proxies.ts';
 import type { Adopt, Dial } from './dial.ts';
@@ -66,8 +66,11 @@ function openTunnel(
     opened = socket;
     adopt(socket);
   };
+  const { hostname, protocol, port } = proxy;
+  // undici sends no name along unless it is told
+  const servername = isIP(hostname) === 0 ? hostname : '';
   dialProxy(
-    { hostname: proxy.hostname, protocol: proxy.protocol, port: proxy.port } as buildConnector.Options,
+    { hostname, protocol, port, servername } as buildConnector.Options,
     (error, socket) => {
       if (!socket) return end(unreachable(error ?? new Error('no connection')), null);
       const { authorization } = proxy;
