@@ -20,6 +20,7 @@ function openSender(): Sender {
     timeoutMs: 5000,
     connectionsPerOrigin: 64,
     authorities: server.cert,
+    clock: Date.now,
   });
   cleanups.push(() => sender.close());
   return sender;
@@ -69,10 +70,17 @@ describe('a receiver that asks for a client certificate', () => {
     expect(receiver.connections()).toBe(2);
   });
 
-  test('is sent one that has ended, and refuses it', async () => {
+  test('is sent one that has ended, and refuses it; the log says that it has ended', async () => {
     const ended = certificateFor('ended', { ends: '200102000000Z' });
     const receiver = await openMutual(ended);
-    expect((await post(openSender(), receiver.url, wayWith(ended))).errorCode).toBe('connection_reset');
+    const why = '; the client certificate ended at 2020-01-02T00:00:00.000Z';
+    expect(await post(openSender(), receiver.url, wayWith(ended))).toMatchObject({
+      errorCode: 'connection_reset',
+      errorMessage: expect.stringContaining(why),
+    });
     expect(receiver.received).toHaveLength(0);
+    // one that lives is not to blame
+    const refused = await post(openSender(), receiver.url, wayWith(certificateFor('other')));
+    expect(refused.errorMessage).not.toContain('ended');
   });
 });

@@ -4,7 +4,7 @@ import { type DialOptions, sharedResolver } from './dial.ts';
 import { type AttemptError, MEANINGS, NOTHING, type Outcome, outcomeOf } from './outcome.ts';
 import { nothingReceived } from './received.ts';
 import { rememberedTargets } from './targets.ts';
-import { createWays, type ProxyOptions, type Way } from './ways.ts';
+import { createWays, explained, type ProxyOptions, type Way } from './ways.ts';
 
 export interface Sender {
   /** Sends a POST over HTTP/1.1 and waits for the outcome. Never rejects. */
@@ -29,8 +29,8 @@ export interface SenderOptions extends DialOptions {
   /** What of it is left out: no proxy of the server, those of endpoints where receivers may be, half of the time limit. */
   readonly proxies?: Partial<ProxyOptions>;
   /**
-   * Milliseconds since 1970, to compare a date in `Retry-After` with when there is no `Date`. Without it such a
-   * date is ignored.
+   * Milliseconds since 1970, to compare a date in `Retry-After` with when there is no `Date`, and the end of a client
+   * certificate. Without it both are ignored.
    */
   readonly clock?: () => number;
 }
@@ -71,7 +71,9 @@ export function createSender(options: SenderOptions): Sender {
           stalledBefore: deadlines.stalledMs(),
           settle(failure) {
             deadlines.delete(exchange);
-            resolve(outcomeOf(received, failure, options.clock));
+            const isUnanswered = failure !== null && received.status === null;
+            const told = isUnanswered ? explained(failure, way, options.clock) : failure;
+            resolve(outcomeOf(received, told, options.clock));
           },
           connection: null,
           isRepeated: false,

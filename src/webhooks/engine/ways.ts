@@ -1,10 +1,12 @@
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import type { AddressRules } from '../../kernel/addresses.ts';
 import type { DeliveryConfig } from '../../kernel/config.ts';
 import { type HttpProxy, isBelow, proxyOf } from '../../kernel/proxies.ts';
+import { formatInstant } from '../../kernel/time.ts';
 import type { ClientCertificateInput, Egress } from '../egress/record.ts';
 import { branchOf, type Connections } from './connections.ts';
 import type { Dialing } from './dial.ts';
+import type { Failure } from './outcome.ts';
 
 /** How requests leave for an endpoint that wants more than the usual way. */
 export interface Way {
@@ -13,6 +15,8 @@ export interface Way {
   /** The endpoint's own; null = that of the server, if any. */
   readonly proxy: HttpProxy | null;
   readonly certificate: ClientCertificateInput | undefined;
+  /** When the certificate ends, in milliseconds since 1970. */
+  readonly certificateEndsMs: number | undefined;
 }
 
 /** The way of an endpoint, from what was sealed. */
@@ -20,7 +24,23 @@ export function wayOf({ proxy, certificate }: Egress): Way {
   const key = createHash('sha256')
     .update(JSON.stringify([proxy, certificate]))
     .digest('base64');
-  return { key, proxy: proxy === undefined ? null : proxyOf(proxy), certificate };
+  return {
+    key,
+    proxy: proxy === undefined ? null : proxyOf(proxy),
+    certificate,
+    certificateEndsMs: certificate && Date.parse(new X509Certificate(certificate.certificate).validTo),
+  };
+}
+
+/** A failure without an answer, and that the client certificate has ended where this may be why; `clock` as of a sender. */
+export function explained(failure: Failure, way: Way | undefined, clock?: () => number): Failure {
+  const ends = way?.certificateEndsMs;
+  const mayBeWhy = failure.code === 'connection_reset' || failure.code === 'tls_error';
+  if (!mayBeWhy || !clock || ends === undefined || ends > clock()) return failure;
+  return {
+    ...failure,
+    message: `${failure.message}; the client certificate ended at ${formatInstant(ends)}`,
+  };
 }
 
 /** The proxy of the server, and the hosts to which it is not used, each with all below it. */
